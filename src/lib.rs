@@ -10,6 +10,7 @@
 //! | [`memory`] | memory that something will take, compared with what there is |
 //! | [`printable`] | text of anybody, without control characters |
 //! | [`text_file`] | files of users, read with a limit |
+//! | `foreign` | files of other kinds, told by how they begin |
 //! | [`InvalidLine`] | what is wrong in a line of a table or netlist |
 //! | [`document`] | TOML texts with places, and the reading of their keys |
 //! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |

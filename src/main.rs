@@ -7,5 +7,6 @@ use clap::Parser;
 mod cli;
 
 fn main() -> ExitCode {
+    cli::outlive_file_limits();
     cli::Arguments::parse().run()
 }

@@ -24,7 +24,7 @@ const SMALL: u64 = 16 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Shortage {
     /// There is not enough.
-    #[error("{what} would take about {} of memory, and {} are {}", memory_text(*.needed), memory_text(*.left), if *.set { "allowed" } else { "free" })]
+    #[error("{what} would take about {} of memory, and {}", memory_text(*.needed), left_text(*.left, *.set))]
     Little {
         /// What the memory is for, such as "the fabric".
         what: String,
@@ -38,6 +38,15 @@ pub enum Shortage {
     /// [`VARIABLE`] is no size; its value.
     #[error("{VARIABLE}={0} is no size of memory")]
     NoSize(String),
+}
+
+/// How much is left, in words.
+fn left_text(left: u64, set: bool) -> String {
+    match (left, set) {
+        (0, true) => format!("all that {VARIABLE} allows is in use already"),
+        (_, true) => format!("{} are allowed", memory_text(left)),
+        (_, false) => format!("{} are free", memory_text(left)),
+    }
 }
 
 impl Shortage {

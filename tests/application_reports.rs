@@ -73,3 +73,216 @@ fn what_a_wildcard_took_is_named_in_all_models_of_hosts() {
         assert!(place.read(&format!("{out}/report.html")).contains("which `w` of rank 0"));
     }
 }
+
+/// Three switches in a line, the first two with four nodes, the last with eight.
+fn line_of_switches() -> String {
+    let (mut switches, mut nodes) = (String::new(), String::new());
+    for (number, (first, count)) in [(0, 4), (4, 4), (8, 8)].into_iter().enumerate() {
+        switches += &format!("Switch\t12 \"s{number}\"\n");
+        for port in 0..count {
+            let node = first + port;
+            switches += &format!("[{}]\t\"n{node}\"[1]\n", port + 1);
+            nodes += &format!("Hca\t1 \"n{node}\"\n[1]\t\"s{number}\"[{}]\n\n", port + 1);
+        }
+        if number > 0 {
+            switches += &format!("[11]\t\"s{}\"[12]\n", number - 1);
+        }
+        if number < 2 {
+            switches += &format!("[12]\t\"s{}\"[11]\n", number + 1);
+        }
+        switches.push('\n');
+    }
+    switches + &nodes
+}
+
+#[test]
+fn the_channel_that_is_too_narrow_holds_the_critical_path_up() {
+    let place = Workplace::new("held-up");
+    place.write("x.net", &line_of_switches());
+    // Eight nodes each send to one of the eight behind the last switch: all over the channel from the second to the third.
+    let mut goal = String::from("num_ranks 16\n");
+    for rank in 0..16 {
+        let line = match rank {
+            0..8 => format!("send 200000b to {}", rank + 8),
+            _ => format!("recv 200000b from {}", rank - 8),
+        };
+        goal += &format!("rank {rank} {{\n{line}\n}}\n");
+    }
+    place.write("x.goal", &goal);
+    place.write(
+        "x.toml",
+        "name = \"x\"\n[topology.netlist]\npath = \"x.net\"\n[application]\nfile = \"x.goal\"\n\
+         eager_limit = \"1 MB\"\nplacement = \"linear\"\n",
+    );
+    for (number, sharing) in ["packet", "flit"].into_iter().enumerate() {
+        let setting = format!("link.sharing={sharing}");
+        let out = number.to_string();
+        let arguments = ["run", "x.toml", "--trace-path", "--set", &setting];
+        let found =
+            place.json(&[&arguments[..], &["--json", "--threads", "1", "--out", &out]].concat());
+        let point = &found["points"][0];
+        let value = |name: &str| point[name].as_f64().unwrap();
+        let completion = value("completion_time_us");
+        // Alone a message would take an eighth of the time: the adapter needs no longer for it.
+        let injection = value("path_injection_us");
+        assert!(injection < 0.2 * completion, "{sharing}: {injection} of {completion}");
+        assert!(value("path_queueing_us") > 0.7 * completion, "{point}");
+        let parts = ["compute", "host", "partner", "injection", "queueing", "flight"];
+        let sum: f64 = parts.iter().map(|it| value(&format!("path_{it}_us"))).sum();
+        assert!((sum - completion).abs() < 0.01, "{sum} {completion}");
+        let rows = place.read(&format!("{out}/path_channels.csv"));
+        let mut lines = rows.lines();
+        let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let column = |name: &str| header.iter().position(|it| *it == name).unwrap();
+        let first: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let channel = first[column("channel")];
+        assert!(channel.contains("s1") && channel.contains("s2"), "{sharing}: {rows}");
+        let held: f64 = first[column("held_up_us")].parse().unwrap();
+        assert_eq!(found["path_channels"][0]["channel"], channel);
+        assert!(held > 0.8 * value("path_queueing_us"), "{sharing}: {rows}");
+        // Looking changes nothing, on any number of threads.
+        let other = format!("{number}-on-two");
+        let again =
+            place.json(&[&arguments[..], &["--json", "--threads", "2", "--out", &other]].concat());
+        assert_eq!(again["points"][0]["digest"], point["digest"]);
+        assert_eq!(place.read(&format!("{other}/path_channels.csv")), rows);
+    }
+    let text = place.run(&["run", "x.toml", "--trace-path", "--out", "text"]);
+    assert!(text.contains("path held up by"), "{text}");
+    place.run(&["report", "text"]);
+    assert!(place.read("text/report.html").contains("critical path held up by"));
+}
+
+#[test]
+fn a_message_that_its_adapter_sends_slowly_waits_for_injection() {
+    let place = Workplace::new("adapter-bound");
+    two_ranks(
+        &place,
+        "rank 0 {\ns: send 100000b to 1\nt: send 100000b to 1 tag 1\nt requires s\n}\n\
+         rank 1 {\nr: recv 100000b from 0\nq: recv 100000b from 0 tag 1\n}\n",
+    );
+    for sharing in ["packet", "flit"] {
+        let setting = format!("link.sharing={sharing}");
+        let found = place.json(&[
+            "run",
+            "x.toml",
+            "--trace-path",
+            "--json",
+            "--out",
+            sharing,
+            "--set",
+            &setting,
+            "--set",
+            "application.eager_limit=1 MB",
+            "--set",
+            "adapter.injection_rate=6 Gb/s",
+            "--set",
+            "adapter.injection_channels=1",
+        ]);
+        let point = &found["points"][0];
+        let value = |name: &str| point[name].as_f64().unwrap();
+        // Two messages of 391 packets of 18 flits of 16 B, the last one smaller, but for its last packet.
+        let bytes = 2.0 * (390.0 * 18.0 + 12.0) * 16.0;
+        let sent = bytes * 8.0 / 6e3;
+        let injection = value("path_injection_us");
+        assert!((injection - sent).abs() < 0.01 * sent, "{sharing}: {injection} {sent}");
+        assert!(value("path_queueing_us") < 0.1, "{sharing}: {point}");
+    }
+}
+
+#[test]
+fn a_load_beside_collective_operations_is_measured_while_they_go_on() {
+    let place = Workplace::new("load-beside");
+    let scenario = |rounds: u32| {
+        format!(
+            "[topology.torus]\ndimensions = [4, 4]\n[collective]\noperation = \"all-reduce\"\nmessage = \"256 B\"\n\
+             rounds = {rounds}\nstart = \"5 us\"\n[traffic]\npattern = \"uniform\"\nload = 0.3\n"
+        )
+    };
+    let mut shorter = None;
+    for rounds in [2, 20] {
+        place.write("x.toml", &scenario(rounds));
+        let out = rounds.to_string();
+        let log = format!("{out}.csv");
+        let found = place.json(&["run", "x.toml", "--json", "--out", &out, "--log-packets", &log]);
+        let point = &found["points"][0];
+        let value = |name: &str| point[name].as_f64().unwrap();
+        let (start, end) = (value("warm_up_us"), value("simulated_time_us"));
+        assert!((start - 5.0).abs() < 1e-9, "{start}");
+        assert!((end - start - value("completion_time_us")).abs() < 1e-6, "{point}");
+        // As many packets count as came then; the log has those before as well.
+        let packets = place.read(&log);
+        let column = packets.lines().next().unwrap().split(',').position(|it| it == "delivered_ns");
+        let times = packets.lines().skip(1).map(|line| {
+            line.split(',').nth(column.unwrap()).unwrap().parse::<f64>().unwrap() / 1e3
+        });
+        let times: Vec<f64> = times.collect();
+        assert!(times.iter().all(|&time| time <= end), "nothing comes after the end");
+        let counted = times.iter().filter(|&&time| time > start).count() as f64;
+        assert_eq!(value("packets"), counted);
+        // Ten times as many operations take about ten times as long, not 20 us whatever they take.
+        let ratio = shorter.map(|before: f64| counted / before);
+        assert!(ratio.is_none_or(|ratio| (5.0..15.0).contains(&ratio)), "{ratio:?}");
+        shorter = Some(counted);
+    }
+    let text = place.run(&["run", "x.toml", "--out", "text"]);
+    assert!(text.contains("measured          all from 5.000 to "), "{text}");
+}
+
+#[test]
+fn files_of_other_programs_are_named_with_a_way_out() {
+    let place = Workplace::new("other-programs");
+    two_ranks(&place, "rank 0 {\ns: send 8b to 1\n}\nrank 1 {\nr: recv 8b from 0\nc: calc 7\n}\n");
+    let (code, errors) = place.fail(&["run", "x.goal"]);
+    assert_eq!(code, 2);
+    assert!(errors.starts_with("error: x.goal is a GOAL schedule, no scenario"), "{errors}");
+    assert!(errors.contains("file = \"x.goal\"") && errors.lines().count() == 2, "{errors}");
+    // What it says can be done: the scenario beside it runs.
+    place.run(&["run", "x.toml"]);
+    assert!(place.run(&["schedule", "check", "x.goal"]).contains("0 ns to 7 ns, mean 3.5 ns"));
+    let simgrid = "0 init\n0 send 1 0 8\n1 init\n1 recv 0 0 8\n";
+    for (file, text, name) in [
+        ("ti.txt", simgrid, "a time-independent trace of SimGrid"),
+        ("perm.cm", "Nodes 4\nConnections 2\n0->1 id 1 size 100\n", "a connection matrix of htsim"),
+        ("dumpi-1.meta", "hostname=n1\nnumprocs=2\n", "a DUMPI trace"),
+        ("all_reduce.0.et", "\u{7}\n\u{5}0.0.4A\u{12}", "an execution trace of Chakra"),
+    ] {
+        place.write(file, text);
+        for arguments in [&["schedule", "check", file][..], &["run", file]] {
+            let (code, errors) = place.fail(arguments);
+            assert_eq!(code, 2, "{errors}");
+            assert!(errors.contains(name) && errors.contains("help: "), "{arguments:?}: {errors}");
+            assert!(errors.lines().count() <= 4, "{errors}");
+        }
+    }
+    place.write("c.goal", "num_ranks 1\nrank 0 {\nk: coll allreduce 4096b 0 0 -1 cpu 1 nic 1\n}\n");
+    let (_, errors) = place.fail(&["schedule", "check", "c.goal"]);
+    assert!(
+        errors.contains("flitlab schedule all-reduce") && !errors.contains("calc`?"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_binary_of_loggopsim2_is_named() {
+    let place = Workplace::new("loggopsim2");
+    // One rank with one computation, each of whose operations has 65 bytes more than LogGOPSim's.
+    let mut bytes = 4223u64.to_le_bytes().to_vec();
+    bytes.extend(1u32.to_le_bytes());
+    bytes.extend([0, 0]);
+    let length: u64 = 8 + 4 + 104;
+    bytes.extend(22u64.to_le_bytes());
+    bytes.extend((22 + length).to_le_bytes());
+    bytes.extend([1u32, 1, 0].iter().flat_map(|it| it.to_le_bytes()));
+    let mut operation = [0u8; 104];
+    operation[4] = 3;
+    bytes.extend(operation);
+    std::fs::write(place.0.join("two.bin"), &bytes).unwrap();
+    let (code, errors) = place.fail(&["schedule", "check", "two.bin"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("is a GOAL binary of LogGOPSim2"), "{errors}");
+    assert!(!errors.contains("cut off"), "{errors}");
+    // One that is cut off is none.
+    std::fs::write(place.0.join("cut.bin"), &bytes[..60]).unwrap();
+    assert!(place.fail(&["schedule", "check", "cut.bin"]).1.contains("cut off"));
+}

@@ -1,13 +1,22 @@
 //! Without the bubble rule a ring deadlocks, and the watch says who waits for whom; with it, it never
 //! does.
 
-use flitlab::engine::{Deadlock, Parameters, run_script};
-use flitlab::routing::{DirectionOrder, DirectionRules, HalfRing, Routes};
+use std::collections::BTreeMap;
+
+use flitlab::engine::{Deadlock, Parameters, Switching, run_script};
+use flitlab::routing::{
+    DirectionOrder, DirectionRules, FlowControl, Freedom, HalfRing, Routes, prove_deadlock_free,
+};
 use flitlab::topology::{Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script};
 use flitlab::units::{Bytes, Picoseconds};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::common::random_flit_scenario::flit_scenario;
+use crate::common::random_scenario::Scenario;
+use crate::differential;
 
 /// Every node of a ring of eight sends many packets three hops ahead.
 fn run_ring(bubble: bool, kind: Kind) -> Result<usize, Deadlock> {
@@ -105,5 +114,69 @@ fn random_traffic_past_saturation_deadlocks_without_datelines_and_never_with_the
             assert!(run(false).is_err());
             assert_eq!(run(true).unwrap().0.messages.len(), 20_000);
         }
+    }
+}
+
+/// Whether all packets that share virtual channels have one size, so that a bubble is enough.
+fn one_size(scenario: &Scenario) -> bool {
+    // Requests and responses share the rings of relations.
+    let response = if matches!(scenario.routes, Routes::Relation(_)) { 0 } else { 1 };
+    let mut sizes = [None, None];
+    let mut is_one = |kind: usize, bytes: u64| *sizes[kind].get_or_insert(bytes) == bytes;
+    scenario.messages.iter().all(|message| {
+        let (there, back) = scenario.packets_of(message);
+        there.into_iter().all(|bytes| is_one(0, bytes))
+            && back.into_iter().all(|bytes| is_one(response, bytes))
+    })
+}
+
+/// What is proved never deadlocks, and what deadlocks was warned of: over all routings, with whole packets and flit by flit.
+fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
+    let one = |seed: u64| {
+        let scenario =
+            if seed % 2 == 0 { flit_scenario(seed / 2) } else { differential::scenario(seed / 2) };
+        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let wormhole = parameters.switching == Switching::Wormhole;
+        let flow = FlowControl { bubble: parameters.bubble, wormhole };
+        let verdict = prove_deadlock_free(fabric, routes, flow);
+        let stuck = run_script(fabric, routes, parameters, Script::new(messages.clone())).is_err();
+        let proved = match &verdict {
+            Ok(Freedom::Bubble) => one_size(&scenario),
+            other => other.is_ok(),
+        };
+        assert!(!(proved && stuck), "seed {seed}: {verdict:?} and deadlocks: {parameters:?}");
+        let verdict = verdict.map_or("warned of".into(), |freedom| format!("{freedom:?}"));
+        let worms = if wormhole { ", worms" } else { "" };
+        format!("{verdict}{worms}{}", if stuck { ", deadlock" } else { "" })
+    };
+    let found: Vec<String> = seeds.into_par_iter().map(one).collect();
+    let mut counts = BTreeMap::new();
+    for name in found {
+        *counts.entry(name).or_insert(0) += 1;
+    }
+    counts
+}
+
+#[test]
+fn what_is_proved_never_deadlocks_and_what_deadlocks_was_warned_of() {
+    let counts = verdicts_hold(0..600);
+    println!("{counts:?}");
+    for name in ["NoCircle", "NoCircle, worms", "Bubble", "Escape"] {
+        assert!(counts.contains_key(name), "{counts:?}");
+    }
+    // Most of these send too little to come to what can happen.
+    assert!(counts.contains_key("warned of, worms, deadlock"), "{counts:?}");
+    assert!(counts.contains_key("warned of, deadlock"), "{counts:?}");
+}
+
+#[test]
+#[ignore = "long: minutes; 10,000 scenarios (FLITLAB_SCENARIOS) of all routings"]
+fn what_is_proved_never_deadlocks_in_many_random_scenarios() {
+    let number = |name, default| {
+        std::env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
+    };
+    let (first, count) = (number("FLITLAB_FIRST", 0), number("FLITLAB_SCENARIOS", 10_000));
+    for (name, count) in verdicts_hold(first..first + count) {
+        println!("{count:>8} {name}");
     }
 }

@@ -24,7 +24,7 @@ const MIXED_SIZES: u64 = 313_309;
 
 /// Of six one has links that err. Of eight three direction order and route tables, two each adaptive routing and forwarding tables, one relations and
 /// paths.
-fn scenario(seed: u64) -> Scenario {
+pub fn scenario(seed: u64) -> Scenario {
     let scenario = match seed % 4 {
         2 => Scenario::adaptive(seed).unwrap_or_else(|| Scenario::ruled(seed)),
         3 => Scenario::forwarding(seed),

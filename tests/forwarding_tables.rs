@@ -152,7 +152,10 @@ fn what_means_nothing_is_refused_with_what_does() {
     refused(&choose("kautz.toml", "torus-2qos"), &["tori and meshes", "for any fabric: min-hop"]);
     refused(&choose("kautz.toml", "d-mod-k"), &["fat trees", "for any fabric: min-hop"]);
     let lanes = |scenario, algorithm| with(&choose(scenario, algorithm), &["--lanes", "2"]);
-    refused(&lanes("kautz.toml", "sssp"), &["--lanes means nothing to sssp", "dfsssp, lash"]);
+    refused(
+        &lanes("kautz.toml", "sssp"),
+        &["--lanes means nothing to sssp", "dfsssp, dfsssp-balanced, lash"],
+    );
     refused(&lanes("torus.toml", "sssp"), &["--lanes means nothing to sssp", "Angara"]);
     let named = format!("{}/scenarios/nue/torus4222-minhop.toml", env!("CARGO_MANIFEST_DIR"));
     refused(&[&named, "--lanes", "2"], &["nothing to the table that the scenario names"]);

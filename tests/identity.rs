@@ -78,7 +78,7 @@ fn results_are_those_of_their_version() {
     let digest = |text: &str| {
         let scenario = Scenario::read(&Document::parse("a.toml", text)).unwrap();
         let row = Simulation::new(&scenario).unwrap().run(&mut |_| {}).found.measured;
-        format!("{:016x} {}", row.digest.unwrap(), row.packet_latency_mean.unwrap())
+        format!("{:016x} {}", row.digest.unwrap(), row.packet_latency_mean.unwrap().0)
     };
     let adaptive = format!("{BASE}[routing.outflank]\n");
     // Each of these algorithms has its own way of choosing among equally good paths.

@@ -3,6 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `check` | messages that nobody receives, found without carrying a schedule out |
+//! | `format` | files of other programs, named |
 //! | [`generate`] | schedules made in: collective operations, benchmarks, motifs |
 //! | [`goal`] | GOAL files, in and out |
 //! | `lines` | many short queues in one array |
@@ -13,6 +14,7 @@
 //! | `tally` | a schedule, counted |
 
 mod check;
+mod format;
 pub mod generate;
 pub mod goal;
 mod lines;
@@ -26,6 +28,7 @@ pub(crate) use lines::{Line, Lines};
 pub(crate) use matching::Matching;
 
 pub use check::{Unmatched, check};
+pub use format::Format;
 pub use schedule::{
     ANY, Action, MOST_OPERATIONS, Operation, Schedule, ScheduleBuilder, ScheduleError, Until,
 };

@@ -43,6 +43,11 @@ pub(super) struct Keeper {
 }
 
 impl Keeping {
+    /// The file, if there is to be one.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.checkpoint.as_deref()
+    }
+
     /// Who keeps the run's state, if it is to be kept, and what it goes on from, if it was.
     ///
     /// # Errors

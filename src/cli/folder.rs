@@ -91,7 +91,7 @@ pub(super) fn busy(folder: &Path) -> Failure {
 
 /// The name of the file in a folder that says that a process works in it, by a lock that the system takes back when
 /// the process ends, however it ends.
-const LOCK: &str = ".lock";
+pub(super) const LOCK: &str = ".lock";
 
 /// A folder that no other process has claimed as long as this lives.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Failure;
+use flitlab::application::Format;
 use flitlab::scenario::{Diagnostics, Document, Scenario};
 
 /// A scenario file and what is set on top of it.
@@ -22,6 +23,12 @@ pub(super) struct Input {
 impl Input {
     /// The file, with what was set.
     pub(super) fn document(&self) -> Result<Document, Failure> {
+        if let Some(format) = Format::of_file(&self.path) {
+            let name = self.path.display().to_string();
+            let (what, way_out) = (format.name(), format.way_out(&name));
+            let message = format!("error: {name} is {what}, no scenario\n  = help: {way_out}");
+            return Err(Failure::Input(message));
+        }
         let mut document = Document::open(&self.path).map_err(|found| reject(&found))?;
         for assignment in &self.set {
             document.set(assignment);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use super::Failure;
@@ -14,6 +14,13 @@ use super::progress::Bar;
 
 /// The exit code for either signal: that of SIGINT by the custom of shells.
 pub(super) const INTERRUPTED: i32 = 130;
+
+/// Makes a file that would grow beyond the system's limit (`ulimit -f`) an error of writing, as a full disk is, in place
+/// of the end of the process.
+pub(crate) fn outlive_file_limits() {
+    // Where the signal can't be taken all is as it was.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+}
 
 /// How often it is looked whether a signal has come; one that comes within this time after another is the same.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -1,6 +1,6 @@
 //! The command line: one subcommand a file.
 //!
-//! Exit codes: 0 done; 1 the run failed (a file could not be written, memory ran out); 2 the input is
+//! Exit codes: 0 done; 1 the run failed (a file could not be written, memory ran out, packets go on for ever); 2 the input is
 //! wrong; 3 a deadlock was found; 4 a check or comparison did not hold; 130 interrupted by Ctrl-C or SIGTERM.
 //! With `--json` a subcommand prints one JSON object on standard output and nothing else there; text for
 //! people and progress go to standard error.
@@ -33,12 +33,14 @@ mod sweep;
 mod terminal;
 mod text;
 mod threads;
+mod unasked;
 
 use std::fmt;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use interrupt::outlive_file_limits;
 use say::{say, say_as_it_is};
 
 use flitlab::FileError;

@@ -102,8 +102,10 @@ impl Bar {
         };
         let percent = u64::from(progress.done) * 100 / u64::from(progress.most.max(1));
         let rate = progress.time.0 as f64 / 1e6 / self.0.started.elapsed().as_secs_f64().max(1e-3);
-        let simulated = time_text(progress.time / 1000 * 1000);
-        self.doing(&format!("{phase}: {simulated} simulated, {rate:.1} us a second"));
+        // Four digits: all of it has to fit into 80 columns.
+        let digit = 10u64.pow(progress.time.0.max(1).ilog10().saturating_sub(3));
+        let simulated = time_text(progress.time / digit * digit);
+        self.doing(&format!("{phase}, {simulated} at {} us/s", digits(rate)));
         if !self.0.is_over() {
             self.0.bar.set_position(percent.min(100));
         }
@@ -156,6 +158,15 @@ impl Bar {
     /// Takes the line away for good.
     pub(super) fn finish(&self) {
         self.0.finish();
+    }
+}
+
+/// A number with three digits or more.
+fn digits(number: f64) -> String {
+    match number {
+        0.0..10.0 => format!("{number:.2}"),
+        10.0..100.0 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
     }
 }
 

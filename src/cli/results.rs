@@ -10,7 +10,9 @@ use crate::cli::input::reject;
 use crate::cli::say::say;
 use crate::cli::summary::Expectation;
 use flitlab::report::folder::{POINTS, SUMMARY};
-use flitlab::report::{DeadlockNote, Point, ReportError, ResultRows, SustainedLoad};
+use flitlab::report::{
+    DeadlockNote, PathChannelRow, Point, ReportError, ResultRows, SustainedLoad,
+};
 use flitlab::scenario::Document;
 use flitlab::sweep::Store;
 
@@ -46,6 +48,8 @@ pub(super) struct Summary {
     pub scenario: Option<Expectation>,
     pub warnings: Vec<String>,
     pub deadlocks: Vec<DeadlockNote>,
+    /// Of a run whose critical path was looked at: what held it up.
+    pub path_channels: Vec<PathChannelRow>,
 }
 
 impl Results {

@@ -10,6 +10,7 @@ use super::folder::{Claim, Output};
 use super::input::{Input, reject};
 use super::interrupt::Interrupt;
 use super::progress::Bar;
+use super::same_file::refuse_same;
 use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, text};
@@ -21,7 +22,7 @@ use flitlab::report::{
     DeadlockNote, DigestLog, Label, Labels, MessageRow, PacketRow, Point, ResultFolder, ResultRows,
     Row, RowWriter, Status,
 };
-use flitlab::scenario::Scenario;
+use flitlab::scenario::{Deadlock, Scenario};
 use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};
@@ -68,6 +69,15 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn execute(self) -> Result<(), Failure> {
+        let files = [
+            ("SCENARIO", Some(self.input.path.as_path())),
+            ("--checkpoint", self.keeping.path()),
+            ("--log", self.log.as_deref()),
+            ("--log-packets", self.log_packets.as_deref()),
+            ("--log-messages", self.log_messages.as_deref()),
+        ];
+        refuse_same(&files, ("--out", None))?;
+        refuse_same(&files[1..], ("--out", self.output.out.as_deref()))?;
         let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
         let identity = || Scenario::identity(&document).map_err(|found| reject(&found));
@@ -109,8 +119,11 @@ impl Run {
         if !self.output.json {
             bar.above(|| mention(&format!("{headline}\n")));
         }
-        if let Some(cycle) = scenario.network.cycle() {
-            bar.above(|| say(&format!("warning: the forwarding table is not safe: {cycle}")));
+        for note in text::far_rates([&scenario.parameters]) {
+            bar.above(|| say(&format!("warning: {note}")));
+        }
+        if let Deadlock::Possible { how, .. } = scenario.deadlock() {
+            bar.above(|| say(&format!("warning: {how}")));
         }
 
         if let Some(checkpoint) = &from {
@@ -156,6 +169,7 @@ impl Run {
             warnings,
             deadlocks: note.into_iter().collect(),
             over_bound: OverBound::new(&simulation, measured, channels),
+            path_channels: text::held_up(&rows.points[0].explained.channels),
         };
         summary.write(&results)?;
         if let Some(keeper) = &keeper {
@@ -172,8 +186,10 @@ impl Run {
             let waits = text::path_channels(&rows.points[0].explained.channels);
             print_text(&format!("{facts}{over}{waits}results in {place}\n"))?;
         }
-        if measured.status == Status::Stuck {
-            return Err(Failure::Stuck(summary.warnings.join("\n")));
+        match measured.status {
+            Status::Stuck => return Err(Failure::Stuck(summary.warnings.join("\n"))),
+            Status::Livelock => return Err(Failure::Run(summary.warnings.join("\n"))),
+            _ => {}
         }
         for warning in &summary.warnings {
             say(&format!("warning: {warning}"));

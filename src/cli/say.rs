@@ -3,14 +3,48 @@
 
 use std::io::{Write, stderr};
 
+use terminal_size::{Width, terminal_size_of};
+
 use flitlab::printable::{printable_lines, without_error_numbers};
 
-/// Prints a line, without control characters.
+/// Prints a line, without control characters; on a terminal wrapped at words.
 pub(super) fn say(text: &str) {
-    say_as_it_is(&printable_lines(&without_error_numbers(text)));
+    let text = printable_lines(&without_error_numbers(text)).into_owned();
+    match terminal_size_of(stderr()) {
+        Some((Width(columns), _)) => say_as_it_is(&wrapped(&text, usize::from(columns))),
+        None => say_as_it_is(&text),
+    }
+}
+
+/// Wraps what is too long for a terminal. Lines that are indented stay as they are: they are commands, to be copied.
+fn wrapped(text: &str, columns: usize) -> String {
+    let one = |line: &str| match line.len() > columns && columns > 20 && !line.starts_with(' ') {
+        true => {
+            let options = textwrap::Options::new(columns).subsequent_indent("  ");
+            textwrap::fill(line, options.break_words(false))
+        }
+        false => line.to_owned(),
+    };
+    text.split('\n').map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints a line that may have colours.
 pub(super) fn say_as_it_is(text: &str) {
     let _ = writeln!(stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_wrapped_and_commands_are_not() {
+        let text =
+            "warning: one two three four five six\n    flitlab sweep a-long-name.toml --resume";
+        assert_eq!(
+            wrapped(text, 24),
+            "warning: one two three\n  four five six\n    flitlab sweep a-long-name.toml --resume"
+        );
+        assert_eq!(wrapped(text, 100), text);
+    }
 }

@@ -9,8 +9,8 @@ use super::{Failure, text};
 use flitlab::measure::Saturation;
 use flitlab::printable::printable_lines;
 use flitlab::report::folder::SUMMARY;
-use flitlab::report::{self, ChannelRow, DeadlockNote, Sustained, SustainedLoad};
-use flitlab::scenario::{Point, WorkloadSpec};
+use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained, SustainedLoad};
+use flitlab::scenario::{Deadlock, Point, WorkloadSpec};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
 
 /// What is known of a scenario before it runs.
@@ -34,7 +34,13 @@ pub(super) struct Expectation {
     /// Of an exchange: it takes this long at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_bound_ns: Option<f64>,
-    /// Channels at which packets can wait for each other for ever under a forwarding table.
+    /// The probability that one of the largest packets gets across a channel that errs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passage_probability: Option<f64>,
+    /// The share of such a channel's rate that is left for packets that get across, about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passage_rate: Option<f64>,
+    /// Channels at which packets can wait for each other for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forwarding_cycle: Option<String>,
 }
@@ -50,6 +56,7 @@ impl Expectation {
         let of_exchange = completion.as_ref().map(|bound| bound.bottleneck.clone());
         let fabric = simulation.fabric();
         let capacity = fabric.capacity();
+        let passage = simulation.scenario().parameters.passage();
         Self {
             name: simulation.scenario().name.clone(),
             fabric: text::fabric_text(&simulation.scenario().network),
@@ -65,7 +72,12 @@ impl Expectation {
             throughput_bound_load: throughput.map(|flits| flits / capacity),
             bottleneck: bottleneck.map(|bottleneck| bottleneck.name.clone()).or(of_exchange),
             completion_bound_ns: completion.map(|bound| bound.time.0 as f64 / 1e3),
-            forwarding_cycle: simulation.scenario().network.cycle(),
+            passage_probability: passage.map(|passage| passage.probability),
+            passage_rate: passage.map(|passage| passage.rate),
+            forwarding_cycle: match simulation.scenario().deadlock() {
+                Deadlock::Possible { how, .. } => Some(how),
+                Deadlock::Never(_) | Deadlock::Rarely { .. } => None,
+            },
         }
     }
 }
@@ -135,6 +147,9 @@ pub(super) struct Summary<'r> {
     /// Of a run of something that ends: how far it stayed from its bound, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_bound: Option<OverBound>,
+    /// The channels that held a critical path up longest, if that was asked for.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub path_channels: &'r [PathChannelRow],
 }
 
 impl Summary<'_> {

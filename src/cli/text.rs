@@ -1,13 +1,13 @@
 //! Results as text for people.
 
 use super::terminal;
-use flitlab::engine::ChannelKind;
+use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
 use flitlab::report::{ChannelRow, Measured, PathChannelRow, Status};
 use flitlab::scenario::{Network, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{Fabric, Torus};
-use flitlab::units::{Picoseconds, time_text};
+use flitlab::units::{Picoseconds, Rate, flit_time, rate_text, time_text};
 
 /// How many of the busiest channels are listed.
 const BUSIEST: usize = 8;
@@ -47,6 +47,42 @@ pub(super) fn fabric_text(network: &Network) -> String {
     }
 }
 
+/// By what share a rate may be rounded without a word from a run.
+const ROUNDED: f64 = 0.01;
+
+/// Rates that give no whole number of picoseconds a flit, and by how much they are off: those that are off by more than a
+/// share.
+pub(super) fn rounded_rates(parameters: &Parameters, more_than: f64) -> Vec<String> {
+    let rates: [(&str, Rate); 3] = [
+        ("link.rate", parameters.link_rate),
+        ("adapter.injection_rate", parameters.injection_rate),
+        ("adapter.ejection_rate", parameters.ejection_rate),
+    ];
+    let rounded = rates.into_iter().filter_map(|(key, rate)| {
+        let (time, error) = flit_time(parameters.flit, rate);
+        (error.abs() > more_than).then(|| {
+            format!(
+                "{key} = {}: a flit takes {} (rounded, {:+.4}%)",
+                rate_text(rate),
+                time_text(time),
+                error * 100.0
+            )
+        })
+    });
+    rounded.collect()
+}
+
+/// What a run or a sweep says of rates that are far off.
+pub(super) fn far_rates<'p>(all: impl IntoIterator<Item = &'p Parameters>) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for note in all.into_iter().flat_map(|parameters| rounded_rates(parameters, ROUNDED)) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
 /// How latencies are written of which this is the largest: in ns, and beyond 10,000 ns in us.
 fn latency_unit(largest: Picoseconds) -> (fn(Picoseconds) -> String, &'static str) {
     match largest.0 {
@@ -77,6 +113,7 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         Status::Undecided => "undecided (see the warning)".into(),
         Status::Deadlock => format!("deadlock, found at {end:.1} us"),
         Status::Completed => "completed".into(),
+        Status::Livelock => format!("livelock, ended at {end:.1} us"),
         Status::Stuck => format!("stuck: ranks wait for what never comes, since {end:.1} us"),
     };
     line("state", state);
@@ -94,6 +131,12 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
     }
     if let Some(time) = row.completion_time {
         line("completion time", format!("{:.3} us", time.0 as f64 / 1e6));
+    }
+    if let (Some(_), Some(_)) = (row.completion_time, row.warm_up) {
+        let times = format!(
+            "all from {warm_up:.3} to {end:.3} us, while operations go on; the load's packets, too"
+        );
+        line("measured", times);
     }
     if let Some(bandwidth) = row.bandwidth {
         line("bandwidth", format!("{bandwidth:.3} GB/s of payload a node"));
@@ -226,13 +269,20 @@ pub(super) fn over_bound(over: Option<&OverBound>) -> String {
     lines.map(|(name, text)| terminal::fact(name, text, 20)).collect()
 }
 
-/// The channels that a critical path waited for longest, a line each.
+/// The channels that held a critical path up longest.
+pub(super) fn held_up(rows: &[PathChannelRow]) -> &[PathChannelRow] {
+    let some = rows.iter().take(BUSIEST).take_while(|row| row.held_up > Picoseconds::ZERO);
+    &rows[..some.count()]
+}
+
+/// The channels that held a critical path up longest, a line each.
 pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
-    let waited = rows.iter().take(BUSIEST).filter(|row| row.waited > Picoseconds(0));
-    let lines = waited.enumerate().map(|(place, row)| {
-        let name = if place == 0 { "path waited for" } else { "" };
-        let time = time_text(row.waited);
-        terminal::fact(name, &format!("{} {time}, {} packets", row.channel, row.packets), 20)
+    let all: Picoseconds = rows.iter().map(|row| row.held_up).sum();
+    let lines = held_up(rows).iter().enumerate().map(|(place, row)| {
+        let name = if place == 0 { "path held up by" } else { "" };
+        let (time, share) = (row.held_up.0 as f64 / 1e6, row.held_up.0 as f64 / all.0 as f64);
+        let text = format!("{} {time:.3} us, {:.1}% of its queueing", row.channel, 100.0 * share);
+        terminal::fact(name, &text, 20)
     });
     lines.collect()
 }

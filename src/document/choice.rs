@@ -232,8 +232,41 @@ impl<'d> Reader<'d> {
                 .label(format!("this is a key of `{name}`"))
                 .help(format!("write `{key} = {{ {name} = {table} }}`")));
         }
+        // A key of one of the names' tables, written in the table above.
+        let inside = |entry: &Entry| {
+            if !choice.sections
+                || names.iter().any(|known| known.name == entry.key)
+                || matches!(entry.node.value, Value::Table(_) | Value::Broken)
+            {
+                return None;
+            }
+            let described = described()?;
+            let has = |name: &&&str| {
+                described.below(&path, name).iter().any(|key| key.name() == entry.key)
+            };
+            let homes: Vec<String> =
+                offered.iter().filter(has).map(|name| format!("[{path}.{name}]")).collect();
+            let text = entry.node.place.text();
+            // A name that says by itself where it belongs.
+            if let Value::Text(name) = &entry.node.value
+                && let Some((_, how)) = meant(name, names)
+                && !how.is_empty()
+            {
+                return Some(how.to_owned());
+            }
+            (!homes.is_empty()).then(|| {
+                format!("write {} and below it `{} = {text}`", homes.join(" or "), entry.key)
+            })
+        };
         match table.entries.as_slice() {
             [entry] => {
+                if let Some(help) = inside(entry) {
+                    let problem = Diagnostic::new(
+                        &entry.key_place,
+                        format!("there is no {noun} `{}`", entry.key),
+                    );
+                    return Err(problem.label(format!("this is a key of a {noun}")).help(help));
+                }
                 let name = known(&entry.key, &entry.key_place)?;
                 match &entry.node.value {
                     Value::Table(_) | Value::Broken => Ok((name, Some(&entry.node))),

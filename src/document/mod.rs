@@ -21,7 +21,8 @@ pub use choice::{Choice, Variant, plain, with_keys};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub(crate) use file::{InputFile, hexadecimal, read_other};
 pub(crate) use kind::{
-    Auto, LARGEST, Word, clock_time, nearest, out_of_range, quoted, report_repeated, wrong_type,
+    Auto, CountIn, LARGEST, Word, clock_time, nearest, out_of_range, quoted, report_repeated,
+    time_to, wrong_type,
 };
 pub use kind::{
     Count, Flag, Kind, List, Listed, Number, Quantity, Slot, Text, Whole, flits, rate, size, time,

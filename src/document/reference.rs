@@ -221,7 +221,10 @@ pub(crate) fn write_items(
     let mut documented = "";
     let mut described: Vec<(&KeyDoc, String)> = Vec::new();
     let mut repeated = Repeated::default();
-    for item in items {
+    // Below a table's header they would belong to the table.
+    let outermost = |item: &&Item| matches!(item, Item::Key(key) if !key.path.contains('.'));
+    let (first, rest): (Vec<&Item>, Vec<&Item>) = items.iter().partition(outermost);
+    for item in first.into_iter().chain(rest) {
         match item {
             Item::Section { path, doc } => {
                 repeated.write_before(page, path)?;

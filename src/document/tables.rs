@@ -56,7 +56,7 @@ impl<'d> Reader<'d> {
     pub(crate) fn tables<T>(
         &mut self,
         key: &'static str,
-        example: &'static str,
+        example: &str,
         doc: &'static str,
         mut read: impl FnMut(&mut Self) -> Option<T>,
     ) -> Vec<(Location, T)> {
@@ -79,6 +79,18 @@ impl<'d> Reader<'d> {
             None => {}
             Some((_, Value::List(elements))) => {
                 for element in elements {
+                    if !matches!(element.value, Value::Table(_) | Value::Broken) {
+                        self.problems.push(
+                            Diagnostic::new(
+                                &element.place,
+                                format!("an element of `{key}` must be a table"),
+                            )
+                            .label(format!("this is {}", element.what()))
+                            .help(format!("write for example `{key} = {example}`")),
+                        );
+                        self.mark_broken(key);
+                        continue;
+                    }
                     let resolved = self.resolved.len();
                     let mut scope = self.table_scope(key, path.clone(), Some(element));
                     scope.title = format!("an element of `{key}`");

@@ -278,6 +278,13 @@ impl Credits {
         u32::from(self.room[place as usize]) + flits.sum::<u32>()
     }
 
+    /// Flits that a channel's sender has room for by a time, as far as is known.
+    pub(super) fn by(&self, place: u32, now: Tick) -> u32 {
+        let credits = self.returning[place as usize].on_their_way(&self.links);
+        let back = credits.filter(|credit| credit.time <= now);
+        u32::from(self.room[place as usize]) + back.map(|it| u32::from(it.flits)).sum::<u32>()
+    }
+
     pub(super) fn rebase(&mut self, by: Tick) {
         for returning in &mut self.returning {
             for time in &mut returning.times {

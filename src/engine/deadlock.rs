@@ -20,10 +20,10 @@ use crate::units::{Picoseconds, time_text};
 
 /// An output that the head of a buffer asks for.
 #[derive(Clone, Copy)]
-struct Wish {
-    output: u32,
-    lane: u8,
-    need: u16,
+pub(super) struct Wish {
+    pub output: u32,
+    pub lane: u8,
+    pub need: u16,
 }
 
 /// One packet of a wait-for cycle: it is in a router's buffer and waits for the next one's.
@@ -177,7 +177,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// The buffer at the far end of an output.
-    fn far_end(&self, model: &Model<'_>, output: u32, lane: u8) -> Buffer {
+    pub(super) fn far_end(&self, model: &Model<'_>, output: u32, lane: u8) -> Buffer {
         let state = model.ports.output(output);
         let far = &self.parts[state.far_part as usize].model;
         let router = &far.ports.routers[state.far_router as usize];
@@ -288,14 +288,19 @@ impl Model<'_> {
         self.credits.due(self.ports.output(output).room + u32::from(lane))
     }
 
-    fn router_of_buffer(&self, buffer: u32) -> Router {
+    /// Flits that an output has room for on a lane at a time.
+    pub(super) fn room_now(&self, output: u32, lane: u8, now: Picoseconds) -> u32 {
+        self.credits.by(self.ports.output(output).room + u32::from(lane), self.schedule.tick(now))
+    }
+
+    pub(super) fn router_of_buffer(&self, buffer: u32) -> Router {
         let input = buffer >> self.ports.size.shift;
         let place = self.ports.routers.partition_point(|router| router.first_input <= input);
         self.ports.routers[place - 1]
     }
 
     /// What the head of a buffer asks for: output, lane, and the credits that it needs.
-    fn wishes(&self, buffer: u32) -> Vec<Wish> {
+    pub(super) fn wishes(&self, buffer: u32) -> Vec<Wish> {
         let queue = &self.ports.queues[buffer as usize];
         let router = self.router_of_buffer(buffer);
         let (lane, need) = (queue.onto, queue.need);

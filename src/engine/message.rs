@@ -77,6 +77,41 @@ pub(super) struct Note {
     /// The number under which it was announced to its sink's part; [`NONE`](crate::topology::NONE) before its first
     /// packet, and if that is the only one and says all.
     pub arrival: u32,
+    /// For how long its injection channel had waited for room before it came; 0 if nobody asks ([`RoomWaits`]).
+    pub waited_before: Picoseconds,
+}
+
+/// For how long an injection channel that was free had packets, but no room for any of them in its router.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct RoomWaits {
+    /// In all, but for what goes on.
+    ended: Picoseconds,
+    /// Since when it waits; the latest of all times if it does not.
+    since: Picoseconds,
+}
+
+impl RoomWaits {
+    pub(super) const NONE: Self = Self { ended: Picoseconds::ZERO, since: Picoseconds::NEVER };
+
+    /// It waits from now on, if it does not already.
+    pub(super) fn begin(&mut self, now: Picoseconds) {
+        self.since = self.since.min(now);
+    }
+
+    pub(super) fn end(&mut self, now: Picoseconds) {
+        self.ended = self.until(now);
+        self.since = Picoseconds::NEVER;
+    }
+
+    /// All until now.
+    pub(super) fn until(&self, now: Picoseconds) -> Picoseconds {
+        self.ended + now.saturating_sub(self.since)
+    }
+
+    /// Whether it waits.
+    pub(super) fn is_on(&self) -> bool {
+        self.since != Picoseconds::NEVER
+    }
 }
 
 /// How a message is cut into packets.

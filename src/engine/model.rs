@@ -108,7 +108,7 @@ impl<'f> Model<'f> {
                 _ => None,
             },
             interruption,
-            sources: Sources::new(whole, part, &ports),
+            sources: Sources::new(whole, part, &ports, workload.wants_waits()),
             workload,
             sink: Sink::new(whole.cut.parts()),
             statistics: Statistics::new(ports.outputs, channels, whole.lanes.count()),

@@ -221,7 +221,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
         let wanted: HashSet<_, BuildHasherDefault<Mix>> = packets.into_iter().collect();
         for part in &mut self.parts {
-            part.model.trace = Some(Box::new(Trace { wanted: wanted.clone(), grants: Vec::new() }));
+            part.model.trace = Some(Box::new(Trace::of(wanted.clone())));
         }
     }
 

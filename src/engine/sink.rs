@@ -38,7 +38,14 @@ pub(super) enum Errand {
     Sent { tag: u64 },
     /// A message with this tag has been received: when it entered its queue; when the last of its packets to be delivered was
     /// injected, and how far this came.
-    Receive { tag: u64, created: Picoseconds, injected: Picoseconds, hops: u32, sequence: u32 },
+    Receive {
+        tag: u64,
+        created: Picoseconds,
+        injected: Picoseconds,
+        hops: u32,
+        sequence: u32,
+        channel: u8,
+    },
 }
 
 /// An errand in its terminal's list, in the order of time.
@@ -243,7 +250,13 @@ impl Model<'_> {
             Role::Request(bytes) => Some((Role::Response, bytes)),
             Role::Put => Some((Role::Acknowledgement(bytes), 0)),
             Role::Atomic(bytes) => {
-                let note = Note { started, role: Role::Response, tag, arrival: NONE };
+                let note = Note {
+                    started,
+                    role: Role::Response,
+                    tag,
+                    arrival: NONE,
+                    waited_before: Picoseconds::ZERO,
+                };
                 let note = self.sources.notes.insert(note);
                 let injection_channel = origin.injection_channel;
                 let atomic = Atomic { source, bytes, note, injection_channel };
@@ -253,7 +266,13 @@ impl Model<'_> {
         };
         if let Some((role, bytes)) = answer {
             let created = time + self.whole.parameters.service_time;
-            let note = self.sources.notes.insert(Note { started, role, tag, arrival: NONE });
+            let note = self.sources.notes.insert(Note {
+                started,
+                role,
+                tag,
+                arrival: NONE,
+                waited_before: Picoseconds::ZERO,
+            });
             let message =
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
             let injection_channel = origin.injection_channel;
@@ -275,11 +294,11 @@ impl Model<'_> {
             completed,
         });
         if self.workload.wants_receipts() {
-            let Origin { created, injected, .. } = origin;
+            let Origin { created, injected, injection_channel: channel, .. } = origin;
             let errand = if is_response {
                 Errand::Sent { tag }
             } else {
-                Errand::Receive { tag, created, injected, hops, sequence }
+                Errand::Receive { tag, created, injected, hops, sequence, channel }
             };
             self.list(terminal, completed, errand);
         }
@@ -353,9 +372,10 @@ impl Model<'_> {
         self.latest = self.latest.max(time);
         let wake = match errand {
             Errand::Sent { tag } => self.workload.sent(name, tag, time),
-            Errand::Receive { tag, created, injected, hops, sequence } => self
-                .workload
-                .received(name, &Receipt { tag, created, injected, hops, sequence, time }),
+            Errand::Receive { tag, created, injected, hops, sequence, channel } => {
+                let receipt = Receipt { tag, created, injected, hops, sequence, channel, time };
+                self.workload.received(name, &receipt)
+            }
             Errand::Respond { .. } | Errand::Perform(_) => return,
         };
         self.wake(wake);

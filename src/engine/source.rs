@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::guide::Guide;
-use super::message::{Note, Packing, Queued, Role, Slots};
+use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
 use super::model::Model;
 use super::parameters::Parameters;
 use super::ports::Ports;
@@ -77,6 +77,22 @@ pub(super) struct Adapter {
     next_channel: u8,
 }
 
+impl Adapter {
+    /// Whether a packet of this number is still to be sent: numbers come again after 2^32.
+    pub(super) fn is_to_send(&self, sequence: u32) -> bool {
+        sequence.wrapping_sub(self.sequence) < 1 << 31
+    }
+}
+
+impl Injection {
+    /// The first lane that has something, from the one at which the search for the next packet starts.
+    pub(super) fn first_waiting(&self) -> u8 {
+        let from_pointer = self.waiting & u16::MAX.checked_shl(self.pointer.into()).unwrap_or(0);
+        let waiting = if from_pointer == 0 { self.waiting } else { from_pointer };
+        fitted!(waiting.trailing_zeros().min(15), u8)
+    }
+}
+
 /// The state of all sources.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Sources {
@@ -85,6 +101,8 @@ pub(super) struct Sources {
     pub due: Vec<Tick>,
     /// By terminal, then number.
     pub injections: Vec<Injection>,
+    /// By injection channel, if the workload wants to know; else empty.
+    pub waits: Vec<RoomWaits>,
     /// By injection channel, then lane.
     queues: Vec<SourceQueue>,
     queued: Slots<Queued>,
@@ -100,7 +118,7 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Idle adapters.
-    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports) -> Self {
+    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports, wants_waits: bool) -> Self {
         let names = whole.terminals_of_part(part);
         let channels = whole.parameters.injection_channels;
         let injections = names.len() * channels as usize;
@@ -127,6 +145,7 @@ impl Sources {
             due: vec![NEVER; adapters.len()],
             adapters,
             injections: vec![injection; injections],
+            waits: vec![RoomWaits::NONE; if wants_waits { injections } else { 0 }],
             queues: vec![SourceQueue::EMPTY; injections * whole.lanes.count()],
             queued: Slots::new(),
             notes: Slots::new(),
@@ -140,6 +159,7 @@ impl Sources {
     pub(super) fn memory(&self) -> usize {
         size_of_val(&*self.adapters)
             + size_of_val(&*self.due)
+            + size_of_val(&*self.waits)
             + size_of_val(&*self.injections)
             + size_of_val(&*self.queues)
             + self.queued.memory()
@@ -299,7 +319,12 @@ impl Model<'_> {
         let mut note = NONE;
         if role != Role::Data || message.tag != 0 && self.workload.wants_receipts() {
             let (started, tag) = (message.time, message.tag);
-            note = self.sources.notes.insert(Note { started, role, tag, arrival: NONE });
+            let number =
+                terminal * self.whole.parameters.injection_channels + u32::from(injection_channel);
+            let waits = self.sources.waits.get(number as usize);
+            let waited_before = waits.map_or(Picoseconds::ZERO, |waits| waits.until(now));
+            let of_message = Note { started, role, tag, arrival: NONE, waited_before };
+            note = self.sources.notes.insert(of_message);
         }
         let queued = Queued {
             created: now,

@@ -1,6 +1,6 @@
 //! The ways of chosen packets, channel by channel.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 
 use super::packet::Packet;
@@ -40,9 +40,21 @@ pub(super) struct Trace {
     pub wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>,
     /// Time, how long it waited, channel, source and number.
     pub grants: Vec<(Picoseconds, Picoseconds, u32, u32, u32)>,
+    /// By packet: when it was granted its latest channel here, and which that is.
+    latest: HashMap<(u32, u32), (Picoseconds, u32), BuildHasherDefault<Mix>>,
 }
 
 impl Trace {
+    /// Of these packets, by source and number; nothing has happened.
+    pub(super) fn of(wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>) -> Self {
+        Self { wanted, ..Self::default() }
+    }
+
+    /// When a packet, by source and number, was granted the latest of its channels here, and which.
+    pub(super) fn latest(&self, packet: (u32, u32)) -> Option<(Picoseconds, u32)> {
+        self.latest.get(&packet).copied()
+    }
+
     /// Notes a grant if the packet is one of those.
     #[inline]
     pub(super) fn add(
@@ -54,6 +66,7 @@ impl Trace {
     ) {
         if self.wanted.contains(&(source, sequence)) {
             self.grants.push((time, waited, channel, source, sequence));
+            self.latest.insert((source, sequence), (time, channel));
         }
     }
 }

@@ -26,9 +26,10 @@ pub enum Spent {
     Host,
     /// Waiting for a partner that has not sent yet, or not begun its receipt.
     Partner,
-    /// Waiting in the sender's adapter, while earlier packets are sent or the first router has no room.
+    /// Waiting in the sender's adapter while earlier packets are sent.
     Injection,
-    /// Waiting in the network: what a message's last packet took there beyond the time in an empty network.
+    /// Waiting for the network: in the adapter while the first router has no room, and what a message's last packet took
+    /// beyond the time in an empty network.
     Queueing,
     /// Crossing the empty network, or a node's memory.
     Flight,
@@ -203,6 +204,8 @@ struct History<'a> {
     job_of: Vec<[u32; 4]>,
     /// By the sender's operation: its legs.
     leg_of: Vec<[u32; 4]>,
+    /// By leg: for how long it waited in its adapter for room.
+    room_wait: Vec<Picoseconds>,
     /// By message: the receipt that took it.
     receipt_of: Vec<u32>,
     /// By job: the one before it on its stream.
@@ -228,6 +231,13 @@ impl<'a> History<'a> {
         for (number, leg) in (0..).zip(legs) {
             leg_of[leg.operation as usize][leg.kind as usize] = number;
         }
+        let mut room_wait = vec![Picoseconds::ZERO; legs.len()];
+        for wait in &records.waits {
+            let leg = leg_of[wait.operation as usize][wait.kind as usize];
+            if let Some(place) = room_wait.get_mut(leg as usize) {
+                *place = wait.time;
+            }
+        }
         let rank = |job: &Job| schedule.rank_of(job.operation);
         let stream = |job: &Job| schedule.operation(job.operation).stream;
         let mut in_order: Vec<u32> = (0..narrow(jobs.len())).collect();
@@ -246,7 +256,7 @@ impl<'a> History<'a> {
             let job = &jobs[number as usize];
             (rank(job), job.start, job.end)
         });
-        Self { schedule, jobs, legs, job_of, leg_of, receipt_of, before, in_order }
+        Self { schedule, jobs, legs, job_of, leg_of, room_wait, receipt_of, before, in_order }
     }
 
     /// The job that ended last. Of several the last one on the last of their terminals, so that it does not matter whose
@@ -321,20 +331,30 @@ impl<'a> History<'a> {
                 let leg = &self.legs[number as usize];
                 let crossing = flight(leg).min(leg.delivered - leg.injected);
                 let moving = leg.delivered - crossing;
+                // What it waited for room is told behind what it waited for other packets.
+                let sent = leg.injected - self.room_wait(number, leg.injected);
                 let of = |start, end, spent| Some(self.stretch_of_leg(number, start, end, spent));
                 let stretches = [
                     of(moving, leg.delivered, Spent::Flight),
-                    of(leg.injected, moving, Spent::Queueing),
-                    of(leg.entered, leg.injected, Spent::Injection),
+                    of(sent, moving, Spent::Queueing),
+                    of(leg.entered, sent, Spent::Injection),
                 ];
                 (self.before_leg(leg), stretches)
             }
             Step::Departure(number, time) => {
                 let leg = &self.legs[number as usize];
-                let sending = self.stretch_of_leg(number, leg.entered, time, Spent::Injection);
-                (self.before_leg(leg), [Some(sending), None, None])
+                let sent = time - self.room_wait(number, time);
+                let of = |start, end, spent| Some(self.stretch_of_leg(number, start, end, spent));
+                let waiting = of(sent, time, Spent::Queueing);
+                (self.before_leg(leg), [waiting, of(leg.entered, sent, Spent::Injection), None])
             }
         }
+    }
+
+    /// For how long a leg waited in its adapter for room until a time.
+    fn room_wait(&self, number: u32, until: Picoseconds) -> Picoseconds {
+        let leg = &self.legs[number as usize];
+        self.room_wait[number as usize].min(until - leg.entered)
     }
 
     fn stretch_of(&self, job: &Job, start: Picoseconds, end: Picoseconds, spent: Spent) -> Stretch {

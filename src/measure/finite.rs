@@ -1,12 +1,14 @@
 //! A finite workload, run to its end: an exchange, or an application.
 
 use super::collector::{Collector, Distribution};
+use super::livelock::Arrivals;
 use super::order::Reordering;
 use super::watch::{Snapshot, Standing, Watch};
-use super::{MOST_CHANNELS, Phase, Progress, Quantile};
+use super::{Halt, MOST_CHANNELS, Phase, Progress, Quantile, livelock};
 use crate::adaptive::Derouting;
-use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
+use crate::engine::{ChannelReport, Counters, Digest, Engine};
 use crate::narrow::narrow;
+use crate::traffic::Collectives;
 use crate::units::Picoseconds;
 
 /// The simulated time between two looks at whether anything still moves, at the least.
@@ -42,28 +44,62 @@ pub struct FiniteMeasurement {
     pub all_channels: usize,
 }
 
-/// Runs until nothing is left, about `messages` of them in all. Of an application whose ranks hang, nothing tells so
-/// here: its [outcome](crate::traffic::Application::outcome) does.
+/// A stretch of simulated time: from, until.
+pub type Span = (Picoseconds, Picoseconds);
+
+/// When the operations of the collective subnetwork are done that a load goes on beside; `None` if they don't come to
+/// their end.
+pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picoseconds> {
+    let (mut delivered, mut arrivals) = (0, Arrivals::default());
+    while engine.run_until(engine.now() + LOOK_EVERY) {
+        if engine.collectives_done() {
+            break;
+        }
+        livelock(engine, &mut arrivals).ok()?;
+        let packets = engine.counters().packets_delivered;
+        if packets == delivered && engine.find_deadlock().is_some() {
+            return None;
+        }
+        delivered = packets;
+    }
+    Collectives::outcome(engine.collectives()).ok()?.into_iter().max()
+}
+
+/// Runs until nothing is left, about `messages` of them in all; where something goes on beside it for ever, for the `span`
+/// that counts. Of an application whose ranks hang, nothing tells so here: its
+/// [outcome](crate::traffic::Application::outcome) does.
 ///
 /// # Errors
-/// If packets wait for each other in a cycle.
+/// If packets wait for each other in a cycle, or move for ever.
 pub fn measure_finite(
     engine: &mut Engine<'_, Collector>,
     messages: u64,
     senders: usize,
+    span: Option<Span>,
     watch: &mut Watch<'_>,
-) -> Result<FiniteMeasurement, Deadlock> {
-    if watch.from.is_none() {
-        engine.observer().start();
-    }
+) -> Result<FiniteMeasurement, Halt> {
+    let mut standing = match watch.from.take() {
+        Some(standing) => standing,
+        None => {
+            if let Some((start, _)) = span.filter(|span| span.0 > Picoseconds::ZERO) {
+                engine.run_until(start);
+                engine.observer().end_window();
+                engine.reset_channels();
+            }
+            engine.observer().start();
+            Standing::default()
+        }
+    };
     let mut delivered = engine.counters().packets_delivered;
     // Ranks may compute for seconds between two messages. A run that goes on from a checkpoint looks at the same times.
     let next = |now: Picoseconds| now + LOOK_EVERY.max(now / LOOKS);
-    while engine.run_until(next(engine.now())) {
+    let end = span.map_or(Picoseconds::NEVER, |span| span.1);
+    while engine.run_until(next(engine.now()).min(end)) {
         let packets = engine.counters().packets_delivered;
         if packets == delivered && engine.packets_under_way() > 0 {
             engine.find_deadlock().map_or(Ok(()), Err)?;
         }
+        livelock(engine, &mut standing.arrivals)?;
         delivered = packets;
         engine.observer().settle();
         let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
@@ -74,9 +110,11 @@ pub fn measure_finite(
             done: percent(done),
             most: 100,
         });
-        (watch.keep)(Snapshot::new(engine, &Standing::default()));
+        if !engine.collectives_done() {
+            (watch.keep)(Snapshot::new(engine, &standing));
+        }
         // What goes on beside them would go on for ever.
-        if engine.collectives_done() {
+        if engine.now() >= end || engine.collectives_done() {
             break;
         }
     }

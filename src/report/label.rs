@@ -21,9 +21,31 @@ table! {
         seed: u64 as Given<Count<u64>>, "seed", "seed", Label, more;
         ..
         /// The keys that the sweep gives values, and the point's, as text. Each has a column of its own in points.csv,
-        /// which is called like the key: `traffic.pattern`. No other column has a dot in its name.
+        /// which is called like the key: `traffic.pattern`, `routing`. No other column has a dot in its name.
         settings: Vec<(String, String)>,
     }
+}
+
+/// The tables of a scenario that a sweep can give values as a whole.
+const TABLES: [&str; 12] = [
+    "topology",
+    "routing",
+    "router",
+    "link",
+    "adapter",
+    "traffic",
+    "exchange",
+    "application",
+    "collective",
+    "remote_memory",
+    "measure",
+    "interruption",
+];
+
+/// Whether a key of a sweep's grid has a column of its own, called like it: one within a table, or a whole table. The seed is
+/// in a column anyhow, and what results are called changes nothing.
+pub(crate) fn is_setting(key: &str) -> bool {
+    key.contains('.') || TABLES.contains(&key)
 }
 
 /// Which of a label's columns a file has beside those of its rows.
@@ -100,10 +122,10 @@ impl Label {
         (&self.series, self.point, self.repetition)
     }
 
-    /// Takes the settings of a record: the columns with a dot in their names.
+    /// Takes the settings of a record: the columns that are called like keys.
     pub(super) fn read_settings(&mut self, header: &csv::StringRecord, record: &csv::StringRecord) {
         let keys =
-            header.iter().zip(record).filter(|(name, cell)| name.contains('.') && !cell.is_empty());
+            header.iter().zip(record).filter(|(name, cell)| is_setting(name) && !cell.is_empty());
         self.settings = keys.map(|(name, cell)| (name.to_owned(), cell.to_owned())).collect();
     }
 

@@ -37,6 +37,7 @@ pub use digest_log::{DigestLog, DigestRow};
 pub use error::ReportError;
 pub use finding::{Finding, FoundDeadlock, Point};
 pub use folder::ResultFolder;
+pub(crate) use label::is_setting;
 pub use label::{Label, Labelled, Labels};
 pub use latency::LatencyRow;
 pub use load::LoadRow;

@@ -187,11 +187,17 @@ fn scenario(case: &Case) -> String {
     };
     // A clock is a nanosecond. Windows are as long as what is ignored.
     let (window, windows) = if quick { (2, 4) } else { (50, 19) };
-    let selection = if selection == ADAPTIVE { "none" } else { selection };
+    let (selection, ties) = match (selection, lanes) {
+        // What was computed before version 14 of the results, when this was the default, is so computed again. With
+        // several virtual channels packets like other outputs since then, whatever this says.
+        (ADAPTIVE, 1) => ("none", ", ties = \"first\""),
+        (ADAPTIVE, _) => ("none", ""),
+        _ => (selection, ""),
+    };
     format!(
         r#"
         topology.{topology}
-        routing.relation = {{ rule = "{rule}", selection = "{selection}" }}
+        routing.relation = {{ rule = "{rule}", selection = "{selection}"{ties} }}
 
         [router]
         flit = "8 B"

@@ -343,12 +343,28 @@ impl Adaptive {
         self.prove_as(fabric, |head, errand, hops| self.allowed(head, errand, hops))
     }
 
-    /// The same of packets that go by other hops.
+    /// As [`prove`](Self::prove), where escapes don't count as such: no hops may close a circle.
+    #[must_use]
+    pub(super) fn prove_without_escapes(&self, fabric: &Fabric) -> RelationProof {
+        let (packets, hops) = (self.packets(fabric), |head, errand, hops: &mut Vec<Hop>| {
+            self.allowed(head, errand, hops);
+            hops.iter_mut().for_each(|hop| hop.escape = true);
+        });
+        let escapes = vec![true; packets.escapes.len()];
+        prove_choices(fabric, &Packets { escapes, ..packets }, hops)
+    }
+
+    /// As [`prove`](Self::prove), of packets that go by other hops.
     pub(super) fn prove_as(
         &self,
         fabric: &Fabric,
         hops: impl Fn(Head, Errand, &mut Vec<Hop>) + Sync,
     ) -> RelationProof {
+        prove_choices(fabric, &self.packets(fabric), hops)
+    }
+
+    /// What packets there are.
+    fn packets(&self, fabric: &Fabric) -> Packets {
         let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.rules.channels;
         let mut legs: Vec<Leg> = READS.map(|lane| Leg::Fixed { lane }).into();
         let mut turning = 0;
@@ -365,7 +381,7 @@ impl Adaptive {
         let of_channel = (0..lanes).map(|lane| escapes >> lane & 1 == 1);
         let of_channel: Vec<bool> = of_channel.collect();
         let escapes = of_channel.repeat(fabric.channel_slots() as usize);
-        prove_choices(fabric, &Packets { lanes, escapes, turning, legs }, hops)
+        Packets { lanes, escapes, turning, legs }
     }
 
     /// All that packets may be bound to: the ways of half rings if these are drawn, and, if it `binds` them, any choice
@@ -394,7 +410,10 @@ impl Adaptive {
         let escaped = matches!(errand.leg, Leg::Fixed { .. })
             || head.came.is_some_and(|came| came.lane == escape);
         let onward = self.onward(head.router, errand.to, heading, escaped);
-        let options = (0..u16::BITS).filter(|port| onward.options >> port & 1 == 1);
+        // Of packets that have no choice, where direction order leaves them one.
+        let is_fixed = matches!(errand.leg, Leg::Fixed { .. });
+        let options = if is_fixed { 0 } else { onward.options };
+        let options = (0..u16::BITS).filter(|port| options >> port & 1 == 1);
         hops.extend(options.map(|port| Hop::new(fitted!(port, u16), channels.adaptive)));
         hops.push(Hop { escape: true, ..Hop::new(onward.escape, escape) });
     }

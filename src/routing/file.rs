@@ -2,7 +2,9 @@
 //!
 //! The format is described in `docs/route-tables.md`.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
 
 use super::{Flaw, Header, RouteTable, prove};
 use crate::InvalidLine;
@@ -33,6 +35,13 @@ impl PartialEq for TableFile {
 }
 
 impl TableFile {
+    /// Whether a file begins as these do.
+    pub fn begins(path: &Path) -> bool {
+        let mut start = [0; MAGIC.len()];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        read.is_ok() && start == *MAGIC.as_bytes()
+    }
+
     /// A table that was made for a fabric of this torus.
     pub fn new(torus: Torus, faults: Faults, fabric: Fabric, table: RouteTable) -> Self {
         Self { torus, faults, fabric, table, lines: Vec::new() }

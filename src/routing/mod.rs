@@ -10,10 +10,9 @@ pub mod angara;
 mod choice_proof;
 mod choosing;
 mod cycle;
+mod deadlock_proof;
 mod derouter;
 mod direction_order;
-#[cfg(test)]
-mod direction_proof;
 mod direction_rules;
 mod escape;
 mod file;
@@ -37,6 +36,7 @@ mod table;
 
 pub use adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Onward};
 pub use choosing::{MOST_PATHS, PathRoutes, RelationRoutes};
+pub use deadlock_proof::{Danger, FlowControl, Freedom, prove_deadlock_free};
 pub use derouter::Derouter;
 pub use direction_order::DirectionOrder;
 use direction_rules::drawn;

@@ -137,7 +137,7 @@ pub fn prove(fabric: &Fabric, table: &RouteTable) -> Proof {
             .filter(move |port| ports >> port & 1 == 1)
             .filter_map(move |port| next.map(|next| fabric.outputs(next).start + port))
     };
-    flaws.extend(cycle(fabric, successors).map(Flaw::Cycle));
+    flaws.extend(cycle_beyond_rings(fabric, successors).map(Flaw::Cycle));
     Proof { routes, dependencies, flaws }
 }
 
@@ -206,7 +206,7 @@ impl Walk<'_> {
 /// A cycle of channels that are not all of one ring.
 ///
 /// A strongly connected component with channels outside one ring has a cycle that leaves it.
-fn cycle<I: Iterator<Item = Channel>>(
+pub(super) fn cycle_beyond_rings<I: Iterator<Item = Channel>>(
     fabric: &Fabric,
     successors: impl Fn(Channel) -> I,
 ) -> Option<Vec<Channel>> {

@@ -194,9 +194,18 @@ fn prove_classes(fabric: &Fabric, relation: &Relation) -> Vec<RelationFlaw> {
     flaws
 }
 
+/// As [`prove_relation`], of a relation without a ring whose escapes don't count as such.
+#[must_use]
+pub(super) fn prove_without_escapes(fabric: &Fabric, relation: &Relation) -> RelationProof {
+    prove_hops(fabric, relation, true)
+}
+
 fn prove_without_ring(fabric: &Fabric, relation: &Relation) -> RelationProof {
-    // Where there is no escape, all hops have to be without a cycle as if they were one.
-    let all = !relation.has_escape();
+    prove_hops(fabric, relation, !relation.has_escape())
+}
+
+/// Where there is no escape, `all` hops have to be without a cycle as if they were one.
+fn prove_hops(fabric: &Fabric, relation: &Relation, all: bool) -> RelationProof {
     let escapes = match all {
         true => vec![true; fabric.channel_slots() as usize * usize::from(relation.lanes())],
         false => escapes(fabric, relation),

@@ -49,6 +49,8 @@ pub(super) fn run(
     checks.bubbles(draft);
     checks.forwarding(draft);
     checks.sharing(draft);
+    let mut without_tables = Fabrics::without_tables();
+    let fabrics = if checks.problems.is_empty() { fabrics } else { &mut without_tables };
     let network = checks.network(draft, fabrics, purpose);
     let fabric = network.as_ref().map(|network| &network.fabric);
     if let Some(fabric) = fabric.filter(|_| purpose != Purpose::Routes) {

@@ -25,6 +25,7 @@
 //! ```
 
 mod checks;
+mod deadlock;
 mod difference;
 mod document;
 mod features;
@@ -46,6 +47,7 @@ mod topology;
 pub use crate::document::{
     Diagnostic, Diagnostics, KeyDoc, Location, Reference, ReferencePart, Source, VariantDoc,
 };
+pub use deadlock::Deadlock;
 pub use difference::{Difference, Setting, differences, settings};
 pub use document::Document;
 use features::Features;
@@ -57,7 +59,8 @@ pub use relation::{PathsSpec, RelationSpec};
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{
-    Figures, Point, Saturation, SlurmSettings, Sweep, check_sbatch_option, check_slurm_name,
+    Figures, Point, Saturation, SlurmSettings, Sweep, Unasked, check_sbatch_option,
+    check_slurm_name,
 };
 pub use topology::{NetlistFile, Plan, SwitchedSpec, TopologySpec};
 
@@ -66,7 +69,7 @@ use std::sync::Arc;
 
 use crate::{
     document::{Hints, Missed, Reader},
-    engine::{Parameters, Switching},
+    engine::Parameters,
     measure::Settings,
     traffic::{
         Access, ApplicationSpec, CollectiveSpec, ExchangeSpec, LoadSpec, OfferedLoad, Partners,
@@ -172,6 +175,8 @@ impl Scenario {
             WorkloadSpec::Application(application) => application.placement != Placement::Random,
             WorkloadSpec::RemoteMemory(spec) => spec.pattern.partners() == Partners::Fixed,
         };
+        // Links that err draw which packets they damage.
+        let fixed = fixed && self.parameters.errors.is_none();
         // A fabric that is drawn has the seed that it follows from in its description.
         fixed
             && self.network.topology == other.network.topology
@@ -191,56 +196,6 @@ impl Scenario {
             _ => {}
         }
         scenario
-    }
-
-    /// What to type where packets wait for each other for ever; `None` where nothing is known to help.
-    pub fn deadlock_advice(&self) -> Option<String> {
-        match &self.network.routing {
-            RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock => Some(format!(
-                "{} makes tables that can deadlock; of those that can't, any fabric has one: try --set \
-                 routing.agnostic.algorithm=nue",
-                algorithm.name
-            )),
-            RoutingSpec::OpenSm(_) => Some(
-                "the forwarding table that was read can deadlock; try one that can't: --set \
-                 'routing={ agnostic = { algorithm = \"nue\" } }'"
-                    .into(),
-            ),
-            RoutingSpec::Relation(spec) => Some(format!(
-                "{} can deadlock on this fabric, and `unproved = true` allows it; try --set \
-                 routing.relation.rule=up-down",
-                spec.rule.name
-            )),
-            routing
-                if routing.is_of_any_fabric()
-                    || routing.has_dateline()
-                    || self.parameters.bubble =>
-            {
-                None
-            }
-            RoutingSpec::DirectionOrder(_) if !self.can_keep_bubbles() => {
-                let least = if self.workload.reads() { 4 } else { 2 };
-                let channels = match self.parameters.virtual_channels < least {
-                    true => format!(" --set router.virtual_channels={least}"),
-                    false => String::new(),
-                };
-                Some(format!(
-                    "nothing keeps rings from deadlock; try --set routing.direction_order.dateline=true{channels}"
-                ))
-            }
-            _ if self.can_keep_bubbles() => Some(
-                "the bubble rule is switched off, and rings deadlock without it; try --set \
-                 router.bubble=true"
-                    .into(),
-            ),
-            _ => None,
-        }
-    }
-
-    /// Whether the bubble rule can keep rings from deadlock: packets are not strung out as worms, and buffers hold two.
-    fn can_keep_bubbles(&self) -> bool {
-        let Parameters { switching, buffer, .. } = self.parameters;
-        switching != Switching::Wormhole && buffer >= 2 * self.parameters.maximum_packet()
     }
 
     fn read_with(
@@ -311,6 +266,9 @@ impl Reading {
         if problems.is_empty() {
             problems.append(&mut reader.held);
         }
+        // Of what is wrong anyhow no tables are made, which can take long.
+        let mut without_tables = Fabrics::without_tables();
+        let fabrics = if problems.is_empty() { fabrics } else { &mut without_tables };
         let (network, broken_rules) =
             checks::run(document, &reader.broken, &draft, fabrics, purpose);
         problems.extend(broken_rules);

@@ -10,7 +10,11 @@ use super::{
 };
 use crate::scenario::Purpose;
 use crate::{
-    routing::{ForwardingFlaw, ForwardingProof, Routes, prove_forwarding},
+    routing::{
+        Danger, FlowControl, ForwardingFlaw, ForwardingProof, Freedom, Routes,
+        agnostic::{Algorithm, Parameters},
+        prove_deadlock_free, prove_forwarding,
+    },
     topology::{Fabric, Faults, Torus},
 };
 
@@ -55,6 +59,12 @@ impl Network {
         Self { topology, routing, fabric, seed, routes: OnceLock::new(), proof: OnceLock::new() }
     }
 
+    /// The algorithm that makes the forwarding table where the routing is another, and none is named.
+    pub fn usual_algorithm(&self) -> Algorithm {
+        let usual = self.topology.usual_table(Parameters::default().lanes);
+        usual.parse().unwrap_or(Algorithm::NUE_BALANCED)
+    }
+
     /// The torus and what it lacks, if each port is a direction.
     pub fn torus(&self) -> Option<(&Torus, &Faults)> {
         self.topology.torus()
@@ -82,10 +92,38 @@ impl Network {
         self.proof.get_or_init(prove).as_ref()
     }
 
-    /// How packets can wait for each other for ever under the forwarding table, if they can.
-    pub fn cycle(&self) -> Option<String> {
-        let flaws = &self.forwarding_proof()?.flaws;
-        let cycle = flaws.iter().find(|flaw| matches!(flaw, ForwardingFlaw::Cycle(_)))?;
-        Some(cycle.describe(&self.fabric))
+    /// Why packets can't wait for each other for ever, if routers do this about it. Nothing is said where a pair has no
+    /// route.
+    ///
+    /// # Errors
+    /// How they can.
+    pub(super) fn freedom(&self, flow: FlowControl) -> Result<Freedom, String> {
+        let Ok(routes) = self.routes() else { return Ok(Freedom::NoCircle) };
+        let described = |danger: Danger| danger.describe(&self.fabric);
+        if let Some(proof) = self.forwarding_proof() {
+            let mut flaws = proof.flaws.iter();
+            let cycle = flaws.find(|flaw| matches!(flaw, ForwardingFlaw::Cycle(_)));
+            return cycle.map_or(Ok(Freedom::NoCircle), |cycle| Err(cycle.describe(&self.fabric)));
+        }
+        if let Some(freedom) = self.proved_when_made(routes, flow) {
+            return Ok(freedom);
+        }
+        prove_deadlock_free(&self.fabric, routes, flow).map_err(described)
+    }
+
+    /// Why it was found when the routes were made, which are refused otherwise; `None` if it was not asked then.
+    fn proved_when_made(&self, routes: &Routes, flow: FlowControl) -> Option<Freedom> {
+        match (&self.routing, routes) {
+            (RoutingSpec::Relation(spec), _) if spec.unproved => None,
+            (_, Routes::Relation(made)) if made.relation.has_ring() => Some(Freedom::Bubble),
+            (_, Routes::Relation(made)) if !made.relation.has_escape() => Some(Freedom::NoCircle),
+            (_, Routes::Relation(_)) => (!flow.wormhole).then_some(Freedom::Escape),
+            (_, Routes::Adaptive(adaptive)) if adaptive.has_table() => {
+                (!flow.wormhole).then_some(Freedom::Escape)
+            }
+            // Of a relation that has no escapes.
+            (_, Routes::Paths(_)) => Some(Freedom::NoCircle),
+            _ => None,
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::reference;
 use crate::document::{Item, KeyDoc, comment, describe, write_items};
+use crate::topology::builders::{ANY_TABLE, BUILDERS};
 
 /// Keys that are shown with their defaults.
 const SHOWN: [&str; 2] = ["seed", "measure.precision"];
@@ -52,6 +53,13 @@ const TORUS: &str = "torus";
 const AGNOSTIC: &str = "agnostic";
 const RELATION: &str = "relation";
 
+/// Terminals of a switch where a single one would leave most of the cables idle: about as many as uniform traffic at load 1
+/// fills the cables of the sizes above with; on a Slim Fly half the cables of a switch, as its authors have it.
+const TERMINALS: [(&str, u32); 3] = [("random_regular", 3), ("kautz", 3), ("slim_fly", 4)];
+
+/// The lanes of the starters' switches.
+const INFINIBAND_LANES: u8 = 8;
+
 /// The key that says which of its algorithms makes the table.
 const ALGORITHM: &str = "routing.agnostic.algorithm";
 
@@ -95,6 +103,13 @@ impl Starter {
     /// The routing of a topology where nobody says otherwise; of all but the torus the only one.
     pub fn usual_routing(topology: &str) -> &'static str {
         if topology == TORUS { "direction_order" } else { AGNOSTIC }
+    }
+
+    /// The algorithm that makes the table where nobody says otherwise.
+    fn usual_table(&self) -> &'static str {
+        let mut kinds = BUILDERS.into_iter();
+        let kind = kinds.find(|kind| kind.name == self.topology);
+        kind.map_or(ANY_TABLE, |kind| kind.usual_table)(INFINIBAND_LANES)
     }
 
     /// Whether a topology is one of `dimensions`.
@@ -154,15 +169,24 @@ impl Starter {
         }
         if let Some((table, name)) = path.rsplit_once('.') {
             let routing = if self.is_algorithm() { AGNOSTIC } else { &self.routing };
-            if path == ALGORITHM && self.is_algorithm() {
-                return Some(Some(format!("\"{}\"", self.routing)));
+            if path == ALGORITHM && routing == AGNOSTIC {
+                let own = if self.is_algorithm() { &self.routing } else { self.usual_table() };
+                return Some(Some(format!("\"{own}\"")));
             }
             let chosen = table.strip_prefix("routing.") == Some(routing)
                 || table.strip_prefix("topology.") == Some(&self.topology);
             if chosen {
                 let shown = key.default_from.is_none() && !LEFT_OUT.contains(&name);
-                let dimensions = (name == "dimensions").then(|| format!("{:?}", self.dimensions));
-                return shown.then_some(dimensions);
+                let terminals = || {
+                    let own = TERMINALS.iter().find(|it| it.0 == self.topology)?;
+                    Some(own.1.to_string())
+                };
+                let value = match name {
+                    "dimensions" => Some(format!("{:?}", self.dimensions)),
+                    "terminals" => terminals(),
+                    _ => None,
+                };
+                return shown.then_some(value);
             }
         }
         let pattern = || format!("\"{}\"", self.pattern);
@@ -247,6 +271,16 @@ mod tests {
             let starter = Starter { topology: "tree".into(), routing, ..Starter::default() };
             let text = starter.text("a.toml");
             assert!(text.contains(&format!("algorithm = \"{}\"", starter.routing)), "{text}");
+        }
+        // A terminal a switch would leave most cables idle.
+        for (topology, terminals) in
+            [("hyperx", 256), ("slim_fly", 200), ("kautz", 108), ("random_regular", 96)]
+        {
+            let (topology, routing) = (topology.into(), AGNOSTIC.into());
+            let starter = Starter { topology, routing, ..Starter::default() };
+            let document = Document::parse("a.toml", &starter.text("a.toml"));
+            let fabric = &Scenario::read(&document).unwrap().network.fabric;
+            assert_eq!(fabric.terminals(), terminals, "{starter:?}");
         }
         for Offer { name: pattern, .. } in patterns {
             // Some patterns are defined on some shapes only.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::topology::Places;
+use crate::topology::builders::ANY_TABLE;
 use crate::topology::netlist::{Adapter, Netlist, Switch};
 use crate::topology::{Fabric, Failures, Faults, TopologyError, Torus};
 
@@ -34,6 +35,8 @@ pub enum Plan {
         name: String,
         /// The keys that it was built from, each with its path and value.
         keys: Vec<(String, String)>,
+        /// See [`BuilderKind::usual_table`](crate::topology::builders::BuilderKind::usual_table).
+        usual_table: fn(u8) -> &'static str,
     },
     Netlist(NetlistFile),
 }
@@ -71,6 +74,17 @@ impl TopologySpec {
         match self {
             Self::Torus(torus, faults) => torus.fabric(faults),
             Self::Switched(spec) => spec.failures.apply(&spec.whole),
+        }
+    }
+
+    /// The algorithm of `[routing.agnostic]` that makes the table where none is named.
+    pub(super) fn usual_table(&self, lanes: u8) -> &'static str {
+        match self {
+            Self::Switched(spec) => match spec.plan {
+                Plan::Built { usual_table, .. } => usual_table(lanes),
+                Plan::Netlist(_) => ANY_TABLE(lanes),
+            },
+            Self::Torus(..) => ANY_TABLE(lanes),
         }
     }
 

@@ -9,8 +9,8 @@ use crate::routing::Routes;
 use crate::scenario::{Scenario, WorkloadSpec};
 use crate::topology::{Fabric, SpanningTree};
 use crate::traffic::{
-    Access, Application, ApplicationSpec, CollectiveSpec, Collectives, Exchange, ExchangeSpec,
-    LoadSpec, OpenLoad, Pattern, RemoteMemory, RemoteMemorySpec, Workload,
+    Access, Application, ApplicationSpec, Carrier, CollectiveSpec, Collectives, Exchange,
+    ExchangeSpec, LoadSpec, OpenLoad, Pattern, RemoteMemory, RemoteMemorySpec, Workload,
 };
 
 /// Each workload with what the scenario says of it.
@@ -111,6 +111,8 @@ impl Traffic {
             Self::Exchange(pattern, spec) => {
                 completion_bound(fabric, routes, parameters, pattern, spec)
             }
+            // Of channels LogGOPS knows nothing.
+            Self::Application(_, spec) if spec.carrier != Carrier::Flits => None,
             Self::Application(placed, spec) => {
                 let hosts = (spec.host.send_overhead, spec.host.receive_overhead);
                 application_bound(fabric, routes, parameters, &placed.messages, hosts)

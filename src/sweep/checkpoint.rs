@@ -60,6 +60,9 @@ pub struct Checkpoint {
 pub enum CheckpointError {
     #[error(transparent)]
     File(#[from] FileError),
+    /// It is a folder, a device or a pipe.
+    #[error("{0} is no ordinary file, and a checkpoint needs one")]
+    NoFile(PathBuf),
     /// It is no checkpoint, or was cut short or changed.
     #[error(
         "{0} is no checkpoint, or was cut short: remove it to begin anew, or name another file"
@@ -86,6 +89,9 @@ impl Checkpoint {
     /// # Errors
     /// If the file can't be read, is damaged, or is of another build or scenario.
     pub fn read(path: &Path, identity: &Identity) -> Result<Option<Self>, CheckpointError> {
+        if path.exists() && !path.is_file() {
+            return Err(CheckpointError::NoFile(path.into()));
+        }
         let contents = match fs::read(path) {
             Ok(contents) => contents,
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
@@ -127,15 +133,12 @@ impl Checkpoint {
     /// If it can't be written.
     pub fn write(path: &Path, identity: &Identity, snapshot: Snapshot<'_>) -> io::Result<()> {
         let partial = partial(path);
-        let mut file = Summed { file: BufWriter::new(File::create(&partial)?), sum: Sha256::new() };
-        file.write_all(MAGIC)?;
-        let written = postcard::to_io(&Header::new(identity), &mut file)
-            .and_then(|file| postcard::to_io(&snapshot, file));
-        written.map_err(io::Error::other)?;
-        let Summed { mut file, sum } = file;
-        file.write_all(&sum.finalize())?;
-        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        fs::rename(&partial, path)
+        let written = write(&partial, identity, snapshot).and_then(|()| fs::rename(&partial, path));
+        if written.is_err() {
+            // A full disk has better use for it.
+            let _ = fs::remove_file(&partial);
+        }
+        written
     }
 
     /// How many threads have to go on with it.
@@ -156,17 +159,39 @@ fn partial(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// A file and the hash of what was written to it.
+fn write(path: &Path, identity: &Identity, snapshot: Snapshot<'_>) -> io::Result<()> {
+    let file = BufWriter::new(File::create(path)?);
+    let mut file = Summed { file, sum: Sha256::new(), failed: None };
+    file.write_all(MAGIC)?;
+    let written = postcard::to_io(&Header::new(identity), &mut file)
+        .and_then(|file| postcard::to_io(&snapshot, file))
+        .map(|_| ());
+    // What is written to says why it can't be written; the format only that it can't.
+    written.map_err(|error| file.failed.take().unwrap_or_else(|| io::Error::other(error)))?;
+    let Summed { mut file, sum, .. } = file;
+    file.write_all(&sum.finalize())?;
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+/// A file, the hash of what was written to it, and why something could not be.
 struct Summed<W> {
     file: W,
     sum: Sha256,
+    failed: Option<io::Error>,
 }
 
 impl<W: Write> Write for Summed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.sum.update(&bytes[..written]);
-        Ok(written)
+        match self.file.write(bytes) {
+            Ok(written) => {
+                self.sum.update(&bytes[..written]);
+                Ok(written)
+            }
+            Err(cause) => {
+                self.failed = Some(io::Error::new(cause.kind(), cause.to_string()));
+                Err(cause)
+            }
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use super::simulation::{SetupError, Simulation};
 use super::store::{Store, StoreError};
-use crate::report::{Finding, Label};
+use crate::report::{Finding, Label, is_setting};
 use crate::scenario::{Identity, Point, Scenario};
 
 /// A point, and whether it had to be computed.
@@ -29,8 +29,7 @@ pub fn label_of(point: &Point, number: u32) -> Label {
         point: number,
         repetition: point.repetition,
         seed: point.scenario.seed,
-        // The seed has a column of its own.
-        settings: point.of_grid.iter().filter(|(key, _)| key.contains('.')).cloned().collect(),
+        settings: point.of_grid.iter().filter(|(key, _)| is_setting(key)).cloned().collect(),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::engine::{ChannelReport, Counters};
 use crate::measure::{
     Delivered, Distribution, Ending, Explanation, FiniteMeasurement, Phase, Quantile, Reordering,
-    Window,
+    Span, Window,
 };
 use crate::narrow::rounded;
 use crate::report::{ChannelRow, LatencyRow, Measured, Status, WindowPhase, WindowRow};
@@ -17,6 +17,7 @@ pub(super) fn without_results(row: Measured) -> Measured {
         accepted_minimum_source: None,
         jain_fairness: None,
         packet_latency_mean_ci95: None,
+        effective_windows: None,
         network_latency_mean: None,
         hops_mean: None,
         derouted_outflank: None,
@@ -109,10 +110,19 @@ pub(super) fn application_row(
     }
 }
 
-/// With the time that collective operations took, and the rate at which a node's operands went into them.
-pub(super) fn collective_row(row: Measured, completion: Picoseconds, bytes: u64) -> Measured {
+/// With the time that collective operations took, and the rate at which a node's operands went into them. If a load goes on
+/// beside them, all else is of that time, too.
+pub(super) fn collective_row(
+    row: Measured,
+    (start, end): Span,
+    bytes: u64,
+    has_load: bool,
+) -> Measured {
+    let completion = end - start;
     Measured {
         completion_time: Some(completion),
+        warm_up: has_load.then_some(start),
+        simulated_time: if has_load { Some(end) } else { row.simulated_time },
         bandwidth: Some(bytes as f64 / completion.max(Picoseconds(1)).0 as f64 * 1e3),
         ..row
     }

@@ -16,16 +16,18 @@ use super::rows::{
     without_results,
 };
 use super::warnings::{
-    channels_warning, collective_warning, load_warnings, records_warning, stuck_warning,
+    channels_warning, collective_warning, livelock_warning, load_warnings, records_warning,
+    stuck_warning,
 };
 use crate::adaptive::Derouting;
 use crate::engine::{
-    Counters, Deadlock, Engine, EngineState, Interruption, memory_needed, zero_load_latency,
+    Counters, Deadlock, Engine, EngineState, Followed, Interruption, memory_needed,
+    zero_load_latency,
 };
 use crate::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, Explanation, LogFilter, Logged, Offered,
-    Outlook, Progress, Snapshot, Watch, ZeroLoad, explain, looks_at_all_pairs, measure_finite,
-    measure_interruption, measure_load, outlook,
+    Bottleneck, Collector, CompletionBound, Ending, Explanation, Halt, LogFilter, Logged, Offered,
+    Outlook, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
+    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::rounded_down;
@@ -42,6 +44,9 @@ use crate::traffic::{
     OpenLoad, Pattern, PatternError, PlacementError, Workload,
 };
 use crate::units::Picoseconds;
+
+/// How often it is looked at what holds up a critical path.
+const LOOKS: u64 = 2000;
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
 /// places.
@@ -270,11 +275,24 @@ impl Simulation {
     }
 
     pub(super) fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
+        let mut engine = self.engine_without_logs(workload, self.log_filter.as_ref());
+        if let Some(digests) = self.digests.clone() {
+            engine.log(move |time, grants, digest| digests.add(time, grants, digest));
+        }
+        engine
+    }
+
+    /// An engine whose digests are not written, for what is simulated once more.
+    fn engine_without_logs(
+        &self,
+        workload: Workload,
+        log_filter: Option<&LogFilter>,
+    ) -> Engine<'_, Collector> {
         let mut collector = Collector::new(self.fabric().terminals());
         if self.routes().reorders() {
             collector = collector.following_order();
         }
-        if let Some(filter) = &self.log_filter {
+        if let Some(filter) = log_filter {
             collector = collector.logging(filter.clone());
         }
         let (fabric, routes) = (self.fabric(), self.routes());
@@ -285,19 +303,7 @@ impl Simulation {
                 (Picoseconds::ZERO, Picoseconds::ZERO);
         }
         let (threads, interruption) = (self.threads, self.interruption.as_ref());
-        let mut engine = Engine::interrupted(
-            threads,
-            fabric,
-            routes,
-            &parameters,
-            workload,
-            collector,
-            interruption,
-        );
-        if let Some(digests) = self.digests.clone() {
-            engine.log(move |time, grants, digest| digests.add(time, grants, digest));
-        }
-        engine
+        Engine::interrupted(threads, fabric, routes, &parameters, workload, collector, interruption)
     }
 
     fn run_load(
@@ -328,6 +334,7 @@ impl Simulation {
         let parameters = &self.scenario.parameters;
         // Bytes a picosecond are TB/s.
         let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time().0 as f64 * 1e3;
+        let interval = measured.packet_latency_interval;
         let row = Measured {
             capacity: Some(capacity * flit_rate),
             status: (&measured.ending).into(),
@@ -337,7 +344,8 @@ impl Simulation {
             accepted_payload: Some(measured.accepted_payload / 1e9),
             accepted_minimum_source: Some(measured.accepted_payload_minimum / 1e9),
             jain_fairness: measured.fairness,
-            packet_latency_mean_ci95: measured.packet_latency_interval.map(whole),
+            packet_latency_mean_ci95: interval.and_then(|it| it.half_width).map(whole),
+            effective_windows: interval.map(|it| it.effective_windows),
             network_latency_mean: measured.network_latency.map(whole),
             hops_mean: measured.hops,
             simulated_time: Some(measured.warm_up + measured.measured),
@@ -351,7 +359,7 @@ impl Simulation {
         let errs = self.scenario.parameters.errors.is_some();
         let row = with_link_errors(row, errs, &measured.counters);
         let row = with_order(row, measured.reordering);
-        let stuck = row.status == Status::Deadlock;
+        let stuck = matches!(row.status, Status::Deadlock | Status::Livelock);
         let row = if stuck { without_results(row) } else { row };
         let channels = channel_rows(&measured.channels);
         let quantiles = if stuck { &[] } else { &measured.packet_latency_quantiles[..] };
@@ -368,8 +376,12 @@ impl Simulation {
         });
         let windows = windows.collect();
         let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
-        if let Ending::Deadlock(_) = measured.ending {
-            warnings.extend(self.scenario.deadlock_advice());
+        match &measured.ending {
+            Ending::Deadlock(_) => warnings.extend(self.scenario.deadlock_advice()),
+            Ending::Livelock(livelock) => {
+                warnings.push(livelock_warning(*livelock, &self.scenario.parameters));
+            }
+            _ => {}
         }
         warnings.extend(channels_warning(channels.len(), measured.all_channels));
         let deadlock = match measured.ending {
@@ -483,28 +495,68 @@ impl Simulation {
         explain(&spec.schedule, &outcome.records, places, flight)
     }
 
-    /// The channels that the critical path waited for: simulates all of it again.
+    /// The channels that the critical path waited for: simulates all of it again, and looks at which channel holds the
+    /// path's message up at [`LOOKS`] times at the most, which lie equally far apart in the time that these take.
     fn channels_of_path(
         &self,
         outcome: &traffic::Outcome,
         explanation: &Explanation,
     ) -> Vec<PathChannelRow> {
         let Traffic::Application(placed, spec) = &self.traffic else { return Vec::new() };
-        let legs = explanation.path.iter().filter_map(|stretch| stretch.leg);
-        let packet = |number: u32| {
-            let leg = &outcome.records.legs[number as usize];
+        let followed = |leg: &Leg| {
             let operation = spec.schedule.operation(leg.operation);
             // An answer goes the other way.
             let sender = match leg.kind {
                 LegKind::Answer => operation.peer,
                 _ => spec.schedule.rank_of(leg.operation),
             };
-            (!leg.in_memory).then(|| (placed.places[sender as usize], leg.sequence))
+            Followed {
+                source: placed.places[sender as usize],
+                channel: leg.channel,
+                sequence: leg.sequence,
+            }
         };
-        let mut engine = self.engine(self.workload());
-        engine.trace(legs.filter_map(packet));
+        // Each message's time on the path, one after the other.
+        let mut legs: Vec<(Picoseconds, Picoseconds, Followed)> = Vec::new();
+        for message in explanation.path.chunk_by(|one, next| one.leg == next.leg) {
+            let ends = message.first().zip(message.last());
+            let Some((first, last)) = ends.filter(|(first, _)| first.leg.is_some()) else {
+                continue;
+            };
+            let leg = first.leg.map(|number| &outcome.records.legs[number as usize]);
+            if let Some(leg) = leg.filter(|leg| !leg.in_memory) {
+                legs.push((first.start, last.end, followed(leg)));
+            }
+        }
+        let mut engine = self.engine_without_logs(self.workload(), None);
+        engine.trace(legs.iter().map(|(_, _, packet)| (packet.source, packet.sequence)));
+        let all: Picoseconds = legs.iter().map(|(start, end, _)| *end - *start).sum();
+        let apart = all.div_ceil(LOOKS).max(Picoseconds(1));
+        let mut held_up = Vec::new();
+        // From one message on to the next, the first look half as far from the start.
+        let mut next = apart / 2;
+        for (start, end, packet) in legs {
+            while start + next < end {
+                engine.run_until(start + next);
+                held_up.extend(engine.held_up_by(packet));
+                next += apart;
+            }
+            next -= end - start;
+        }
         engine.run_until(Picoseconds::NEVER);
-        PathChannelRow::of(&engine.traced())
+        let waited = explanation.path_times()[Spent::Queueing as usize];
+        PathChannelRow::of(&engine.traced(), &held_up, waited)
+    }
+
+    /// From the first operation's beginning until the last one's end, if a load goes on beside operations of the collective
+    /// subnetwork: it is measured for that time. That is known when all has been simulated once before. `None` also if they
+    /// don't come to their end.
+    fn time_of_operations(&self) -> Option<Span> {
+        let Traffic::Collective(_, spec) = &self.traffic else { return None };
+        self.load()?;
+        let mut engine = self.engine_without_logs(self.workload(), None);
+        let end = end_of_operations(&mut engine)?;
+        Some((spec.start, end))
     }
 
     fn run_finite(
@@ -516,11 +568,12 @@ impl Simulation {
         let started = ThreadTime::now();
         let workload = self.workload();
         let messages = self.traffic.messages(&workload);
+        let span = self.time_of_operations();
         let mut engine = self.engine(workload);
         go_on(&mut engine, state);
         let memory = engine.memory();
         let built = (ThreadTime::now(), Instant::now());
-        let measured = measure_finite(&mut engine, messages, self.senders().len(), watch);
+        let measured = measure_finite(&mut engine, messages, self.senders().len(), span, watch);
         let logged = engine.observer().logged();
         let work = self.work(&engine, started, built, memory);
         let unfinished = |status, time| Measured {
@@ -532,7 +585,16 @@ impl Simulation {
         };
         let measured = match measured {
             Ok(measured) => measured,
-            Err(deadlock) => {
+            Err(Halt::Livelock(livelock)) => {
+                let warning = livelock_warning(livelock, &self.scenario.parameters);
+                let found = Finding {
+                    measured: unfinished(Status::Livelock, engine.now()),
+                    warnings: vec![warning],
+                    ..Finding::default()
+                };
+                return Outcome { found, deadlock: None, logged, work };
+            }
+            Err(Halt::Deadlock(deadlock)) => {
                 let found = Finding {
                     measured: unfinished(Status::Deadlock, deadlock.time),
                     warnings: self.scenario.deadlock_advice().into_iter().collect(),
@@ -574,7 +636,7 @@ impl Simulation {
                 Ok(done) => {
                     let last = done.into_iter().max().unwrap_or(spec.start);
                     let bytes = spec.message.0.saturating_mul(spec.rounds.into());
-                    row = collective_row(row, last - spec.start, bytes);
+                    row = collective_row(row, (spec.start, last), bytes, span.is_some());
                 }
                 Err(hangs) => {
                     let found = stuck(collective_warning(hangs), engine.now());

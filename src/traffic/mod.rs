@@ -14,7 +14,7 @@ mod workload;
 
 pub use application::{
     Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg, LegKind,
-    Outcome, Placement, PlacementError, Records,
+    Outcome, Placement, PlacementError, Records, RoomWait,
 };
 pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
 pub use exchange::Exchange;
@@ -81,6 +81,8 @@ pub struct Receipt {
     pub hops: u32,
     /// Its number among those of its source.
     pub sequence: u32,
+    /// The injection channel that it took.
+    pub channel: u8,
     /// When it was received, host overheads included.
     pub time: Picoseconds,
 }

@@ -212,6 +212,18 @@ impl Workload {
         }
     }
 
+    /// Whether [`Self::waited_for_room`] has to be called.
+    pub(crate) fn wants_waits(&self) -> bool {
+        matches!(self, Self::Application(application) if application.records())
+    }
+
+    /// A message whose last packet is sent now waited for so long in its adapter since the first router had no room.
+    pub(crate) fn waited_for_room(&mut self, tag: u64, time: Picoseconds) {
+        if let Self::Application(application) = self {
+            application.waited_for_room(tag, time);
+        }
+    }
+
     /// Whether the message with this tag has no data of its own: it arranges one that has.
     #[inline]
     pub fn is_control(&self, tag: u64) -> bool {

@@ -64,7 +64,9 @@ pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
         }
     };
     let switching = [Switching::VirtualCutThrough, Switching::StoreAndForward, Switching::Wormhole];
-    parameters.switching = *switching[..if chooses { 2 } else { 3 }].choose(random).unwrap();
+    // Who enters a ring of a relation leaves room for a whole packet.
+    let ring = matches!(routes, Routes::Relation(routes) if routes.relation.has_ring());
+    parameters.switching = *switching[..if ring { 2 } else { 3 }].choose(random).unwrap();
     let arbitrations = [
         Arbitration::RoundRobin,
         Arbitration::TransitFirst,
@@ -78,7 +80,6 @@ pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
         && !matches!(routes, Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_));
     let wants_bubble = chooses || random.random_bool(if has_rings { 0.9 } else { 0.5 });
     parameters.bubble = may_have_bubble && wants_bubble;
-    let ring = matches!(routes, Routes::Relation(routes) if routes.relation.has_ring());
     draw_buffers(random, parameters, ring);
     if matches!(routes, Routes::Relation(_)) {
         throttle(routes, random.random_range(0..=2), parameters);

@@ -187,6 +187,70 @@ const ROWS: &[Advice] = &[
         follow: Sets,
     },
     Advice {
+        name: "adaptive worms",
+        scenario: "[router]\nswitching = \"wormhole\"\nbuffer = \"4 flits\"\n[adapter]\n\
+                   injection_buffer = \"4 flits\"\n[link]\nsharing = \"flit\"\n[routing.adaptive]\n[traffic]\n\
+                   pattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "try buffers that hold whole packets: --set router.switching=virtual-cut-through",
+        follow: Sets,
+    },
+    Advice {
+        name: "worms without a dateline",
+        scenario: "[router]\nswitching = \"wormhole\"\nbuffer = \"4 flits\"\nvirtual_channels = 1\n[adapter]\n\
+                   injection_buffer = \"4 flits\"\n[link]\nsharing = \"flit\"\n[traffic]\n\
+                   pattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "try --set routing.direction_order.dateline=true --set router.virtual_channels=2",
+        follow: Sets,
+    },
+    Advice {
+        name: "worms by a table of sources",
+        scenario: "[router]\nswitching = \"wormhole\"\nbuffer = \"4 flits\"\n[adapter]\n\
+                   injection_buffer = \"4 flits\"\n[link]\nsharing = \"flit\"\n[routing.angara]\n[traffic]\n\
+                   pattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "rings deadlock without it; try --set router.switching=virtual-cut-through",
+        follow: Sets,
+    },
+    Advice {
+        name: "no bubble, and room for one",
+        scenario: "[router]\nbubble = false\nbuffer = \"36 flits\"\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "the bubble rule is switched off, and rings deadlock without it; try --set router.bubble=true",
+        follow: Sets,
+    },
+    Advice {
+        name: "no bubble, and no room for one",
+        scenario: "[router]\nbubble = false\nbuffer = \"20 flits\"\n[link]\nsharing = \"flit\"\n[traffic]\n\
+                   pattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "nothing keeps rings from deadlock; try --set routing.direction_order.dateline=true",
+        follow: Sets,
+    },
+    Advice {
+        name: "adaptive routing without a bubble",
+        scenario: "[router]\nbubble = false\n[routing.outflank]\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "try --set router.bubble=true",
+        follow: Sets,
+    },
+    Advice {
+        name: "worms that escape",
+        scenario: "[router]\nswitching = \"wormhole\"\nbuffer = \"4 flits\"\n[link]\nsharing = \"flit\"\n\
+                   [routing.relation]\nrule = \"minimal-nue\"\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "try a rule without: --set routing.relation.rule=up-down",
+        follow: Sets,
+    },
+    Advice {
+        name: "a relation that is not proved",
+        scenario: "[routing.relation]\nrule = \"minimal\"\nunproved = true\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "try --set routing.relation.rule=up-down",
+        follow: Sets,
+    },
+    Advice {
         name: "an exchange without pattern",
         scenario: "[exchange]\nmessage = \"1 KiB\"\n",
         call: &["check", "a.toml"],

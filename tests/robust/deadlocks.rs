@@ -84,3 +84,70 @@ fn worms_without_a_second_virtual_channel_deadlock_and_a_dateline_helps() {
     let (code, said) = place.soon(&[&["run", scenario, "--out", "two"], &sets[..]].concat(), &[]);
     assert_eq!((code, sets.len()), (0, 4), "{said}");
 }
+
+/// What deadlocks when it is run is foretold, and what was proved runs: adaptive worms, a ring without a bubble, and the
+/// settings that are advised.
+#[test]
+fn check_foretells_what_deadlocks_and_its_advice_helps() {
+    let place = Workplace::new("robust_foretold");
+    let worms = "[router]\nswitching = \"wormhole\"\nbuffer = \"4 flits\"\n[adapter]\ninjection_buffer = \"4 flits\"\n\
+                 [link]\nsharing = \"flit\"\n";
+    let one_lane = worms.replacen("[router]\n", "[router]\nvirtual_channels = 1\n", 1);
+    let load = |pattern: &str| {
+        format!(
+            "[traffic]\npattern = \"{pattern}\"\nload = 0.9\n[measure]\nwindow = \"5 us\"\nwarm_up_windows = 4\n\
+             maximum_windows = 10\n"
+        )
+    };
+    for (scenario, pattern) in [
+        (format!("[topology.torus]\ndimensions = [8, 8]\n{worms}[routing.adaptive]\n"), "uniform"),
+        (format!("[topology.torus]\ndimensions = [8]\n{one_lane}"), "tornado"),
+        (
+            "[topology.torus]\ndimensions = [8]\n[router]\nbubble = false\nbuffer = \"36 flits\"\n"
+                .into(),
+            "tornado",
+        ),
+    ] {
+        place.write("a.toml", &format!("{scenario}{}", load(pattern)));
+        let (code, said) = place.soon(&["check", "a.toml"], &[]);
+        assert_eq!(code, 4, "{scenario}: {said}");
+        assert!(said.contains("packets can wait for each other for ever"), "{said}");
+        let sets = settings(&said);
+        let (code, stuck) = place.soon(&["run", "a.toml"], &[]);
+        assert_eq!((code, settings(&stuck)), (3, sets.clone()), "{scenario}: {stuck}");
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set.as_str()]).collect();
+        let (code, said) = place.soon(&[&["check", "a.toml"], &sets[..]].concat(), &[]);
+        assert_eq!(code, 0, "{scenario}, followed: {said}");
+        let (code, said) = place.soon(&[&["run", "a.toml"], &sets[..]].concat(), &[]);
+        assert_eq!(code, 0, "{scenario}, followed: {said}");
+    }
+}
+
+#[test]
+fn check_says_why_nothing_deadlocks() {
+    let place = Workplace::new("robust_proved");
+    let load = "[traffic]\npattern = \"uniform\"\nload = 0.1\n";
+    let torus = "[topology.torus]\ndimensions = [4, 4]\n";
+    let says = |scenario: &str, why: &str| {
+        place.write("a.toml", &format!("{scenario}{load}"));
+        let said = place.run(&["check", "a.toml"]);
+        let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(why), "{scenario}: {said}");
+    };
+    says(torus, "rings keep a bubble, and packets have one size");
+    says(&format!("{torus}[routing.direction_order]\ndateline = true\n"), "leads in no circle");
+    says("[topology.torus]\ndimensions = [3, 3]\n[router]\nbubble = false\n", "leads in no circle");
+    says(
+        &format!("{torus}[routing.adaptive]\nescape = \"nue\"\n"),
+        "all have an escape, and these lead in no circle",
+    );
+    says("[topology.tree]\narity = 2\nlevels = 2\n", "leads in no circle");
+    let mixed = format!("{torus}{load}message = \"300 B\"\n");
+    place.write("a.toml", &mixed);
+    let said = place.run(&["check", "a.toml"]);
+    let set = settings(&said.split_whitespace().collect::<Vec<_>>().join(" "));
+    assert!(said.contains("hardly ever") && set.len() == 2, "{said}");
+    let sets: Vec<&str> = set.iter().flat_map(|set| ["--set", set.as_str()]).collect();
+    let said = place.run(&[&["check", "a.toml"], &sets[..]].concat());
+    assert!(said.contains("leads in no circle"), "{said}");
+}

@@ -66,3 +66,36 @@ fn a_sweep_says_from_the_start_how_long_it_will_take() {
     let drawn = seen.split(['\r', '\n']).filter(|line| line.contains(" so far")).map(width).max();
     assert!(drawn.unwrap() <= 80, "{drawn:?}: {seen:?}");
 }
+
+const MANY_WINDOWS: &str = "[topology.torus]\ndimensions = [8, 8]\n[traffic]\npattern = \"uniform\"\nload = 0.6\n\
+                            [measure]\nwindow = \"20 us\"\nwarm_up_windows = 20\nminimum_windows = 2000\n\
+                            maximum_windows = 2000\n";
+
+#[test]
+fn the_line_of_a_run_fits_into_80_columns_to_its_last_word() {
+    let place = Workplace::new("robust_progress_run");
+    place.write("a.toml", MANY_WINDOWS);
+    let seen = seen(&place, "run a.toml --out out", 80, 4.0);
+    let lines: Vec<&str> = seen.split(['\r', '\n']).filter(|line| line.contains(" us/s")).collect();
+    assert!(!lines.is_empty(), "{seen:?}");
+    for line in lines {
+        assert!(width(line) <= 80, "{line:?}");
+        let text = line.split("us/s, ").nth(1).unwrap_or_else(|| panic!("it is cut: {line:?}"));
+        assert!(
+            text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').starts_with(" s"),
+            "{line:?}"
+        );
+    }
+}
+
+#[test]
+fn the_line_of_a_sweep_is_gone_before_its_last_note() {
+    let place = Workplace::new("robust_progress_note");
+    let slow = MANY_WINDOWS.replace("= 2000", "= 150");
+    place.write("a.toml", &format!("{slow}[sweep.grid]\ntraffic.load = [0.9, 1.0, 1.1, 1.2]\n"));
+    let seen = seen(&place, "sweep a.toml --threads 1 --out out", 80, 60.0);
+    let note = seen.find("left out, since").unwrap_or_else(|| panic!("{seen:?}"));
+    let last = seen[..note].rfind(" so far").unwrap_or_else(|| panic!("{seen:?}"));
+    let between = &seen[last..note];
+    assert!(between.contains("\u{1b}[2K") || between.contains("\u{1b}[K"), "{seen:?}");
+}

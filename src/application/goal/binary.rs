@@ -26,16 +26,25 @@ const ROW: u64 = 16;
 /// Bytes of an operation.
 const NODE: usize = 39;
 
+/// The same of LogGOPSim2, which adds a byte, six numbers of four bytes and five of eight (its `Parser.hpp`).
+const EXTENDED_NODE: u64 = 104;
+
 /// What is wrong, and at which byte of the file.
 #[derive(Debug)]
 pub(super) struct Flaw {
     at: u64,
     message: String,
+    /// Whether operations are as long as those of LogGOPSim2.
+    is_extended: bool,
 }
 
 impl Flaw {
     fn new(at: u64, message: impl Into<String>) -> Self {
-        Self { at, message: message.into() }
+        Self { at, message: message.into(), is_extended: false }
+    }
+
+    pub(super) fn is_extended(&self) -> bool {
+        self.is_extended
     }
 }
 
@@ -117,7 +126,9 @@ pub(super) fn read(input: &mut impl BufRead) -> Result<Schedule, Flaw> {
         }
         input.pass(start)?;
         let bytes = input.take(end - start, &format!("rank {rank}"))?;
-        Part { bytes: &bytes, start, rank, ranks }.read(&mut builder)?;
+        let part = Part { bytes: &bytes, start, rank, ranks };
+        let is_extended = part.is_extended();
+        part.read(&mut builder).map_err(|flaw| Flaw { is_extended, ..flaw })?;
     }
     Ok(builder.finish())
 }
@@ -133,6 +144,26 @@ struct Part<'b> {
 impl Part<'_> {
     fn flaw(&self, at: usize, message: impl Display) -> Flaw {
         Flaw::new(self.start + at as u64, format!("(rank {}) {message}", self.rank))
+    }
+
+    /// Whether its length is what it is if its operations are those of LogGOPSim2: as many dependants are listed behind
+    /// them as they say that they wait for.
+    fn is_extended(&self) -> bool {
+        if self.bytes.len() < 8 {
+            return false;
+        }
+        let (count, roots) = (word(self.bytes, 0), word(self.bytes, 4));
+        let first = 8 + 4 * u64::from(roots);
+        let list = first + EXTENDED_NODE * u64::from(count);
+        let length = self.bytes.len() as u64;
+        if count == 0 || list > length {
+            return false;
+        }
+        let waits = (0..u64::from(count)).map(|place| {
+            let at: usize = narrow(first + place * EXTENDED_NODE);
+            u64::from(word(self.bytes, at))
+        });
+        list + 4 * waits.sum::<u64>() == length
     }
 
     fn read(&self, builder: &mut ScheduleBuilder) -> Result<(), Flaw> {

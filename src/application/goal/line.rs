@@ -209,9 +209,19 @@ impl<'l> Cursor<'l> {
             let word = self.word();
             let Some(word @ Word { text: "send" | "recv" | "calc", .. }) = word else {
                 let span = word.as_ref().map_or_else(|| self.here(), Word::span);
+                if word.as_ref().is_some_and(|word| word.text == "coll") {
+                    let flaw = Flaw::new(span, "collective operations in GOAL are not read");
+                    let help = "`flitlab schedule all-reduce --algorithm ...` and the like write out their messages";
+                    return Err((Some(label), flaw.help(help)));
+                }
                 let flaw = Flaw::new(span, "behind a label stands `send`, `recv` or `calc`");
+                let is_coll = word.as_ref().is_some_and(|word| word.text == "coll");
                 let near = word.and_then(|word| nearest(word.text, FIRST_WORDS));
                 let flaw = match near {
+                    _ if is_coll => flaw.help(
+                        "collective operations are in GOAL as the messages that they are of: `flitlab schedule all-reduce \
+                         --ranks 16 --bytes 4KiB` writes them for one operation",
+                    ),
                     Some(near) => flaw.label(format!("did you mean `{near}`?")),
                     None => flaw.help("write for example `l1: send 8b to 1`"),
                 };

@@ -17,15 +17,18 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use super::Schedule;
+use super::{Format, Schedule};
 use crate::document::{Diagnostic, Diagnostics};
 use crate::memory::claim;
 
 /// The first eight bytes of a binary file, as a number.
-const COOKIE: u64 = 4223;
+pub(super) const COOKIE: u64 = 4223;
 
 /// What LogGOPSim leaves in place of [`COOKIE`] after a run with `--save-mem`, which overwrites the file.
 const DESTROYED: u64 = 2342;
+
+/// How much of a text is looked at to tell whether it is another program's.
+const LOOKED_AT: u64 = 4096;
 
 /// Which form a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +66,12 @@ pub fn read(path: &Path) -> Result<Schedule, Diagnostics> {
     read_from(&name, &mut start.as_slice().chain(rest))
 }
 
+/// Whether a file is empty or looks like GOAL, so that a new schedule may replace it.
+pub fn is_goal(path: &Path) -> bool {
+    let is_empty = path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
+    is_empty || Format::of_file(path) == Some(Format::Goal)
+}
+
 /// Reads a GOAL file from anywhere, such as memory; `name` is what messages call it.
 ///
 /// # Errors
@@ -73,19 +82,42 @@ pub fn read_from(name: &str, input: &mut impl BufRead) -> Result<Schedule, Diagn
         let problem = Diagnostic::unplaced(format!("can't read {name}: {error}"));
         return Err(complaints::of_file(problem));
     }
-    match <[u8; 8]>::try_from(start.as_slice()).map(u64::from_le_bytes) {
+    let cookie = <[u8; 8]>::try_from(start.as_slice()).map(u64::from_le_bytes);
+    if cookie.is_err() || !matches!(cookie, Ok(COOKIE | DESTROYED)) {
+        let mut more = Vec::new();
+        // What can't be read is told where it is read for good.
+        let _ = input.by_ref().take(LOOKED_AT).read_to_end(&mut more);
+        start.append(&mut more);
+    }
+    match cookie {
         Ok(COOKIE) => binary::read(input).map_err(|flaw| {
-            let problem = Diagnostic::unplaced(format!("{name} is no GOAL binary: {flaw}"));
-            let help =
-                "a file that was cut off while it was copied or written ends early: make it again";
-            complaints::of_file(problem.help(help))
+            let (problem, help) = if flaw.is_extended() {
+                (
+                    format!("{name} is a GOAL binary of LogGOPSim2, which says more of each operation"),
+                    "give flitlab the text that it was made of, or what LogGOPSim's own txt2bin makes of that; put, get \
+                     and append, which LogGOPSim2 adds, are in neither",
+                )
+            } else {
+                (
+                    format!("{name} is no GOAL binary: {flaw}"),
+                    "a file that was cut off while it was copied or written ends early: make it again",
+                )
+            };
+            complaints::of_file(Diagnostic::unplaced(problem).help(help))
         }),
         Ok(DESTROYED) => {
             let problem = format!("{name} was destroyed by a run of LogGOPSim with --save-mem");
             let help = "such a run overwrites its input: convert the text to binary once more";
             Err(complaints::of_file(Diagnostic::unplaced(problem).help(help)))
         }
-        _ => text::read(name, &mut start.as_slice().chain(input)),
+        _ => match Format::of(name, &start).filter(|&format| format != Format::Goal) {
+            Some(format) => {
+                let problem = format!("{name} is {}, no GOAL schedule", format.name());
+                let problem = Diagnostic::unplaced(problem).help(format.way_out(name));
+                Err(complaints::of_file(problem))
+            }
+            None => text::read(name, &mut start.as_slice().chain(input)),
+        },
     }
 }
 

@@ -13,17 +13,19 @@ use super::say::say;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
 use flitlab::application::Action;
-use flitlab::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
-use flitlab::scenario::{self, RoutingSpec, Scenario, Sweep, WorkloadSpec};
+use flitlab::engine::{Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
+use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
+use flitlab::routing::Freedom;
+use flitlab::scenario::{self, Deadlock, Diagnostics, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
 use flitlab::topology::SpanningTree;
-use flitlab::traffic::{ApplicationSpec, CollectiveSpec, RemoteMemorySpec};
-use flitlab::units::{Rate, bytes_text, flit_time, rate_text, time_text};
+use flitlab::traffic::{ApplicationSpec, Carrier, CollectiveSpec, RemoteMemorySpec};
+use flitlab::units::{bytes_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
 ///
-/// Reports every mistake of the file at once, those of all points of its [sweep] included, and forwarding tables
-/// that can deadlock (exit code 4). Simulates nothing. Tables of a sweep are made for ten seconds at most; how many
+/// Reports every mistake of the file at once, those of all points of its [sweep] included, and whether packets can
+/// deadlock (exit code 4 if they can). Simulates nothing. Tables of a sweep are made for ten seconds at most; how many
 /// that left out is said.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab check scenarios/desmos/desmos-uniform.toml\n  \
@@ -72,6 +74,9 @@ impl Check {
             (Ok(scenario), _) => scenario,
             // What only the sweep gives, its first point has.
             (Err(_), Some(sweep)) => {
+                if let Some(found) = Sweep::mistakes_of_run(&document) {
+                    bar.above(|| say(&refused_by_run(&found)));
+                }
                 Scenario::read(&sweep.points[0].document).map_err(|found| reject(&found))?
             }
             (Err(found), None) => return Err(reject(&found)),
@@ -95,6 +100,9 @@ impl Check {
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
         }
+        if let Some(warning) = passage_warning(&scenario.parameters) {
+            say(&format!("warning: {warning}"));
+        }
         if !deadlock {
             return Ok(());
         }
@@ -106,6 +114,19 @@ impl Check {
         let help = advice.map_or_else(String::new, |advice| format!("\nhelp: {advice}"));
         Err(Failure::Check(format!("error: packets can wait for each other for ever{help}")))
     }
+}
+
+/// That the sweep is right, and the scenario on its own is not.
+fn refused_by_run(found: &Diagnostics) -> String {
+    let first = found.iter().next().expect("never empty");
+    let place = first
+        .place
+        .as_ref()
+        .map_or_else(String::new, |place| format!(" ({}:{})", place.source.name, place.line()));
+    format!(
+        "note: flitlab run, which leaves [sweep] out, would refuse this scenario: {}{place}",
+        first.message
+    )
 }
 
 /// Prints the reference, or the part of it that is about a word.
@@ -168,19 +189,13 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         );
         line("links that err", text);
     }
-    if scenario.network.forwarding_proof().is_some() {
-        let deadlock = expectation.forwarding_cycle.clone();
-        let deadlock =
-            deadlock.unwrap_or_else(|| "no packets can wait for each other for ever".into());
-        line("forwarding table", deadlock);
+    if let Some(passage) = parameters.passage() {
+        line("getting across", passage_text(&passage));
     }
-    if let RoutingSpec::Relation(spec) = &scenario.network.routing {
-        let proved = match spec.unproved {
-            true => "not proved to be free of deadlock",
-            false => "no packets can wait for each other for ever",
-        };
-        line("routing relation", proved.into());
+    if let RoutingSpec::Agnostic { algorithm, .. } = &scenario.network.routing {
+        line("forwarding table", format!("by {}: {}", algorithm.name, algorithm.doc));
     }
+    line("deadlock", deadlock_text(&scenario.deadlock()));
     if let Some(capacity) = expectation.capacity_payload {
         let flits = simulation.fabric().capacity();
         let text =
@@ -191,10 +206,15 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         let (fraction, payload) = (load.offered_fraction, load.offered_payload / 1e9);
         line("offered", format!("load {fraction:.4}, {payload:.3} GB/s of payload a sending node"));
     }
+    let is_loggops = matches!(
+        &scenario.workload,
+        WorkloadSpec::Application(spec) if spec.carrier != Carrier::Flits
+    );
     let completion = || match (expectation.completion_bound_ns, &expectation.bottleneck) {
         (Some(bound), Some(bottleneck)) => {
             format!("at least {:.3} us, by {bottleneck}", bound / 1e3)
         }
+        _ if is_loggops => "no bound computed: LogGOPS knows no channels".into(),
         _ => "no bound computed: too many messages to look at".into(),
     };
     match &scenario.workload {
@@ -223,6 +243,73 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         line("silent nodes", format!("{silent}: {why}"));
     }
     text
+}
+
+/// Sendings of a packet from which on links that err are of little use.
+const MANY_SENDINGS: f64 = 10.0;
+
+/// What to expect of links that damage nearly every packet.
+fn passage_warning(parameters: &Parameters) -> Option<String> {
+    let passage = parameters.passage()?;
+    let sendings = passage.sendings();
+    let way_out = "make packets smaller (router.maximum_payload), or errors rarer ([link.errors])";
+    if sendings > SENDINGS_OF_A_LIVELOCK as f64 {
+        let most = SENDINGS_OF_A_LIVELOCK;
+        return Some(format!(
+            "the largest packets never get across a cable that errs: a run ends as a livelock once \
+             packets were sent again {most} times in vain; {way_out}"
+        ));
+    }
+    (sendings > MANY_SENDINGS).then(|| {
+        format!(
+            "the largest packets are sent {sendings:.0} times each on cables that err; {way_out}"
+        )
+    })
+}
+
+/// How the largest packets get across channels that err.
+fn passage_text(passage: &Passage) -> String {
+    let probability = passage.probability;
+    if probability >= 1.0 {
+        return "nothing is damaged".into();
+    }
+    if passage.sendings() > SENDINGS_OF_A_LIVELOCK as f64 {
+        return format!(
+            "one of the largest packets gets across with probability {probability:.1e}: practically \
+             never"
+        );
+    }
+    format!(
+        "one of the largest packets gets across with probability {probability:.4}, and is sent {:.2} \
+         times in the mean; about {:.1}% of a channel's rate are left",
+        passage.sendings(),
+        100.0 * passage.rate
+    )
+}
+
+/// Whether packets can wait for each other for ever, and why not.
+fn deadlock_text(deadlock: &Deadlock) -> String {
+    let none = "no packets can wait for each other for ever";
+    match deadlock {
+        Deadlock::Never(Freedom::NoCircle) => {
+            format!("{none}: what waits for what leads in no circle")
+        }
+        Deadlock::Never(Freedom::Escape) => {
+            format!("{none}: all have an escape, and these lead in no circle")
+        }
+        Deadlock::Never(Freedom::Bubble) => {
+            format!("{none}: rings keep a bubble, and packets have one size")
+        }
+        Deadlock::Rarely { advice } => {
+            let advice =
+                advice.as_ref().map_or(String::new(), |set| format!("; {set} rules it out"));
+            format!(
+                "hardly ever: rings keep a bubble, which small packets can split among buffers, so packets of several sizes \
+                 have deadlocked (docs/model.md){advice}"
+            )
+        }
+        Deadlock::Possible { how, .. } => how.clone(),
+    }
 }
 
 /// What routers do along trees, in numbers.
@@ -323,24 +410,6 @@ fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str>
 
 /// Rates that give no whole number of picoseconds a flit, and by how much they are off.
 fn rounding(parameters: &Parameters) -> String {
-    let rates: [(&str, Rate); 3] = [
-        ("link.rate", parameters.link_rate),
-        ("adapter.injection_rate", parameters.injection_rate),
-        ("adapter.ejection_rate", parameters.ejection_rate),
-    ];
-    rates
-        .iter()
-        .filter_map(|&(key, rate)| {
-            let (time, error) = flit_time(parameters.flit, rate);
-            (error != 0.0).then(|| {
-                let value = format!(
-                    "{key} = {}: a flit takes {} (rounded, {:+.4}%)",
-                    rate_text(rate),
-                    time_text(time),
-                    error * 100.0
-                );
-                terminal::fact("rounding", &value, 21)
-            })
-        })
-        .collect()
+    let rounded = text::rounded_rates(parameters, 0.0);
+    rounded.iter().map(|value| terminal::fact("rounding", value, 21)).collect()
 }

@@ -1,4 +1,4 @@
-//! What `check` says of a `[sweep]`: whether all of its points can be run, and which of its tables can deadlock.
+//! What `check` says of a `[sweep]`: whether all of its points can be run, and which of them can deadlock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,8 @@ use crate::cli::Failure;
 use crate::cli::input::reject;
 use crate::cli::terminal;
 use crate::cli::text::duration;
-use flitlab::scenario::{Network, Point, Scenario, Sweep};
+use crate::cli::unasked;
+use flitlab::scenario::{Deadlock, Network, Point, Scenario, Sweep, Unasked};
 use flitlab::sweep::Simulation;
 
 /// How long tables are made.
@@ -29,12 +30,15 @@ pub(super) struct Survey {
     networks_looked_at: usize,
     /// By the first series that has such a table.
     pub can_deadlock: Vec<CanDeadlock>,
-    /// What helps the first of them.
+    /// Series whose routers, links and adapters differ though the sweep does not say so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unasked: Vec<Unasked>,
+    /// What helps the first table that can deadlock.
     #[serde(skip)]
     pub advice: Option<String>,
 }
 
-/// A forwarding table under which packets can wait for each other for ever.
+/// A series whose packets can wait for each other for ever.
 #[derive(Debug, Serialize)]
 pub(super) struct CanDeadlock {
     series: String,
@@ -49,7 +53,10 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
     let mut firsts: Vec<&Point> = Vec::new();
     let mut series: Vec<&str> = Vec::new();
     for point in &sweep.points {
-        let same = |other: &&Point| Arc::ptr_eq(&other.scenario.network, &point.scenario.network);
+        let same = |other: &&Point| {
+            Arc::ptr_eq(&other.scenario.network, &point.scenario.network)
+                && other.scenario.flow_control() == point.scenario.flow_control()
+        };
         // Points of one network mostly follow each other.
         if !firsts.iter().rev().any(same) {
             firsts.push(point);
@@ -66,6 +73,7 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
         networks: firsts.len(),
         networks_looked_at: 0,
         can_deadlock: Vec::new(),
+        unasked: sweep.unasked.clone(),
         advice: None,
     };
     let begun = Instant::now();
@@ -80,8 +88,8 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
         }
         Simulation::new(&point.scenario)?;
         survey.networks_looked_at += 1;
-        if let Some(cycle) = network.cycle() {
-            survey.advice = survey.advice.or_else(|| point.scenario.deadlock_advice());
+        if let Deadlock::Possible { how: cycle, advice } = point.scenario.deadlock() {
+            survey.advice = survey.advice.or(advice);
             survey.can_deadlock.push(CanDeadlock { series: point.series.clone(), cycle });
         }
     }
@@ -106,8 +114,11 @@ pub(super) fn text(survey: &Survey) -> String {
         ),
     };
     let mut text = terminal::fact("sweep", &format!("{all}; {tables}"), 21);
+    if let Some(differ) = unasked::text(&survey.unasked) {
+        text += &terminal::fact("compared", &differ, 21);
+    }
     for found in survey.can_deadlock.iter().take(MOST_TOLD) {
-        let name = if found.series.is_empty() { "the table" } else { &found.series };
+        let name = if found.series.is_empty() { "the scenario" } else { &found.series };
         text += &terminal::fact("can deadlock", &format!("{name}: {}", found.cycle), 21);
     }
     if survey.can_deadlock.len() > MOST_TOLD {

@@ -1,13 +1,14 @@
 //! How figures look: options, and what the results' scenario says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use flitlab::report::ResultRows;
 use flitlab::report::figure::{
-    Intervals, LegendPlace, Limits, LoadsIn, Look, Scale, SeriesStyle, Tail, TimeUnit, short_name,
+    Intervals, LegendPlace, Limit, Limits, LoadsIn, Look, Scale, SeriesStyle, Tail, TimeUnit,
+    short_name,
 };
 use flitlab::scenario::{Document, Figures, Sweep};
 
@@ -150,6 +151,23 @@ impl LookOptions {
             None => Ok(()),
         }
     }
+
+    /// Says which new names are for nothing that these results have.
+    pub(super) fn vain_names(&self, rows: &ResultRows) -> Vec<String> {
+        let labels = || rows.points.iter().map(|point| &point.label);
+        let has = |old: &str| {
+            labels().any(|label| {
+                [&label.series, &label.figure]
+                    .iter()
+                    .any(|name| *name == old || name.split(", ").any(|part| part == old))
+            })
+        };
+        let vain = self.name.iter().filter(|(old, _)| !has(old));
+        vain.map(|(old, _)| {
+            format!("nothing in these results is called `{old}`, so it gets no other name")
+        })
+        .collect()
+    }
 }
 
 /// What the scenario of a folder of results says of its figures.
@@ -157,4 +175,18 @@ pub(super) fn of_results(folder: &Path) -> Figures {
     let document = Document::open(&folder.join("scenario.toml"));
     let document = document.ok().filter(Document::has_sweep);
     document.map_or_else(Figures::default, |document| Sweep::figures(&document))
+}
+
+/// Says that ends without a unit are for no axis of time, if they can hardly be meant for another.
+pub(super) fn vain_limits(options: &LookOptions, drawn: &[PathBuf]) -> Option<String> {
+    let stems = drawn.iter().filter_map(|path| path.file_stem()?.to_str());
+    let of_time = ["latency", "percentiles", "completion"];
+    let times = stems.filter(|stem| of_time.iter().any(|kind| stem.starts_with(kind))).count();
+    match options.y?.high? {
+        Limit::Number(high) if times > 0 && high > 10.0 => Some(format!(
+            "--y {} has no unit, so it is for no axis of time: write for example --y 100ns:10us",
+            options.y?
+        )),
+        _ => None,
+    }
 }

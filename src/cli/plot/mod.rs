@@ -141,6 +141,9 @@ impl Plot {
         }
         self.check_key(&rows)?;
         self.look.check_series(&look, &rows).map_err(Failure::input)?;
+        for vain in self.look.vain_names(&rows) {
+            say(&format!("note: {vain}"));
+        }
         let wish = Wish {
             untitled,
             title,
@@ -162,6 +165,9 @@ impl Plot {
             if !{ stems }.any(|stem| kind.names_stem(stem)) {
                 say(&format!("note: no {} is drawn: {}", kind.name(), no_columns(&columns)));
             }
+        }
+        if let Some(vain) = look::vain_limits(&self.look, &files.written) {
+            say(&format!("note: {vain}"));
         }
         self.show(&files)
     }

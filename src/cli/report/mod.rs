@@ -2,16 +2,18 @@
 
 mod facts;
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 
 use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
-use super::{Failure, folder};
+use super::{Failure, folder, unasked};
 use crate::cli::say::say;
-use flitlab::report::html::{Contrast, Report as Page, Reported, page};
+use flitlab::report::html::{Contrast, Fact, Report as Page, Reported, page};
 use flitlab::scenario::{Document, Network, Setting, Sweep, differences, settings};
 
 /// What the report of one folder is called in it.
@@ -66,6 +68,12 @@ struct MadeOf {
 impl Report {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let out = self.place()?;
+        if out.exists() && !is_page(&out) {
+            return Err(Failure::input(format!(
+                "{} is there and is no page of results: name another file with --out",
+                out.display()
+            )));
+        }
         let results: Vec<Results> =
             self.results.iter().map(|folder| Results::open(folder)).collect::<Result<_, _>>()?;
         let labels = self.labels(&results)?;
@@ -172,6 +180,13 @@ impl Report {
     }
 }
 
+/// Whether a file is an HTML page, which a new one may replace.
+fn is_page(path: &Path) -> bool {
+    let mut start = [0; 14];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start.eq_ignore_ascii_case(b"<!doctype html")
+}
+
 /// A folder's results as the page shows them.
 fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
     let document = results.scenario.as_ref();
@@ -196,9 +211,20 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
     if let Some(planned) = document.filter(|_| !results.finished).and_then(planned) {
         unfinished.push(format!("{} points so far, of {planned}", results.rows.points.len()));
     }
+    let mut facts = facts::facts(results, &keys);
+    // What the topology or the routing brings with it, where they are compared.
+    let varies = |(key, value): &(String, Setting)| {
+        ["topology", "routing"].iter().any(|table| match key.strip_prefix("sweep.series.") {
+            Some(of_series) => of_series.contains(&format!(".{table}")),
+            None => key.starts_with(table) && matches!(value, Setting::Swept(_)),
+        })
+    };
+    let compared = document.filter(|_| keys.iter().any(varies)).map(Sweep::read_without_tables);
+    let differ = compared.and_then(Result::ok).and_then(|it| unasked::text(&it.unasked));
+    facts.extend(differ.map(|value| Fact { name: "compared".into(), value }));
     Ok(Reported {
         label: label.to_owned(),
-        facts: facts::facts(results, &keys),
+        facts,
         points: results.with_channels()?,
         torus: network.and_then(|network| Some(network.torus()?.0.clone())),
         saturation: results.saturation().to_vec(),

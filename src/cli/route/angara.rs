@@ -9,6 +9,7 @@ use cpu_time::ProcessTime;
 
 use super::angara_report::Report;
 use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
+use crate::cli::folder;
 use crate::cli::say::say;
 use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Parameters};
 use flitlab::routing::{Flaw, Quality, Region, TableFile, prove};
@@ -55,12 +56,16 @@ pub(super) fn make(
     }
     let Some(path) = &route.save else { return Ok(()) };
     let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);
-    let failed = |error| Failure::Run(format!("can't write {}: {error}", path.display()));
-    let output = File::create_new(path).map_err(failed)?;
-    file.write(BufWriter::new(output)).map_err(|error| {
-        let _ = fs::remove_file(path);
-        failed(error)
-    })?;
+    if route.force {
+        folder::write_by(path, |output| file.write(output))?;
+    } else {
+        let failed = |error| Failure::Run(format!("can't write {}: {error}", path.display()));
+        let output = File::create_new(path).map_err(failed)?;
+        file.write(BufWriter::new(output)).map_err(|error| {
+            let _ = fs::remove_file(path);
+            failed(error)
+        })?;
+    }
     route.note(&format!("table in {}", path.display()))
 }
 

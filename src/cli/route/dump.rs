@@ -123,6 +123,17 @@ fn set_levels(
     )
 }
 
+/// Whether a folder has a table that [`save`] wrote, and nothing else.
+pub(super) fn is_in(folder: &Path) -> bool {
+    let ours = [NETLIST, DISCOVERED, TABLES, MAP, PATHS];
+    let mut entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    folder.join(TABLES).is_file()
+        && entries.all(|entry| {
+            let name = entry.file_name();
+            ours.iter().any(|own| name == *own) || name == folder::LOCK
+        })
+}
+
 /// Writes a table and its fabric to a folder, as [`check`] and OpenSM read them.
 pub(super) fn save(
     route: &Route,
@@ -149,14 +160,18 @@ pub(super) fn save(
             "InfiniBand has local identifiers for {MOST_NODES} routers and terminals, and here are {nodes}"
         )));
     }
-    let folder = folder::prepare("", Some(folder))?;
+    let folder = folder::prepare_over("", Some(folder), |folder| route.force && is_in(folder))?;
     let netlist = network.topology.netlist().expect("there is its fabric");
     folder::write(&folder.join(NETLIST), &netlist.text())?;
     folder::write(&folder.join(DISCOVERED), &netlist.discovered_text())?;
     folder::write(&folder.join(TABLES), &opensm::text(&netlist, table))?;
-    if let Some((map, paths)) = opensm::levels_text(&netlist, table) {
-        folder::write(&folder.join(MAP), &map)?;
-        folder::write(&folder.join(PATHS), &paths)?;
+    match opensm::levels_text(&netlist, table) {
+        Some((map, paths)) => {
+            folder::write(&folder.join(MAP), &map)?;
+            folder::write(&folder.join(PATHS), &paths)?;
+        }
+        // Those of a table that is replaced are not this one's.
+        None => [MAP, PATHS].iter().for_each(|name| _ = std::fs::remove_file(folder.join(name))),
     }
     route.note(&format!("table in {}", folder.display()))
 }

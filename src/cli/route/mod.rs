@@ -13,12 +13,13 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::input::{Input, reject};
+use super::same_file::is_same;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, rows_text};
-use flitlab::routing::{LoadFigures, MAXIMUM_LANES, agnostic, angara as tables};
+use flitlab::routing::{LoadFigures, MAXIMUM_LANES, TableFile, agnostic, angara as tables};
 use flitlab::scenario::{Network, OpenSmTable, RoutingSpec};
 use flitlab::topology::Fabric;
 
@@ -42,8 +43,9 @@ const SHOWN: usize = 10;
 pub(super) struct Route {
     #[command(flatten)]
     input: Option<Input>,
-    /// What makes the table; if not given, what the scenario's [routing] names, else balanced on a torus and
-    /// nue-balanced elsewhere. `sssp` is Angara's on a torus, unless the scenario has [routing.agnostic]
+    /// What makes the table; if not given, what the scenario's [routing] names, else balanced on a torus and what a
+    /// scenario of that fabric takes by itself elsewhere. `sssp` is Angara's on a torus, unless the scenario has
+    /// [routing.agnostic]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     algorithm: Option<String>,
     /// Virtual lanes that the algorithm may use [default: the scenario's, else 8]
@@ -61,6 +63,9 @@ pub(super) struct Route {
     #[arg(long, value_name = "PATH",
           conflicts_with_all = ["path", "set", "algorithm", "lanes", "partition", "save"])]
     check: Option<PathBuf>,
+    /// Replace the table that --save names, if there is one
+    #[arg(long, requires = "save")]
+    force: bool,
     #[command(flatten)]
     dump: dump::Files,
     /// Accept pairs without a route: write, or check, the rest
@@ -115,9 +120,25 @@ impl Route {
         let Some(input) = &self.input else {
             return Err(Failure::input("name a scenario, or a table with --check"));
         };
+        if let (Some(save), Some(out)) = (&self.save, &self.out)
+            && is_same(save, out)
+        {
+            let message =
+                "--save and --out name one folder: give the table and the figures one each";
+            return Err(Failure::input(message));
+        }
         if let Some(path) = self.save.as_ref().filter(|path| folder::occupied(path)) {
-            let message = format!("error: {} exists; name another file or folder", path.display());
-            return Err(Failure::Input(message));
+            let place = path.display();
+            if !self.force {
+                return Err(Failure::input(format!(
+                    "{place} exists: name another file or folder, or replace it with --force"
+                )));
+            }
+            if !is_table(path) {
+                return Err(Failure::input(format!(
+                    "{place} is no table that flitlab route wrote, so --force does not replace it either"
+                )));
+            }
         }
         let network = Network::read(&input.document()?).map_err(|found| reject(&found))?;
         self.threads.with(|| match self.maker(&network)? {
@@ -149,7 +170,7 @@ impl Route {
             }
             (None, RoutingSpec::OpenSm(read)) => Maker::OpenSm(read),
             (None, _) if is_torus => Maker::Angara(tables::Algorithm::BALANCED, of_angara),
-            (None, _) => self.agnostic(agnostic::Algorithm::NUE_BALANCED, parameters)?,
+            (None, _) => self.agnostic(network.usual_algorithm(), parameters)?,
             (Some(name), routing) => {
                 let angara = tables::ALGORITHMS.into_iter().find(|other| other.name == name);
                 let for_any_fabric = matches!(routing, RoutingSpec::Agnostic { .. });
@@ -206,6 +227,14 @@ impl Route {
     /// Says what was written, if people read it.
     fn note(&self, text: &str) -> Result<(), Failure> {
         if self.json { Ok(()) } else { print_text(&format!("{text}\n")) }
+    }
+}
+
+/// Whether a path is a file of Angara's routes, or a folder of a forwarding table.
+fn is_table(path: &Path) -> bool {
+    match path.is_dir() {
+        true => dump::is_in(path),
+        false => TableFile::begins(path),
     }
 }
 

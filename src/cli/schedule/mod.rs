@@ -139,6 +139,12 @@ impl Make {
             Some(out) if out.extension().is_some_and(|ending| ending == "bin") => Form::Binary,
             _ => Form::Text,
         };
+        if let Some(out) = self.out.as_deref().filter(|out| out.exists() && !goal::is_goal(out)) {
+            return Err(Failure::input(format!(
+                "{} is there and is no GOAL schedule: name another file with --out",
+                out.display()
+            )));
+        }
         let bar = Bar::of_work("making the schedule");
         let _interrupt = Interrupt::clear(&bar)?;
         let name = self.name.as_deref().unwrap_or_default();

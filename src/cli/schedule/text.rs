@@ -37,9 +37,19 @@ pub(super) fn tally(tally: &Tally) -> String {
     );
     line("", share(&tally.bytes_sent, size));
     if tally.compute_ns.most > 0 {
-        line("a rank computes", share(&tally.compute_ns, |ns| format!("{:.3} ms", ns / 1e6)));
+        line("a rank computes", share(&tally.compute_ns, time));
     }
     text
+}
+
+/// Nanoseconds with three digits behind the point, in a unit in which that is something.
+fn time(ns: f64) -> String {
+    match ns {
+        ..1e3 => format!("{} ns", (ns * 10.0).round() / 10.0),
+        ..1e6 => format!("{:.3} us", ns / 1e3),
+        ..1e9 => format!("{:.3} ms", ns / 1e6),
+        _ => format!("{:.3} s", ns / 1e9),
+    }
 }
 
 /// Bytes with three digits behind the point.

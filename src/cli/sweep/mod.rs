@@ -11,7 +11,7 @@ mod submit;
 mod survey;
 mod task;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -26,7 +26,7 @@ use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{SaturationNote, mention};
 use super::threads::Threads;
-use super::{Failure, folder, text};
+use super::{Failure, folder, text, unasked};
 use crate::cli::say::say;
 pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, Point};
@@ -81,7 +81,18 @@ impl Sweep {
         if self.executor == Executor::Local {
             self.slurm.refuse()?;
         }
-        if sweep.repeats_in_vain() {
+        let (vain, first) = sweep.repeats_in_vain();
+        let repeated = sweep.points.len() / sweep.repetitions.max(1) as usize;
+        if let Some(first) = first.filter(|_| vain < repeated) {
+            say(&format!(
+                "note: {vain} of {repeated} points draw nothing at random, so their {} repetitions will be equal; {}",
+                sweep.repetitions,
+                match first.series.as_str() {
+                    "" => "one each would be enough".into(),
+                    series => format!("the first of them is of series `{series}`"),
+                }
+            ));
+        } else if vain > 0 {
             let way_out = match sweep.points.len() > sweep.repetitions as usize {
                 true => "leave `repetitions` out",
                 false => "one `flitlab run` says as much",
@@ -90,6 +101,12 @@ impl Sweep {
                 "note: nothing here is drawn at random, so the {} repetitions will be equal: {way_out}",
                 sweep.repetitions
             ));
+        }
+        for note in text::far_rates(sweep.points.iter().map(|point| &point.scenario.parameters)) {
+            say(&format!("warning: {note}"));
+        }
+        if let Some(differ) = unasked::text(&sweep.unasked) {
+            say(&format!("note: {differ}"));
         }
         if self.dry_run {
             return dry_run::execute(&self, &sweep);
@@ -129,14 +146,32 @@ impl Sweep {
         let bar = Bar::of_sweep(sweep.points.len() as u64);
         let interrupt = Interrupt::watch({
             let (bar, again) = (bar.clone(), again.to_owned());
-            let what = if sweep.saturation.is_some() { "searches" } else { "points" };
-            move || farewell(&bar, what, &again)
+            let searches = sweep.saturation.is_some();
+            let identity = |point: &Point| point.identity.to_string();
+            let all: Vec<String> = sweep.points.iter().map(identity).collect();
+            let results = place.results.clone();
+            move || {
+                let (done, total) = bar.count();
+                bar.finish();
+                // Of an earlier call's points some may not have been looked at yet.
+                let (done, what) = match Store::names(&results) {
+                    Ok(names) if !searches => {
+                        let names: HashSet<String> = names.into_iter().collect();
+                        (
+                            all.iter().filter(|&identity| names.contains(identity)).count() as u64,
+                            "points",
+                        )
+                    }
+                    _ => (done, if searches { "searches" } else { "points" }),
+                };
+                farewell(done, total, what, &again);
+            }
         })?;
         let json = self.output.json;
         let mut results = Results::begin(&place.results, json, sweep, bar.clone(), interrupt)?;
         let saturation =
             estimated(sweep, place, &bar, self.threads.count(), || match sweep.saturation {
-                None => self.run_grid(sweep, &place.store, &mut results).map(|()| Vec::new()),
+                None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
                 Some(wanted) => {
                     self.run_searches(sweep, wanted.tolerance, &place.store, &bar, &mut results)
                 }
@@ -157,6 +192,7 @@ impl Sweep {
         &self,
         sweep: &scenario::Sweep,
         store: &Store,
+        bar: &Bar,
         results: &mut Results<'_>,
     ) -> Result<(), Failure> {
         let order = order(&sweep.points);
@@ -170,6 +206,7 @@ impl Sweep {
             })?;
         results.leave_out(|(_, number)| left_out.binary_search(&(number as usize)).is_ok());
         if !left_out.is_empty() {
+            bar.finish();
             say(&format!(
                 "note: {} left out, since their series had ended past saturation (sweep.past_saturation)",
                 text::counted_are(left_out.len(), "point")
@@ -255,9 +292,7 @@ fn order(points: &[Point]) -> Vec<usize> {
 }
 
 /// What an interrupted sweep says.
-fn farewell(bar: &Bar, what: &str, again: &str) {
-    let (done, all) = bar.count();
-    bar.finish();
+fn farewell(done: u64, all: u64, what: &str, again: &str) {
     say(&format!("interrupted: {done} of {all} {what} are finished; finished points are kept"));
     say(&format!("go on with\n    {again}"));
 }

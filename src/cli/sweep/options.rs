@@ -40,6 +40,9 @@ pub(super) struct SlurmOptions {
     /// Quality of service that they have
     #[arg(long, value_name = "NAME", value_parser = slurm_name)]
     qos: Option<String>,
+    /// Write the job script and submit nothing; what submits it is said
+    #[arg(long)]
+    pub(super) no_submit: bool,
     /// Another option of sbatch, such as --option=--exclusive; may be given several times
     #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true, value_parser = sbatch_option)]
     options: Vec<String>,
@@ -55,7 +58,8 @@ fn sbatch_option(text: &str) -> Result<String, String> {
 
 impl SlurmOptions {
     pub(super) fn settings(&self) -> SlurmSettings {
-        let Self { partition, time, memory, points_per_task, account, qos, options } = self.clone();
+        let Self { partition, time, memory, points_per_task, account, qos, options, .. } =
+            self.clone();
         let points_per_task = points_per_task.map(|points| points as usize);
         let options = (!options.is_empty()).then_some(options);
         SlurmSettings { partition, time, memory, points_per_task, account, qos, options }
@@ -64,7 +68,7 @@ impl SlurmOptions {
     /// # Errors
     /// If any is given, though the sweep runs on this machine.
     pub(super) fn refuse(&self) -> Result<(), Failure> {
-        if self.settings() == SlurmSettings::default() {
+        if self.settings() == SlurmSettings::default() && !self.no_submit {
             return Ok(());
         }
         Err(Failure::input(

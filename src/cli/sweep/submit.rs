@@ -36,8 +36,9 @@ pub(super) struct Resubmit {
 impl Resubmit {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let Begun { sweep, resolved } = Begun::open(&self.folder)?;
-        let most_tasks = slurm::most_tasks()?;
-        submit(&self.folder, &sweep, &resolved, self.slurm.settings(), most_tasks, self.json)
+        let most_tasks = most_tasks(&self.slurm)?;
+        let how = (most_tasks, self.slurm.no_submit, self.json);
+        submit(&self.folder, &sweep, &resolved, self.slurm.settings(), how)
     }
 }
 
@@ -54,7 +55,7 @@ pub(super) fn execute(
         ));
     }
     // Before anything is written.
-    let most_tasks = slurm::most_tasks()?;
+    let most_tasks = most_tasks(&call.slurm)?;
     let name = &sweep.points[0].scenario.name;
     let out = call.output.out.as_deref();
     let settings = call.slurm.settings().or(sweep.slurm.clone());
@@ -67,14 +68,23 @@ pub(super) fn execute(
             place::Place::begin(name, out)?.results
         }
     };
-    submit(&folder, sweep, resolved, settings, most_tasks, call.output.json)
+    let how = (most_tasks, call.slurm.no_submit, call.output.json);
+    submit(&folder, sweep, resolved, settings, how)
 }
 
-/// What was submitted.
+/// The most tasks of a job array, if this machine knows: where nothing is submitted, it needs no Slurm.
+fn most_tasks(options: &SlurmOptions) -> Result<Option<usize>, Failure> {
+    match slurm::most_tasks() {
+        Err(SlurmError::NoCommand { .. }) if options.no_submit => Ok(None),
+        found => Ok(found?),
+    }
+}
+
+/// What was submitted, or only written.
 #[derive(Debug, Serialize)]
 struct Submitted<'a> {
     results: &'a Path,
-    /// None if there was nothing to submit.
+    /// None if there was nothing to submit, or nothing was to be submitted.
     job: Option<String>,
     tasks: usize,
     /// Points, or searches for saturation, in these tasks.
@@ -91,8 +101,7 @@ fn submit(
     sweep: &scenario::Sweep,
     resolved: &str,
     settings: SlurmSettings,
-    most_tasks: Option<usize>,
-    json: bool,
+    (most_tasks, no_submit, json): (Option<usize>, bool, bool),
 ) -> Result<(), Failure> {
     let simulation = Simulation::new(&sweep.points[0].scenario)?;
     // No sweep of this machine is at work here.
@@ -131,9 +140,11 @@ fn submit(
             settings: settings.clone(),
         };
         let submission = Submission::prepare(results, &array)?;
-        let job =
-            submission.submit().map_err(|error| not_submitted(&error, &submission, results))?;
-        submitted.job = Some(job.to_string());
+        if !no_submit {
+            let job =
+                submission.submit().map_err(|error| not_submitted(&error, &submission, results))?;
+            submitted.job = Some(job.to_string());
+        }
         submitted.script = Some(submission.script());
     }
     if json { print_json(&submitted) } else { print_text(&submitted.text(what)) }
@@ -184,6 +195,16 @@ impl Submitted<'_> {
 
     fn text(&self, what: &str) -> String {
         let place = survey::word(self.results);
+        if let (None, Some(script)) = (&self.job, &self.script) {
+            let folder = script.parent().map_or_else(String::new, survey::word);
+            return format!(
+                "nothing is submitted yet: {} tasks{}; where Slurm is:\n  \
+                 (cd {folder} && sbatch --parsable job.sh >job)\n  \
+                 flitlab sweep status {place}     how far it is\n",
+                self.tasks,
+                limits(self.settings)
+            );
+        }
         let Some(job) = &self.job else {
             let next = if self.under_way == 0 { "collect" } else { "status" };
             return format!("nothing to submit; next:\n  flitlab sweep {next} {place}\n");

@@ -11,9 +11,9 @@ mod word;
 
 pub(crate) use list::report_repeated;
 pub use list::{List, Listed};
-pub(crate) use number::LARGEST;
 pub use number::{Count, Flag, Number, Whole};
-pub(crate) use quantity::{Auto, clock_time};
+pub(crate) use number::{CountIn, LARGEST};
+pub(crate) use quantity::{Auto, clock_time, time_to};
 pub use quantity::{Quantity, flits, rate, size, time};
 pub use text::Text;
 pub(crate) use word::Word;

@@ -70,14 +70,46 @@ pub struct Count {
 }
 
 impl Count {
-    const RANGE: Whole = Whole { range: 1..=1 << 20 };
+    /// As many as there can be.
+    const MOST: u64 = 1 << 20;
+
+    fn range(&self) -> CountIn {
+        CountIn { range: 1..=Self::MOST, example: self.example }
+    }
 }
 
 impl Kind for Count {
     type Value = u32;
 
     fn describe(&self) -> String {
-        Self::RANGE.describe()
+        self.range().describe()
+    }
+
+    fn example(&self) -> String {
+        self.range().example()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u32, Vec<Diagnostic>> {
+        self.range().parse(slot, node)
+    }
+
+    fn show(&self, value: &u32) -> String {
+        self.range().show(value)
+    }
+}
+
+/// How many of something there are, where it takes more than 1 or there can't be more than so many.
+pub(crate) struct CountIn {
+    /// Within the range of a `u32`.
+    pub range: RangeInclusive<u64>,
+    pub example: u64,
+}
+
+impl Kind for CountIn {
+    type Value = u32;
+
+    fn describe(&self) -> String {
+        Whole { range: self.range.clone() }.describe()
     }
 
     fn example(&self) -> String {
@@ -85,7 +117,7 @@ impl Kind for Count {
     }
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<u32, Vec<Diagnostic>> {
-        Self::RANGE.parse(slot, node).map(narrow)
+        Whole { range: self.range.clone() }.parse(slot, node).map(narrow)
     }
 
     fn show(&self, value: &u32) -> String {

@@ -25,6 +25,11 @@ pub struct Quantity<T> {
 
 /// A time from `least` to 1 s.
 pub fn time(least: Picoseconds) -> Quantity<Picoseconds> {
+    time_to(least, Picoseconds(1_000_000_000_000))
+}
+
+/// A time within these ends.
+pub(crate) fn time_to(least: Picoseconds, most: Picoseconds) -> Quantity<Picoseconds> {
     Quantity {
         what: "a time",
         units: &["ps", "ns", "us", "ms", "s"],
@@ -33,7 +38,7 @@ pub fn time(least: Picoseconds) -> Quantity<Picoseconds> {
         parse: parse_time,
         show: time_text,
         least,
-        most: Picoseconds(1_000_000_000_000),
+        most,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::engine::deadlock::{Buffer, Waiting};
 use crate::engine::model::Model;
 use crate::engine::ports::{AWAY, Output, Router, place};
 use crate::engine::set::bits;
+use crate::engine::tick::Tick;
 use crate::engine::{Engine, Observer, Switching};
 use crate::narrow::narrow;
 use crate::topology::NONE;
@@ -29,6 +30,30 @@ impl Flits {
         queues
             .filter(|&queue| !self.state.queues[queue as usize].flits.is_empty())
             .map(move |queue| (part, queue))
+    }
+
+    /// Whether a pair of a part has flits of a packet that are there.
+    pub(in crate::engine) fn has_packet(
+        &self,
+        model: &Model<'_>,
+        pair: u32,
+        id: (u32, u32),
+        now: Tick,
+    ) -> bool {
+        let slot = |slot: u32| (slot != NONE).then_some(slot);
+        let packets = &model.packets.packets;
+        self.filled(0, pair).any(|(_, queue)| {
+            let state = &self.state.queues[queue as usize];
+            let mut behind =
+                std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
+            let is_sent = state.stage == Stage::Sending && (state.source, state.sequence) == id;
+            state.flits.front(&self.state.times) <= now
+                && (is_sent
+                    || behind.any(|at| {
+                        let packet = &packets[at as usize];
+                        (packet.source, packet.sequence) == id
+                    }))
+        })
     }
 
     /// The lanes of a router's outputs for which the packet of a queue of a pair asks: output, lane, and the room that it needs.
@@ -103,6 +128,39 @@ impl<O: Observer> Engine<'_, O> {
                 waits
             }
         }
+    }
+
+    /// The output of its part for which the flits of a pair wait, and the pair that keeps them from it, if one does: the one
+    /// whose packet has the virtual channel, or the one at the other end. `None` if no flits are there that could go on.
+    pub(in crate::engine) fn flits_held_by(
+        &self,
+        (part, pair): Buffer,
+    ) -> Option<(u32, Option<Buffer>)> {
+        let model = &self.parts[part].model;
+        let flits = self.flits(part);
+        let now = model.schedule.tick(self.clock);
+        let outputs = flits.rules.outputs;
+        let (_, queue) = flits.filled(part, pair).find(|&(_, queue)| {
+            let state = &flits.state.queues[queue as usize];
+            state.flits.front(&flits.state.times) <= now
+                && matches!(state.stage, Stage::Asking | Stage::Sending)
+        })?;
+        let (_, router) = model.router_of_pair(pair);
+        let state = &flits.state.queues[queue as usize];
+        let &(output, lane, need) = flits.wishes(model, pair, state).first()?;
+        let first = (router.first_input << flits.rules.shift) * outputs;
+        let exit = router.first_output + output;
+        let place = flits.state.outputs[exit as usize].lanes + u32::from(lane);
+        let held: &Lane = &flits.state.lanes[place as usize];
+        if held.holder != NONE && first + held.holder != queue {
+            return Some((exit, Some((part, (first + held.holder) / outputs))));
+        }
+        let port = model.ports.output(exit);
+        if !port.needs_room || held.room_from(need, &flits.state.times) <= now {
+            return Some((exit, None));
+        }
+        let far = self.far(port, lane).next();
+        Some((exit, far.map(|(part, queue)| (part, queue / outputs))))
     }
 
     /// Who keeps a queue's packet from a lane of its router's output; `None` if nothing does for long.

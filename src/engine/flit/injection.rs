@@ -83,6 +83,7 @@ impl Model<'_> {
                     due = due.min(state.foresee(1, times));
                     continue;
                 }
+                self.end_wait(number, now);
                 return self.send_source_flits(flits, (number, terminal), queue, NONE, now);
             }
             if self.sources.paused {
@@ -102,6 +103,7 @@ impl Model<'_> {
             }
             let next = flits.state.sources[place].next;
             let Some(lane) = first_from(open, next.into()) else { continue };
+            self.end_wait(number, now);
             let packet = self.next_packet_of(number, terminal, fitted!(queue, u8), now);
             self.counters.grants += 1;
             let sent = &self.packets.packets[packet.slot as usize];
@@ -114,6 +116,9 @@ impl Model<'_> {
                 departs: packet.departs,
             };
             return self.send_source_flits(flits, (number, terminal), queue, packet.slot, now);
+        }
+        if injection.waiting | begun != 0 && !self.sources.paused {
+            self.begin_wait(number, now);
         }
         due
     }

@@ -12,6 +12,7 @@ use crate::engine::way::{Address, MOST_WORDS, Way};
 use crate::narrow::fitted;
 use crate::routing::Routes;
 use crate::topology::NONE;
+use crate::units::Picoseconds;
 
 /// A packet that a source has put together.
 pub(in crate::engine) struct NewPacket {
@@ -56,13 +57,46 @@ impl Model<'_> {
                     }
                 }
                 self.credits.room[place as usize] -= flits;
+                self.end_wait(number, now);
                 self.send_packet(number, terminal, fitted!(lane, u8), now);
                 let injection = &mut self.sources.injections[number as usize];
                 injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
                 return;
             }
         }
+        self.begin_wait(number, now);
         self.sources.injections[number as usize].due = due;
+    }
+
+    /// A free injection channel has packets and no room for any.
+    #[inline]
+    pub(in crate::engine) fn begin_wait(&mut self, number: u32, now: Tick) {
+        let time = self.time(now);
+        if let Some(waits) = self.sources.waits.get_mut(number as usize) {
+            waits.begin(time);
+        }
+    }
+
+    /// An injection channel sends.
+    #[inline]
+    pub(in crate::engine) fn end_wait(&mut self, number: u32, now: Tick) {
+        let time = self.time(now);
+        if let Some(waits) = self.sources.waits.get_mut(number as usize)
+            && waits.is_on()
+        {
+            waits.end(time);
+        }
+    }
+
+    /// Tells the workload for how long a message waited for room whose last packet is sent now.
+    fn tell_wait(&mut self, number: u32, note: Note, now: Tick) {
+        let time = self.time(now);
+        if let Some(waits) = self.sources.waits.get(number as usize) {
+            let waited = waits.until(time) - note.waited_before;
+            if waited > Picoseconds::ZERO {
+                self.workload.waited_for_room(note.tag, waited);
+            }
+        }
     }
 
     /// Takes the first packet of a source queue, whose header starts on the injection channel now.
@@ -95,6 +129,9 @@ impl Model<'_> {
             self.next_packet(place, bytes_left);
         }
         let tells_host = self.workload.wants_receipts();
+        if is_last && let Some(&of_message) = self.sources.notes.get(note) {
+            self.tell_wait(number, of_message, now);
+        }
         let (mut arrival, mut role, mut tag) = (NONE, Role::Data, 0);
         if !is_last || note != NONE || tells_host {
             let message = Queued { created, bytes_left: bytes, destination, next, note };
@@ -172,7 +209,13 @@ impl Model<'_> {
     #[inline(never)]
     fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role, u64) {
         let started = message.created - self.whole.parameters.send_overhead;
-        let plain = Note { started, role: Role::Data, tag: 0, arrival: NONE };
+        let plain = Note {
+            started,
+            role: Role::Data,
+            tag: 0,
+            arrival: NONE,
+            waited_before: Picoseconds::ZERO,
+        };
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
         if let Role::Operand | Role::Broadcast = note.role {
             let way = self.way_of_next(message.note, slot.is_some());

@@ -1,5 +1,6 @@
 //! All figures of a result, as files in a folder.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -165,6 +166,7 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)>
         let wish = Wish { look: Look { unit, ..look.clone() }, ..wish.clone() };
         figures = grid::combined(drawn(rows, pens, &wish), &by_figure(&rows.points), &wish);
     }
+    tell_apart(&mut figures);
     let maps = figures.iter().filter_map(|(_, figure)| figure.map_extremes());
     let maps = maps.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let finished = |(name, figure): (String, Figure)| (name, figure.finished(look, maps));
@@ -213,13 +215,28 @@ pub(super) fn by_figure(points: &[Point]) -> Vec<(String, Vec<Point>)> {
     figures
 }
 
-/// The end of a file's name that says which figure it is.
+/// The most bytes of a figure's or series' name in the name of a file, of which systems allow 255.
+const LONGEST_NAME: usize = 120;
+
+/// The end of a file's name that says which figure it is: letters of any language, digits and points, at most
+/// [`LONGEST_NAME`] bytes of them.
 pub(super) fn file_name(figure: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-    if figure.is_empty() {
-        String::new()
-    } else {
-        format!("-{}", figure.chars().map(plain).collect::<String>())
+    let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
+    let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= LONGEST_NAME;
+    let name: String =
+        figure.char_indices().take_while(fits).map(|(_, letter)| plain(letter)).collect();
+    if name.is_empty() { name } else { format!("-{name}") }
+}
+
+/// Gives files names of their own where figures' names differ in signs only, in their cases, or behind a long
+/// beginning.
+fn tell_apart(figures: &mut [(String, Figure)]) {
+    let mut taken: HashSet<String> = HashSet::new();
+    for (name, _) in figures {
+        // Some systems do not tell cases apart.
+        while !taken.insert(name.to_lowercase()) {
+            name.push('-');
+        }
     }
 }
 
@@ -353,11 +370,7 @@ fn each(points: &[Point], kind: Kind, has: Has, wish: &Wish, draw: Draw) -> Vec<
         let Some(shown) = choice::point(points, has, name, wish.load) else { continue };
         let series = if single { "" } else { name };
         let title = wish.title_of(&[series, &shown.load]);
-        let mut file = format!("{}{}", kind.name(), file_name(series));
-        // Names that differ in signs only.
-        while figures.iter().any(|(other, _)| *other == file) {
-            file.push('-');
-        }
+        let file = format!("{}{}", kind.name(), file_name(series));
         figures.push((file, draw(shown.point, &title, &wish.look)));
     }
     figures

@@ -1,9 +1,9 @@
-//! Lowers the highest channel load of a table whose lanes go by destination, and closes no cycle by it.
+//! Lowers the highest channel load of a table.
 //!
 //! Where the most loaded channel carries the paths of a router, and of those behind it, to a destination, the
 //! router is given another channel to it, if the loads on its new way stay below that of the channel that is
-//! relieved and no dependency closes a cycle. That goes on until the most loaded channels can't be relieved.
-//! Paths may become longer.
+//! relieved. That goes on until the most loaded channels can't be relieved. Either no dependency may close a cycle, in
+//! a table whose lanes go by destination: then paths may become longer. Or paths have to stay as short as they are.
 
 use std::cmp::Reverse;
 
@@ -36,16 +36,25 @@ impl Algorithm {
             |task| {
                 let orders = (ORDERS_OF_ALL_LANES / task.parameters.lanes).clamp(1, ORDERS);
                 nue(&task.graph, &mut task.table, task.parameters, orders);
-                balance(&task.graph, &mut task.table);
+                balance(&task.graph, &mut task.table, Keeps::NoCycle);
                 Ok(())
             },
         )
     };
 }
 
+/// What a table keeps while its channels are relieved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeps {
+    /// Its dependencies close no cycle.
+    NoCycle,
+    /// The lengths of its paths.
+    Lengths,
+}
+
 /// Lowers the highest load as far as this finds a way.
-fn balance(graph: &Graph, table: &mut ForwardingTable) {
-    let mut balance = Balance::new(graph, table);
+pub(super) fn balance(graph: &Graph, table: &mut ForwardingTable, keeps: Keeps) {
+    let mut balance = Balance::new(graph, table, keeps);
     balance.run();
     balance.write(table);
 }
@@ -64,6 +73,7 @@ struct Move {
 
 struct Balance<'a> {
     graph: &'a Graph,
+    keeps: Keeps,
     numbering: Numbering,
     lanes: Vec<Lane<'a>>,
     /// By place among the destinations.
@@ -92,7 +102,7 @@ struct Lane<'a> {
 }
 
 impl<'a> Balance<'a> {
-    fn new(graph: &'a Graph, table: &mut ForwardingTable) -> Self {
+    fn new(graph: &'a Graph, table: &mut ForwardingTable, keeps: Keeps) -> Self {
         let numbering = Numbering::new(graph);
         let lanes = (0..table.lane_count()).map(|_| Lane {
             used: Dependencies::new(graph),
@@ -108,6 +118,7 @@ impl<'a> Balance<'a> {
         let size = graph.destinations.len() * graph.routers();
         let mut balance = Self {
             graph,
+            keeps,
             lanes: lanes.collect(),
             lane_of: lane_of.collect(),
             ways: vec![NONE; size],
@@ -170,6 +181,9 @@ impl<'a> Balance<'a> {
 
     /// Counts a dependency of the paths to a destination; false if it closes a cycle.
     fn need(&mut self, place: usize, from: Channel, to: Channel) -> bool {
+        if self.keeps == Keeps::Lengths {
+            return true;
+        }
         let lane = &mut self.lanes[self.lane_of[place]];
         let number = self.numbering.number(from, self.graph.port(to));
         let fits = lane.needed[number] > 0 || lane.used.insert(from, to);
@@ -182,6 +196,9 @@ impl<'a> Balance<'a> {
 
     /// Takes back what [`Self::need`] counted.
     fn release(&mut self, place: usize, from: Channel, to: Channel) {
+        if self.keeps == Keeps::Lengths {
+            return;
+        }
         let lane = &mut self.lanes[self.lane_of[place]];
         let number = self.numbering.number(from, self.graph.port(to));
         lane.needed[number] -= 1;
@@ -290,7 +307,8 @@ impl<'a> Balance<'a> {
             }
             let (_, joins) = self.marks[at as usize];
             // It joins behind the channel, and neither at its start.
-            if load < limit && at != router && joins >= relieved {
+            let relieves = load < limit && at != router && joins >= relieved;
+            if relieves && (self.keeps == Keeps::NoCycle || new == joins) {
                 moves.push(Move { load, hops: new + hops - joins, router, channel: other });
             }
         }

@@ -2,11 +2,14 @@
 //! Communication Patterns", 2010; OpenSM's `ftree`): up a fat tree by the destination's number, then down.
 //!
 //! A router's level is its distance from the nearest router with terminals. In a fat tree every cable joins two
-//! neighboring levels. Packets go up until the destination lies below, on shortest ways; which of a router's `k`
-//! channels up they take is the destination's number modulo `k`, after division by the channels up of all levels
-//! below. So in a k-ary n-tree with k terminals at each router of level 0 no channel carries two pairs of a shift, in
-//! which every terminal sends to the one so many places further on. Where several channels lead down (parallel
-//! cables), the choice is made alike.
+//! neighboring levels. Packets go up until the destination lies below, on shortest ways. A router of level `l` has
+//! channels up to `w` others, `p` to each. With `q` the destination's number divided by the `w` of all levels below,
+//! packets go up to the `(q mod w)`-th of them, by its parallel cable `floor(q / w) mod p`. (Zahavi's PGFT, equation 1:
+//! the parallel cables of the levels below do not count, for the destinations that share a router do not depend on
+//! them.) The way down is the one that the destination's router would take up: by the parallel cable of number `q mod p`,
+//! divided by the `w` of the level that it leads to as well. So in a k-ary n-tree with k terminals at each router of
+//! level 0 no channel carries two pairs of a shift, in which every terminal sends to the one so many places further on,
+//! and parallel cables carry equally many destinations in both directions.
 //!
 //! Nothing goes up after it went down, so no cycle can close.
 
@@ -40,7 +43,7 @@ fn d_mod_k(graph: &Graph, fabric: &Fabric, table: &mut ForwardingTable) -> Resul
     let mut destinations = graph.destinations.clone();
     destinations.sort_unstable_by_key(|at| (at.router, at.terminal));
     let mut ways = Ways { down: vec![NONE; graph.routers()], up: vec![NONE; graph.routers()] };
-    let mut leading = Vec::new();
+    let (outputs, mut leading) = (in_turn(graph), Vec::new());
     for (place, destination) in destinations.iter().enumerate() {
         if place == 0 || destinations[place - 1].router != destination.router {
             ways.find(graph, &tree, destination.router);
@@ -48,7 +51,8 @@ fn d_mod_k(graph: &Graph, fabric: &Fabric, table: &mut ForwardingTable) -> Resul
         let row = table.row(destination.terminal);
         for &router in tree.order.iter().filter(|&&router| router != destination.router) {
             leading.clear();
-            leading.extend(graph.outputs(router).filter(|&at| ways.leads(graph, &tree, at)));
+            let channels = outputs[router as usize].iter().copied();
+            leading.extend(channels.filter(|&at| ways.leads(graph, &tree, at)));
             if leading.is_empty() && graph.hosts(router) > 0 {
                 return Err(NoTable::NoWay {
                     algorithm: NAME,
@@ -67,13 +71,29 @@ fn d_mod_k(graph: &Graph, fabric: &Fabric, table: &mut ForwardingTable) -> Resul
     Ok(())
 }
 
+/// By router, its channels in an order in which those to different routers take turns: in the order of ports first one to
+/// each, then the second of those that are parallel, and so on.
+fn in_turn(graph: &Graph) -> Vec<Vec<Channel>> {
+    let of_router = |router: u32| {
+        let mut channels: Vec<(usize, Channel)> = graph.outputs(router).map(|at| (0, at)).collect();
+        for place in 0..channels.len() {
+            let target = graph.target(channels[place].1);
+            let parallel = channels[..place].iter().rev().find(|at| graph.target(at.1) == target);
+            channels[place].0 = parallel.map_or(0, |&(turn, _)| turn + 1);
+        }
+        channels.sort_unstable();
+        channels.into_iter().map(|(_, channel)| channel).collect()
+    };
+    (0..narrow(graph.routers())).map(of_router).collect()
+}
+
 /// The levels of a fat tree.
 struct Levels {
     /// By router, [`NONE`] for those that are not connected.
     level: Vec<u32>,
     /// The connected routers by ascending level.
     order: Vec<u32>,
-    /// By level, the product of the channels up of a router on each level below.
+    /// By level, the product over all levels below of how many routers the channels up of one lead to.
     below: Vec<u64>,
 }
 
@@ -85,7 +105,7 @@ impl Levels {
         for &router in &order {
             level[router as usize] = 0;
         }
-        let mut ups: Vec<u64> = Vec::new();
+        let (mut ups, mut above): (Vec<u64>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut place = 0;
         while let Some(&router) = order.get(place) {
             place += 1;
@@ -99,10 +119,14 @@ impl Levels {
                     return Err(NoTable::NoTree { algorithm: NAME, one, other, level: own });
                 }
             }
-            let up = |&at: &Channel| level[graph.target(at) as usize] == own + 1;
+            let up = |&at: &u32| level[at as usize] == own + 1;
+            above.clear();
+            above.extend(graph.outputs(router).map(|at| graph.target(at)).filter(up));
+            above.sort_unstable();
+            above.dedup();
             ups.resize(own as usize + 1, 1);
             let most = &mut ups[own as usize];
-            *most = (*most).max(graph.outputs(router).filter(up).count() as u64);
+            *most = (*most).max(above.len() as u64);
         }
         let products = ups.iter().scan(1u64, |product, &ups| {
             let below = *product;
@@ -203,6 +227,36 @@ mod tests {
                     at = fabric.target(channel).unwrap();
                 }
             }
+        }
+    }
+
+    /// Two leaves of `terminals` terminals under `cores` switches, `parallel` cables to each.
+    fn trunks(leaves: u32, terminals: u32, cores: u32, parallel: u32) -> Fabric {
+        let mut cabling = Cabling::default();
+        let cores: Vec<u32> = (0..cores).map(|core| cabling.router(format!("C{core}"))).collect();
+        for leaf in 0..leaves {
+            let leaf = cabling.router(format!("L{leaf}"));
+            for &core in &cores {
+                (0..parallel).for_each(|_| cabling.cable(leaf, core));
+            }
+            for number in 0..terminals {
+                cabling.terminal(format!("H{leaf}.{number}"), leaf);
+            }
+        }
+        cabling.fabric().unwrap()
+    }
+
+    #[test]
+    fn parallel_cables_carry_equally_many_destinations_up_and_down() {
+        for (leaves, terminals, cores, parallel) in
+            [(2, 4, 1, 4), (3, 8, 2, 4), (4, 6, 3, 2), (2, 8, 4, 2), (5, 12, 2, 3)]
+        {
+            let fabric = trunks(leaves, terminals, cores, parallel);
+            let load = shortest(&fabric).load;
+            let others = u64::from((leaves - 1) * terminals);
+            let own = u64::from(terminals / (cores * parallel)).max(1);
+            assert_eq!(load.maximum, others * own, "{leaves} {terminals} {cores} {parallel}");
+            assert_eq!(load.minimum, load.maximum, "{leaves} {terminals} {cores} {parallel}");
         }
     }
 

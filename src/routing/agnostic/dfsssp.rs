@@ -9,11 +9,15 @@
 //! no cycle. If a few find none, all are dealt anew, those first that found none.
 //!
 //! So all lanes are used, unless one is enough.
+//!
+//! `dfsssp-balanced` takes the paths of P²-SSSP, relieves their fullest channels (balance.rs), which shortest paths of
+//! few alternatives need on Dragonflies, and parts them likewise.
 
+use super::balance::{Keeps, balance};
 use super::dependency::{Dependencies, Numbering};
 use super::graph::Graph;
 use super::nue::Partition;
-use super::sssp::sssp;
+use super::sssp::{p2_sssp, sssp};
 use super::{Algorithm, Applies, NoTable};
 use crate::narrow::narrow;
 use crate::routing::forwarding::NO_PORT;
@@ -30,23 +34,43 @@ impl Algorithm {
         ..Self::plain(
             "dfsssp",
             "the paths of sssp, parted among lanes so that none has a cycle.",
-            |task| dfsssp(&task.graph, &mut task.table, task.parameters.lanes),
+            |task| {
+                sssp(&task.graph, &mut task.table);
+                part("dfsssp", &task.graph, &mut task.table, task.parameters.lanes)
+            },
         )
+    };
+
+    /// `dfsssp-balanced`.
+    pub const DFSSSP_BALANCED: Self = Self {
+        memory: |at| at.pairs(15).saturating_add(at.lanes * (at.dependencies + at.turns * 9)),
+        make: |task| {
+            p2_sssp(&task.graph, &mut task.table);
+            balance(&task.graph, &mut task.table, Keeps::Lengths);
+            part("dfsssp-balanced", &task.graph, &mut task.table, task.parameters.lanes)
+        },
+        name: "dfsssp-balanced",
+        doc: "shortest paths, the fullest channels relieved, parted among lanes so that none has a cycle.",
+        ..Self::DFSSSP
     };
 }
 
 /// How often paths are dealt to lanes before that is given up.
 const ROUNDS: usize = 8;
 
-/// Fills in the table.
+/// Parts the paths of a table among lanes.
 ///
 /// # Errors
 /// If the lanes don't suffice.
-fn dfsssp(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
-    sssp(graph, table);
+fn part(
+    algorithm: &'static str,
+    graph: &Graph,
+    table: &mut ForwardingTable,
+    lanes: u8,
+) -> Result<(), NoTable> {
     let one = deal(graph, table, 1, 1).map(|_| Lanes::One);
     let dealt = one.or_else(|| deal(graph, table, lanes, ROUNDS).map(Lanes::ByPair));
-    table.set_lanes(dealt.ok_or(NoTable::Lanes { algorithm: "dfsssp", lanes })?);
+    table.set_lanes(dealt.ok_or(NoTable::Lanes { algorithm, lanes })?);
     Ok(())
 }
 

@@ -38,7 +38,7 @@ pub use find_lanes::find_lanes;
 pub use nue::Partition;
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub const ALGORITHMS: [Algorithm; 17] = [
+pub const ALGORITHMS: [Algorithm; 18] = [
     Algorithm::MIN_HOP,
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,
@@ -49,6 +49,7 @@ pub const ALGORITHMS: [Algorithm; 17] = [
     Algorithm::SSSP,
     Algorithm::P2_SSSP,
     Algorithm::DFSSSP,
+    Algorithm::DFSSSP_BALANCED,
     Algorithm::LASH,
     Algorithm::LASH_TOR,
     Algorithm::MUD,

@@ -48,7 +48,7 @@ pub(super) fn sssp(graph: &Graph, table: &mut ForwardingTable) {
 }
 
 /// Balanced shortest paths, a path at a time.
-fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
+pub(super) fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
     let mut weights = vec![initial_weight(graph); graph.slots()];
     let (mut hops, mut order) = (vec![NONE; graph.routers()], Vec::new());
     let mut way = vec![NONE; graph.routers()];

@@ -230,3 +230,46 @@ fn names_are_found_and_wrong_ones_refused() {
     }
     assert!("nu".parse::<Algorithm>().unwrap_err().contains("nue"));
 }
+
+/// A trunk of parallel cables carries all that some destinations get, so nothing but turns on it is to be wished for.
+#[test]
+fn every_algorithm_spreads_destinations_over_parallel_cables() {
+    // Two switches with four terminals each, joined by four cables: directly, and by way of a third switch.
+    let joined = |by_a_core: bool| {
+        let mut cabling = Cabling::default();
+        let leaves = ["A", "B"].map(|name| cabling.router(name));
+        for leaf in leaves {
+            for number in 0..4 {
+                cabling.terminal(format!("H{leaf}.{number}"), leaf);
+            }
+        }
+        let core = by_a_core.then(|| cabling.router("C"));
+        for _ in 0..4 {
+            match core {
+                Some(core) => leaves.iter().for_each(|&leaf| cabling.cable(leaf, core)),
+                None => cabling.cable(leaves[0], leaves[1]),
+            }
+        }
+        cabling.fabric().unwrap()
+    };
+    // A segment of segment-based routing that is a single cable takes no turns, so all but one of parallel cables are
+    // left to packets that end there.
+    let published = [Algorithm::SEGMENTS];
+    let fabrics = [joined(false), joined(true), torus(&[3, 3], 4, 4)];
+    for (number, fabric) in fabrics.iter().enumerate() {
+        for algorithm in ALGORITHMS.into_iter().filter(|it| !published.contains(it)) {
+            for lanes in [1, 8] {
+                let parameters = Parameters { lanes, ..Parameters::default() };
+                let Ok(made) = algorithm.generate(fabric, &parameters) else { continue };
+                let load = ForwardingQuality::new(fabric, &made.table).load;
+                let figures = (load.minimum, load.maximum);
+                println!("{number} {algorithm:?} {lanes} {figures:?}");
+                match number {
+                    0 | 1 => assert_eq!(figures, (4, 4), "{algorithm:?} {lanes}"),
+                    // All ways are shortest; without turns on parallel cables it would be 48.
+                    _ => assert!(load.maximum <= 32, "{algorithm:?} {lanes} {figures:?}"),
+                }
+            }
+        }
+    }
+}

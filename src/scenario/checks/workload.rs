@@ -7,7 +7,7 @@ use crate::narrow::rounded;
 use crate::scenario::schema::Draft;
 use crate::topology::Fabric;
 use crate::traffic::{
-    Access, ApplicationSpec, ExchangeSpec, LoadSpec, OfferedLoad, Pattern, PatternSpec,
+    Access, ApplicationSpec, Carrier, ExchangeSpec, LoadSpec, OfferedLoad, Pattern, PatternSpec,
     PlacementError, Process,
 };
 use crate::units::{Bytes, bytes_text, rate_text};
@@ -70,7 +70,10 @@ impl Checks<'_> {
         let sends = application.schedule.operations();
         let largest = sends.filter(|it| it.action == Action::Send).map(|it| it.amount).max();
         let largest = Bytes(largest.unwrap_or(0));
-        self.packets_of_messages(&draft.parameters, largest, Access::Write, "application");
+        // LogGOPS has no packets.
+        if application.carrier == Carrier::Flits {
+            self.packets_of_messages(&draft.parameters, largest, Access::Write, "application");
+        }
     }
 
     /// Whether the steps and the flits of an exchange can be counted.

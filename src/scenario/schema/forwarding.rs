@@ -4,24 +4,38 @@ use std::sync::Arc;
 
 use crate::{
     InvalidLine,
-    document::{Choice, InputFile, Reader, Text, Variant, Whole, plain, with_keys},
+    document::{Choice, InputFile, Reader, Text, Value, Variant, Whole, plain, with_keys},
     narrow::narrow,
     routing::{
         agnostic::{Parameters, Partition},
         opensm::{Dump, PathLevels},
     },
     scenario::{Features, RoutingSpec, TopologySpec, routing::OpenSmTable},
+    topology::builders::ANY_TABLE,
 };
 
 /// `lanes` are those of the routers.
-pub(super) fn agnostic<'v, 'd>(lanes: u8, features: &'v Features) -> Variant<'v, 'd, RoutingSpec> {
+pub(super) fn agnostic<'v, 'd>(
+    lanes: u8,
+    topology: Option<&'v TopologySpec>,
+    features: &'v Features,
+) -> Variant<'v, 'd, RoutingSpec> {
     let doc = "A forwarding table for a fabric of any shape, made by an algorithm that knows nothing of the \
                shape: at each router, packets for a destination have one output. The default of all \
                topologies but [topology.torus]. `flitlab route` shows how good it is.";
     with_keys("agnostic", doc, move |reader: &mut Reader<'_>| {
-        let doc = "What makes the table.";
-        let choice = Choice::usual("algorithm", "algorithm", "nue-balanced", doc);
-        let named = features.algorithms().map(|it| plain(it.name, it, it.doc));
+        let doc = "What makes the table. If none is named, nue-balanced does, but d-mod-k on [topology.tree], and with eight \
+                   lanes or more dfsssp-balanced on [topology.dragonfly] and [topology.cascade].";
+        let written = reader.scope.table.and_then(|table| table.get("lanes"));
+        let own = match written.map(|node| &node.value) {
+            Some(&Value::Integer(Some(own))) => u8::try_from(own).unwrap_or(lanes),
+            _ => lanes,
+        };
+        let usual = topology.map_or(ANY_TABLE(own), |topology| topology.usual_table(own));
+        let choice = Choice::usual("algorithm", "algorithm", usual, doc);
+        let named = features.algorithms().map(|it| {
+            plain(it.name, it, it.doc).known_as(elsewhere(it.name).iter().map(|name| (*name, "")))
+        });
         let algorithm = reader.choice(&choice, named.collect());
         let lanes = narrow(reader.value_from(
             "lanes",
@@ -38,7 +52,22 @@ pub(super) fn agnostic<'v, 'd>(lanes: u8, features: &'v Features) -> Variant<'v,
         let parameters = Parameters { lanes, partition };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })
-    .known_as(features.algorithms().map(|it| (it.name, in_table("agnostic", it.name))))
+    .known_as(features.algorithms().flat_map(|it| {
+        let names = std::iter::once(it.name).chain(elsewhere(it.name).iter().copied());
+        names.map(move |name| (name, in_table("agnostic", it.name)))
+    }))
+}
+
+/// What an algorithm is called elsewhere, above all by OpenSM.
+fn elsewhere(name: &str) -> &'static [&'static str] {
+    match name {
+        "min-hop" => &["minhop", "minimal"],
+        "up-down" => &["updn"],
+        "d-mod-k" => &["ftree", "fattree", "fat-tree"],
+        // For routings of tori `dor` is direction order.
+        "dimension-order" => &["dor-table"],
+        _ => &[],
+    }
 }
 
 /// What to write for an algorithm that is named in place of its routing.

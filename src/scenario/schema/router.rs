@@ -3,9 +3,12 @@
 use super::errors;
 use crate::{
     document::{
-        Choice, Flag, List, Listed, Reader, Whole, flits, plain, rate, size, time, with_keys,
+        Choice, Flag, List, Listed, Quantity, Reader, Whole, flits, plain, rate, size, time,
+        time_to, with_keys,
     },
-    engine::{Arbitration, FlitSharing, MOST_VIRTUAL_CHANNELS, Parameters, Switching},
+    engine::{
+        Arbitration, FlitSharing, LONGEST, MOST_FLITS, MOST_VIRTUAL_CHANNELS, Parameters, Switching,
+    },
     narrow::narrow,
     scenario::TopologySpec,
     units::Picoseconds,
@@ -13,6 +16,17 @@ use crate::{
 
 /// Small counts: a u8 numbers injection channels.
 const CHANNELS: Whole = Whole { range: 1..=255 };
+
+/// The most bytes of a flit.
+const MOST_FLIT: u64 = 4096;
+
+/// The most bytes of a packet of nothing else.
+const MOST_PAYLOAD: u64 = MOST_FLITS as u64 * MOST_FLIT;
+
+/// A part of the time from router to router, which is limited as a whole.
+fn hop_time(least: Picoseconds) -> Quantity<Picoseconds> {
+    time_to(least, LONGEST - Picoseconds(1_000_000))
+}
 
 const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
@@ -62,20 +76,20 @@ fn router(
     let (preset, parameters) =
         reader.choice(&preset, presets).unwrap_or((usual, Parameters::default()));
     *to = parameters;
-    reader.set("flit", &size(1, 4096), &mut to.flit, "Size of a flit.");
+    reader.set("flit", &size(1, MOST_FLIT), &mut to.flit, "Size of a flit.");
     let few = Whole { range: 0..=1024 };
     let doc = "Flits of a packet before its payload.";
     reader.set("header_flits", &few, &mut to.header_flits, doc);
     let doc = "Flits of a packet after its payload.";
     reader.set("checksum_flits", &few, &mut to.checksum_flits, doc);
     let doc = "Payload of the largest packet; longer messages are cut into several.";
-    reader.set("maximum_payload", &size(1, 1 << 28), &mut to.maximum_payload, doc);
+    reader.set("maximum_payload", &size(1, MOST_PAYLOAD), &mut to.maximum_payload, doc);
     let doc = "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
                the lanes of a forwarding table or a relation.";
     let lanes = Whole { range: 1..=MOST_VIRTUAL_CHANNELS.into() };
     reader.set("virtual_channels", &lanes, &mut to.virtual_channels, doc);
-    let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets \
-               under the bubble rule, else one; any with wormhole switching.";
+    let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \
+               one where links are shared flit by flit without the bubble rule, any with wormhole switching.";
     reader.set("buffer", &flits(), &mut to.buffer, doc);
     to.switching = switching(reader).unwrap_or(to.switching);
     to.arbitration = arbitration(reader).unwrap_or(to.arbitration);
@@ -88,9 +102,9 @@ fn router(
                as a channel the crossbar is.";
     reader.set("crossbar_speedup", &CHANNELS, &mut to.crossbar_speedup, doc);
     let doc = "Time from a header's arrival until it asks for an output.";
-    reader.set("routing_latency", &time(Picoseconds::ZERO), &mut to.routing_latency, doc);
+    reader.set("routing_latency", &hop_time(Picoseconds::ZERO), &mut to.routing_latency, doc);
     let doc = "Time of a flit from an input buffer to an output.";
-    reader.set("crossbar_latency", &time(Picoseconds::ZERO), &mut to.crossbar_latency, doc);
+    reader.set("crossbar_latency", &hop_time(Picoseconds::ZERO), &mut to.crossbar_latency, doc);
     preset
 }
 
@@ -126,7 +140,7 @@ fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
     reader.set("rate", &rate(), &mut to.link_rate, "Rate in each direction.");
     let doc =
         "Time from a flit's start on the cable until all of it is in the next router's buffer.";
-    reader.set("latency", &time(Picoseconds(1)), &mut to.link_latency, doc);
+    reader.set("latency", &hop_time(Picoseconds(1)), &mut to.link_latency, doc);
     let doc = "How virtual channels share the channels of links and adapters.";
     let choice = Choice::usual("sharing", "kind of sharing", "packet", doc);
     let packet = "a channel is granted to a packet until its end.";
@@ -141,10 +155,10 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
     let mut sharing = FlitSharing::default();
     let doc = "Time from a packet's getting a virtual channel until its flits ask for the switch.";
     let key = "virtual_channel_allocation_latency";
-    reader.set(key, &time(Picoseconds::ZERO), &mut sharing.virtual_channel_allocation, doc);
+    reader.set(key, &hop_time(Picoseconds::ZERO), &mut sharing.virtual_channel_allocation, doc);
     let doc = "Time from a flit's winning the switch until it enters the crossbar.";
     let key = "switch_allocation_latency";
-    reader.set(key, &time(Picoseconds::ZERO), &mut sharing.switch_allocation, doc);
+    reader.set(key, &hop_time(Picoseconds::ZERO), &mut sharing.switch_allocation, doc);
     let doc = "Rounds of each allocation (iSLIP's iterations).";
     reader.set("iterations", &CHANNELS, &mut sharing.iterations, doc);
     let doc = "When routers look for a packet's way.";
@@ -194,7 +208,7 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
     let doc = "Rate of each injection channel.";
     reader.set("injection_rate", &rate(), &mut to.injection_rate, doc);
     let doc = "Time of a flit on an injection channel, its own length included.";
-    reader.set("injection_latency", &time(Picoseconds(1)), &mut to.injection_latency, doc);
+    reader.set("injection_latency", &hop_time(Picoseconds(1)), &mut to.injection_latency, doc);
     let doc = "The router's buffer of an injection channel, for each virtual channel; at least one of \
          the largest packets.";
     reader.set("injection_buffer", &flits(), &mut to.injection_buffer, doc);
@@ -202,7 +216,7 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
     reader.set("ejection_channels", &CHANNELS, &mut to.ejection_channels, doc);
     reader.set("ejection_rate", &rate(), &mut to.ejection_rate, "Rate of each ejection channel.");
     let doc = "Time of a flit on an ejection channel, its own length included.";
-    reader.set("ejection_latency", &time(Picoseconds(1)), &mut to.ejection_latency, doc);
+    reader.set("ejection_latency", &hop_time(Picoseconds(1)), &mut to.ejection_latency, doc);
     let doc = "The host's time from a message's creation to that of its packets.";
     reader.set("send_overhead", &time(Picoseconds::ZERO), &mut to.send_overhead, doc);
     let doc = "The host's time from the arrival of a message's last packet to its receipt.";

@@ -87,7 +87,7 @@ pub(super) fn read(
         adaptive::bubble(),
         adaptive::pick_orthant(),
         adaptive::outflank(),
-        forwarding::agnostic(parameters.virtual_channels, features),
+        forwarding::agnostic(parameters.virtual_channels, topology, features),
         forwarding::opensm(topology),
         relation::variant(parameters, features),
     ];

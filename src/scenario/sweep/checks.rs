@@ -2,7 +2,7 @@
 
 use super::{axis::Setting, grid::Key, table::SweepTable, zip};
 use crate::{
-    document::{Diagnostic, Location, nearest},
+    document::{Diagnostic, Location, Node, Value, nearest, quoted},
     scenario::{Document, series::LOAD},
 };
 
@@ -14,7 +14,16 @@ pub(super) fn check(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> 
     let mut problems = Vec::new();
     for (at, key) in sweep.grid.iter().enumerate() {
         let twice = sweep.grid[..at].iter().any(|earlier| earlier.path == key.path);
-        problems.extend(check_key(document, sweep, &key.path, &key.key_place, twice));
+        problems.extend(check_key(sweep, &key.path, &key.key_place, twice));
+        if let Some(node) = document.get(&key.path).filter(|node| node.place.source.typed) {
+            let value = typed(node);
+            problems.push(
+                vain(node, &key.path).help(format!(
+                    "set the swept values: --set 'sweep.grid.{}=[{value}]'",
+                    key.path
+                )),
+            );
+        }
     }
     for step in &sweep.series {
         for (at, setting) in step.settings.iter().enumerate() {
@@ -22,7 +31,19 @@ pub(super) fn check(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> 
             let earlier = &step.settings[..at];
             let twice = earlier.iter().any(|earlier| earlier.path == *path)
                 || sweep.grid.iter().any(|key| key.path == *path);
-            problems.extend(check_key(document, sweep, path, key_place, twice));
+            problems.extend(check_key(sweep, path, key_place, twice));
+            if let Some(node) = document.get(path).filter(|node| node.place.source.typed) {
+                let name = step.name.as_deref().unwrap_or_default();
+                let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+                let help = match name.chars().all(plain) {
+                    true => format!(
+                        "the series `{name}` gives it: --set 'sweep.series.{name}.{path}={}'",
+                        typed(node)
+                    ),
+                    false => format!("the series `{name}` gives it: change it there"),
+                };
+                problems.push(vain(node, path).help(help));
+            }
             let apart = |key: &&Key| key.path != *path && overlap(&key.path, path);
             problems.extend(sweep.grid.iter().filter(apart).map(|key| partly(setting, key)));
             if path == LOAD {
@@ -58,13 +79,7 @@ fn partly(setting: &Setting, key: &Key) -> Diagnostic {
     ))
 }
 
-fn check_key(
-    document: &Document,
-    sweep: &SweepTable,
-    path: &str,
-    place: &Location,
-    twice: bool,
-) -> Vec<Diagnostic> {
+fn check_key(sweep: &SweepTable, path: &str, place: &Location, twice: bool) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let new = |message: String| Diagnostic::new(place, message);
     if twice {
@@ -87,14 +102,20 @@ fn check_key(
                 .help("leave `seed` or `repetitions` out of [sweep]"),
         );
     }
-    if let Some(node) = document.get(path).filter(|node| node.place.source.typed) {
-        let message = format!("`{path}` is swept, so setting it changes nothing");
-        problems.push(Diagnostic::new(&node.place, message).help(format!(
-            "set the swept values: --set sweep.grid.{path}=[{}]",
-            node.place.text()
-        )));
-    }
     problems
+}
+
+/// Setting a key that the sweep gives is in vain.
+fn vain(node: &Node, path: &str) -> Diagnostic {
+    Diagnostic::new(&node.place, format!("`{path}` is swept, so setting it changes nothing"))
+}
+
+/// A value that was typed, as TOML: its quotes may have been lost to the shell.
+fn typed(node: &Node) -> String {
+    match &node.value {
+        Value::Text(text) => quoted(text),
+        _ => node.place.text().to_owned(),
+    }
 }
 
 fn check_whole(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {

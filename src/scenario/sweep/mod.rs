@@ -11,11 +11,15 @@ mod named;
 mod slurm;
 mod table;
 mod toml;
+mod unasked;
 mod zip;
+
+use std::collections::BTreeSet;
 
 use super::{
     Document, Identity, Purpose, Reading, Scenario,
     checks::Fabrics,
+    resolved, schema,
     series::{self, LOAD},
 };
 use crate::document::{Diagnostic, Diagnostics, Hints, Missed, Node, Reader, Value};
@@ -23,6 +27,8 @@ use axis::{Axis, Choice};
 pub use figures::Figures;
 pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use table::SweepTable;
+use unasked::Comparison;
+pub use unasked::Unasked;
 
 /// With which load a series is read if saturation is looked for and no load is given.
 const START_LOAD: f64 = 0.01;
@@ -43,6 +49,11 @@ pub struct Sweep {
     /// Series in the file's order, the last key fastest; within a series the loads; of each load its
     /// repetitions.
     pub points: Vec<Point>,
+    /// Series that have other routers, links and adapters than the rest, because their topology or routing has other
+    /// defaults; empty if all have the same, or the sweep gives them.
+    pub unasked: Vec<Unasked>,
+    /// Keys that are not the same in all points, though neither the document nor the sweep says so.
+    implied: BTreeSet<String>,
     /// `[sweep]` with every value written out.
     table: String,
 }
@@ -152,8 +163,9 @@ impl Sweep {
             axes.insert(0, Axis { steps: table.series.clone() });
         }
         let choices: usize = axes.iter().map(|axis| axis.steps.len()).product();
-        let (mut points, mut problems) = (Vec::new(), Vec::new());
+        let (mut points, mut problems) = (Vec::new(), hidden_mistakes(document, &table));
         let mut keys_of_series = Vec::new();
+        let mut comparison = Comparison::default();
         for number in 0..choices {
             let mut document = base.clone();
             let choice = axis::choose(&axes, number, &mut document);
@@ -167,7 +179,7 @@ impl Sweep {
                         let identity = read.identity();
                         let Choice { assignments, of_grid, series } = choice.clone();
                         let figure = figure(&assignments, table.figures.each.as_deref());
-                        points.push(Point {
+                        let point = Point {
                             assignments,
                             of_grid,
                             series,
@@ -176,7 +188,11 @@ impl Sweep {
                             document,
                             scenario,
                             identity,
-                        });
+                        };
+                        if repetition == 0 {
+                            comparison.add(&point, &read);
+                        }
+                        points.push(point);
                         let first = number % (choices / table.series.len().max(1)) == 0;
                         if first && repetition == 0 {
                             keys_of_series.push(read.keys);
@@ -195,6 +211,8 @@ impl Sweep {
             figures: table.figures.clone(),
             slurm: table.slurm.clone(),
             points,
+            implied: comparison.implied(&base, &table),
+            unasked: comparison.unasked(&table),
             table: toml::of_table(&table, &keys_of_series),
         })
     }
@@ -224,22 +242,72 @@ impl Sweep {
         if parts.is_empty() { format!("point {place}") } else { parts.join(", ") }
     }
 
-    /// Whether points are repeated although nothing in any of them is drawn at random.
-    pub fn repeats_in_vain(&self) -> bool {
-        let equal = |runs: &[Point]| {
+    /// How many points are repeated although nothing in them is drawn at random, and the first one of them.
+    pub fn repeats_in_vain(&self) -> (usize, Option<&Point>) {
+        let equal = |runs: &&[Point]| {
             runs.windows(2).all(|two| two[0].scenario.ignores_the_seed(&two[1].scenario))
         };
-        self.repetitions > 1 && self.points.chunks(self.repetitions as usize).all(equal)
+        let each = self.repetitions.max(1) as usize;
+        let mut vain = self.points.chunks(each).filter(|_| each > 1).filter(equal).peekable();
+        let first = vain.peek().and_then(|runs| runs.first());
+        (vain.count(), first)
     }
 
-    /// The sweep as a scenario's text with every value written out, which reads back to an equal sweep.
+    /// The sweep as a scenario's text with every value written out, which reads back to an equal sweep. Left out are
+    /// defaults that follow from what the sweep varies: written once, they would hold for all points.
     ///
     /// # Errors
     /// As [`Sweep::read`].
     pub fn resolved(&self) -> Result<String, Diagnostics> {
-        let (_, scenario) = Scenario::read_resolved(&self.points[0].document)?;
-        Ok(format!("{scenario}\n{}", self.table))
+        let document = &self.points[0].document;
+        let (_, mut read) = Scenario::read_with(document, &mut Fabrics::default())?;
+        read.keys.retain(|(path, _)| !self.implied.contains(path));
+        Ok(format!("{}\n{}", resolved::render(&read.keys), self.table))
     }
+
+    /// What is wrong with the scenario without the sweep's values, which only a run takes: rules between keys. That
+    /// keys are missing which the sweep gives is no mistake.
+    pub fn mistakes_of_run(document: &Document) -> Option<Diagnostics> {
+        let mut fabrics = Fabrics::without_tables();
+        let reading = Reading::of(document, &mut fabrics, Purpose::Sweep);
+        Diagnostics::check(reading.problems).err()
+    }
+}
+
+/// Mistakes of values that the sweep replaces, so that no point shows them.
+fn hidden_mistakes(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
+    let replaced: Vec<Node> = unasked::replaced(sweep)
+        .iter()
+        .filter_map(|path| document.get(path).cloned())
+        .filter(|node| !node.place.source.typed)
+        .collect();
+    if replaced.is_empty() {
+        return Vec::new();
+    }
+    let reference = || document.features.reference();
+    let hints = Hints { reference: &reference, missed: &|_| Missed::Nothing };
+    let mut reader = Reader::reading(document, Some(hints));
+    schema::read(&mut reader, &document.features, Purpose::Sweep);
+    let is_replaced = |problem: &Diagnostic| {
+        problem.place.as_ref().is_some_and(|place| {
+            replaced.iter().any(|node| {
+                let outer = &node.place;
+                outer.source == place.source
+                    && outer.span.start <= place.span.start
+                    && place.span.end <= outer.span.end
+            })
+        })
+    };
+    let mut problems = reader.problems;
+    problems.retain(is_replaced);
+    for problem in &mut problems {
+        let replaced = "[sweep] replaces this value, so only `flitlab run` would take it";
+        problem.help = Some(match problem.help.take() {
+            Some(help) => format!("{help}; {replaced}"),
+            None => replaced.into(),
+        });
+    }
+    problems
 }
 
 /// Sets the seed of a repetition: the document's, or 1, and so many more.

@@ -96,13 +96,26 @@ fn collect(
     }
 }
 
-/// Sets the keys of a series. A routing takes the place of the scenario's, unless that is the same one:
-/// then it keeps its other keys.
+/// The tables that have one table of several in them.
+const CHOICES: [&str; 2] = ["topology", "routing"];
+
+/// The table of one choice that a path leads into, and the choice.
+pub(super) fn choice(path: &str) -> Option<(&str, &str)> {
+    let (table, rest) = path.split_once('.')?;
+    CHOICES.contains(&table).then(|| (table, rest.split('.').next().unwrap_or(rest)))
+}
+
+/// The path whose value a series replaces by setting this one.
+pub(super) fn replaced(path: &str) -> &str {
+    choice(path).map_or(path, |(table, _)| table)
+}
+
+/// Sets the keys of a series. A topology or a routing takes the place of the scenario's, unless that is the same
+/// one: then it keeps its other keys.
 pub(super) fn assign(settings: &[Setting], document: &mut Document) {
     for setting in settings {
-        if let Some(routing) = setting.path.strip_prefix("routing.") {
-            let name = routing.split('.').next().unwrap_or(routing);
-            document.keep_only("routing", name);
+        if let Some((table, name)) = choice(&setting.path) {
+            document.keep_only(table, name);
         }
         let empty = matches!(&setting.node.value, Value::Table(table) if table.entries.is_empty());
         if !(empty && document.get(&setting.path).is_some()) {
@@ -116,7 +129,7 @@ pub(super) fn assign(settings: &[Setting], document: &mut Document) {
 pub(super) fn resolved(steps: &[Step], keys: &[Vec<(String, String)>]) -> Vec<String> {
     let mut paths: Vec<&str> = Vec::new();
     for setting in steps.iter().flat_map(|step| &step.settings) {
-        let path = if setting.path.starts_with("routing.") { "routing" } else { &setting.path };
+        let path = replaced(&setting.path);
         if !paths.contains(&path) {
             paths.push(path);
         }

@@ -46,7 +46,7 @@ pub(in crate::scenario) fn read(reader: &mut Reader<'_>) -> SweepTable {
                    instead of each with all values of the other.";
         let zip = reader.optional("zip", &Zip, doc).unwrap_or_default();
         let doc = "Series with a name for the legend, outermost, each with values of its own for any keys. \
-                   A routing replaces the scenario's.";
+                   A topology or a routing replaces the scenario's.";
         let series = reader.optional("series", &NamedSeries(reader.hints), doc).unwrap_or_default();
         let doc = "Runs of every point, or searches for saturation, each with the next seed. means.csv has \
                    the means of points with their 95% confidence intervals, which figures show.";

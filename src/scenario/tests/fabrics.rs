@@ -1,7 +1,7 @@
 //! Fabrics of switches: what is built, imported, failed and routed.
 
 use super::*;
-use crate::routing::Routes;
+use crate::routing::{ForwardingQuality, Routes};
 use crate::topology::Fabric;
 
 /// A small fabric of a kind, with all that it needs.
@@ -47,7 +47,7 @@ fn every_kind_of_fabric_is_built_and_routed() {
         ("dragonfly", (6, 6, 6)),
         ("cascade", (192, 1_536, 3_072)),
         ("director_tree", (243, 1_407, 3_384)),
-        ("hyperx", (4, 4, 4)),
+        ("hyperx", (4, 8, 4)),
         ("slim_fly", (50, 50, 175)),
         ("netlist", (16, 16, 32)),
     ] {
@@ -63,7 +63,7 @@ fn a_fabric_of_switches_is_routed_and_switched_as_infiniband_unless_told_otherwi
     let text = smallest("tree").replace("[routing.agnostic]\nalgorithm = \"min-hop\"\n", "");
     let scenario = read(&text);
     assert_eq!(scenario.parameters, Parameters::infiniband_4xqdr());
-    let expected = crate::routing::agnostic::Algorithm::NUE_BALANCED;
+    let expected = crate::routing::agnostic::Algorithm::D_MOD_K;
     assert!(matches!(
         scenario.network.routing,
         RoutingSpec::Agnostic { algorithm, parameters } if algorithm == expected && parameters.lanes == 8
@@ -73,6 +73,42 @@ fn a_fabric_of_switches_is_routed_and_switched_as_infiniband_unless_told_otherwi
     assert_eq!(angara.network.routing.lanes(), Some(5), "as many as the router has");
     let torus = read(&format!("{PLAIN}[routing.agnostic]\n"));
     assert_eq!(torus.parameters, Parameters::infiniband_4xqdr());
+}
+
+/// What users of these fabrics take, as far as there are lanes for it.
+#[test]
+fn trees_and_dragonflies_have_shortest_paths_by_themselves() {
+    let algorithm = |text: &str| match read(text).network.routing {
+        RoutingSpec::Agnostic { algorithm, .. } => algorithm.name,
+        ref other => panic!("{other:?}"),
+    };
+    let load = "[traffic]\npattern = \"uniform\"\nload = 0.1\n";
+    let dragonfly = format!(
+        "[topology.dragonfly]\ngroups = 5\ngroup_size = 2\nglobal_cables = 2\nterminals = 2\n{load}"
+    );
+    assert_eq!(algorithm(&dragonfly), "dfsssp-balanced");
+    for few in ["[router]\nvirtual_channels = 4\n", "[routing.agnostic]\nlanes = 4\n"] {
+        assert_eq!(algorithm(&format!("{dragonfly}{few}")), "nue-balanced");
+    }
+    assert_eq!(algorithm(&format!("[topology.tree]\narity = 3\nlevels = 3\n{load}")), "d-mod-k");
+    let network = read(&dragonfly).network;
+    let Ok(Routes::Forwarding(table)) = network.routes() else { panic!("a table") };
+    let quality = ForwardingQuality::new(&network.fabric, table);
+    assert_eq!(quality.hops_mean, quality.least_hops_mean);
+}
+
+/// As many as uniform traffic just fills the cables with.
+#[test]
+fn a_hyperx_has_terminals_for_its_cables_by_itself() {
+    let of = |sizes: &str| {
+        let text =
+            format!("[topology.hyperx]\n{sizes}[traffic]\npattern = \"uniform\"\nload = 0.1\n");
+        read(&text).network.fabric.terminals()
+    };
+    assert_eq!(of("dimensions = [4, 4, 4]\n"), 256);
+    assert_eq!(of("dimensions = [4, 3]\nredundancy = 2\n"), 12 * 6);
+    assert_eq!(of("dimensions = [1, 5]\n"), 25);
+    assert_eq!(of("dimensions = [4, 4]\nterminals = 1\n"), 16);
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub enum SlurmError {
     /// There is no such command here.
     #[error(
         "there is no {command} here: type this on a login node of the cluster, or set up a Slurm of \
-         one node with scripts/slurm-local.sh"
+         one node with scripts/slurm-local.sh; --no-submit writes the job script all the same"
     )]
     NoCommand { command: &'static str },
     /// A command said no, and why.

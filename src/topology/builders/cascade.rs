@@ -2,14 +2,15 @@
 //! 2012): groups of routers in rows and columns, all joined along both.
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, join_all, pairs, populate,
-    product, refuse,
+    BuilderKind, Built, Cabling, DRAGONFLY_TABLE, Size, Sizes, TopologyError, begin, join_all,
+    pairs, populate, product, refuse,
 };
 
 pub(super) static CASCADE: BuilderKind = BuilderKind {
     name: "cascade",
     doc: "A Cray Cascade: groups of switches in rows and columns, joined along both.",
     known_as: &[],
+    usual_table: DRAGONFLY_TABLE,
     read,
 };
 

@@ -2,7 +2,8 @@
 //! line and fabric chips, which route on their own.
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
+    refuse,
 };
 
 pub(super) static DIRECTOR_TREE: BuilderKind = BuilderKind {
@@ -10,6 +11,7 @@ pub(super) static DIRECTOR_TREE: BuilderKind = BuilderKind {
     doc: "A fat tree of edge switches under director switches, each of which is a fat tree itself; by \
              default that of Tsubame2.5.",
     known_as: &[],
+    usual_table: ANY_TABLE,
     read,
 };
 

@@ -1,9 +1,10 @@
 //! Dragonflies (J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly
 //! topology", ISCA 2008).
 
+use super::sizes::TWO_OR_MORE;
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TopologyError, begin, join_all, pairs,
-    populate, product, refuse,
+    BuilderKind, Built, Cabling, DRAGONFLY_TABLE, Size, Sizes, TERMINALS, TopologyError, begin,
+    join_all, pairs, populate, product, refuse,
 };
 use crate::narrow::narrow;
 
@@ -12,11 +13,12 @@ pub(super) static DRAGONFLY: BuilderKind = BuilderKind {
     doc: "A dragonfly: groups of switches all joined with each other, and cables between any two \
              groups.",
     known_as: &[],
+    usual_table: DRAGONFLY_TABLE,
     read,
 };
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let groups = sizes.required("groups", 9, "Groups, g.");
+    let groups = sizes.required_in("groups", TWO_OR_MORE, 9, "Groups, g.");
     let routers = sizes.required("group_size", 4, "Switches of a group, a.");
     let doc = "Ports of each switch for cables to other groups, h; some are left over if a h is no multiple of \
          g - 1.";

@@ -2,21 +2,21 @@
 //! 2009): all routers along each dimension are joined with each other.
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, pairs, populate,
-    product, refuse, sizes_text,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, pairs,
+    populate, product, refuse, sizes_text,
 };
 
 pub(super) static HYPERX: BuilderKind = BuilderKind {
     name: "hyperx",
     doc: "A HyperX: along each dimension all switches are joined with each other.",
     known_as: &["flattened_butterfly", "hamming"],
+    usual_table: ANY_TABLE,
     read,
 };
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let dimensions = sizes.dimensions();
-    let terminals = sizes.terminals(1);
-    let redundancy = sizes.redundancy("Cables between two switches of a dimension.");
+    let (terminals, redundancy) = sizes.terminals_of_hyperx(dimensions.as_deref());
     let hyperx = HyperX { sizes: dimensions?, redundancy, terminals };
     let name = format!(
         "{} HyperX{}",

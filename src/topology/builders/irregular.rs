@@ -11,13 +11,15 @@ use rand_chacha::ChaCha8Rng;
 
 use super::random_regular::{ordered, repair};
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
+    refuse,
 };
 
 pub(super) static IRREGULAR: BuilderKind = BuilderKind {
     name: "irregular",
     doc: "An irregular network: switches joined at random, all connected.",
     known_as: &["now", "network_of_workstations"],
+    usual_table: ANY_TABLE,
     read,
 };
 

@@ -1,20 +1,22 @@
 //! Kautz graphs (W. H. Kautz, "Bounds on directed (d, k) graphs", 1968), each arc a cable.
 
+use super::sizes::TWO_OR_MORE;
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, populate, product,
-    refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text,
+    populate, product, refuse,
 };
 
 pub(super) static KAUTZ: BuilderKind = BuilderKind {
     name: "kautz",
     doc: "A Kautz graph, each of its arcs a cable.",
     known_as: &[],
+    usual_table: ANY_TABLE,
     read,
 };
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let degree =
-        sizes.required("degree", 3, "Arcs that leave a switch; it has twice as many neighbours.");
+    let doc = "Arcs that leave a switch; it has twice as many neighbours.";
+    let degree = sizes.required_in("degree", TWO_OR_MORE, 3, doc);
     let length =
         sizes.required("length", 3, "Letters of a word, which bounds the hops from any switch.");
     let terminals = sizes.terminals(1);

@@ -40,9 +40,22 @@ pub struct BuilderKind {
     pub doc: &'static str,
     /// What papers and other simulators call it.
     pub known_as: &'static [&'static str],
+    /// The algorithm of `[routing.agnostic]` that makes the table where none is named, by the number of lanes.
+    pub usual_table: fn(u8) -> &'static str,
     /// Reads the sizes, and builds; `None` if a key is missing or wrong, which the reader has reported.
     pub read: fn(&mut Sizes<'_, '_>) -> Option<Built>,
 }
+
+/// A table for any fabric, in any number of lanes.
+pub const ANY_TABLE: fn(u8) -> &'static str = |_| "nue-balanced";
+
+/// The way up a tree by the destination's number, then down: shortest paths, none of whose channels carries two pairs of a
+/// shift.
+const TREE_TABLE: fn(u8) -> &'static str = |_| "d-mod-k";
+
+/// Shortest paths, as routings of Dragonflies begin with, if there surely are enough lanes to part them.
+const DRAGONFLY_TABLE: fn(u8) -> &'static str =
+    |lanes| if lanes >= 8 { "dfsssp-balanced" } else { ANY_TABLE(lanes) };
 
 /// What a builder has built.
 pub struct Built {

@@ -6,8 +6,10 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::sizes::TWO_OR_MORE;
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
+    refuse,
 };
 use crate::narrow::narrow;
 
@@ -15,11 +17,12 @@ pub(super) static RANDOM_REGULAR: BuilderKind = BuilderKind {
     name: "random_regular",
     doc: "A random graph in which every switch has as many cables (Jellyfish).",
     known_as: &["jellyfish"],
+    usual_table: ANY_TABLE,
     read,
 };
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let routers = sizes.required("switches", 32, "How many switches there are.");
+    let routers = sizes.required_in("switches", TWO_OR_MORE, 32, "How many switches there are.");
     let degree = sizes.required("degree", 6, "Cables of each switch to others.");
     let terminals = sizes.terminals(1);
     let seed = sizes.seed();

@@ -2,18 +2,20 @@
 //! McKay-Miller-Siran graphs of diameter 2.
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product, refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
+    refuse,
 };
 
 pub(super) static SLIM_FLY: BuilderKind = BuilderKind {
     name: "slim_fly",
     doc: "A Slim Fly: no switch is farther than two hops from another.",
     known_as: &[],
+    usual_table: ANY_TABLE,
     read,
 };
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let prime = sizes.required("prime", 5, "The prime q from 5 on; there are 2 q^2 switches.");
+    let prime = sizes.required_in("prime", 5..=997, 5, "The prime q; there are 2 q^2 switches.");
     let terminals = sizes.terminals(1);
     let slim_fly = SlimFly { prime: prime?, terminals };
     let name = format!("Slim Fly on {}", slim_fly.prime);

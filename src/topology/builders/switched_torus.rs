@@ -1,8 +1,8 @@
 //! Tori of switches: several terminals a switch, several cables between neighbours.
 
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, populate, product,
-    refuse, sizes_text,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text,
+    populate, product, refuse, sizes_text,
 };
 use crate::topology::Torus;
 
@@ -11,6 +11,7 @@ pub(super) static SWITCHED_TORUS: BuilderKind = BuilderKind {
     doc: "A torus of switches, with several terminals a switch and several cables between neighbours. \
              Two switches along a dimension have the cables once, not twice.",
     known_as: &[],
+    usual_table: ANY_TABLE,
     read,
 };
 

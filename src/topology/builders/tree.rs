@@ -1,9 +1,10 @@
 //! k-ary n-trees (F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel
 //! architectures", IPPS 1997).
 
+use super::sizes::TWO_OR_MORE;
 use super::{
-    BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TopologyError, begin, populate, product,
-    refuse,
+    BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TREE_TABLE, TopologyError, begin,
+    populate, product, refuse,
 };
 use crate::narrow::narrow;
 
@@ -11,12 +12,18 @@ pub(super) static TREE: BuilderKind = BuilderKind {
     name: "tree",
     doc: "A k-ary n-tree: a fat tree of levels that are alike.",
     known_as: &["fattree", "k_ary_n_tree"],
+    usual_table: TREE_TABLE,
     read,
 };
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let arity = sizes.required("arity", 4, "Cables of a switch to each neighbouring level, k.");
-    let levels = sizes.required("levels", 3, "Levels of switches, n.");
+    let arity = sizes.required_in(
+        "arity",
+        TWO_OR_MORE,
+        4,
+        "Cables of a switch to each neighbouring level, k.",
+    );
+    let levels = sizes.required_in("levels", TWO_OR_MORE, 3, "Levels of switches, n.");
     let terminals = narrow(sizes.reader.value_from(
         "terminals",
         &TERMINALS,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Agenda, Happening};
 use super::order::{Order, Pairs};
-use super::record::{Job, JobKind, Leg, LegKind, Records};
+use super::record::{Job, JobKind, Leg, LegKind, Records, RoomWait};
 use super::spec::{Answer, ApplicationSpec, HostParameters};
 use super::stream::{Stream, Streams, Task};
 use crate::application::{ANY, Action, Line, Lines, Matching, Operation, Schedule, Stuck, Until};
@@ -280,6 +280,7 @@ impl Application {
                 sequence: receipt.sequence,
                 in_memory: false,
                 entered: receipt.created,
+                channel: receipt.channel,
                 injected: receipt.injected,
                 delivered: receipt.time,
             });
@@ -290,6 +291,19 @@ impl Application {
     /// Whether a terminal has to be told when a message has left.
     pub(in crate::traffic) fn wants_departure(tag: u64) -> bool {
         parts(tag).2 == LegKind::Data
+    }
+
+    /// Whether it is kept when everything was done.
+    pub(in crate::traffic) fn records(&self) -> bool {
+        self.state.records.is_some()
+    }
+
+    /// A message waited for so long in its adapter since the first router had no room.
+    pub(in crate::traffic) fn waited_for_room(&mut self, tag: u64, time: Picoseconds) {
+        let (_, operation, kind) = parts(tag);
+        if let Some(records) = &mut self.state.records {
+            records.waits.push(RoomWait { operation, kind, time });
+        }
     }
 
     /// Whether a message asks whether a large one may come, or answers that it may.
@@ -521,10 +535,17 @@ impl Application {
         let delivered = now + host.memory_latency + time_of(bytes, Some(host.memory_rate));
         if let Some(records) = &mut self.state.records {
             let (entered, injected) = (now, now);
-            let (in_memory, hops, sequence) = (true, 0, 0);
-            let leg =
-                Leg { operation, kind, hops, sequence, in_memory, entered, injected, delivered };
-            records.legs.push(leg);
+            records.legs.push(Leg {
+                operation,
+                kind,
+                hops: 0,
+                sequence: 0,
+                channel: 0,
+                in_memory: true,
+                entered,
+                injected,
+                delivered,
+            });
         }
         self.arrive(terminal, tag, delivered);
         if Self::wants_departure(tag) {
@@ -595,6 +616,7 @@ impl Application {
             if let Some(records) = &state.records {
                 outcome.records.jobs.extend_from_slice(&records.jobs);
                 outcome.records.legs.extend_from_slice(&records.legs);
+                outcome.records.waits.extend_from_slice(&records.waits);
             }
         }
         let Some(&Self { ref schedule, ref host, .. }) = parts.first().copied() else {

@@ -26,5 +26,5 @@ mod stream;
 pub(super) use host::ApplicationState;
 pub use host::{Application, Outcome};
 pub use placement::{Placement, PlacementError};
-pub use record::{Job, JobKind, Leg, LegKind, Records};
+pub use record::{Job, JobKind, Leg, LegKind, Records, RoomWait};
 pub use spec::{Answer, ApplicationSpec, Carrier, HostParameters};

@@ -54,6 +54,8 @@ pub struct Leg {
     pub hops: u8,
     /// Number of its last packet among those of its source; 0 in memory.
     pub sequence: u32,
+    /// The injection channel that it took; 0 in memory.
+    pub channel: u8,
     /// Whether both ranks are on one node.
     pub in_memory: bool,
     /// When it was given to the adapter.
@@ -64,9 +66,21 @@ pub struct Leg {
     pub delivered: Picoseconds,
 }
 
+/// For how long a message's packets were kept in its adapter since the first router had no room, while the injection
+/// channel was free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoomWait {
+    /// The sender's operation, and which of the message's ways over the network it is, as in [`Leg`].
+    pub operation: u32,
+    pub kind: LegKind,
+    pub time: Picoseconds,
+}
+
 /// All that was done, in no particular order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Records {
     pub jobs: Vec<Job>,
     pub legs: Vec<Leg>,
+    /// Of legs that waited for room in their adapters.
+    pub waits: Vec<RoomWait>,
 }

@@ -341,8 +341,8 @@ fn refusals_name_sizes_that_would_do() {
         (
             spec("transpose"),
             &[8, 8, 8],
-            "transpose needs an even number of dimensions; 8x8x8 has 3: 8x8x8x8 (4096) or 8x8 (64) \
-             would do",
+            "transpose needs an even number of dimensions (transpose-3d is for three equal ones); 8x8x8 has \
+             3: 8x8x8x8 (4096) or 8x8 (64) would do",
         ),
         (
             spec("transpose-linear"),

@@ -20,7 +20,13 @@ fn bind(nodes: &Nodes<'_>) -> Result<Box<dyn PatternRule>, PatternError> {
         Err(nodes.refuse_sizes(needs, has, lengths, sizes::halves_alike(lengths)))
     };
     if !dimensions.is_multiple_of(2) {
-        return refuse("an even number of dimensions".into(), dimensions.to_string());
+        let needs = match lengths {
+            [x, y, z] if x == y && y == z => {
+                "an even number of dimensions (transpose-3d is for three equal ones)"
+            }
+            _ => "an even number of dimensions",
+        };
+        return refuse(needs.into(), dimensions.to_string());
     }
     if let Some(i) = (0..half).find(|&i| lengths[i] != lengths[i + half]) {
         let (one, other) = (DIMENSION_NAMES[i], DIMENSION_NAMES[i + half]);

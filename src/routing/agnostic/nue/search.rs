@@ -122,7 +122,11 @@ impl<'a> Search<'a> {
         self.found = 1;
         self.backtracks = 0;
         for channel in self.graph.inputs(destination) {
-            self.reach(channel, weights[channel as usize]);
+            // Of parallel channels the lightest.
+            let weight = weights[channel as usize];
+            if weight < self.distance[self.graph.source(channel) as usize] {
+                self.reach(channel, weight);
+            }
         }
         let complete = loop {
             while let Some((channel, distance)) = self.frontier.pop() {

@@ -41,6 +41,6 @@ fn read(reader: &mut Reader<'_>, kind: &BuilderKind, seed: u64) -> Option<Topolo
     });
     let failures = failures::read(reader, built.as_ref().map(|(_, fabric)| fabric), seed);
     let (name, whole) = built?;
-    let plan = Plan::Built { name, keys };
+    let plan = Plan::Built { name, keys, usual_table: kind.usual_table };
     Some(TopologySpec::Switched(Arc::new(SwitchedSpec { plan, failures, whole })))
 }

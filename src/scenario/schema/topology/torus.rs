@@ -53,9 +53,10 @@ fn torus(reader: &mut Reader<'_>, sizes: Vec<Listed<u64>>, open: Vec<usize>) -> 
 
 fn faults(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Faults {
     let node = NodeName::of_torus(torus);
+    let origin = vec!["0"; torus.map_or(3, Torus::dimensions)].join(", ");
     let cables = reader.tables(
         "failed_cables",
-        "[{ node = [0, 0, 0], direction = \"+x\" }]",
+        &format!("[{{ node = [{origin}], direction = \"+x\" }}]"),
         "Cables out of service in both directions, each named by one of its ends.",
         |reader| {
             let node = reader.required("node", &node, "One end.");

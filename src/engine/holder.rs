@@ -1,0 +1,175 @@
+//! The channel that holds a packet up.
+//!
+//! A packet that waits in its adapter for room waits for the head of the buffer behind its injection channel. That head
+//! waits for a channel that sends others, or for room in another buffer, whose head waits in turn. Followed from buffer to
+//! buffer this ends at a channel: one that is sending, or one that nothing keeps but its own flits' and credits' way.
+//! Of several channels that a head may take the first one counts.
+
+use super::deadlock::Buffer;
+use super::model::Model;
+use super::ports::{Router, place};
+use super::{Engine, Observer};
+use crate::narrow::narrow;
+use crate::topology::NONE;
+
+/// A packet, by its source, its injection channel and its number among those of its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Followed {
+    pub source: u32,
+    pub channel: u8,
+    pub sequence: u32,
+}
+
+/// Where the way on leads from a buffer.
+enum Next {
+    /// To the buffer behind this channel, which has no room.
+    Buffer(u32, Buffer),
+    /// Nowhere: this channel, by its number among all, is what is waited for.
+    Channel(u32),
+}
+
+impl<O: Observer> Engine<'_, O> {
+    /// The channel that holds a packet up now, by name; `None` if it moves, is not there yet or no longer, or waits for other
+    /// packets of its adapter alone. In the network only packets are found that are [traced](Self::trace).
+    pub fn held_up_by(&self, packet: Followed) -> Option<String> {
+        let channel = self.holder(packet)?;
+        Some(self.whole.network.channel_name(self.whole.fabric, channel))
+    }
+
+    fn holder(&self, packet: Followed) -> Option<u32> {
+        let part = self.whole.cut.part_of_terminal(packet.source);
+        let model = &self.parts[part].model;
+        let own = self.whole.in_part(packet.source, part);
+        let adapter = &model.sources.adapters[own as usize];
+        let channels = self.whole.parameters.injection_channels;
+        let number = own * channels + u32::from(packet.channel);
+        if adapter.is_to_send(packet.sequence) {
+            let waits = model.sources.waits.get(number as usize)?;
+            if !waits.is_on() {
+                return None;
+            }
+            let lane = model.sources.injections[number as usize].first_waiting();
+            let pair = ((adapter.input + u32::from(packet.channel)) << model.ports.size.shift)
+                + u32::from(lane);
+            return Some(self.end_of_chain((part, pair)));
+        }
+        let pair = self.pair_of(packet, part, adapter.input + u32::from(packet.channel))?;
+        Some(self.end_of_chain(pair))
+    }
+
+    /// The pair of input port and lane in which a packet waits that has been injected.
+    fn pair_of(&self, packet: Followed, part: usize, first_input: u32) -> Option<Buffer> {
+        let id = (packet.source, packet.sequence);
+        let traces = self.parts.iter().filter_map(|part| part.model.trace.as_ref());
+        let latest = traces.filter_map(|trace| trace.latest(id)).max();
+        let (part, input) = match latest {
+            None => (part, first_input),
+            Some((_, channel)) => {
+                let network = &self.whole.network;
+                let input = *network.input_of_channel.get(channel as usize)?;
+                // Behind an ejection channel there is none.
+                let router = *network.router_of_input.get(input as usize)?;
+                let part = self.whole.cut.part_of_router(router);
+                (part, input - self.whole.cut.first_input(part))
+            }
+        };
+        let model = &self.parts[part].model;
+        let first = input << model.ports.size.shift;
+        let lanes = first..first + narrow::<u32>(self.whole.lanes.count());
+        lanes.map(|pair| (part, pair)).find(|&pair| self.waits_in(pair, id))
+    }
+
+    /// Whether a packet is in a buffer and could go on.
+    fn waits_in(&self, (part, pair): Buffer, id: (u32, u32)) -> bool {
+        let model = &self.parts[part].model;
+        match &model.flits {
+            Some(flits) => flits.has_packet(model, pair, id, model.schedule.tick(self.clock)),
+            None => model.packets_in(pair).any(|slot| {
+                let packet = &model.packets.packets[slot as usize];
+                (packet.source, packet.sequence) == id && model.time(packet.ready) <= self.clock
+            }),
+        }
+    }
+
+    /// Follows from a pair of input port and lane on who waits for whom.
+    fn end_of_chain(&self, from: Buffer) -> u32 {
+        let mut passed = vec![from];
+        loop {
+            let at = passed[passed.len() - 1];
+            let model = &self.parts[at.0].model;
+            let next = match &model.flits {
+                Some(_) => self.next_of_flits(at),
+                None => self.next_of_packets(at),
+            };
+            match next {
+                Next::Channel(channel) => return channel,
+                // A circle: as good as any of its channels.
+                Next::Buffer(channel, next) if passed.contains(&next) => return channel,
+                Next::Buffer(_, next) => passed.push(next),
+            }
+        }
+    }
+
+    /// The number among all channels of a part's output.
+    fn channel_of_output(&self, part: usize, output: u32) -> u32 {
+        output + self.whole.cut.first_output(part)
+    }
+
+    /// The channel that feeds a pair.
+    pub(super) fn feeder_of(&self, (part, pair): Buffer) -> u32 {
+        let (input, _) = place(pair, self.parts[part].model.ports.size.shift);
+        self.whole.network.channel_of_input[input + self.whole.cut.first_input(part) as usize]
+    }
+
+    /// What the head of a buffer waits for, where packets are granted whole.
+    fn next_of_packets(&self, (part, buffer): Buffer) -> Next {
+        let model = &self.parts[part].model;
+        let queue = &model.ports.queues[buffer as usize];
+        let router = model.router_of_buffer(buffer);
+        if model.time(queue.free_at) > self.clock
+            && let Some(output) = model.sending(&router, buffer)
+        {
+            return Next::Channel(self.channel_of_output(part, output));
+        }
+        if queue.head == NONE || model.time(queue.ask) > self.clock {
+            // Nothing is in the way there: what is on its way, or its room on the way back, takes its time.
+            return Next::Channel(self.feeder_of((part, buffer)));
+        }
+        let wish = model.wishes(buffer)[0];
+        let output = model.ports.output(wish.output);
+        let channel = self.channel_of_output(part, wish.output);
+        if model.time(output.free_at) > self.clock || !output.needs_room {
+            return Next::Channel(channel);
+        }
+        if model.room_now(wish.output, wish.lane, self.clock) >= u32::from(wish.need) {
+            return Next::Channel(channel);
+        }
+        Next::Buffer(channel, self.far_end(model, wish.output, wish.lane))
+    }
+
+    /// What the flits at the head of a pair's queues wait for, where links are shared flit by flit.
+    fn next_of_flits(&self, at: Buffer) -> Next {
+        match self.flits_held_by(at) {
+            None => Next::Channel(self.feeder_of(at)),
+            Some((output, None)) => Next::Channel(self.channel_of_output(at.0, output)),
+            Some((output, Some(next))) => Next::Buffer(self.channel_of_output(at.0, output), next),
+        }
+    }
+}
+
+impl Model<'_> {
+    /// The output over which the latest packet of a buffer leaves.
+    fn sending(&self, router: &Router, buffer: u32) -> Option<u32> {
+        let free_at = self.ports.queues[buffer as usize].free_at;
+        let own = buffer - (router.first_input << self.ports.size.shift);
+        let outputs = router.first_output..router.first_output + u32::from(router.outputs);
+        let is_it = |&output: &u32| {
+            let output = self.ports.output(output);
+            output.free_at == free_at && u32::from(output.pointer) == own + 1
+        };
+        outputs.clone().find(is_it).or_else(|| {
+            let mut outputs = outputs;
+            outputs.find(|&output| self.ports.output(output).free_at == free_at)
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! The pieces of what is sent: patterns, loads, exchanges, operations, applications.
+
+use super::pieces::{Piece, each};
+
+/// Adds the pieces of workloads.
+pub fn add(all: &mut Vec<Piece>) {
+    let workloads = ["exchange.rounds = 1", "remote_memory.operation = \"put\""];
+    all.extend(each("workload", &workloads));
+    let patterns = [
+        "{traffic|exchange|remote_memory}.pattern = \"transpose\"",
+        "{traffic|exchange|remote_memory}.pattern = \"transpose-linear\"",
+        "{traffic|exchange|remote_memory}.pattern = \"neighbor\"",
+        "{traffic|exchange|remote_memory}.pattern = \"tornado\"",
+        "{traffic|exchange|remote_memory}.pattern = \"bit-reverse\"",
+        "{traffic|exchange|remote_memory}.pattern = \"bit-complement\"",
+        "{traffic|exchange|remote_memory}.pattern = \"butterfly\"",
+        "{traffic|exchange|remote_memory}.pattern = \"shuffle\"",
+        "{traffic|exchange|remote_memory}.pattern = \"random-permutation\"",
+        "{traffic|exchange|remote_memory}.pattern = \"all-to-all\"",
+        "{traffic|exchange|remote_memory}.pattern = { pairs = { list = [[0, 5], [0, 6], [7, 0], [1, 0]] } }",
+        "traffic.pattern = { uniform = { include_self = true } }",
+        "traffic.pattern = { hotspot = { nodes = [2], share = 0.2 } }",
+        "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }",
+    ];
+    all.extend(each("pattern", &patterns));
+    let transpose = "{traffic|exchange|remote_memory}.pattern = \"transpose-3d\"";
+    let cube = "topology.torus.dimensions = [2, 2, 2]";
+    all.push(Piece::new("pattern", transpose).with(cube).among(&["torus"]));
+    let loads = ["traffic.load = 1.1", "traffic.load = 0.01", "traffic.load = \"500 MB/s\""];
+    all.extend(each("load", &loads));
+    let processes = [
+        "traffic.process = \"periodic\"",
+        "traffic.process = { periodic = { in_step = true } }",
+        "traffic.process = { burst = { packets = 5 } }",
+    ];
+    all.extend(each("process", &processes));
+    let messages = [
+        "{traffic|exchange|remote_memory|collective}.message = \"0 B\"",
+        "{traffic|exchange|remote_memory|collective}.message = \"8 B\"",
+        "{traffic|exchange|remote_memory|collective}.message = \"300 B\"",
+        "{traffic|exchange|remote_memory|collective}.message = \"5000 B\"",
+    ];
+    all.extend(each("message", &messages));
+    let reads =
+        ["{traffic|exchange}.read = {}", "{traffic|exchange}.read = { request = \"700 B\" }"];
+    all.extend(each("read", &reads));
+    let steps = [
+        "exchange.between_steps = \"nothing\"",
+        "exchange.between_steps = { barrier = { latency = \"400 ns\" } }",
+        "exchange.between_steps = \"barrier\"",
+    ];
+    all.extend(each("between steps", &steps));
+    all.extend(each("rounds", &["{exchange|collective}.rounds = 4"]));
+    let operations = [
+        "remote_memory.operation = \"get\"",
+        "remote_memory.operation = \"add\"",
+        "remote_memory.operation = \"xor\"",
+        "remote_memory.operation = \"compare-and-swap\"",
+    ];
+    all.extend(each("operation", &operations));
+    let outstanding = [
+        "remote_memory.outstanding = 4\nremote_memory.flush_every = 3",
+        "collective.outstanding = 2",
+    ];
+    all.extend(each("outstanding", &outstanding));
+    let processes = [
+        "remote_memory.processes = 3",
+        "remote_memory.adapter_outstanding = 1\nremote_memory.processes = 2",
+    ];
+    all.extend(each("processes", &processes));
+    collectives(all);
+    applications(all);
+}
+
+fn collectives(all: &mut Vec<Piece>) {
+    let operations = [
+        "collective.operation = \"broadcast\"",
+        "collective.operation = \"reduce\"",
+        "collective.operation = \"all-reduce\"",
+        "collective.operation = \"barrier\"",
+    ];
+    all.extend(each("operation", &operations));
+    let roots = ["collective.roots = [0, 5]", "collective.members = [0, 1, 2, 5, 6]"];
+    all.extend(each("roots", &roots));
+    let units = [
+        "collective.open_operations = 1",
+        "collective.combining_latency = \"100 ns\"\ncollective.combining_rate = \"20 Gb/s\"",
+    ];
+    all.extend(each("units", &units));
+    all.extend(each("replication", &["collective.replication = \"together\""]));
+    let load = "traffic.pattern = \"uniform\"\ntraffic.load = 0.4";
+    all.push(Piece::new("beside", "collective.start = \"3 us\"").with(load));
+}
+
+fn applications(all: &mut Vec<Piece>) {
+    let schedules = [
+        "application.schedule = { broadcast = { ranks = 8, bytes = \"2 KiB\", root = 3 } }",
+        "application.schedule = { reduce = { ranks = 8, bytes = \"2 KiB\", combine_ns_per_byte = 0.1 } }",
+        "application.schedule = { all-reduce = { ranks = 8, bytes = \"20 KiB\", algorithm = \"ring\" } }",
+        "application.schedule = { all-gather = { ranks = 8, bytes = \"2 KiB\" } }",
+        "application.schedule = { reduce-scatter = { ranks = 8, bytes = \"2 KiB\" } }",
+        "application.schedule = { all-to-all = { ranks = 8, bytes = \"70 KiB\" } }",
+        "application.schedule = { gather = { ranks = 8, bytes = \"1 KiB\" } }",
+        "application.schedule = { scatter = { ranks = 8, bytes = \"1 KiB\" } }",
+        "application.schedule = { barrier = { ranks = 8 } }",
+        "application.schedule = { npb = { benchmark = \"is\", class = \"S\", ranks = 4, iterations = 1 } }",
+        "application.schedule = { npb = { benchmark = \"lu\", class = \"S\", ranks = 4, iterations = 1, flops_per_second = 1e9 } }",
+        "application.schedule = { halo3d = { ranks = 8, points = [4, 4, 4], iterations = 2 } }",
+        "application.schedule = { sweep3d = { ranks = 8, points = [4, 4, 4], iterations = 1 } }",
+        "application.schedule = { fft3d = { ranks = 8, points = [8, 8, 8], iterations = 1 } }",
+        "application.file = \"../goal/dissemination_16.goal\"",
+    ];
+    all.extend(each("schedule", &schedules));
+    let placements =
+        ["application.placement = \"random\"", "application.placement = \"round-robin\""];
+    all.extend(each("placement", &placements));
+    all.extend(each("ranks a node", &["application.ranks_per_node = 2"]));
+    let protocols = [
+        "application.eager_limit = \"0 B\"",
+        "application.eager_limit = \"1 KiB\"\napplication.rendezvous = \"processor\"",
+    ];
+    all.extend(each("protocol", &protocols));
+    let hosts = [
+        "application.overhead_per_byte = 0.2\napplication.gap = \"100 ns\"",
+        "application.copy_rate = \"10 Gb/s\"",
+        "application.control_message = \"0 B\"",
+    ];
+    all.extend(each("host", &hosts));
+    let networks = [
+        "application.network = \"loggops\"",
+        "application.network = { loggops = { dialect = \"atlahs\" } }",
+    ];
+    all.extend(each("network", &networks));
+}

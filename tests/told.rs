@@ -1,0 +1,521 @@
+//! What commands say of files that are something else, of options that collide or do nothing, and of names of any kind.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::common::workplace::{Workplace, with};
+
+const SMALL: &str = "[topology.torus]\ndimensions = [4, 4]\n[traffic]\npattern = \"uniform\"\n\
+                     load = 0.3\n[measure]\nwindow = \"2 us\"\nwarm_up_windows = 3\n\
+                     minimum_windows = 2\nmaximum_windows = 3\n";
+
+/// A call that must be refused for a wrong input, and what it says.
+fn refused(place: &Workplace, call: &[&str]) -> String {
+    let (code, errors) = place.fail(call);
+    assert_eq!(code, 2, "{call:?}: {errors}");
+    errors
+}
+
+#[test]
+fn series_of_any_name_are_swept_and_drawn() {
+    let place = Workplace::new("told_series");
+    let long = "x".repeat(250);
+    let names = [&*long, &*format!("{long}y"), "a/../../b", "A b", "a-b", "ряд", "вид", "."];
+    let series: String = (1..)
+        .zip(names)
+        .map(|(seed, name)| format!("\"{name}\" = {{ seed = {seed} }}\n"))
+        .collect();
+    place.write("мой study.toml", &format!("{SMALL}[sweep.series]\n{series}"));
+    let printed = place.run(&["sweep", "мой study.toml"]);
+    assert!(printed.contains("results in results/мой-study"), "{printed}");
+    assert!(place.read("results/мой-study/summary.json").contains("\"points\""));
+    place.run(&[
+        "plot",
+        "results/мой-study",
+        "--only",
+        "channels",
+        "--format",
+        "svg",
+        "--out",
+        "o",
+    ]);
+    let mut files: Vec<String> = fs::read_dir(place.0.join("o"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap().to_lowercase())
+        .collect();
+    files.sort();
+    files.dedup();
+    assert_eq!(files.len(), names.len(), "on any system each series has a file: {files:?}");
+    assert!(files.contains(&"channels-ряд.svg".to_owned()), "{files:?}");
+}
+
+#[test]
+fn figures_whose_values_differ_in_signs_only_have_a_file_each() {
+    let place = Workplace::new("told_figures");
+    let series = "[sweep.series]\n\"a b\" = {}\n\"a-b\" = { seed = 2 }\n";
+    place.write("a.toml", &format!("{SMALL}{series}[sweep.grid]\ntraffic.load = [0.1, 0.2]\n"));
+    place.run(&["sweep", "a.toml", "--out", "o"]);
+    let files = fs::read_dir(place.0.join("o")).unwrap().map(|it| it.unwrap().file_name());
+    let maps = files.filter(|name| name.to_str().unwrap().starts_with("channels-a-b")).count();
+    assert_eq!(maps, 2 * 3, "two series, three formats");
+}
+
+#[test]
+fn what_points_have_unasked_is_said_with_the_key_that_makes_them_alike() {
+    let place = Workplace::new("told_unasked");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let series = "[sweep.series]\n\"torus\" = { topology.torus = { dimensions = [4, 4] } }\n\
+                  Dragonfly = { topology.dragonfly = { groups = 3, group_size = 2, global_cables = 1 } }\n\
+                  \"fat tree\" = { topology.tree = { arity = 2, levels = 2 } }\n";
+    place.write("a.toml", &format!("[traffic]{rest}{series}"));
+    let said = place.run(&["check", "a.toml"]);
+    for words in [
+        "angara: torus (router.maximum_payload 256 B, link.rate 60 Gb/s",
+        "infiniband-4xqdr: Dragonfly, fat tree (router.maximum_payload 2 KiB, link.rate 32 Gb/s",
+        "--set router.preset=angara makes all of them alike",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let output = place.flitlab(&["sweep", "a.toml", "--out", "o"]);
+    let noted = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && noted.contains("router.preset=angara"), "{noted}");
+    place.run(&["report", "o"]);
+    assert!(place.read("o/report.html").contains("link.rate 32 Gb/s"));
+    let json = place.json(&["check", "a.toml", "--json"]);
+    assert_eq!(json["sweep"]["unasked"].as_array().unwrap().len(), 2);
+    // The advice, followed.
+    let alike = ["--set", "router.preset=angara"];
+    assert!(!place.run(&with(&["check", "a.toml"], &alike)).contains("makes all of them alike"));
+    let (code, errors) = place.fail(&with(&["sweep", "a.toml", "--out", "alike"], &alike));
+    assert!(code == 0 && !errors.contains("differ"), "{errors}");
+    // What is swept is no surprise.
+    let swept = "[sweep.grid]\nrouter.preset = [\"angara\", \"infiniband-4xqdr\"]\n";
+    place.write("b.toml", &format!("{SMALL}{swept}"));
+    assert!(!place.run(&["check", "b.toml"]).contains("alike"));
+    // A routing of any fabric brings the other preset with it, too.
+    let routings = "[sweep.series]\na = {}\nb = { routing.agnostic = {} }\n";
+    place.write("c.toml", &format!("{SMALL}{routings}"));
+    assert!(place.run(&["check", "c.toml"]).contains("router.preset=angara"));
+}
+
+#[test]
+fn the_resolved_scenario_of_a_sweep_gives_the_same_points_whatever_it_varies() {
+    let place = Workplace::new("told_resolved");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let bare = format!("[traffic]{rest}");
+    let series = "[sweep.series]\na = { topology.torus = { dimensions = [4, 4] } }\n\
+                  b = { topology.tree = { arity = 2, levels = 2 } }\n";
+    let cases = [
+        format!("{bare}{series}"),
+        format!(
+            "{SMALL}[sweep.series]\na = {{}}\nb = {{ topology.tree = {{ arity = 2, levels = 2 }} }}\n"
+        ),
+        format!(
+            "{SMALL}[sweep.series]\na = {{}}\nb = {{ router.preset = \"infiniband-4xqdr\" }}\n"
+        ),
+        format!("{SMALL}[sweep.grid]\nrouter.preset = [\"angara\", \"infiniband-4xqdr\"]\n"),
+        format!(
+            "{SMALL}[sweep.grid]\ntopology = [{{ torus = {{ dimensions = [4] }} }}, {{ tree = {{ arity = 2, levels = 2 }} }}]\n"
+        ),
+        format!(
+            "{SMALL}[sweep.grid]\nrouting = [{{ direction_order = {{}} }}, {{ agnostic = {{}} }}]\n"
+        ),
+        format!(
+            "{SMALL}[routing.adaptive]\n[sweep.series]\na = {{}}\nb = {{ routing.outflank.steps = 1 }}\n"
+        ),
+    ];
+    for (number, text) in cases.iter().enumerate() {
+        let (file, out, again) =
+            (format!("{number}.toml"), format!("{number}"), format!("{number}-again"));
+        place.write(&file, text);
+        place.run(&["sweep", &file, "--out", &out]);
+        place.run(&["sweep", &format!("{out}/scenario.toml"), "--out", &again]);
+        let rows = |folder: &str| {
+            let text = place.read(&format!("{folder}/points.csv"));
+            let mut rows: Vec<String> = text.lines().map(str::to_owned).collect();
+            rows.sort();
+            rows
+        };
+        assert_eq!(rows(&out), rows(&again), "{text}");
+        let resolved = |folder: &str| place.read(&format!("{folder}/scenario.toml"));
+        assert_eq!(resolved(&out), resolved(&again));
+    }
+}
+
+#[test]
+fn tables_that_a_grid_sweeps_are_columns_that_are_read_back() {
+    let place = Workplace::new("told_columns");
+    let grid = "[sweep.grid]\nrouting = [\"direction_order\", { adaptive = {} }]\n\
+                topology = [{ torus = { dimensions = [4] } }, { torus = { dimensions = [2, 2] } }]\n";
+    place.write("a.toml", &format!("{SMALL}{grid}"));
+    place.run(&["sweep", "a.toml", "--out", "o"]);
+    let points = place.read("o/points.csv");
+    let header = points.lines().next().unwrap();
+    for column in ["routing", "topology"] {
+        assert!(header.split(',').any(|name| name == column), "{header}");
+    }
+    assert!(points.contains(",direction_order,") && points.contains(",{ adaptive = {} },"));
+    let rows = flitlab::report::ResultRows::read(&place.0.join("o"), |_| {}).unwrap();
+    assert_eq!(rows.points[0].label.setting("routing"), Some("direction_order"));
+    assert!(rows.points[0].label.setting("topology").unwrap().contains("torus"));
+    place.run(&["plot", "o", "--out", "drawn"]);
+    place.run(&["compare", "o", "o"]);
+}
+
+#[test]
+fn what_only_a_run_would_refuse_is_said_by_check() {
+    let place = Workplace::new("told_base");
+    let base = SMALL.replace("[traffic]", "[router]\nbuffer = \"18 flits\"\n[traffic]");
+    let grid = "[sweep.grid]\nrouter.buffer = [\"72 flits\", \"144 flits\"]\n";
+    place.write("a.toml", &format!("{base}{grid}"));
+    let (code, noted) = place.fail(&["check", "a.toml"]);
+    assert_eq!(code, 0, "{noted}");
+    assert!(
+        noted.contains(
+            "flitlab run, which leaves [sweep] out, would refuse this scenario: a `buffer`"
+        ),
+        "{noted}"
+    );
+    assert!(noted.contains("(a.toml:4)"), "{noted}");
+    place.write("b.toml", &format!("{SMALL}{grid}"));
+    assert!(!place.fail(&["check", "b.toml"]).1.contains("flitlab run"));
+}
+
+#[test]
+fn a_file_of_another_kind_is_called_by_its_name_where_a_scenario_or_a_schedule_is_read() {
+    let place = Workplace::new("told_kinds");
+    place.write(
+        "my.goal",
+        "num_ranks 2\nrank 0 {\ns: send 10b to 1\n}\nrank 1 {\nr: recv 10b from 0\n}\n",
+    );
+    place.run(&[
+        "schedule",
+        "barrier",
+        "--algorithm",
+        "dissemination",
+        "--ranks",
+        "4",
+        "--out",
+        "b.bin",
+    ]);
+    for file in ["my.goal", "b.bin"] {
+        for command in ["run", "check", "sweep", "route"] {
+            let errors = refused(&place, &[command, file]);
+            assert_eq!(errors.matches("error").count(), 1, "{errors}");
+            assert!(
+                errors.contains(&format!("{file} is a GOAL schedule, not a scenario")),
+                "{errors}"
+            );
+            assert!(errors.contains(&format!("file = \"{file}\"")), "{errors}");
+        }
+    }
+    place.write("cluster.xml", "<?xml version='1.0'?>\n<platform version=\"4.1\">\n</platform>\n");
+    place.write("trace.txt", "0 init\n0 compute 1e9\n");
+    place
+        .write("dump.txt", "MPI_Init entering at walltime 1.5, cputime 0.2 seconds in thread 0.\n");
+    place.write("a.json", "{\"schema\": \"1.0.2-chakra.0.0.4\", \"nodes\": []}\n");
+    place.write("a.cm", "Nodes 16\nConnections 16\n");
+    for (file, name) in [
+        ("cluster.xml", "a platform of SimGrid"),
+        ("trace.txt", "a trace of SimGrid"),
+        ("dump.txt", "a DUMPI trace"),
+        ("a.json", "an execution trace of Chakra"),
+        ("a.cm", "a traffic matrix or topology of htsim"),
+    ] {
+        for call in [["schedule", "check"].as_slice(), &["run"]] {
+            let errors = refused(&place, &with(call, &[file]));
+            assert!(errors.contains(&format!("{file} is {name}")), "{errors}");
+        }
+    }
+    // LogGOPSim2's binaries have the same beginning, and other operations.
+    let mut other = place.read_bytes("b.bin");
+    let node = other.len() - 60;
+    other[node..].fill(0xff);
+    fs::write(place.0.join("other.bin"), &other).unwrap();
+    assert!(refused(&place, &["schedule", "check", "other.bin"]).contains("LogGOPSim2"));
+    fs::write(place.0.join("cut.bin"), &other[..40]).unwrap();
+    assert!(refused(&place, &["schedule", "check", "cut.bin"]).contains("make it again"));
+}
+
+#[test]
+fn paths_by_which_a_command_would_destroy_its_own_files_are_refused() {
+    let place = Workplace::new("told_paths");
+    place.write("a.toml", SMALL);
+    place.write("x.csv", "");
+    fs::hard_link(place.0.join("x.csv"), place.0.join("y.csv")).unwrap();
+    for (options, words) in [
+        (&["--log", "o/points.csv", "--out", "o"][..], "--log names o/points.csv, which lies in"),
+        (&["--log", "./a/../o/c", "--out", "o"], "lies in the folder of --out, o"),
+        (&["--checkpoint", "x", "--log", "./x"], "--checkpoint and --log name one file"),
+        (
+            &["--log-packets", "p", "--log-messages", "p"],
+            "--log-packets and --log-messages name one",
+        ),
+        (&["--log-packets", "x.csv", "--log", "y.csv"], "--log and --log-packets name one file"),
+        (&["--checkpoint", "a.toml"], "SCENARIO and --checkpoint name one file, a.toml"),
+        (&["--checkpoint", "o", "--out", "o"], "lies in the folder of --out"),
+    ] {
+        let errors = refused(&place, &with(&["run", "a.toml"], options));
+        assert!(errors.contains(words), "{errors}");
+        assert!(!place.0.join("o").exists() && !place.0.join("x").exists(), "{options:?}");
+    }
+    let nue = ["route", "a.toml", "--algorithm", "nue", "--save", "o", "--out", "./o"];
+    assert!(refused(&place, &nue).contains("--save and --out name one folder"));
+    place.run(&["run", "a.toml", "--out", "r"]);
+    let points = place.read("r/points.csv");
+    let errors = refused(&place, &["report", "r", "-o", "r/points.csv", "--force"]);
+    assert!(errors.contains("r/points.csv is there and is no page of results"), "{errors}");
+    assert_eq!(place.read("r/points.csv"), points);
+    place.run(&["report", "r"]);
+    place.run(&["report", "r", "--force"]);
+    let made = ["schedule", "barrier", "--algorithm", "dissemination", "--ranks", "4", "--out"];
+    let errors = refused(&place, &with(&made, &["a.toml"]));
+    assert!(errors.contains("a.toml is there and is no GOAL schedule"), "{errors}");
+    place.run(&with(&made, &["b.goal"]));
+    place.run(&with(&made, &["b.goal"]));
+}
+
+#[test]
+fn a_checkpoint_is_an_ordinary_file() {
+    let place = Workplace::new("told_checkpoint");
+    place.write("a.toml", SMALL);
+    assert!(Command::new("mkfifo").arg(place.0.join("pipe")).status().unwrap().success());
+    for file in ["/dev/zero", "pipe", "/dev/full", "/"] {
+        let errors = refused(&place, &["run", "a.toml", "--checkpoint", file]);
+        assert!(errors.contains(&format!("{file} is no ordinary file")), "{errors}");
+    }
+}
+
+#[test]
+fn a_checkpoint_for_which_there_is_no_room_says_why_and_leaves_nothing() {
+    let place = Workplace::new("told_full");
+    let long = SMALL.replace("[4, 4]", "[8, 8]").replace("= 3\n", "= 2000\n");
+    place.write("a.toml", &long.replace("minimum_windows = 2", "minimum_windows = 1000"));
+    let program = env!("CARGO_BIN_EXE_flitlab");
+    // Blocks of 512 bytes: less than a checkpoint has.
+    let line = format!(
+        "ulimit -f 64; '{program}' run a.toml --out o --checkpoint c & sleep 1; kill -INT $!; wait $!"
+    );
+    let output = Command::new("sh").args(["-c", &line]).current_dir(&place.0).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("can't write the checkpoint c: File too large"), "{said}");
+    assert!(said.contains("nothing of the run is kept"), "{said}");
+    assert!(!place.0.join("c.partial").exists() && !place.0.join("c").exists());
+}
+
+#[test]
+fn a_limit_of_files_is_an_error_of_a_sweep_that_says_how_to_go_on() {
+    let place = Workplace::new("told_limit");
+    place.write("a.toml", &format!("{SMALL}[sweep.grid]\ntraffic.load = [0.1, 0.2, 0.3]\n"));
+    let program = env!("CARGO_BIN_EXE_flitlab");
+    let line = format!("ulimit -f 16; '{program}' sweep a.toml --out o --threads 1");
+    let output = Command::new("sh").args(["-c", &line]).current_dir(&place.0).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("File too large") && said.contains("--resume"), "{said}");
+}
+
+#[test]
+fn rates_that_are_far_off_are_said_by_run_and_sweep() {
+    let place = Workplace::new("told_rates");
+    place.write("a.toml", SMALL);
+    let fast = ["--set", "link.rate=100000 Gb/s", "--set", "measure.window=20 us"];
+    for command in ["run", "sweep"] {
+        let file = if command == "run" { "a.toml" } else { "s.toml" };
+        let few = SMALL.replace("0.3", "0.0001");
+        place.write("a.toml", &few);
+        place.write("s.toml", &format!("{few}[sweep.grid]\ntraffic.load = [0.0001]\n"));
+        let (_, said) = place.fail(&with(&[command, file, "--out", command], &fast));
+        assert!(said.contains("warning: link.rate = 100000 Gb/s: a flit takes"), "{said}");
+    }
+    assert!(!place.fail(&["run", "a.toml", "--out", "usual"]).1.contains("a flit takes"));
+}
+
+#[test]
+fn options_of_plot_that_do_nothing_say_so() {
+    let place = Workplace::new("told_plot");
+    let series = "[sweep.series]\noutflank = {}\nother = { seed = 2 }\n";
+    let steady = SMALL.replace("2 us", "20 us").replace("= 3\n", "= 20\n");
+    place.write("a.toml", &format!("{steady}{series}[sweep.grid]\ntraffic.load = [0.1, 0.2]\n"));
+    place.run(&["sweep", "a.toml", "--out", "o"]);
+    let said = |more: &[&str]| place.fail(&with(&["plot", "o", "--out", "d"], more)).1;
+    assert!(
+        said(&["--name", "outflnk=OFR"]).contains("nothing in these results is called `outflnk`")
+    );
+    assert_eq!(said(&["--name", "outflank=OFR", "--name", "other=x"]), "");
+    let limits = said(&["--y", "100:10000"]);
+    assert!(limits.contains("--y 100:10000 has no unit"), "{limits}");
+    assert_eq!(said(&["--y", "100ns:10us"]), "");
+    assert_eq!(said(&["--y", "0:0.8", "--only", "accepted"]), "");
+}
+
+#[test]
+fn memory_that_is_all_in_use_is_not_called_nothing() {
+    let place = Workplace::new("told_memory");
+    place.write("a.toml", &SMALL.replace("[4, 4]", "[64, 64, 64]"));
+    let mut command = place.command(&["check", "a.toml"]);
+    let output = command.env("FLITLAB_MEMORY", "1 MB").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("all that FLITLAB_MEMORY allows is in use already"), "{said}");
+}
+
+#[test]
+fn a_saved_table_is_replaced_only_by_force_and_nothing_else_is() {
+    let place = Workplace::new("told_force");
+    place.write("a.toml", SMALL);
+    for save in
+        [&["--save", "a.routes"][..], &["--save", "dump", "--algorithm", "nue", "--lanes", "2"]]
+    {
+        let call = with(&["route", "a.toml"], save);
+        place.run(&call);
+        let errors = refused(&place, &call);
+        assert!(errors.contains("replace it with --force"), "{errors}");
+        let other = with(&call, &["--set", "topology.torus.dimensions=[3, 3]", "--force"]);
+        place.run(&other);
+        let checked = place.json(&["route", "--check", save[1], "--json"]);
+        assert_eq!(checked["routed_pairs"].as_u64(), Some(72), "{checked}");
+    }
+    fs::create_dir(place.0.join("mine")).unwrap();
+    place.write("mine/notes.txt", "keep");
+    for path in ["a.toml", "mine"] {
+        let call = ["route", "a.toml", "--save", path, "--force"];
+        let errors = refused(&place, &call);
+        assert!(errors.contains("is no table that flitlab route wrote"), "{errors}");
+    }
+}
+
+#[test]
+fn a_job_script_is_written_without_sbatch() {
+    let place = Workplace::new("told_no_submit");
+    place.write("a.toml", &format!("{SMALL}[sweep.grid]\ntraffic.load = [0.1, 0.2]\n"));
+    let call = ["sweep", "a.toml", "--executor", "slurm", "--out", "o"];
+    let mut command = place.command(&with(&call, &["--no-submit", "--time", "2h"]));
+    let output = command.env("PATH", "/nonexistent").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        said.contains("nothing is submitted yet") && said.contains("sbatch --parsable job.sh"),
+        "{said}"
+    );
+    assert!(place.read("o/slurm/1/job.sh").contains("#SBATCH --time="));
+    // By hand it works as Slurm would do it.
+    for task in ["0", "1"] {
+        place.run(&["sweep", "task", "o/slurm/1", task]);
+    }
+    let refused = place.fail(&["sweep", "a.toml", "--no-submit"]);
+    assert!(refused.0 == 2 && refused.1.contains("--executor slurm"), "{}", refused.1);
+}
+
+#[test]
+fn an_interrupted_sweep_counts_the_points_of_earlier_calls() {
+    let place = Workplace::new("told_count");
+    let long =
+        SMALL.replace("[4, 4]", "[8, 8]").replace("maximum_windows = 3", "maximum_windows = 400");
+    let long = long.replace("minimum_windows = 2", "minimum_windows = 400");
+    place.write("a.toml", &format!("{long}[sweep.grid]\nseed = [1, 2, 3, 4, 5, 6]\n"));
+    let call = ["sweep", "a.toml", "--out", "o", "--threads", "1"];
+    place.kill(&call, "o", 3);
+    let before = place.points("o");
+    // The first of them is computed again, so that all others come later.
+    let first = fs::read_dir(place.0.join("o/points")).unwrap().map(|it| it.unwrap().path());
+    let first = first.filter(|path| path.extension() == Some("point".as_ref())).min().unwrap();
+    fs::remove_file(first).unwrap();
+    let ongoing = place.begin(&with(&call, &["--resume"]));
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    ongoing.signal("INT");
+    let (code, said) = ongoing.end();
+    let now = place.points("o");
+    assert_eq!(code, Some(130), "{said}");
+    assert!(
+        now >= before - 1 && said.contains(&format!("interrupted: {now} of 6 points")),
+        "{said}"
+    );
+}
+
+#[test]
+fn prose_is_wrapped_on_a_terminal_and_not_in_a_pipe() {
+    let place = Workplace::new("told_wrapped");
+    place.write("a.toml", SMALL);
+    place.run(&["run", "a.toml", "--out", "o"]);
+    let program = env!("CARGO_BIN_EXE_flitlab");
+    let line = format!("stty cols 80 rows 24; '{program}' run a.toml --out o; true");
+    let output = Command::new("script")
+        .args(["-qefc", &line, "/dev/null"])
+        .current_dir(&place.0)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let seen = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = || seen.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    assert!(lines().count() > 1 && seen.contains("error: o has something in it"), "{seen}");
+    lines().for_each(|line| assert!(line.chars().count() <= 80, "{line}"));
+    let (_, piped) = place.fail(&["run", "a.toml", "--out", "o"]);
+    assert_eq!(piped.lines().count(), 1, "{piped}");
+}
+
+#[test]
+fn keys_of_the_top_level_stand_above_all_tables_in_the_reference() {
+    let page = flitlab::scenario::reference().to_string();
+    let key = page.find("# interruption = ").unwrap();
+    assert!(key < page.find("\n[").unwrap(), "below a header it would be a key of that table");
+    // As it stands there, it is read.
+    let line = page[key..].lines().next().unwrap().trim_start_matches("# ");
+    let text = format!(
+        "{line}\n[topology.switched_torus]\ndimensions = [3, 3]\nterminals = 2\n[traffic]\npattern = \"uniform\"\n\
+         load = 0.1\n[measure]\ngrowth = 0.01\n"
+    );
+    let document = flitlab::scenario::Document::parse("a.toml", &text);
+    flitlab::scenario::Scenario::read(&document).unwrap_or_else(|found| panic!("{found}"));
+}
+
+#[test]
+fn the_ends_of_ranges_in_the_reference_are_accepted_by_some_scenario() {
+    let read = |text: &str, sets: &[&str]| {
+        let mut document = flitlab::scenario::Document::parse("a.toml", text);
+        sets.iter().for_each(|set| document.set(set));
+        if let Err(found) = flitlab::scenario::Scenario::read(&document) {
+            panic!("{sets:?}: {found}");
+        }
+    };
+    for key in [
+        "link.latency",
+        "router.routing_latency",
+        "router.crossbar_latency",
+        "adapter.injection_latency",
+        "adapter.ejection_latency",
+    ] {
+        let long = format!("{key}=499 us");
+        let others = [
+            "router.routing_latency=0 ns",
+            "router.crossbar_latency=0 ns",
+            "link.rate=1000 Gb/s",
+            "adapter.injection_rate=1000 Gb/s",
+            "adapter.ejection_rate=1000 Gb/s",
+            "measure.window=4 ms",
+        ];
+        read(SMALL, &[&others[..], &[&long]].concat());
+    }
+    let payload = [
+        "router.flit=4096 B",
+        "router.header_flits=0",
+        "router.checksum_flits=0",
+        "router.maximum_payload=131068 KiB",
+        "router.buffer=65535 flits",
+        "adapter.injection_buffer=65535 flits",
+        "link.rate=100000 Gb/s",
+        "adapter.injection_rate=100000 Gb/s",
+        "adapter.ejection_rate=100000 Gb/s",
+        "measure.window=100 ms",
+    ];
+    read(SMALL, &payload);
+    let load = "[traffic]\npattern = \"uniform\"\nload = 0.1\n";
+    for fabric in [
+        "kautz]\ndegree = 2\nlength = 2",
+        "tree]\narity = 2\nlevels = 2",
+        "dragonfly]\ngroups = 2\ngroup_size = 2\nglobal_cables = 1",
+        "random_regular]\nswitches = 2\ndegree = 1",
+        "slim_fly]\nprime = 5",
+    ] {
+        read(&format!("[topology.{fabric}\n{load}"), &[]);
+    }
+}

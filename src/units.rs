@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::narrow::narrow;
 
-/// A time or duration in picoseconds.
-pub type Picoseconds = u64;
+mod picoseconds;
+
+pub use picoseconds::Picoseconds;
 
 /// A rate in bits per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +60,7 @@ const SIZE_UNITS: [(&str, u64); 7] = [
 /// If the number or the unit is missing or unknown, or the value is no whole number of picoseconds
 /// or exceeds `u64`.
 pub fn parse_time(text: &str) -> Result<Picoseconds, UnitError> {
-    parse(text, &TIME_UNITS, "a time", "picosecond", "200 ns")
+    parse(text, &TIME_UNITS, "a time", "picosecond", "200 ns").map(Picoseconds)
 }
 
 /// Reads a rate such as `60 Gb/s` or `7.5 GB/s` (b is bits, B is bytes).
@@ -163,10 +164,10 @@ fn scale(number: &str, factor: u64) -> Option<(u64, bool)> {
 /// error of that rounding.
 ///
 /// ```
-/// use flitlab::units::{Bytes, Rate, flit_time};
-/// assert_eq!(flit_time(Bytes(16), Rate(64_000_000_000)), (2000, 0.0));
+/// use flitlab::units::{Bytes, Picoseconds, Rate, flit_time};
+/// assert_eq!(flit_time(Bytes(16), Rate(64_000_000_000)), (Picoseconds(2000), 0.0));
 /// let (time, error) = flit_time(Bytes(16), Rate(60_000_000_000));
-/// assert_eq!(time, 2133);
+/// assert_eq!(time, Picoseconds(2133));
 /// assert!(error < 0.0 && error > -2e-4);
 /// ```
 #[inline]
@@ -176,12 +177,15 @@ pub fn flit_time(flit: Bytes, rate: Rate) -> (Picoseconds, f64) {
     let rounded = ((exact + rate_bits / 2) / rate_bits).max(1);
     let error = rounded as f64 * rate.0 as f64 / exact as f64 - 1.0;
     let error = if rounded * rate_bits == exact { 0.0 } else { error };
-    (u64::try_from(rounded).unwrap_or(u64::MAX), error)
+    (Picoseconds::from_wide(rounded), error)
 }
 
 /// A time as text that [`parse_time`] reads back, in the largest unit that stays exact.
 pub fn time_text(time: Picoseconds) -> String {
-    decimal_text(time, &TIME_UNITS[..4], 1_000)
+    if !time.is_told() {
+        return "later than 213 days".into();
+    }
+    decimal_text(time.0, &TIME_UNITS[..4], 1_000)
 }
 
 /// A time on the clock as text that [`parse_clock_time`] reads back.
@@ -231,9 +235,9 @@ mod tests {
 
     #[test]
     fn quantities_are_read_exactly() {
-        assert_eq!(parse_time("200 ns"), Ok(200_000));
-        assert_eq!(parse_time("2.133ns"), Ok(2_133));
-        assert_eq!(parse_time(" 1_000 us "), Ok(1_000_000_000));
+        assert_eq!(parse_time("200 ns"), Ok(Picoseconds(200_000)));
+        assert_eq!(parse_time("2.133ns"), Ok(Picoseconds(2_133)));
+        assert_eq!(parse_time(" 1_000 us "), Ok(Picoseconds(1_000_000_000)));
         assert_eq!(parse_rate("7.5 GB/s"), Ok(Rate(60_000_000_000)));
         assert_eq!(parse_bytes("1 MiB"), Ok(Bytes(1 << 20)));
     }
@@ -278,7 +282,7 @@ mod tests {
             assert_eq!(parse_clock_time(&clock_time_text(time)), Ok(time));
         }
         for time in [0, 1, 999, 1_000, 1_234_567, 200_000, 5_000_000_000_000] {
-            assert_eq!(parse_time(&time_text(time)), Ok(time));
+            assert_eq!(parse_time(&time_text(Picoseconds(time))), Ok(Picoseconds(time)));
         }
         for rate in [1, 60_000_000_000, 1_500] {
             assert_eq!(parse_rate(&rate_text(Rate(rate))), Ok(Rate(rate)));

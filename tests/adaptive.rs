@@ -9,7 +9,7 @@ use flitlab::engine::{
 use flitlab::routing::{Adaptive, AdaptiveChannels, AdaptiveRules, Derouter, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script, Workload};
-use flitlab::units::Bytes;
+use flitlab::units::{Bytes, Picoseconds};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -37,7 +37,14 @@ fn messages(fabric: &Fabric, packets: u64, seed: u64) -> Vec<Message> {
         for _ in 0..packets.div_ceil(10) {
             let destination = random.random_range(0..nodes);
             let (bytes, kind) = (640, Kind::Data);
-            messages.push(Message { time: 0, source, destination, bytes, kind, tag: 0 });
+            messages.push(Message {
+                time: Picoseconds::ZERO,
+                source,
+                destination,
+                bytes,
+                kind,
+                tag: 0,
+            });
         }
     }
     messages
@@ -127,7 +134,7 @@ fn channels_carry_no_more_than_the_shortest_ways_need() {
     let routes = Routes::Adaptive(Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap());
     let workload = Workload::Script(Script::new(messages(&fabric, 100, 1)));
     let mut engine = Engine::new(1, &fabric, &routes, &parameters(true), workload, Log::default());
-    engine.run_until(u64::MAX);
+    engine.run_until(Picoseconds::NEVER);
     let channels = engine.channels();
     let network = channels.iter().filter(|channel| channel.kind == ChannelKind::Network);
     let crossed: u64 = network.flat_map(|channel| channel.statistics.flits.clone()).sum();

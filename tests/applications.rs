@@ -30,8 +30,11 @@ impl Machine {
         let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
         let routes =
             Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Balanced).unwrap());
-        let parameters =
-            Parameters { send_overhead: 0, receive_overhead: 0, ..Parameters::default() };
+        let parameters = Parameters {
+            send_overhead: Picoseconds::ZERO,
+            receive_overhead: Picoseconds::ZERO,
+            ..Parameters::default()
+        };
         Self { fabric, routes, parameters }
     }
 
@@ -61,7 +64,7 @@ impl Machine {
         for &stop in stops {
             engine.run_until(stop);
         }
-        engine.run_until(Picoseconds::MAX);
+        engine.run_until(Picoseconds::NEVER);
         assert!(engine.credits_are_conserved());
         let outcome = Application::outcome(engine.applications());
         let outcome = outcome.map_err(|stuck| stuck.describe(&spec.schedule));
@@ -126,7 +129,7 @@ fn a_ping_between_neighbours_takes_850_ns() {
     let ping = schedule(&[&[(send(8, 1, 0), &[])], &[(receive(8, 0, 0), &[])]]);
     let (outcome, ..) = machine.run(&spec(ping, HostParameters::default()), 1, &[]);
     // The sender is done when its stream is: the message is the adapter's then.
-    assert_eq!(outcome.unwrap().finished, [340_000, 850_000]);
+    assert_eq!(outcome.unwrap().finished, [Picoseconds(340_000), Picoseconds(850_000)]);
 }
 
 #[test]
@@ -148,19 +151,23 @@ fn large_messages_wait_for_their_receipts_and_small_ones_do_not() {
         machine.run(&spec(late(bytes), host.clone()), 1, &[]).0.unwrap().finished
     };
     // A nanosecond a byte is copied, since the message came while the receiver computed.
-    assert_eq!(finished(64, &host), [440_000, 5_000_000 + 340_000 + 64_000]);
+    assert_eq!(finished(64, &host), [440_000, 5_000_000 + 340_000 + 64_000].map(Picoseconds));
     let control = machine.alone(0, 1, 0);
     let data = machine.alone(0, 1, 65);
-    let end = 5_000_000 + control + data + 340_000;
+    let end = Picoseconds(5_000_000) + control + data + Picoseconds(340_000);
     let left = |start: Picoseconds| {
         let flits = u64::from(machine.parameters.packet_flits(65));
         start + flits * machine.parameters.injection_flit_time()
     };
-    assert_eq!(finished(65, &host), [left(5_000_000 + control) + 100_000, end]);
+    assert_eq!(
+        finished(65, &host),
+        [left(Picoseconds(5_000_000) + control) + Picoseconds(100_000), end]
+    );
     // The processors take a send overhead each to agree.
     let host = HostParameters { answer: Answer::Processor, ..host };
-    let end = 5_000_000 + 340_000 + control + 340_000 + data + 340_000;
-    let sent = left(5_000_000 + 340_000 + control + 340_000) + 100_000;
+    let agreed = Picoseconds(5_000_000 + 340_000) + control + Picoseconds(340_000);
+    let end = agreed + data + Picoseconds(340_000);
+    let sent = left(agreed) + Picoseconds(100_000);
     assert_eq!(finished(65, &host), [sent, end]);
 }
 
@@ -193,7 +200,7 @@ fn ranks_of_a_node_talk_through_its_memory() {
     let first = 340_000 + 200_000 + 100_000 + 340_000;
     let asked = first + 340_000 + 2 * (200_000 + 1600);
     let there = asked + 200_000 + 10_000_000;
-    assert_eq!(outcome.finished, [there + 340_000, there]);
+    assert_eq!(outcome.finished, [there + 340_000, there].map(Picoseconds));
 }
 
 #[test]
@@ -228,7 +235,7 @@ fn messages_of_a_pair_are_taken_in_the_order_in_which_they_were_sent() {
         sending.push((send(if number % 2 == 0 { 4000 } else { 8 }, 1, 5), &[][..]));
         taking.push((receive(if number % 2 == 0 { 4000 } else { 8 }, 0, 5), &[][..]));
     }
-    let host = HostParameters { send_overhead: 1000, ..HostParameters::default() };
+    let host = HostParameters { send_overhead: Picoseconds(1000), ..HostParameters::default() };
     let spec = spec(schedule(&[&sending, &taking]), host);
     let outcome = machine.run(&spec, 1, &[]).0.unwrap();
     let legs = &outcome.records.legs;
@@ -241,11 +248,15 @@ fn messages_of_a_pair_are_taken_in_the_order_in_which_they_were_sent() {
 
 /// A chain: each message or computation begins when the one before it has ended, wherever that was. With the time that
 /// all of it takes alone.
-fn chain(random: &mut ChaCha8Rng, machine: &Machine, host: &HostParameters) -> (Schedule, u64) {
+fn chain(
+    random: &mut ChaCha8Rng,
+    machine: &Machine,
+    host: &HostParameters,
+) -> (Schedule, Picoseconds) {
     let ranks = machine.fabric.terminals();
     let mut operations: Vec<Vec<(Operation, Option<u32>)>> = vec![Vec::new(); ranks as usize];
     let mut before: Vec<Option<u32>> = vec![None; ranks as usize];
-    let (mut at, mut time) = (0, 0);
+    let (mut at, mut time) = (0, Picoseconds::ZERO);
     let mut add = |rank: u32, operation| {
         let list = &mut operations[rank as usize];
         list.push((operation, before[rank as usize]));
@@ -256,7 +267,7 @@ fn chain(random: &mut ChaCha8Rng, machine: &Machine, host: &HostParameters) -> (
         if to == at {
             let length = random.random_range(0..3000);
             add(at, Operation::compute(length));
-            time += length * 1000;
+            time += Picoseconds::NANOSECOND * length;
             continue;
         }
         let bytes = random.random_range(0..=256);
@@ -266,7 +277,11 @@ fn chain(random: &mut ChaCha8Rng, machine: &Machine, host: &HostParameters) -> (
         if bytes > host.eager_limit.0 {
             let control = machine.alone(at, to, host.control_message.0);
             time += control + machine.alone(to, at, host.control_message.0);
-            time += if host.answer == Answer::Processor { 2 * host.send_overhead } else { 0 };
+            time += if host.answer == Answer::Processor {
+                2 * host.send_overhead
+            } else {
+                Picoseconds::ZERO
+            };
         }
         at = to;
     }
@@ -341,10 +356,10 @@ fn program(random: &mut ChaCha8Rng, ranks: u32, tagged: bool) -> Schedule {
 
 fn made_up_host(random: &mut ChaCha8Rng) -> HostParameters {
     HostParameters {
-        send_overhead: random.random_range(0..500_000),
-        receive_overhead: random.random_range(0..500_000),
+        send_overhead: Picoseconds(random.random_range(0..500_000)),
+        receive_overhead: Picoseconds(random.random_range(0..500_000)),
         overhead_per_byte: random.random_range(0..3) as f64 * 7.3,
-        gap: random.random_range(0..2) * 123_456,
+        gap: Picoseconds(random.random_range(0..2) * 123_456),
         // Everything is sent without asking: what asks may hang, and is tested by chains.
         eager_limit: Bytes(if random.random_bool(0.5) { 1 << 20 } else { 256 }),
         answer: if random.random_bool(0.5) { Answer::Adapter } else { Answer::Processor },
@@ -374,7 +389,8 @@ fn random_programs_are_the_same_on_any_number_of_threads() {
             Err(_) => hung += 1,
         }
         for threads in [2, 3, 7] {
-            let more = machine.run(&spec, threads, &[1_000_000, 1_500_000, 9_000_000]);
+            let more =
+                machine.run(&spec, threads, &[1_000_000, 1_500_000, 9_000_000].map(Picoseconds));
             assert_eq!(more, one, "program {number} on {threads} threads");
         }
     }
@@ -384,7 +400,7 @@ fn random_programs_are_the_same_on_any_number_of_threads() {
 #[test]
 fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
     let mut random = ChaCha8Rng::seed_from_u64(4);
-    let mut shares = [0; Spent::ALL.len()];
+    let mut shares = [Picoseconds::ZERO; Spent::ALL.len()];
     for number in 0..80 {
         let machine = Machine::new([&[4, 3][..], &[4, 2, 2], &[7]].choose(&mut random).unwrap());
         let mut host = made_up_host(&mut random);
@@ -413,14 +429,14 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
             }
         };
         let explained = explain(schedule, &outcome.records, &machine.places(&spec), flight);
-        let mut time = 0;
+        let mut time = Picoseconds::ZERO;
         for stretch in &explained.path {
             assert_eq!(stretch.start, time, "program {number}: {:#?}", explained.path);
             assert!(stretch.end > stretch.start);
             time = stretch.end;
         }
         assert_eq!(time, outcome.time(), "program {number}");
-        assert_eq!(explained.path_times().iter().sum::<u64>(), outcome.time());
+        assert_eq!(explained.path_times().iter().sum::<Picoseconds>(), outcome.time());
         let path = explained.path_times();
         shares.iter_mut().zip(path).for_each(|(all, one)| *all += one);
         for (rank, times) in explained.ranks.iter().enumerate() {
@@ -429,15 +445,16 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
                 .jobs
                 .iter()
                 .filter(|job| schedule.rank_of(job.operation) as usize == rank);
-            let last = busy.map(|job| job.end).max().unwrap_or(0);
-            assert_eq!(times.iter().sum::<u64>(), last, "program {number}, rank {rank}");
+            let last = busy.map(|job| job.end).max().unwrap_or(Picoseconds::ZERO);
+            assert_eq!(times.iter().sum::<Picoseconds>(), last, "program {number}, rank {rank}");
         }
-        let of_groups: u64 = explained.activity.iter().flat_map(|it| it.times).sum();
-        assert_eq!(of_groups, explained.ranks.iter().flatten().sum::<u64>());
+        let of_groups: Picoseconds = explained.activity.iter().flat_map(|it| it.times).sum();
+        assert_eq!(of_groups, explained.ranks.iter().flatten().sum::<Picoseconds>());
     }
     // Nobody on the path waits for a partner: the path goes on at the partner.
     assert!(
-        shares[Spent::Partner as usize] == 0 && shares.iter().filter(|&&it| it > 0).count() == 5,
+        shares[Spent::Partner as usize] == Picoseconds::ZERO
+            && shares.iter().filter(|&&it| it > Picoseconds::ZERO).count() == 5,
         "{shares:?}"
     );
 }
@@ -454,8 +471,8 @@ fn what_a_rank_waited_for_is_what_its_partner_did() {
     let alone = machine.alone(0, 1, 256);
     let explained = explain(&spec.schedule, &outcome.records, &machine.places(&spec), |_| alone);
     // 3 us and the sender's overhead are the partner's; what follows is the message's.
-    assert_eq!(explained.ranks[0], [3_000_000, 340_000, 0, 0, 0, 0]);
-    assert_eq!(explained.ranks[1], [0, 340_000, 3_340_000, 0, 0, alone]);
+    assert_eq!(explained.ranks[0], [3_000_000, 340_000, 0, 0, 0, 0].map(Picoseconds));
+    assert_eq!(explained.ranks[1], [0, 340_000, 3_340_000, 0, 0, alone.0].map(Picoseconds));
     let path: Vec<_> = explained.path.iter().map(|it| (it.spent, it.rank)).collect();
     assert_eq!(path, [(Spent::Compute, 0), (Spent::Host, 0), (Spent::Flight, 0), (Spent::Host, 1)]);
 }
@@ -471,7 +488,7 @@ fn nothing_ends_before_its_critical_path_without_contention_would() {
         let schedule = &*spec.schedule;
         let outcome = machine.run(&spec, 1, &[]).0.unwrap();
         let all = schedule.operations().len();
-        let (mut begins, mut ends) = (vec![0; all], vec![u64::MAX; all]);
+        let (mut begins, mut ends) = (vec![Picoseconds::ZERO; all], vec![Picoseconds::NEVER; all]);
         for job in &outcome.records.jobs {
             let operation = schedule.operation(job.operation);
             match (job.kind, operation.action) {
@@ -486,7 +503,7 @@ fn nothing_ends_before_its_critical_path_without_contention_would() {
             }
         }
         for (number, &end) in (0..).zip(&ends) {
-            assert_ne!(end, u64::MAX, "{} never ended", schedule.describe(number));
+            assert_ne!(end, Picoseconds::NEVER, "{} never ended", schedule.describe(number));
             for (dependant, until) in schedule.dependants(number) {
                 let before = if until == Until::Done { end } else { begins[number as usize] };
                 assert!(begins[dependant as usize] >= before);

@@ -127,8 +127,8 @@ fn what_is_no_result_is_refused_with_the_way_out() {
         fs::write(place.0.join("broken/points.csv"), &rows).unwrap();
         fs::write(place.0.join("broken").join(file), text).unwrap();
     };
-    broken("points.csv", &rows.replacen("hops_mean", "hops", 1));
-    refused("broken", "broken/points.csv: no column hops_mean");
+    broken("points.csv", &rows.replacen("status", "state", 1));
+    refused("broken", "broken/points.csv: no column status");
     broken("points.csv", &rows.replace("completed", "ended"));
     refused("broken", "broken/points.csv:2: column status");
     broken("points.csv", rows.lines().next().unwrap());

@@ -5,7 +5,7 @@ use flitlab::engine::{Deadlock, Parameters, run_script};
 use flitlab::routing::{DirectionOrder, DirectionRules, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script};
-use flitlab::units::Bytes;
+use flitlab::units::{Bytes, Picoseconds};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -26,7 +26,7 @@ fn run_ring_by(rules: DirectionRules, bubble: bool, kind: Kind) -> Result<usize,
     };
     let messages = (0..8)
         .map(|source| Message {
-            time: 0,
+            time: Picoseconds::ZERO,
             source,
             destination: (source + 3) % 8,
             bytes: 64 * 100,
@@ -87,7 +87,7 @@ fn random_traffic_past_saturation_deadlocks_without_datelines_and_never_with_the
     };
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let message = |_| Message {
-        time: 0,
+        time: Picoseconds::ZERO,
         source: random.random_range(0..36),
         destination: random.random_range(0..36),
         bytes: random.random_range(0..=64 * 4),

@@ -67,8 +67,11 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
         (sharing.iterations > 1, "several iterations"),
         (sharing.routing_at_head, "routing at the head"),
         (sharing.virtual_output_queues, "virtual output queues"),
-        (sharing.virtual_channel_allocation > 0, "latency of virtual channels' allocation"),
-        (sharing.switch_allocation > 0, "latency of the switch's allocation"),
+        (
+            sharing.virtual_channel_allocation > Picoseconds::ZERO,
+            "latency of virtual channels' allocation",
+        ),
+        (sharing.switch_allocation > Picoseconds::ZERO, "latency of the switch's allocation"),
         (parameters.injection_channels > 1, "several injection channels"),
         (parameters.ejection_channels > 1, "several ejection channels"),
         (parameters.bubble, "bubble"),
@@ -113,8 +116,8 @@ fn agree_on_stalls(seed: u64, scenario: &Scenario) {
     let reference = reference_flits::stalls(fabric, routes, parameters, messages);
     let workload = Workload::Script(Script::new(messages.clone()));
     let mut engine = Engine::new(2, fabric, routes, parameters, workload, Log::default());
-    let mut fast = vec![[0; STALLS]; reference.as_ref().map_or(0, Vec::len)];
-    for until in [STOPS[1], Picoseconds::MAX] {
+    let mut fast = vec![[Picoseconds::ZERO; STALLS]; reference.as_ref().map_or(0, Vec::len)];
+    for until in [STOPS[1], Picoseconds::NEVER] {
         engine.run_until(until);
         let channels = engine.channels();
         let outputs = channels.iter().filter(|channel| channel.kind != ChannelKind::Injection);

@@ -21,14 +21,14 @@ fn shared(seed: u64) -> Scenario {
 /// Ticks count from an epoch that moves on every two milliseconds, and further over idle times.
 #[test]
 fn what_happens_does_not_depend_on_when() {
-    const EPOCH: Picoseconds = 1 << 31;
+    const EPOCH: Picoseconds = Picoseconds(1 << 31);
     let log = |scenario: &Scenario, offset: Picoseconds, threads: usize| {
         let Scenario { fabric, routes, parameters, messages } = scenario;
         let later = messages.iter().map(|it| Message { time: it.time + offset, ..*it });
         let workload = Workload::Script(Script::new(later.collect()));
         let log = Log::default();
         let mut engine = Engine::new(threads, fabric, routes, parameters, workload, log);
-        engine.run_until(Picoseconds::MAX);
+        engine.run_until(Picoseconds::NEVER);
         let mut log = std::mem::take(engine.observer());
         for packet in &mut log.packets {
             packet.created -= offset;
@@ -54,12 +54,18 @@ fn what_happens_does_not_depend_on_when() {
         if scenario.parameters.arbitration == Arbitration::Random {
             scenario.parameters.arbitration = Arbitration::RoundRobin;
         }
-        let (expected, channels, end) = log(&scenario, 0, 1);
+        let (expected, channels, end) = log(&scenario, Picoseconds::ZERO, 1);
         assert!(!expected.packets.is_empty());
         let stalled = |channels: &[ChannelReport]| -> Vec<_> {
             channels.iter().map(|channel| channel.statistics.clone()).collect()
         };
-        for offset in [EPOCH - end / 2, EPOCH, 2 * EPOCH - 1, 10_000_000_000_000, 1 << 62] {
+        for offset in [
+            EPOCH - end / 2,
+            EPOCH,
+            2 * EPOCH - Picoseconds(1),
+            Picoseconds(10_000_000_000_000),
+            Picoseconds(1 << 62),
+        ] {
             let (found, later, then) = log(&scenario, offset, 1 + seed as usize / 4 % 2);
             assert!(found == expected, "seed {seed}, {offset} ps later");
             assert_eq!(stalled(&later), stalled(&channels), "seed {seed}, {offset} ps later");
@@ -73,7 +79,7 @@ fn what_happens_does_not_depend_on_when() {
 #[test]
 #[ignore = "long: ten seconds; a simulated second of a 4x4 torus"]
 fn a_second_is_simulated_on_one_thread_and_on_two() {
-    const SECOND: Picoseconds = 1_000_000_000_000;
+    const SECOND: Picoseconds = Picoseconds(1_000_000_000_000);
     let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&Faults::default()).unwrap();
     let order = DirectionOrder::new(&fabric, HalfRing::Balanced).unwrap();
     let routes = Routes::DirectionOrder(order);
@@ -98,7 +104,7 @@ fn a_second_is_simulated_on_one_thread_and_on_two() {
         (engine.digest(), engine.counters())
     };
     let (digest, counters) = run(1, &[SECOND]);
-    let slots = SECOND as f64 / parameters.link_flit_time() as f64;
+    let slots = SECOND.0 as f64 / parameters.link_flit_time().0 as f64;
     let offered = 0.001 * fabric.capacity() * 16.0 * slots;
     let created = counters.flits_created as f64;
     assert!((created / offered - 1.0).abs() < 0.02, "{created} flits of {offered} were created");

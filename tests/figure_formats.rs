@@ -8,6 +8,7 @@ use flitlab::report::figure::{
     tail_latency_figure,
 };
 use flitlab::report::{ChannelRow, Labels, Measured, Point, Status, read};
+use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
     Folder, longest, rows, sweep, text_of, three, torus_channels, with_details,
@@ -51,7 +52,7 @@ fn odd_data_gives_figures_all_the_same() {
     let mut zero = sweep("zero", 2.0, 0.0, 0.1);
     for Point { measured: row, .. } in &mut zero {
         row.offered_load = Some(0.0);
-        row.packet_latency_mean = Some(0);
+        row.packet_latency_mean = Some(Picoseconds::ZERO);
         row.packet_latency_p99 = None;
         row.accepted_load = Some(0.0);
     }
@@ -59,7 +60,7 @@ fn odd_data_gives_figures_all_the_same() {
     strange[0].measured.offered_load = Some(f64::NAN);
     strange[1].measured.offered_load = Some(-1.0);
     strange[2].measured.accepted_load = Some(f64::INFINITY);
-    strange[3].measured.packet_latency_mean = Some(u64::MAX);
+    strange[3].measured.packet_latency_mean = Some(Picoseconds::NEVER);
     strange[4].measured.packet_latency_mean = None;
     strange[5].measured.status = Status::Deadlock;
     let many: Vec<Point> = (0..30)
@@ -177,7 +178,7 @@ fn tables_for_latex_hold_the_data() {
     assert_eq!(header, ["x-1", "p99-1", "x-2", "mean-2", "low-2", "high-2"]);
     let cells: Vec<f64> =
         lines.next().unwrap().split(' ').map(|cell| cell.parse().unwrap()).collect();
-    let mean = rows[0].measured.packet_latency_mean.unwrap() as f64 / 1000.0;
+    let mean = rows[0].measured.packet_latency_mean.unwrap().0 as f64 / 1000.0;
     assert!((cells[2] - 0.1).abs() < 1e-9 && (cells[3] - mean).abs() < 1e-3, "{cells:?}");
     assert!(cells[4] < cells[3] && cells[3] < cells[5]);
     assert_eq!(lines.count(), 5, "six steady points");

@@ -7,6 +7,7 @@ use flitlab::report::figure::{
     accepted_figure, draw_all, latency_figure, percentile_figure,
 };
 use flitlab::report::{Label, Measured, Point, Status};
+use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
     Folder, channels_of, count, label, longest, polylines, rows, sweep, text_of, texts, three,
@@ -39,9 +40,9 @@ fn one_saturated_point_does_not_flatten_the_curve() {
         latency_figure(rows, "").svg(&Sheet::default()).unwrap().contains("\n1000\n")
     };
     assert!(axis(&rows));
-    rows[8].measured.packet_latency_mean = Some(9_000_000_000);
+    rows[8].measured.packet_latency_mean = Some(Picoseconds(9_000_000_000));
     assert!(axis(&rows), "an unsteady point counts for nothing");
-    rows[5].measured.packet_latency_p99 = Some(9_000_000_000);
+    rows[5].measured.packet_latency_p99 = Some(Picoseconds(9_000_000_000));
     assert!(axis(&rows), "neither does an extreme tail");
 }
 
@@ -67,7 +68,7 @@ fn only_figures_that_say_something_are_drawn() {
         label: label(series, 0),
         measured: Measured {
             status: Status::Completed,
-            completion_time: Some(5_000_000),
+            completion_time: Some(Picoseconds(5_000_000)),
             ..Measured::default()
         },
         ..Point::default()

@@ -10,7 +10,7 @@ use flitlab::{
     },
     topology::{Fabric, netlist::Netlist},
     traffic::{Kind, Message, Script},
-    units::Bytes,
+    units::{Bytes, Picoseconds},
 };
 
 /// A torus of 4x2x2x2 switches with the table of OpenSM 3.3.23's minhop.
@@ -40,7 +40,7 @@ fn run(
 ) -> Result<Log, Deadlock> {
     let routes = Routes::Forwarding(Arc::new(table.clone()));
     let message = |(source, destination)| Message {
-        time: 0,
+        time: Picoseconds::ZERO,
         source,
         destination,
         bytes: 64 * 100,

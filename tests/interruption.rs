@@ -62,7 +62,7 @@ fn run(
     let log = Log::default();
     let mut engine =
         Engine::interrupted(1, fabric, routes, parameters, workload, log, Some(interruption));
-    assert!(!engine.run_until(Picoseconds::MAX), "everything ends");
+    assert!(!engine.run_until(Picoseconds::NEVER), "everything ends");
     assert!(engine.find_deadlock().is_none() && engine.credits_are_conserved());
     assert_eq!((engine.packets_under_way(), engine.messages_under_way()), (0, 0));
     let counters = engine.counters();
@@ -90,10 +90,10 @@ fn run_on(threads: usize, scenario: &Scenario, interruption: &Interruption) -> R
     let log = Log::default();
     let mut engine = Engine::interrupted(threads, fabric, routes, parameters, workload, log, given);
     for stop in [100, 300, 1_000] {
-        engine.run_until(stop);
+        engine.run_until(Picoseconds(stop));
         assert!(engine.credits_are_conserved());
     }
-    assert!(!engine.run_until(Picoseconds::MAX), "everything ends");
+    assert!(!engine.run_until(Picoseconds::NEVER), "everything ends");
     assert!(engine.find_deadlock().is_none() && engine.credits_are_conserved());
     assert_eq!((engine.packets_under_way(), engine.messages_under_way()), (0, 0));
     let counters = engine.counters();
@@ -133,15 +133,25 @@ fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)>
         share(&mut random, &mut scenario);
     }
     let latest = scenario.messages.iter().map(|message| message.time).max().unwrap();
-    let at = random.random_range(1..=latest + 100);
+    let at = random.random_range(1..=latest.0 + 100);
     let ready = at + random.random_range(1..300);
     for message in scenario.messages.clone() {
         let time = ready + random.random_range(0..400_000);
-        scenario.messages.push(Message { time, ..message });
+        scenario.messages.push(Message { time: Picoseconds(time), ..message });
     }
     let table = nue(&left, lanes);
-    let interruption = Interruption::new(&scenario.fabric, &left, (at, ready), table.clone());
-    let failure = Failure { at, ready, left, routes: Routes::Forwarding(Arc::new(table)) };
+    let interruption = Interruption::new(
+        &scenario.fabric,
+        &left,
+        (Picoseconds(at), Picoseconds(ready)),
+        table.clone(),
+    );
+    let failure = Failure {
+        at: Picoseconds(at),
+        ready: Picoseconds(ready),
+        left,
+        routes: Routes::Forwarding(Arc::new(table)),
+    };
     Some((scenario, failure, interruption))
 }
 
@@ -161,8 +171,9 @@ fn a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
     for sharing in [None, Some(FlitSharing::default())] {
         let parameters = Parameters { sharing, ..parameters() };
         let (granted, across) = across(&parameters);
+        let (granted, across) = (granted.0, across.0);
         for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
-            let times = (at, at + 10_000_000);
+            let times = (Picoseconds(at), Picoseconds(at + 10_000_000));
             let interruption = Interruption::new(&fabric, &left, times, table.clone());
             let messages = [data(0, 0, 1, 256), data(20_000_000, 0, 1, 256)];
             let (log, counters, report) =
@@ -182,7 +193,7 @@ fn a_message_is_lost_with_any_of_its_packets() {
     let table = nue(&left, 1);
     let packet = u64::from(parameters.maximum_packet()) * parameters.link_flit_time();
     // The fourth packet is across, the fifth is not.
-    let times = (across(&parameters).1 + 3 * packet + packet / 2, 100_000_000);
+    let times = (across(&parameters).1 + 3 * packet + packet / 2, Picoseconds(100_000_000));
     let interruption = Interruption::new(&fabric, &left, times, table);
     let messages = [data(0, 0, 1, 2560)];
     let (log, counters, _) = run(&fabric, &routes, &parameters, &messages, &interruption);
@@ -228,27 +239,34 @@ fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives()
         let table = nue(&left, lanes);
         assert!(prove_forwarding(&left, &table).holds());
         let latest = messages.iter().map(|message| message.time).max().unwrap();
-        let at = random.random_range(1..=latest + 100);
+        let at = random.random_range(1..=latest.0 + 100);
         let ready = at + random.random_range(1..300);
         for message in messages.clone() {
-            messages.push(Message { time: ready + 10_000_000, ..message });
+            messages.push(Message { time: Picoseconds(ready + 10_000_000), ..message });
         }
-        let interruption = Interruption::new(&fabric, &left, (at, ready), table);
+        let interruption =
+            Interruption::new(&fabric, &left, (Picoseconds(at), Picoseconds(ready)), table);
         let routes = Routes::Forwarding(Arc::new(nue(&fabric, lanes)));
         let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
         assert_eq!(log.messages.len() as u64 + counters.messages_lost, messages.len() as u64);
         let resumed = report.resumed.unwrap();
-        assert!(resumed >= ready && resumed < ready + 10_000_000, "seed {seed}: {resumed}");
+        assert!(
+            resumed >= Picoseconds(ready) && resumed < Picoseconds(ready + 10_000_000),
+            "seed {seed}: {resumed}"
+        );
         let alive = |terminal: u32| left.terminal_router(terminal).is_some();
         let late = |message: &&Message| {
-            message.time >= ready + 10_000_000
+            message.time >= Picoseconds(ready + 10_000_000)
                 && alive(message.source)
                 && alive(message.destination)
         };
-        let arrived =
-            log.messages.iter().filter(|message| message.created >= ready + 10_000_000).count();
+        let arrived = log
+            .messages
+            .iter()
+            .filter(|message| message.created >= Picoseconds(ready + 10_000_000))
+            .count();
         assert_eq!(arrived, messages.iter().filter(late).count(), "seed {seed}");
-        let early = |message: &&Message| message.time + parameters.send_overhead > at;
+        let early = |message: &&Message| message.time + parameters.send_overhead > Picoseconds(at);
         if !routers.is_empty() {
             dead += messages.iter().filter(early).filter(|it| !alive(it.source)).count();
         }
@@ -282,12 +300,13 @@ fn a_failure_of_what_nobody_uses_changes_nothing_but_the_pause() {
     assert_ne!(fabric.opposite(other), Some(channel));
     let left = fabric.without(&[other], &[]);
     let table = nue(&left, 1);
-    let interruption = Interruption::new(&fabric, &left, (1, 5_000_000), table);
+    let interruption =
+        Interruption::new(&fabric, &left, (Picoseconds(1), Picoseconds(5_000_000)), table);
     let messages: Vec<Message> =
         (0..40).map(|time| data(time * 50_000, 0, 1, Bytes(256).0)).collect();
     let (log, counters, report) = run(&fabric, &routes, &parameters(), &messages, &interruption);
     assert_eq!((log.messages.len(), counters.packets_lost), (40, 0));
-    assert_eq!(report, InterruptionReport { resumed: Some(5_000_000), ..report });
+    assert_eq!(report, InterruptionReport { resumed: Some(Picoseconds(5_000_000)), ..report });
 }
 
 #[test]

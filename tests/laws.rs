@@ -7,6 +7,7 @@ use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario, WorkloadSpec};
 use flitlab::sweep::Simulation;
 use flitlab::traffic::{OpenLoad, Workload};
+use flitlab::units::Picoseconds;
 
 const TORI: [&str; 6] = ["[8, 8]", "[4, 4, 4]", "[4, 2, 2, 2]", "[5, 3]", "[16]", "[6, 5, 2]"];
 
@@ -98,7 +99,7 @@ fn flits_and_credits_are_conserved_at_every_checkpoint() {
         let workload = Workload::Load(load);
         let mut engine = Engine::new(1, fabric, &routes, parameters, workload, Log::default());
         for checkpoint in 1..=500 {
-            engine.run_until(checkpoint * 37_000);
+            engine.run_until(Picoseconds(checkpoint * 37_000));
             assert!(engine.credits_are_conserved(), "{more:?} at {}", engine.now());
         }
         let delivered: u32 = engine.observer().packets.iter().map(|packet| packet.flits).sum();

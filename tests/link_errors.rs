@@ -58,7 +58,7 @@ fn run(scenario: &Scenario, errors: Option<LinkErrors>, threads: usize) -> Run {
     let workload = Workload::Script(Script::new(messages.clone()));
     let log = Log::default();
     let mut engine = Engine::new(threads, fabric, routes, &parameters, workload, log);
-    assert!(!engine.run_until(Picoseconds::MAX), "everything ends");
+    assert!(!engine.run_until(Picoseconds::NEVER), "everything ends");
     assert!(engine.credits_are_conserved());
     if let Some(deadlock) = engine.find_deadlock() {
         panic!("{deadlock}");
@@ -119,7 +119,7 @@ fn everything_arrives_once_on_any_number_of_threads() {
     for (seed, scenario) in scenarios(0..15) {
         let plain = run(&scenario, None, 1);
         for (number, errors) in ways().enumerate() {
-            let bursts = Bursts { interval: 2_000, length: 100 };
+            let bursts = Bursts { interval: Picoseconds(2_000), length: Picoseconds(100) };
             let mut errors = fitted(errors, &scenario.parameters, 1 + (seed % 4) as u32);
             errors.bit_error_rate = [1e-4, 1e-3, 3e-4][seed as usize % 3];
             errors.bursts = (seed % 5 == 0).then_some(bursts);
@@ -162,8 +162,14 @@ fn one_message(routers: u32, bytes: u64) -> Scenario {
     let (fabric, _) = row(routers);
     let lanes = agnostic::Parameters { lanes: 1, ..Default::default() };
     let table = Algorithm::NUE.generate(&fabric, &lanes).unwrap().table;
-    let message =
-        Message { time: 0, source: 0, destination: routers - 1, bytes, kind: Kind::Data, tag: 0 };
+    let message = Message {
+        time: Picoseconds::ZERO,
+        source: 0,
+        destination: routers - 1,
+        bytes,
+        kind: Kind::Data,
+        tag: 0,
+    };
     Scenario {
         fabric,
         routes: Routes::Forwarding(Arc::new(table)),
@@ -280,7 +286,7 @@ fn a_small_replay_buffer_lets_so_much_through_a_round_trip() {
             ..LinkErrors::default()
         };
         let told = Parameters { errors: Some(errors.clone()), ..p.clone() }.packets_on_a_link();
-        let sent = round_trip as f64 / (behind + p.link_flit_time()) as f64;
+        let sent = round_trip.0 as f64 / (behind + p.link_flit_time()).0 as f64;
         assert_eq!(told, Some((packets, sent)));
         let found = run(&scenario, Some(errors), 1).log.packets;
         for (before, after) in found.iter().zip(&found[packets as usize..]) {
@@ -320,7 +326,7 @@ fn a_channel_says_what_it_has_sent_again() {
     let parameters = Parameters { errors: Some(errors), ..parameters.clone() };
     let workload = Workload::Script(Script::new(messages.clone()));
     let mut engine = Engine::new(1, &fabric, routes, &parameters, workload, Log::default());
-    engine.run_until(Picoseconds::MAX);
+    engine.run_until(Picoseconds::NEVER);
     let resent = engine.counters().flits_resent;
     assert!(resent > 100, "{resent}");
     for channel in engine.channels() {
@@ -386,8 +392,8 @@ fn a_packet_is_sent_again_if_its_acknowledgement_is_lost() {
 fn bursts_that_outlast_a_time_out_delay_everything_and_lose_nothing() {
     let scenario = one_message(3, 300 * 256);
     for way in ways() {
-        let bursts = Bursts { interval: 3_000_000, length: 1_000_000 };
-        let errors = LinkErrors { bursts: Some(bursts), time_out: 300_000, ..way };
+        let bursts = Bursts { interval: Picoseconds(3_000_000), length: Picoseconds(1_000_000) };
+        let errors = LinkErrors { bursts: Some(bursts), time_out: Picoseconds(300_000), ..way };
         let found = run(&scenario, Some(errors), 1);
         assert_eq!(found.log.packets.len(), 300);
         assert!(found.counters.damaged_packets > 0);

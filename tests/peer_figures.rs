@@ -9,7 +9,7 @@ use flitlab::measure::{
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
 use flitlab::traffic::{Access, LoadSpec, OfferedLoad, OpenLoad, PatternSpec, Process, Workload};
-use flitlab::units::{Bytes, Rate};
+use flitlab::units::{Bytes, Picoseconds, Rate};
 
 fn parameters(arbitration: Arbitration) -> Parameters {
     let cycle = 1_000;
@@ -21,18 +21,18 @@ fn parameters(arbitration: Arbitration) -> Parameters {
         buffer: 64,
         injection_buffer: 64,
         arbitration,
-        routing_latency: 0,
-        crossbar_latency: 0,
+        routing_latency: Picoseconds::ZERO,
+        crossbar_latency: Picoseconds::ZERO,
         link_rate: rate,
-        link_latency: cycle,
+        link_latency: Picoseconds(cycle),
         injection_channels: 1,
         injection_rate: rate,
-        injection_latency: cycle,
+        injection_latency: Picoseconds(cycle),
         ejection_channels: 1,
         ejection_rate: rate,
-        ejection_latency: cycle,
-        send_overhead: 0,
-        receive_overhead: 0,
+        ejection_latency: Picoseconds(cycle),
+        send_overhead: Picoseconds::ZERO,
+        receive_overhead: Picoseconds::ZERO,
         ..Parameters::default()
     }
 }
@@ -49,7 +49,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         access: Access::Write,
     };
     let flits_of = |bytes| parameters.message_flits(bytes);
-    let traffic = OpenLoad::new(&spec, &fabric, 1_000, flits_of, 1).unwrap();
+    let traffic = OpenLoad::new(&spec, &fabric, Picoseconds(1_000), flits_of, 1).unwrap();
     let pattern = traffic.pattern().clone();
     let outlook = outlook(&fabric, &routes, &parameters, &pattern, 240, Access::Write);
     let flits = traffic.offered_flits * 64.0 / 1_000.0;
@@ -57,11 +57,11 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         flits,
         packets: flits / 16.0,
         messages: flits / 16.0,
-        flit_time: 1_000,
+        flit_time: Picoseconds(1_000),
         random: true,
         zero_load: Some(ZeroLoad {
-            packet: outlook.zero_load_mean as u64,
-            message: outlook.zero_load_mean as u64,
+            packet: Picoseconds(outlook.zero_load_mean as u64),
+            message: Picoseconds(outlook.zero_load_mean as u64),
         }),
         bound: None,
     };

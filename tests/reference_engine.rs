@@ -14,8 +14,15 @@ use flitlab::{
     units::Picoseconds,
 };
 
-fn read(time: Picoseconds, source: u32, destination: u32, bytes: u64) -> Message {
-    Message { time, source, destination, bytes, kind: Kind::Read { request: 0 }, tag: 0 }
+fn read(time: u64, source: u32, destination: u32, bytes: u64) -> Message {
+    Message {
+        time: Picoseconds(time),
+        source,
+        destination,
+        bytes,
+        kind: Kind::Read { request: 0 },
+        tag: 0,
+    }
 }
 
 fn try_ring(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Result<Log, Deadlock> {
@@ -57,8 +64,12 @@ fn an_empty_network_stores_and_forwards() {
 
 #[test]
 fn a_record_says_what_a_packet_was() {
-    let parameters =
-        Parameters { checksum_flits: 1, buffer: 16, send_overhead: 11, ..parameters() };
+    let parameters = Parameters {
+        checksum_flits: 1,
+        buffer: 16,
+        send_overhead: Picoseconds(11),
+        ..parameters()
+    };
     let log = run_line(3, &parameters, &[data(0, 0, 2, MAXIMUM_PAYLOAD + 20)]);
     let mut packets = log.packets;
     packets.sort();
@@ -72,15 +83,15 @@ fn a_record_says_what_a_packet_was() {
         flits: 4,
         payload: 20,
         hops: 2,
-        created: 11,
+        created: Picoseconds(11),
         // Behind the first packet's five flits. Of the injection buffer's 8 flits 3 are free; the
         // first packet asks at 11 + 8 = 19, is released at 29, and its credits are back at 34.
-        injected: 34,
-        delivered: 34 + 5 + 3 * 5 + 2 * 7 + 6 + 3 * 2,
+        injected: Picoseconds(34),
+        delivered: Picoseconds(34 + 5 + 3 * 5 + 2 * 7 + 6 + 3 * 2),
     };
     assert_eq!(packets[1], expected);
     assert_eq!((packets[0].payload, packets[0].flits), (48, 5));
-    assert_eq!(log.messages[0].created, 0);
+    assert_eq!(log.messages[0].created, Picoseconds(0));
 }
 
 #[test]
@@ -136,16 +147,17 @@ fn credits_hold_packets_back() {
     // 107, 147. On the link, the packets start at 8, 16 (no credits left), 67, 107, 147. Their space
     // in the injection buffer is released 8 later and back 5 after that, at 21, 29, 80, 120, which
     // is when the third to sixth packet are injected.
-    let slow = Parameters { ejection_rate: rate(10), ejection_latency: 10, ..parameters() };
+    let slow =
+        Parameters { ejection_rate: rate(10), ejection_latency: Picoseconds(10), ..parameters() };
     let log = run_line(2, &slow, &[data(0, 0, 1, 6 * MAXIMUM_PAYLOAD)]);
     assert_eq!(injected(&log, 0), [0, 8, 21, 29, 80, 120]);
-    let expected: Vec<Picoseconds> = (0..6).map(|number| 20 + number * 40 + 30 + 12).collect();
+    let expected: Vec<u64> = (0..6).map(|number| 20 + number * 40 + 30 + 12).collect();
     assert_eq!(delivered(&log), expected);
 }
 
 /// Three nodes in a row; the ends and, so that its headers come at the same time, the middle itself
 /// send two packets each to the middle. All ask from 20 on; its ejection channel takes 8 for each.
-fn contention(arbitration: Arbitration) -> Vec<(u32, u8, Picoseconds)> {
+fn contention(arbitration: Arbitration) -> Vec<(u32, u8, u64)> {
     let bytes = 2 * MAXIMUM_PAYLOAD;
     let messages = [data(12, 1, 1, bytes), data(0, 2, 1, bytes), data(0, 0, 1, bytes)];
     deliveries(&run_line(3, &Parameters { arbitration, ..parameters() }, &messages))
@@ -206,8 +218,8 @@ fn an_input_port_sends_as_many_packets_as_the_crossbar_lets_it() {
     };
     // A link's header is there 2 + 7 after its start, its last flit 3 * 5 later; ejection is 3 after
     // the header, the last flit is sent when it comes, and takes 8.
-    let response = |granted: Picoseconds| granted + 9 + 3 + 8;
-    let packet = |granted: Picoseconds| granted + 9 + 15 + 8;
+    let response = |granted: u64| granted + 9 + 3 + 8;
+    let packet = |granted: u64| granted + 9 + 15 + 8;
     assert_eq!(run(2), [(0, 0, 28), (1, 1, response(36)), (1, 0, packet(28)), (1, 0, packet(48))]);
     // The response is one flit, sent from 48 to 53; then the second packet has the port.
     assert_eq!(run(1), [(0, 0, 28), (1, 0, packet(28)), (1, 1, response(48)), (1, 0, packet(53))]);
@@ -215,8 +227,12 @@ fn an_input_port_sends_as_many_packets_as_the_crossbar_lets_it() {
 
 #[test]
 fn a_read_goes_there_and_back() {
-    let parameters =
-        Parameters { send_overhead: 11, receive_overhead: 13, service_time: 17, ..parameters() };
+    let parameters = Parameters {
+        send_overhead: Picoseconds(11),
+        receive_overhead: Picoseconds(13),
+        service_time: Picoseconds(17),
+        ..parameters()
+    };
     let log = run_line(4, &parameters, &[read(100, 0, 3, MAXIMUM_PAYLOAD)]);
     // One flit takes 5 + 4 * 5 + 3 * 7 + 6 = 52, four take 58.
     let request = 100 + 11 + 52;
@@ -229,8 +245,9 @@ fn a_read_goes_there_and_back() {
             source: 0,
             destination: 3,
             bytes: MAXIMUM_PAYLOAD,
-            created: 100,
-            completed: response + 13,
+            is_control: false,
+            created: Picoseconds(100),
+            completed: Picoseconds(response + 13),
         }]
     );
 }
@@ -251,10 +268,10 @@ fn messages_take_the_channels_in_turn_and_responses_keep_theirs() {
     let log = run_line(2, &parameters, &messages);
     let mut packets = log.packets;
     packets.sort_by_key(|packet| (packet.source, packet.sequence));
-    let sent: Vec<(u8, u8, u32, Picoseconds)> = packets
+    let sent: Vec<(u8, u8, u32, u64)> = packets
         .iter()
         .map(|packet| {
-            (packet.injection_channel, packet.virtual_channel, packet.flits, packet.injected)
+            (packet.injection_channel, packet.virtual_channel, packet.flits, packet.injected.0)
         })
         .collect();
     assert_eq!(sent[..5], [(0, 0, 4, 0), (1, 0, 3, 0), (2, 0, 2, 0), (1, 0, 1, 6), (0, 0, 1, 8)]);
@@ -264,7 +281,7 @@ fn messages_take_the_channels_in_turn_and_responses_keep_theirs() {
     let starts = [20, 28, 34];
     let lengths = [6, 4, 2];
     for (packet, (start, length)) in packets.iter().zip(starts.into_iter().zip(lengths)) {
-        assert_eq!(packet.delivered, start + length + 8);
+        assert_eq!(packet.delivered.0, start + length + 8);
     }
 }
 
@@ -283,7 +300,7 @@ fn a_full_ring_deadlocks_without_the_bubble_and_not_with_it() {
 }
 
 /// Messages from node to node at their times; `true` for a maximum packet, `false` for a header alone.
-const FRAGMENTING: [(Picoseconds, u32, u32, bool); 23] = [
+const FRAGMENTING: [(u64, u32, u32, bool); 23] = [
     (4, 7, 6, true),
     (9, 5, 1, true),
     (20, 4, 0, true),
@@ -311,7 +328,8 @@ const FRAGMENTING: [(Picoseconds, u32, u32, bool); 23] = [
 
 /// On a ring of eight with slow ejection; a header alone carries this payload instead of none.
 fn run_fragmenting(small: u64) -> Result<Log, Deadlock> {
-    let slow = Parameters { ejection_rate: rate(80), ejection_latency: 200, ..parameters() };
+    let slow =
+        Parameters { ejection_rate: rate(80), ejection_latency: Picoseconds(200), ..parameters() };
     let messages = FRAGMENTING.map(|(time, source, destination, large)| {
         data(time, source, destination, if large { MAXIMUM_PAYLOAD } else { small })
     });

@@ -52,8 +52,8 @@ fn an_empty_network_takes_the_time_of_the_closed_form() {
     // Each router takes 3 + 4 + 1 + 2, each link 7; the last flit is 3 flits behind the header. With
     // store-and-forward each router waits for the last flit.
     let sharing = FlitSharing {
-        virtual_channel_allocation: 4,
-        switch_allocation: 1,
+        virtual_channel_allocation: Picoseconds(4),
+        switch_allocation: Picoseconds(1),
         ..FlitSharing::default()
     };
     for (switching, waiting) in [
@@ -67,13 +67,16 @@ fn an_empty_network_takes_the_time_of_the_closed_form() {
             let routers = u64::from(hops) + 1;
             let latency = 5 + routers * (3 + 4 + 1 + 2 + waiting) + (routers - 1) * 7 + 6 + 3 * 2;
             assert_eq!(delivered(&log), [100 + latency]);
-            assert_eq!(zero_load_latency(&parameters, hops, 4), latency);
+            assert_eq!(zero_load_latency(&parameters, hops, 4), Picoseconds(latency));
             let slow_injection = Parameters { injection_rate: rate(5), ..parameters.clone() };
-            let slow_ejection =
-                Parameters { ejection_rate: rate(10), ejection_latency: 10, ..parameters.clone() };
+            let slow_ejection = Parameters {
+                ejection_rate: rate(10),
+                ejection_latency: Picoseconds(10),
+                ..parameters.clone()
+            };
             for parameters in [slow_injection, slow_ejection] {
                 let log = run_line(5, &parameters, &[data(0, 0, hops, FOUR)]);
-                assert_eq!(delivered(&log), [zero_load_latency(&parameters, hops, 4)]);
+                assert_eq!(delivered(&log), [zero_load_latency(&parameters, hops, 4).0]);
             }
         }
     }
@@ -114,7 +117,7 @@ fn the_oldest_packet_goes_first() {
         let log = run_line(3, &parameters, &messages);
         deliveries(&log).into_iter().map(|(source, _, time)| (source, time)).collect::<Vec<_>>()
     };
-    let sources = |of: &[(u32, Picoseconds)]| of.iter().map(|one| one.0).collect::<Vec<_>>();
+    let sources = |of: &[(u32, u64)]| of.iter().map(|one| one.0).collect::<Vec<_>>();
     assert_eq!(by(Arbitration::OldestFirst), [(1, 38), (1, 46), (1, 54), (0, 62)]);
     assert_eq!(sources(&by(Arbitration::RoundRobin)), [1, 1, 0, 1]);
 }
@@ -247,7 +250,7 @@ fn a_full_ring_deadlocks_without_the_bubble_and_not_with_it() {
     for switching in [Switching::VirtualCutThrough, Switching::Wormhole] {
         let open = Parameters { switching, bubble: false, ..single() };
         let deadlock = try_ring(5, &open, &messages).unwrap_err();
-        assert!(deadlock.time > 0 && deadlock.packets > 100);
+        assert!(deadlock.time > Picoseconds::ZERO && deadlock.packets > 100);
         assert_eq!(deadlock.packets + deadlock.log.packets.len(), 200);
     }
     for parameters in [single(), double()] {
@@ -290,7 +293,7 @@ fn a_queue_for_each_output_lets_packets_pass_one_that_waits() {
         let log = run_line(3, &parameters, &messages);
         let mut packets = log.packets;
         packets.sort_by_key(|packet| (packet.source, packet.sequence));
-        packets.into_iter().map(|packet| packet.delivered).collect::<Vec<_>>()
+        packets.into_iter().map(|packet| packet.delivered.0).collect::<Vec<_>>()
     };
     // A header is at the end of its link 9 after it won, wins there 3 later, and the last flit 6 after that.
     assert_eq!(run(false), [54, 36 + 9 + 3 + 6 + 8, 44 + 9 + 3 + 6 + 8]);
@@ -314,7 +317,7 @@ fn requests_and_responses_have_virtual_channels_of_their_own() {
 /// A cycle of ten picoseconds; routing, the allocation of virtual channels and the crossbar take one each, links two.
 fn cycles() -> Parameters {
     let sharing = FlitSharing {
-        virtual_channel_allocation: 10,
+        virtual_channel_allocation: Picoseconds(10),
         routing_at_head: true,
         ..FlitSharing::default()
     };
@@ -322,14 +325,14 @@ fn cycles() -> Parameters {
         maximum_payload: Bytes(FLIT * 8),
         buffer: 64,
         injection_buffer: 64,
-        routing_latency: 10,
-        crossbar_latency: 10,
+        routing_latency: Picoseconds(10),
+        crossbar_latency: Picoseconds(10),
         link_rate: rate(10),
-        link_latency: 20,
+        link_latency: Picoseconds(20),
         injection_rate: rate(10),
-        injection_latency: 20,
+        injection_latency: Picoseconds(20),
         ejection_rate: rate(10),
-        ejection_latency: 20,
+        ejection_latency: Picoseconds(20),
         ..parameters(1, sharing)
     }
 }

@@ -69,13 +69,13 @@ fn one_damaged(fabric: &Fabric, channel: u32, flit: u64) -> LinkErrors {
         bit_error_rate: BIT_ERROR_RATE,
         channels: Some(channels),
         replay_buffer: 100,
-        time_out: 1_000,
+        time_out: Picoseconds(1_000),
         seed: (0..).find(fits).unwrap(),
         ..LinkErrors::default()
     }
 }
 
-fn data(time: Picoseconds, source: u32, destination: u32, packets: u64) -> Message {
+fn data(time: u64, source: u32, destination: u32, packets: u64) -> Message {
     message::data(time, source, destination, packets * MAXIMUM_PAYLOAD)
 }
 
@@ -84,11 +84,11 @@ fn run(
     (fabric, routes): &(Fabric, Routes),
     parameters: &Parameters,
     messages: &[Message],
-) -> (Vec<Picoseconds>, Counts) {
+) -> (Vec<u64>, Counts) {
     let (mut log, counts, _) =
         reference::run_counting(fabric, routes, parameters, messages).unwrap();
     log.packets.sort_unstable_by_key(|packet| (packet.source, packet.sequence));
-    (log.packets.iter().map(|packet| packet.delivered).collect(), counts)
+    (log.packets.iter().map(|packet| packet.delivered.0).collect(), counts)
 }
 
 const RETRIES: [Retry; 2] = [Retry::Store, Retry::Stomp];
@@ -186,7 +186,7 @@ fn a_lost_acknowledgement_makes_a_duplicate_that_is_discarded() {
                 resend,
                 sequence_bits,
                 replay_buffer,
-                time_out: 50,
+                time_out: Picoseconds(50),
                 ..errors.clone()
             };
             let (times, counts) = run(&line, &parameters(errors), &[data(0, 0, 1, 2)]);
@@ -205,9 +205,9 @@ fn a_burst_damages_what_has_the_channel_while_it_lasts() {
     let begins = |seed: u64| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(2 * u64::from(channel) + 1);
-        let mut draw = || -> Picoseconds {
+        let mut draw = || -> u64 {
             let u: f64 = random.random();
-            (-(1.0 - u).ln() * 500.0).floor() as Picoseconds
+            (-(1.0 - u).ln() * 500.0).floor() as u64
         };
         (draw(), draw())
     };
@@ -222,7 +222,7 @@ fn a_burst_damages_what_has_the_channel_while_it_lasts() {
     .chain((0..10).map(|since| (1, begin + since - 16, (1..=8).contains(&since))))
     {
         let errors = LinkErrors {
-            bursts: Some(Bursts { interval: 500, length }),
+            bursts: Some(Bursts { interval: Picoseconds(500), length: Picoseconds(length) }),
             channels: Some((0..line.0.channel_slots()).map(|it| it == channel).collect()),
             retry: Retry::Store,
             seed,
@@ -315,16 +315,16 @@ fn many_bad_copies(seed: u64) -> Scenario {
     let payload_flits = random.random_range(3..10);
     parameters.maximum_payload = Bytes(16 * payload_flits);
     parameters.switching = Switching::VirtualCutThrough;
-    parameters.routing_latency = random.random_range(0..3);
+    parameters.routing_latency = Picoseconds(random.random_range(0..3));
     parameters.link_rate = rate(random.random_range(1..4));
-    parameters.link_latency = random.random_range(3..20);
+    parameters.link_latency = Picoseconds(random.random_range(3..20));
     (parameters.ejection_rate, parameters.injection_rate) = (rate(1), rate(1));
     let largest = parameters.maximum_packet();
     parameters.buffer = largest * random.random_range(2..12);
     parameters.injection_buffer = largest * 4;
     parameters.crossbar_speedup = 3;
     let bits = (u64::from(largest) * FLIT_BITS) as f64;
-    let round_trip = 2 * parameters.link_latency + 4 * 3 * u64::from(largest);
+    let round_trip = 2 * parameters.link_latency + Picoseconds(4 * 3 * u64::from(largest));
     let errors = parameters.errors.as_mut().unwrap();
     errors.retry = Retry::Stomp;
     errors.resend = RESENDS[usize::from(random.random_bool(0.3))];

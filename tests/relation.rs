@@ -7,6 +7,7 @@ use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRul
 use flitlab::routing::{Routes, prove_relation};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script};
+use flitlab::units::Picoseconds;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -102,7 +103,7 @@ fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     // The way round that the proof names is that of destinations three ahead or three behind.
     let ahead = if port(cycle[0].channel) == 0 { 3 } else { 4 };
     let messages = (0..7).map(|source| Message {
-        time: 0,
+        time: Picoseconds::ZERO,
         source,
         destination: (source + ahead) % 7,
         bytes: 256 * 100,
@@ -192,4 +193,78 @@ fn an_injection_bubble_keeps_throughput_past_saturation() {
             .map(|(out, others)| accepted(out, others));
     assert!(usual == two, "the rule leaves room for two");
     assert!(none > 0.0 && one > 2.0 * none && two > one, "{none} {one} {two}");
+}
+
+/// The load that a run accepts, and its packets' mean latency in ns.
+fn accepted(place: &Workplace, out: &str, settings: &[&str]) -> [f64; 2] {
+    let set = settings.iter().flat_map(|key| ["--set", key]).collect::<Vec<_>>();
+    let row = &place.json(&with(&["run", "a.toml", "--json", "--out", out], &set))["points"][0];
+    ["accepted_load", "packet_latency_mean_ns"].map(|name| row[name].as_f64().expect("a number"))
+}
+
+const WINDOWS: &str = "measure = { window = \"20 us\", warm_up_windows = 5, minimum_windows = 20, maximum_windows = 20 }\n";
+
+/// Two flows over two parallel cables: an empty virtual channel of a busy cable is no reason to like it.
+#[test]
+fn packets_spread_over_parallel_cables_whatever_virtual_channels_they_have() {
+    let place = Workplace::new("relation_two_cables");
+    let switch = |name: &str, other: &str, hosts: [&str; 2]| {
+        let [one, two] = hosts;
+        format!(
+            "Switch\t8 \"{name}\"\n[1]\t\"{one}\"[1]\n[2]\t\"{two}\"[1]\n[3]\t\"{other}\"[3]\n[5]\t\"{other}\"[5]\n\n"
+        )
+    };
+    let host = |name: &str, switch: &str, port: u8| {
+        format!("Hca\t1 \"{name}\"\n[1]\t\"{switch}\"[{port}]\n\n")
+    };
+    let left = switch("left", "right", ["a", "b"]) + &switch("right", "left", ["c", "d"]);
+    let hosts = [("a", "left", 1), ("b", "left", 2), ("c", "right", 1), ("d", "right", 2)];
+    let hosts = hosts.map(|(name, switch, port)| host(name, switch, port));
+    place.write("two-cables.net", &(left + &hosts.concat()));
+    let pairs = "traffic = { load = 0.9, pattern = { pairs = { list = [[\"a\", \"c\"], [\"b\", \"d\"]] } } }\n";
+    let by =
+        "topology.netlist.path = \"two-cables.net\"\nrouting.relation.rule = \"minimal-up-down\"\n";
+    place.write("a.toml", &format!("{by}{pairs}{WINDOWS}"));
+    for sharing in ["packet", "flit"] {
+        for lanes in [2, 3, 5] {
+            for ties in ["random", "first"] {
+                let settings = [
+                    format!("link.sharing={sharing}"),
+                    format!("router.virtual_channels={lanes}"),
+                    format!("routing.relation.ties={ties}"),
+                ];
+                let [load, _] = accepted(
+                    &place,
+                    &format!("{sharing}{lanes}{ties}"),
+                    &settings.each_ref().map(String::as_str),
+                );
+                assert!(load > 0.87, "{settings:?}: {load}");
+            }
+        }
+    }
+}
+
+/// Both kinds of routers: links that are shared flit by flit up to what d-mod-k has (0.799 in a long run), and whole packets
+/// at a load at which most outputs are idle.
+#[test]
+fn packets_that_choose_take_all_ways_up_a_tree() {
+    let place = Workplace::new("relation_tree");
+    let tree = |levels: u8, traffic: &str, rule: &str| {
+        let text = format!(
+            "topology.tree = {{ arity = 4, levels = {levels} }}\ntraffic = {{ {traffic} }}\n\
+             routing.relation.rule = \"{rule}\"\n{WINDOWS}"
+        );
+        place.write("a.toml", &text);
+    };
+    tree(2, "pattern = \"bit-complement\", load = 0.8", "auto");
+    for (out, lanes) in [("two", "2"), ("eight", "8")] {
+        let lanes = format!("router.virtual_channels={lanes}");
+        let [load, _] = accepted(&place, out, &["link.sharing=flit", &lanes]);
+        assert!(load >= 0.78, "{lanes}: {load}");
+    }
+    tree(3, "pattern = \"random-permutation\", load = 0.4", "up-down");
+    for (out, ties) in [("usual", None), ("random", Some("routing.relation.ties=random"))] {
+        let [load, latency] = accepted(&place, out, ties.as_slice());
+        assert!(load > 0.38 && latency < 1_700.0, "{out}: {load}, {latency} ns");
+    }
 }

@@ -7,6 +7,7 @@ use flitlab::report::{
     ChannelRow, Label, Labels, Measured, Point, ResultFolder, ResultRows, RowWriter, Status,
     Sustained, SustainedLoad, read,
 };
+use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{Folder, label, sweep, torus_channels, with_details};
 
@@ -39,7 +40,7 @@ fn rows_come_back_as_written() {
         label: label("all to all", 0),
         measured: Measured {
             status: Status::Completed,
-            completion_time: Some(1_234_567),
+            completion_time: Some(Picoseconds(1_234_567)),
             bandwidth: Some(4.25),
             ..Measured::default()
         },
@@ -95,13 +96,13 @@ fn a_folder_comes_back_with_each_row_at_its_point_and_each_key_in_its_column() {
     let header = "series,figure,point,repetition,seed,router.buffer,status,offered_load,";
     assert!(text.starts_with(header), "{text}");
     assert!(text.contains("\na,,0,0,1,0 flits,steady,0.25,"), "{text}");
-    let mut found = ResultRows::read(&folder.0, |_, _| panic!("nothing is cut short")).unwrap();
+    let mut found = ResultRows::read(&folder.0, |note| panic!("{note}")).unwrap();
     // Windows and shares are rounded like loads.
     for (found, point) in found.points.iter_mut().zip(&points) {
         assert_eq!((found.windows.len(), found.latencies.len()), (12, 51));
         found.windows.clone_from(&point.windows);
     }
-    assert_eq!(found, ResultRows { points, saturation, title: None });
+    assert_eq!(found, ResultRows { points, saturation, ..ResultRows::default() });
 }
 
 #[test]
@@ -114,9 +115,9 @@ fn cells_are_plain_decimals_and_headers_carry_units() {
         status: Status::NotSteady,
         offered_load: Some(0.1 + 0.2),
         accepted_load: Some(f64::NAN),
-        packet_latency_mean: Some(1_234_567),
-        packet_latency_p50: Some(200_000),
-        completion_time: Some(1_500_001),
+        packet_latency_mean: Some(Picoseconds(1_234_567)),
+        packet_latency_p50: Some(Picoseconds(200_000)),
+        completion_time: Some(Picoseconds(1_500_001)),
         digest: Some(0xabc),
         ..Measured::default()
     };
@@ -180,7 +181,7 @@ fn a_foreign_file_is_neither_read_nor_replaced() {
     assert!(RowWriter::<Measured>::create(&path, all()).is_err(), "an existing file is kept");
     assert_eq!(fs::read_to_string(&path).unwrap(), "name,load\nx,1\nno line break");
     let error = read::<Measured>(&path, &all()).unwrap_err().to_string();
-    assert!(error.contains("points.csv: no columns series, figure, point"), "{error}");
+    assert!(error.contains("points.csv: no columns series, point, seed, status"), "{error}");
 
     fs::write(&path, "").unwrap();
     assert!(read::<Measured>(&path, &all()).is_err());

@@ -35,20 +35,20 @@ fn parameters() -> Parameters {
         sharing: Some(FlitSharing { stall_times: true, ..FlitSharing::default() }),
         bubble: true,
         crossbar_speedup: 1,
-        routing_latency: 3,
-        crossbar_latency: 2,
+        routing_latency: Picoseconds(3),
+        crossbar_latency: Picoseconds(2),
         link_rate: rate,
-        link_latency: 7,
+        link_latency: Picoseconds(7),
         injection_channels: 1,
         injection_rate: rate,
-        injection_latency: 5,
+        injection_latency: Picoseconds(5),
         injection_buffer: 8,
         ejection_channels: 1,
         ejection_rate: rate,
-        ejection_latency: 6,
-        send_overhead: 0,
-        receive_overhead: 0,
-        service_time: 0,
+        ejection_latency: Picoseconds(6),
+        send_overhead: Picoseconds(0),
+        receive_overhead: Picoseconds(0),
+        service_time: Picoseconds(0),
         ..Parameters::default()
     }
 }
@@ -60,20 +60,20 @@ fn stalled(
     open: &[usize],
     parameters: &Parameters,
     messages: &[Message],
-) -> Vec<(String, [Picoseconds; STALLS])> {
+) -> Vec<(String, [u64; STALLS])> {
     let fabric = Torus::new(&[nodes], open).unwrap().fabric(&Faults::default()).unwrap();
     let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Plus).unwrap());
     let workload = Workload::Script(Script::new(messages.to_vec()));
     let mut engine = Engine::new(1, &fabric, &routes, parameters, workload, Log::default());
-    engine.run_until(Picoseconds::MAX);
+    engine.run_until(Picoseconds::NEVER);
     let channels = engine.channels().into_iter().filter_map(|channel| {
-        let stalled = channel.statistics.stalled.expect("it was asked for");
+        let stalled = channel.statistics.stalled.expect("it was asked for").map(u64::from);
         (stalled != [0; STALLS]).then_some((channel.name, stalled))
     });
     channels.collect()
 }
 
-fn one(channel: &str, times: [Picoseconds; STALLS]) -> Vec<(String, [Picoseconds; STALLS])> {
+fn one(channel: &str, times: [u64; STALLS]) -> Vec<(String, [u64; STALLS])> {
     vec![(channel.to_owned(), times)]
 }
 
@@ -136,7 +136,7 @@ fn a_packet_alone_stalls_nothing_and_nothing_is_measured_unasked() {
     let workload = Workload::Script(Script::new(scenario.messages.clone()));
     let (fabric, routes) = (&scenario.fabric, &scenario.routes);
     let mut engine = Engine::new(1, fabric, routes, &scenario.parameters, workload, ());
-    engine.run_until(Picoseconds::MAX);
+    engine.run_until(Picoseconds::NEVER);
     assert!(engine.channels().iter().all(|channel| channel.stalled.is_none()));
 }
 
@@ -152,15 +152,21 @@ fn who_counts_disturbs_nobody() {
             let (fabric, routes) = (&scenario.fabric, &scenario.routes);
             let log = Log::default();
             let mut engine = Engine::new(1, fabric, routes, &scenario.parameters, workload, log);
-            engine.run_until(Picoseconds::MAX);
+            engine.run_until(Picoseconds::NEVER);
             for channel in engine.channels() {
                 let times = channel.statistics.stalled.filter(|_| {
                     let injects = channel.kind == ChannelKind::Injection;
-                    assert!(!injects || channel.statistics.stalled.is_none_or(|it| it == [0; 4]));
+                    assert!(
+                        !injects
+                            || channel
+                                .statistics
+                                .stalled
+                                .is_none_or(|it| it == [Picoseconds::ZERO; 4])
+                    );
                     !injects
                 });
                 times.into_iter().for_each(|times| {
-                    (0..STALLS).for_each(|reason| seen[reason] += times[reason]);
+                    (0..STALLS).for_each(|reason| seen[reason] += times[reason].0);
                 });
             }
             (engine.digest(), engine.now(), std::mem::take(engine.observer()))

@@ -24,7 +24,7 @@ pub struct Run {
     under_way: Vec<(usize, u64)>,
     channels: Vec<ChannelReport>,
     pub deadlock: Option<Deadlock>,
-    end: u64,
+    end: Picoseconds,
 }
 
 impl Run {
@@ -46,7 +46,8 @@ impl Run {
 }
 
 /// Between which a run stops and is looked at.
-pub const STOPS: [Picoseconds; 5] = [30, 120, 270, 480, 750];
+pub const STOPS: [Picoseconds; 5] =
+    [Picoseconds(30), Picoseconds(120), Picoseconds(270), Picoseconds(480), Picoseconds(750)];
 
 /// Runs a workload on a scenario's network; also whether several threads did it.
 fn run(
@@ -68,7 +69,7 @@ fn run(
             engine.reset_channels();
         }
     }
-    engine.run_until(u64::MAX);
+    engine.run_until(Picoseconds::NEVER);
     counters.push(engine.counters());
     let (channels, deadlock) = (engine.channels(), engine.find_deadlock());
     let (busiest, all) = engine.busiest_channels(5);
@@ -203,12 +204,21 @@ fn random_exchanges_with_barriers_are_the_same_on_any_number_of_threads() {
             PatternSpec::new("pairs", &format!("list = {pairs:?}")),
         ];
         let reach = reach(&scenario.parameters);
-        let latency = *[0, 0, 1, 3 * reach].choose(&mut random).unwrap();
+        let latency = *[Picoseconds::ZERO, Picoseconds::ZERO, Picoseconds(1), 3 * reach]
+            .choose(&mut random)
+            .unwrap();
         let parameters = &mut scenario.parameters;
         // Now and then sooner than anything else gets from part to part.
         let least = reach.saturating_sub(latency);
-        parameters.send_overhead =
-            *[least, least, 50, least.saturating_sub(1), 0].choose(&mut random).unwrap();
+        parameters.send_overhead = *[
+            least,
+            least,
+            Picoseconds(50),
+            least.saturating_sub(Picoseconds(1)),
+            Picoseconds::ZERO,
+        ]
+        .choose(&mut random)
+        .unwrap();
         let soon = latency + parameters.send_overhead < reach;
         let message = random.random_range(0..=3 * parameters.maximum_payload.0);
         let (read, rounds) = (random.random_bool(0.3), random.random_range(1..=2));
@@ -224,12 +234,18 @@ fn random_exchanges_with_barriers_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn barriers_are_passed_on_several_threads_also_if_messages_follow_sooner_than_mail() {
-    let reach = reach(&Parameters::default());
+    let reach = reach(&Parameters::default()).0;
     let pairs: Vec<(u32, u32)> = (0..20).flat_map(|node| [(node, 19 - node), (node, 5)]).collect();
     let cases = [(reach, 0), (0, reach), (reach - 1, 1), (reach - 1, 0), (0, reach - 1), (0, 0)];
     for (send_overhead, latency) in cases {
         let name = format!("{send_overhead} + {latency} ps");
-        let run = exchange_of_pairs(&name, (send_overhead, latency), &pairs, 3, &[]);
+        let run = exchange_of_pairs(
+            &name,
+            (Picoseconds(send_overhead), Picoseconds(latency)),
+            &pairs,
+            3,
+            &[],
+        );
         // In the second step, node 5 does not send to itself.
         assert_eq!(run.log.1.len(), 3 * (20 + 19), "{name}");
     }
@@ -237,26 +253,35 @@ fn barriers_are_passed_on_several_threads_also_if_messages_follow_sooner_than_ma
 
 #[test]
 fn parts_without_work_or_terminals_wait_at_barriers_for_the_others() {
-    let run = exchange_of_pairs("one pair", (340_000, 0), &[(0, 1)], 5, &[]);
+    let run =
+        exchange_of_pairs("one pair", (Picoseconds(340_000), Picoseconds::ZERO), &[(0, 1)], 5, &[]);
     assert_eq!(run.log.1.len(), 5);
     let by_turns = [(0, 0), (0, 1), (19, 18), (19, 19)];
-    let run = exchange_of_pairs("by turns", (340_000, 0), &by_turns, 5, &[]);
+    let run =
+        exchange_of_pairs("by turns", (Picoseconds(340_000), Picoseconds::ZERO), &by_turns, 5, &[]);
     assert_eq!(run.log.1.len(), 10);
 }
 
 #[test]
 fn steps_without_messages_take_no_time_on_any_number_of_threads() {
     let with_gaps = [(3, 3), (3, 3), (3, 12), (3, 3), (3, 9), (3, 3)];
-    let run = exchange_of_pairs("gaps", (340_000, 0), &with_gaps, 2, &[]);
-    let without = exchange_of_pairs("no gaps", (340_000, 0), &[(3, 12), (3, 9)], 2, &[]);
+    let run =
+        exchange_of_pairs("gaps", (Picoseconds(340_000), Picoseconds::ZERO), &with_gaps, 2, &[]);
+    let without = exchange_of_pairs(
+        "no gaps",
+        (Picoseconds(340_000), Picoseconds::ZERO),
+        &[(3, 12), (3, 9)],
+        2,
+        &[],
+    );
     assert_eq!(run, without);
     assert_eq!(run.log.1.len(), 4);
 }
 
 #[test]
 fn a_run_does_not_end_while_a_long_barrier_is_all_that_is_left() {
-    let latency = 1_000_000_000;
-    let run = exchange_of_pairs("1 ms", (0, latency), &[(0, 19), (19, 0)], 4, &[]);
+    let latency = Picoseconds(1_000_000_000);
+    let run = exchange_of_pairs("1 ms", (Picoseconds::ZERO, latency), &[(0, 19), (19, 0)], 4, &[]);
     assert_eq!(run.log.1.len(), 8);
     assert!(run.end >= 4 * latency, "after the last barrier too: {}", run.end);
 }
@@ -264,12 +289,15 @@ fn a_run_does_not_end_while_a_long_barrier_is_all_that_is_left() {
 #[test]
 fn runs_that_stop_at_barriers_go_on_the_same_on_any_number_of_threads() {
     let pairs = [(0, 19), (19, 0), (7, 8), (0, 1), (19, 3)];
-    let overheads = (200_000, 100_000);
+    let overheads = (Picoseconds(200_000), Picoseconds(100_000));
     let times = exchange_of_pairs("without stops", overheads, &pairs, 2, &[]);
     // When messages are received, so at barriers too; just before and after; when the next step starts.
     let received = times.log.1.iter().map(|message| message.completed);
     let mut stops: Vec<Picoseconds> = received
-        .flat_map(|at| [at - 1, at, at + 1, at + 100_000, at + 299_999, at + 300_000, at + 300_001])
+        .flat_map(|at| {
+            let after = [0, 1, 2, 100_001, 300_000, 300_001, 300_002].map(Picoseconds);
+            after.map(|after| at - Picoseconds(1) + after)
+        })
         .collect();
     stops.sort_unstable();
     stops.dedup();
@@ -281,7 +309,9 @@ fn runs_that_stop_at_barriers_go_on_the_same_on_any_number_of_threads() {
 fn parts_keep_the_progress_of_their_own_terminals_only() {
     let scenario = RandomScenario::random(1);
     let nodes = scenario.fabric.terminals();
-    let whole = exchange(&scenario, &PatternSpec::new("all-to-all", ""), 64, false, 0, 1).unwrap();
+    let whole =
+        exchange(&scenario, &PatternSpec::new("all-to-all", ""), 64, false, Picoseconds::ZERO, 1)
+            .unwrap();
     let parts = whole.clone().split(&[0..1, 1..1, 1..nodes / 2, nodes / 2..nodes]);
     let sizes: Vec<usize> = parts.iter().map(Workload::memory).collect();
     assert_eq!(sizes.iter().sum::<usize>(), whole.memory());
@@ -354,7 +384,7 @@ fn a_message_without_room_for_payload_is_a_packet_a_byte_on_any_number_of_thread
     let parameters = Parameters { maximum_payload: Bytes(0), ..Parameters::default() };
     for threads in [1, 2] {
         let message = flitlab::traffic::Message {
-            time: 0,
+            time: Picoseconds::ZERO,
             source: 0,
             destination: 7,
             bytes: 5,
@@ -364,7 +394,7 @@ fn a_message_without_room_for_payload_is_a_packet_a_byte_on_any_number_of_thread
         let script = Workload::Script(Script::new(vec![message]));
         let mut engine =
             Engine::new(threads, &fabric, &routes, &parameters, script, Log::default());
-        engine.run_until(1_000_000_000);
+        engine.run_until(Picoseconds(1_000_000_000));
         assert_eq!(engine.observer().packets.len(), 5);
         assert_eq!(engine.observer().messages[0].bytes, 5);
     }

@@ -4,7 +4,7 @@ use flitlab::engine::{Log, Parameters, Switching, run_script, zero_load_latency}
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script};
-use flitlab::units::{Bytes, Rate};
+use flitlab::units::{Bytes, Picoseconds, Rate};
 
 fn run(sizes: &[u32], parameters: &Parameters, messages: Vec<Message>) -> (Fabric, Log) {
     let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
@@ -14,7 +14,7 @@ fn run(sizes: &[u32], parameters: &Parameters, messages: Vec<Message>) -> (Fabri
 }
 
 fn message(source: u32, destination: u32, bytes: u64, time: u64) -> Message {
-    Message { time, source, destination, bytes, kind: Kind::Data, tag: 0 }
+    Message { time: Picoseconds(time), source, destination, bytes, kind: Kind::Data, tag: 0 }
 }
 
 /// Every destination of node 0, one packet at a time, of several sizes.
@@ -58,7 +58,7 @@ fn slow_injection_or_ejection_holds_the_tail_back() {
         agrees(&Parameters { injection_rate: slow, ..base.clone() });
         agrees(&Parameters { ejection_rate: slow, ..base.clone() });
         agrees(&Parameters { link_rate: slow, ..base.clone() });
-        agrees(&Parameters { injection_rate: slow, routing_latency: 400_000, ..base });
+        agrees(&Parameters { injection_rate: slow, routing_latency: Picoseconds(400_000), ..base });
     }
 }
 
@@ -66,7 +66,7 @@ fn slow_injection_or_ejection_holds_the_tail_back() {
 #[test]
 fn a_ping_between_neighbours_takes_850_ns() {
     let (_, log) = run(&[4, 2, 2, 2], &Parameters::default(), vec![message(0, 1, 8, 0)]);
-    assert_eq!(log.messages[0].completed - log.messages[0].created, 850_000);
+    assert_eq!(log.messages[0].completed - log.messages[0].created, Picoseconds(850_000));
 }
 
 /// By hand: injection 2000, routing 3000, link 5000, routing 3000, ejection 7000, and 4 flits behind
@@ -77,15 +77,18 @@ fn one_hop_by_hand() {
         link_rate: Rate(12_800_000_000_000),
         injection_rate: Rate(12_800_000_000_000),
         ejection_rate: Rate(12_800_000_000_000),
-        injection_latency: 2_000,
-        routing_latency: 3_000,
-        crossbar_latency: 0,
-        link_latency: 5_000,
-        ejection_latency: 7_000,
-        send_overhead: 0,
+        injection_latency: Picoseconds(2_000),
+        routing_latency: Picoseconds(3_000),
+        crossbar_latency: Picoseconds::ZERO,
+        link_latency: Picoseconds(5_000),
+        ejection_latency: Picoseconds(7_000),
+        send_overhead: Picoseconds::ZERO,
         maximum_payload: Bytes(256),
         ..Parameters::default()
     };
     let (_, log) = run(&[3], &parameters, vec![message(0, 1, 48, 0)]);
-    assert_eq!(log.packets[0].delivered, 2_000 + 3_000 + 5_000 + 3_000 + 7_000 + 4 * 10);
+    assert_eq!(
+        log.packets[0].delivered,
+        Picoseconds(2_000 + 3_000 + 5_000 + 3_000 + 7_000 + 4 * 10)
+    );
 }

@@ -137,9 +137,10 @@ const MARKERS = [
 ];
 const CROSS = "M-5.4-3.6L-3.6-5.4L0-1.8L3.6-5.4L5.4-3.6L1.8 0L5.4 3.6L3.6 5.4L0 1.8L-3.6 5.4L-5.4 3.6L-1.8 0Z";
 
-/** Colour and marker of a curve in the figure that is shown. */
+/** Colour and marker of a curve: of one name the same in all figures, but where all figures are in one. */
 function look(curve) {
-  const at = Math.max(0, figureCurves().indexOf(curve));
+  const names = [...new Set(loadCurves.map(({ label, name }) => `${label}\n${name}`))];
+  const at = view.figure === null ? loadCurves.indexOf(curve) : names.indexOf(`${curve.label}\n${curve.name}`);
   return { colour: `var(--series-${at % 7})`, marker: MARKERS[at % MARKERS.length] };
 }
 

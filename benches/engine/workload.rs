@@ -11,6 +11,7 @@ use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, PatternSpec, Script, Workload as Traffic};
+use flitlab::units::Picoseconds;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -178,7 +179,9 @@ fn run_scenario(
         packet_hops: work.counters.packet_hops,
         flit_hops: work.counters.flit_hops,
         grants: work.counters.grants,
-        simulated_microseconds: outcome.found.measured.simulated_time.unwrap_or(0) as f64 / 1e6,
+        simulated_microseconds: outcome.found.measured.simulated_time.unwrap_or(Picoseconds::ZERO).0
+            as f64
+            / 1e6,
         nodes,
         bytes_a_node: work.bytes_a_node,
         peak_bytes: peak_memory(),
@@ -200,7 +203,7 @@ fn run_block(size: u32, quick: bool) -> Sample {
             let time = random.random_range(0..200_000_000u64);
             if to != from {
                 messages.push(Message {
-                    time,
+                    time: Picoseconds(time),
                     source: number(from),
                     destination: number(to),
                     bytes: 224,
@@ -219,7 +222,7 @@ fn run_block(size: u32, quick: bool) -> Sample {
     let workload = Traffic::Script(Script::new(messages));
     let mut engine = Engine::new(1, &fabric, &routes, &parameters, workload, ());
     let (built, clock) = (ThreadTime::now(), Instant::now());
-    engine.run_until(u64::MAX);
+    engine.run_until(Picoseconds::NEVER);
     let (cpu, seconds) = (built.elapsed(), clock.elapsed());
     let counters = engine.counters();
     let nodes = fabric.terminals();
@@ -230,7 +233,7 @@ fn run_block(size: u32, quick: bool) -> Sample {
         packet_hops: counters.packet_hops,
         flit_hops: counters.flit_hops,
         grants: counters.grants,
-        simulated_microseconds: engine.now() as f64 / 1e6,
+        simulated_microseconds: engine.now().0 as f64 / 1e6,
         nodes,
         bytes_a_node: engine.memory().0 as f64 / f64::from(nodes),
         peak_bytes: peak_memory(),

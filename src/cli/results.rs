@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::cli::Failure;
 use crate::cli::input::reject;
+use crate::cli::say::say;
 use crate::cli::summary::Expectation;
 use flitlab::report::folder::{POINTS, SUMMARY};
 use flitlab::report::{DeadlockNote, Point, ReportError, ResultRows, SustainedLoad};
@@ -16,8 +17,8 @@ use flitlab::sweep::Store;
 /// How the first line of a resolved scenario begins.
 const RESOLVED_BY: &str = "# Resolved by flitlab ";
 
-/// If more columns than this are missing, it isn't a matter of versions.
-const MOST_MISSING: usize = 12;
+/// If more of the columns that every version writes are missing, it is another kind of file.
+const MOST_MISSING: usize = 2;
 
 /// What a run or a sweep left.
 pub(super) struct Results {
@@ -91,14 +92,8 @@ impl Results {
         if fs::read(&file).is_ok_and(|content| !content.contains(&b'\n')) {
             return Err(no_points());
         }
-        let rows = ResultRows::read_points(folder, |path, line| {
-            notes.push(format!(
-                "{}:{line}: the last line is cut short and left out",
-                path.display()
-            ));
-        });
-        let rows =
-            rows.map_err(|error| Failure::Input(unreadable(&error, folder, version.as_deref())))?;
+        let rows = ResultRows::read_points(folder, |note| notes.push(note));
+        let rows = rows.map_err(|error| Failure::Input(unreadable(&error)))?;
         if rows.points.is_empty() {
             return Err(no_points());
         }
@@ -117,8 +112,9 @@ impl Results {
     /// Its points with what their channels carried and their ranks did, as far as there are files of it.
     pub(super) fn with_channels(&self) -> Result<Vec<Point>, Failure> {
         let mut rows = self.rows.clone();
-        rows.read_channels(&self.folder, |_, _| {})?;
-        rows.read_activity(&self.folder, |_, _| {})?;
+        let note = |note: String| say(&format!("note: {note}"));
+        rows.read_channels(&self.folder, note)?;
+        rows.read_activity(&self.folder, note)?;
         Ok(rows.points)
     }
 }
@@ -202,24 +198,17 @@ pub(super) fn no_results(path: &Path) -> String {
     }
 }
 
-/// Why rows can't be read; where columns are missing, what to do about it.
-fn unreadable(error: &ReportError, folder: &Path, version: Option<&str>) -> String {
-    let ReportError::Columns { path, missing } = error else { return format!("error: {error}") };
-    if missing.len() > MOST_MISSING {
-        return format!("error: {}: these are not the rows of a run or sweep", path.display());
-    }
-    let ours = env!("CARGO_PKG_VERSION");
-    let whose = match version {
-        Some(version) if version != ours => {
-            format!("the results are of flitlab {version}, this is {ours}")
+/// Why rows can't be read.
+pub(super) fn unreadable(error: &ReportError) -> String {
+    match error {
+        ReportError::Columns { path, missing } if missing.len() > MOST_MISSING => format!(
+            "error: {}: these are not the rows of a run or sweep, which have columns {}",
+            path.display(),
+            missing.join(", ")
+        ),
+        ReportError::Columns { .. } => {
+            format!("error: {error}: rows of a run or sweep of any version of flitlab have it")
         }
-        _ => format!("the file is not of this version of flitlab, {ours}"),
-    };
-    let scenario = folder.join("scenario.toml");
-    let again = if scenario.exists() {
-        format!(": run {} again, into another folder", scenario.display())
-    } else {
-        String::new()
-    };
-    format!("error: {error}\n{whose}{again}")
+        error => format!("error: {error}"),
+    }
 }

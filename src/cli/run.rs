@@ -23,9 +23,9 @@ use flitlab::report::{
     Row, RowWriter, Status,
 };
 use flitlab::scenario::Scenario;
-use flitlab::sweep::{Checkpoint, Outcome, Simulation, Store};
+use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
 use flitlab::topology::Fabric;
-use flitlab::units::time_text;
+use flitlab::units::{Picoseconds, time_text};
 
 /// The file of the resolved scenario in the folder of its results.
 const SCENARIO: &str = "scenario.toml";
@@ -168,6 +168,7 @@ impl Run {
             busiest_channels: text::busiest(channels),
             warnings,
             deadlocks: note.into_iter().collect(),
+            over_bound: OverBound::new(&simulation, measured, channels),
         };
         summary.write(&results)?;
         if let Some(keeper) = &keeper {
@@ -180,8 +181,9 @@ impl Run {
             Printed { summary: &summary, results: place, cost }.print()?;
         } else {
             let facts = text::outcome(measured, channels, &work);
+            let over = text::over_bound(summary.over_bound.as_ref());
             let waits = text::path_channels(&rows.points[0].explained.channels);
-            print_text(&format!("{facts}{waits}results in {place}\n"))?;
+            print_text(&format!("{facts}{over}{waits}results in {place}\n"))?;
         }
         if measured.status == Status::Stuck {
             return Err(Failure::Stuck(summary.warnings.join("\n")));
@@ -254,7 +256,7 @@ fn open_log(
     from: Option<&Checkpoint>,
     killed_early: bool,
 ) -> Result<DigestLog, Failure> {
-    match from.map(Checkpoint::now).or(killed_early.then_some(0)) {
+    match from.map(Checkpoint::now).or(killed_early.then_some(Picoseconds::ZERO)) {
         Some(time) => Ok(DigestLog::resume(path, time)?),
         None if path.exists() => Err(replaces(path)),
         None => Ok(DigestLog::create(path)?),

@@ -11,7 +11,7 @@ use flitlab::printable::printable_lines;
 use flitlab::report::folder::SUMMARY;
 use flitlab::report::{self, ChannelRow, DeadlockNote, Sustained, SustainedLoad};
 use flitlab::scenario::{Point, WorkloadSpec};
-use flitlab::sweep::{CRITERION, Simulation, Work, label_of};
+use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
 
 /// What is known of a scenario before it runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -61,10 +61,10 @@ impl Expectation {
             hops_mean: outlook.hops_mean,
             hops_maximum: outlook.hops_maximum,
             zero_load_latency_mean_ns: outlook.zero_load_mean / 1e3,
-            zero_load_latency_maximum_ns: outlook.zero_load_maximum as f64 / 1e3,
+            zero_load_latency_maximum_ns: outlook.zero_load_maximum.0 as f64 / 1e3,
             throughput_bound_load: throughput.map(|flits| flits / capacity),
             bottleneck: bottleneck.map(|bottleneck| bottleneck.name.clone()).or(of_exchange),
-            completion_bound_ns: completion.map(|bound| bound.time as f64 / 1e3),
+            completion_bound_ns: completion.map(|bound| bound.time.0 as f64 / 1e3),
             forwarding_cycle: simulation.scenario().network.cycle(),
         }
     }
@@ -132,6 +132,9 @@ pub(super) struct Summary<'r> {
     pub busiest_channels: Vec<&'r ChannelRow>,
     pub warnings: Vec<String>,
     pub deadlocks: Vec<DeadlockNote>,
+    /// Of a run of something that ends: how far it stayed from its bound, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_bound: Option<OverBound>,
 }
 
 impl Summary<'_> {

@@ -5,7 +5,7 @@ use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
 use flitlab::report::{ChannelRow, Measured, PathChannelRow, Status};
 use flitlab::scenario::{Network, TopologySpec};
-use flitlab::sweep::{Simulation, Work};
+use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{Fabric, Torus};
 use flitlab::units::{Picoseconds, Rate, flit_time, rate_text, time_text};
 
@@ -85,9 +85,9 @@ pub(super) fn far_rates<'p>(all: impl IntoIterator<Item = &'p Parameters>) -> Ve
 
 /// How latencies are written of which this is the largest: in ns, and beyond 10,000 ns in us.
 fn latency_unit(largest: Picoseconds) -> (fn(Picoseconds) -> String, &'static str) {
-    match largest {
-        ..=10_000_000 => (|time| format!("{:.1}", time as f64 / 1e3), "ns"),
-        _ => (|time| format!("{:.3}", time as f64 / 1e6), "us"),
+    match largest.0 {
+        ..=10_000_000 => (|time| format!("{:.1}", time.0 as f64 / 1e3), "ns"),
+        _ => (|time| format!("{:.3}", time.0 as f64 / 1e6), "us"),
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) fn latency_text(time: Picoseconds) -> String {
 pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 20);
-    let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time as f64 / 1e6);
+    let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time.0 as f64 / 1e6);
     let (warm_up, end) = (microseconds(row.warm_up), microseconds(row.simulated_time));
     let state = match row.status {
         Status::Steady => format!(
@@ -129,7 +129,7 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         line("accepted", accepted);
     }
     if let Some(time) = row.completion_time {
-        line("completion time", format!("{:.3} us", time as f64 / 1e6));
+        line("completion time", format!("{:.3} us", time.0 as f64 / 1e6));
     }
     if let Some(bandwidth) = row.bandwidth {
         line("bandwidth", format!("{bandwidth:.3} GB/s of payload a node"));
@@ -155,9 +155,9 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         row.ranks_flight,
     ];
     for (name, times) in [("critical path", of_path), ("ranks, mean", of_ranks)] {
-        let sum: f64 = times.iter().flatten().map(|&time| time as f64).sum();
+        let sum: f64 = times.iter().flatten().map(|&time| time.0 as f64).sum();
         let share = |(spent, time): (Spent, Option<Picoseconds>)| {
-            let time = time.filter(|&time| time > 0)? as f64;
+            let time = time.filter(|&time| time > Picoseconds(0))?.0 as f64;
             Some(format!("{} {:.1}%", spent.name(), time / sum * 100.0))
         };
         let shares: Vec<String> = Spent::ALL.into_iter().zip(times).filter_map(share).collect();
@@ -254,9 +254,17 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
     text
 }
 
+/// How far something that ends stayed from its bound, and why, a line each.
+pub(super) fn over_bound(over: Option<&OverBound>) -> String {
+    let Some(OverBound { ratio, bound_us, bottleneck, why }) = over else { return String::new() };
+    let first = format!("{ratio:.2} times at least {bound_us:.3} us, by {bottleneck}");
+    let lines = [("completion/bound", &first)].into_iter().chain(why.iter().map(|it| ("", it)));
+    lines.map(|(name, text)| terminal::fact(name, text, 20)).collect()
+}
+
 /// The channels that a critical path waited for longest, a line each.
 pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
-    let waited = rows.iter().take(BUSIEST).filter(|row| row.waited > 0);
+    let waited = rows.iter().take(BUSIEST).filter(|row| row.waited > Picoseconds(0));
     let lines = waited.enumerate().map(|(place, row)| {
         let name = if place == 0 { "path waited for" } else { "" };
         let time = time_text(row.waited);
@@ -331,13 +339,13 @@ pub(super) fn duration(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::latency_text;
+    use super::{Picoseconds, latency_text};
 
     #[test]
     fn latencies_beyond_ten_thousand_ns_are_in_us() {
-        assert_eq!(latency_text(850_000), "850.0 ns");
-        assert_eq!(latency_text(10_000_000), "10000.0 ns");
-        assert_eq!(latency_text(10_000_001), "10.000 us");
-        assert_eq!(latency_text(12_345_678), "12.346 us");
+        assert_eq!(latency_text(Picoseconds(850_000)), "850.0 ns");
+        assert_eq!(latency_text(Picoseconds(10_000_000)), "10000.0 ns");
+        assert_eq!(latency_text(Picoseconds(10_000_001)), "10.000 us");
+        assert_eq!(latency_text(Picoseconds(12_345_678)), "12.346 us");
     }
 }

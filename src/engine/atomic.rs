@@ -31,7 +31,7 @@ impl Model<'_> {
         self.latest = self.latest.max(now);
         let until = &mut self.sink.performing_until;
         if until.len() <= terminal as usize {
-            until.resize(terminal as usize + 1, 0);
+            until.resize(terminal as usize + 1, Picoseconds::ZERO);
         }
         for Atomic { source, bytes, note, injection_channel } in atomics {
             let until = &mut self.sink.performing_until[terminal as usize];

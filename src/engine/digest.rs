@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use std::fmt;
 
+use crate::units::Picoseconds;
+
 /// The sum of a hash of every grant (time, channel, packet). A sum doesn't depend on order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Digest(pub u64);
@@ -14,7 +16,7 @@ impl Digest {
     /// flit by flit, of each of its flits. Channels are numbered by router, network channels in port order (vacant ones
     /// included) before ejection channels; then come the injection channels, by terminal.
     #[inline]
-    pub fn add(&mut self, time: u64, channel: u32, source: u32, sequence: u32) {
+    pub fn add(&mut self, time: Picoseconds, channel: u32, source: u32, sequence: u32) {
         self.add_marked(time, Self::mark(channel, source, sequence));
     }
 
@@ -28,8 +30,8 @@ impl Digest {
 
     /// Adds a grant of a packet and channel that have this mark.
     #[inline]
-    pub(super) fn add_marked(&mut self, time: u64, mark: u64) {
-        let mut hash = time.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mark;
+    pub(super) fn add_marked(&mut self, time: Picoseconds, mark: u64) {
+        let mut hash = time.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mark;
         hash = (hash ^ hash >> 31).wrapping_mul(0x94d0_49bb_1331_11eb);
         self.0 = self.0.wrapping_add(hash ^ hash >> 29);
     }

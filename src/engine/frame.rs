@@ -54,7 +54,7 @@ impl Schedule {
     pub(super) fn new(part: usize, routers: usize) -> Self {
         Self {
             part,
-            epoch: 0,
+            epoch: Picoseconds::ZERO,
             window: Window::default(),
             active: Active::new(routers),
             due: Vec::new(),
@@ -258,15 +258,15 @@ impl<L: Letter> Together<L> {
         part.model.move_limit();
         for window in 0.. {
             let start = self.meet(window, &mut part.model);
-            if start > self.limit || start == NO_TIME {
+            if start > self.limit || !start.is_told() {
                 break;
             }
-            if start - part.model.schedule().epoch >= u64::from(HORIZON) {
+            if start - part.model.schedule().epoch >= Picoseconds::from(HORIZON) {
                 part.model.rebase(start);
             }
             let epoch = part.model.schedule().epoch;
-            let first = fitted!(start - epoch, Tick);
-            let beyond = self.limit.saturating_add(1).saturating_sub(epoch);
+            let first = fitted!((start - epoch).0, Tick);
+            let beyond = (self.limit + Picoseconds(1)).saturating_sub(epoch).0;
             let end = fitted!(u64::from(first.saturating_add(self.length)).min(beyond), Tick);
             part.run_window(first, end);
         }
@@ -280,8 +280,8 @@ impl<L: Letter> Together<L> {
         let parts = self.reports.len() / 2;
         let reports = &self.reports[window % 2 * parts..][..parts];
         let own = model.schedule().part;
-        reports[own].earliest.store(self.send(window, model), Ordering::Relaxed);
-        reports[own].at_barrier.store(model.at_barrier(), Ordering::Relaxed);
+        reports[own].earliest.store(self.send(window, model).0, Ordering::Relaxed);
+        reports[own].at_barrier.store(model.at_barrier().0, Ordering::Relaxed);
         self.rendezvous.meet();
         for from in (0..parts).filter(|&from| from != own) {
             let mut mail = L::default();
@@ -291,7 +291,7 @@ impl<L: Letter> Together<L> {
             self.post.swap(window, from, own, &mut mail);
         }
         let times = |time: fn(&Report) -> &AtomicU64| {
-            reports.iter().map(move |report| time(report).load(Ordering::Relaxed))
+            reports.iter().map(move |report| Picoseconds(time(report).load(Ordering::Relaxed)))
         };
         let start = times(|report| &report.earliest).min().expect("there is a part");
         let latest = times(|report| &report.at_barrier).max().expect("there is a part");
@@ -403,7 +403,7 @@ mod tests {
             tokens.retain(|&(time, left)| {
                 assert!(time >= start, "a token came too late to be seen");
                 if time < end {
-                    self.sum += self.schedule.time(time) * u64::from(name + 1);
+                    self.sum += self.schedule.time(time).0 * u64::from(name + 1);
                     if left > 0 {
                         self.sent.push(((name + 1) % self.all, time + STEP, left - 1));
                     }
@@ -493,7 +493,7 @@ mod tests {
             }
         }
         for parts in 1..=4 {
-            let (sum, visits, left) = run(parts, all, steps, &[Picoseconds::MAX]);
+            let (sum, visits, left) = run(parts, all, steps, &[Picoseconds::NEVER]);
             assert_eq!((sum, left), (expected, false), "{parts} parts");
             let tokens = u64::from(all.div_ceil(3) * (steps + 1));
             assert!(visits <= tokens, "{visits} visits, none of a router without a token");
@@ -502,12 +502,13 @@ mod tests {
 
     #[test]
     fn a_limit_in_between_changes_nothing() {
-        let undisturbed = run(1, 50, 400, &[Picoseconds::MAX]);
+        let undisturbed = run(1, 50, 400, &[Picoseconds::NEVER]);
         for parts in 1..=3 {
-            let (sum, _, left) = run(parts, 50, 400, &[1, 100, 101, 1_999, Picoseconds::MAX]);
+            let (sum, _, left) =
+                run(parts, 50, 400, &[1, 100, 101, 1_999, u64::MAX].map(Picoseconds));
             assert_eq!((sum, left), (undisturbed.0, false));
         }
-        assert!(run(2, 50, 400, &[1_000]).2, "tokens are still going round");
+        assert!(run(2, 50, 400, &[Picoseconds(1_000)]).2, "tokens are still going round");
     }
 
     #[test]
@@ -515,9 +516,9 @@ mod tests {
         let mut ring = Part { model: Ring::new(0, 1, 1, 2), observer: () };
         let late = HORIZON + 100;
         ring.model.arrive(0, late, 2);
-        assert!(!run_parts(std::slice::from_mut(&mut ring), STEP, Picoseconds::MAX).0);
+        assert!(!run_parts(std::slice::from_mut(&mut ring), STEP, Picoseconds::NEVER).0);
         let of_token = |start: Tick| (0..3).map(move |step| u64::from(start + step * STEP));
         assert_eq!(ring.model.sum, of_token(0).chain(of_token(late)).sum::<u64>());
-        assert_eq!(ring.model.schedule.epoch, u64::from(late), "it has moved on");
+        assert_eq!(ring.model.schedule.epoch, Picoseconds::from(late), "it has moved on");
     }
 }

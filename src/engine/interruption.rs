@@ -17,7 +17,7 @@ use crate::topology::{Channel, Fabric, NONE};
 use crate::units::Picoseconds;
 
 /// How often it is looked whether the network is empty.
-const LOOK: Picoseconds = 100_000;
+const LOOK: Picoseconds = Picoseconds(100_000);
 
 /// Something that fails while the network is at work, and the table that is made without it.
 #[derive(Clone, Debug)]
@@ -170,7 +170,7 @@ impl<'f> Model<'f> {
     fn fail(&mut self, interruption: &Interruption) {
         if self.flits.is_some() {
             // Until then packets wait for what they have waited for so far.
-            self.settle_stalls(self.schedule.tick(interruption.at + 1));
+            self.settle_stalls(self.schedule.tick(interruption.at + Picoseconds(1)));
         }
         let fabric = self.whole.fabric;
         let first_router = self.whole.cut.first_router(self.schedule.part);
@@ -184,11 +184,12 @@ impl<'f> Model<'f> {
                     output.needs_room = false;
                     (output.hands_on, output.repeats) = (false, false);
                     if self.flits.is_some() {
-                        self.swallow_flits(number, port, interruption.at + 1);
+                        self.swallow_flits(number, port, interruption.at + Picoseconds(1));
                         continue;
                     }
                     // It may be granted now, whatever it waited for.
-                    let next = output.free_at.max(self.schedule.tick(interruption.at + 1));
+                    let next =
+                        output.free_at.max(self.schedule.tick(interruption.at + Picoseconds(1)));
                     self.ports.lower(number, port, next);
                     self.schedule.active.lower(number, next);
                 }
@@ -235,7 +236,7 @@ impl<'f> Model<'f> {
     fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
         self.guide = Some(Guide::Table(&interruption.table));
         self.sources.paused = false;
-        let next = self.schedule.tick(now + 1);
+        let next = self.schedule.tick(now + Picoseconds(1));
         let fabric = self.whole.fabric;
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             self.drop_queued(terminal, |to| !interruption.serves(fabric, to));

@@ -4,6 +4,7 @@ use super::dateline::{self, Dateline};
 use super::{
     DOWN_CHANNEL, MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL,
 };
+use crate::narrow::fitted;
 use crate::routing::{ForwardingTable, Routes};
 
 /// The virtual channels in use, in ascending order: a lane is a place in this order.
@@ -105,5 +106,15 @@ impl Lanes {
     #[inline]
     pub(super) fn channel(&self, lane: u8) -> u8 {
         self.channels[usize::from(lane)]
+    }
+
+    /// The number by which a buffer of an input port is drawn in random arbitration: its virtual
+    /// channel. The two queues of a router's reduction unit lie behind all lanes, and have the
+    /// numbers behind those of all virtual channels, whichever of these are in use.
+    #[inline]
+    pub(super) fn drawn_number(&self, lane: u8) -> u8 {
+        let used = self.channels.get(usize::from(lane));
+        let behind = || MOST_VIRTUAL_CHANNELS + lane - fitted!(self.channels.len(), u8);
+        used.copied().unwrap_or_else(behind)
     }
 }

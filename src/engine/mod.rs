@@ -190,7 +190,7 @@ impl Carried {
     /// The mean utilisation of channels between routers in the `time` since it was `before`, without a reset
     /// meanwhile.
     pub fn mean_utilisation_since(&self, before: Self, time: Picoseconds) -> f64 {
-        let all = u128::from(time.max(1)) * u128::from(self.channels.max(1));
+        let all = u128::from(time.max(Picoseconds(1))) * u128::from(self.channels.max(1));
         self.busy.saturating_sub(before.busy) as f64 / all as f64
     }
 }
@@ -229,7 +229,7 @@ pub fn run_script(
 ) -> Result<(Log, Digest), Deadlock> {
     let workload = Workload::Script(script);
     let mut engine = Engine::new(1, fabric, routes, parameters, workload, Log::default());
-    engine.run_until(Picoseconds::MAX);
+    engine.run_until(Picoseconds::NEVER);
     match engine.find_deadlock() {
         Some(deadlock) => Err(deadlock),
         None => Ok((std::mem::take(engine.observer()), engine.digest())),

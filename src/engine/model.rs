@@ -125,7 +125,7 @@ impl<'f> Model<'f> {
             counters: Counters::default(),
             mail: (0..whole.cut.parts()).map(|_| Mail::default()).collect(),
             whole: Arc::clone(whole),
-            latest: 0,
+            latest: Picoseconds::ZERO,
             is_large: false,
         };
         for terminal in 0..fitted!(model.sources.adapters.len(), u32) {
@@ -150,7 +150,7 @@ impl<'f> Model<'f> {
             0..if self.packets.count > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
         let packets = buffers.flat_map(|buffer| self.packets_in(buffer));
         let ready = packets.map(|slot| self.time(self.packets.packets[slot as usize].ready));
-        ready.max().unwrap_or(0).max(latest)
+        ready.max().unwrap_or(Picoseconds::ZERO).max(latest)
     }
 
     /// Bytes of the part's arrays before traffic.

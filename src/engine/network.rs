@@ -205,7 +205,8 @@ impl Network {
 
 /// The timing of network, injection and ejection channels.
 fn timings(parameters: &Parameters) -> [ChannelTiming; 3] {
-    let switch = parameters.sharing.as_ref().map_or(0, |sharing| sharing.switch_allocation);
+    let switch =
+        parameters.sharing.as_ref().map_or(Picoseconds::ZERO, |sharing| sharing.switch_allocation);
     let crossbar = parameters.crossbar_latency + switch;
     let kinds = [
         (parameters.link_flit_time(), parameters.link_latency + crossbar, parameters.link_latency),
@@ -214,7 +215,11 @@ fn timings(parameters: &Parameters) -> [ChannelTiming; 3] {
             parameters.injection_latency,
             parameters.injection_latency,
         ),
-        (parameters.ejection_flit_time(), parameters.ejection_latency + crossbar, 0),
+        (
+            parameters.ejection_flit_time(),
+            parameters.ejection_latency + crossbar,
+            Picoseconds::ZERO,
+        ),
     ];
     kinds.map(|(flit_time, forward, back)| ChannelTiming { flit_time, forward, back })
 }

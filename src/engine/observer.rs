@@ -34,6 +34,8 @@ pub struct CompletedMessage {
     pub destination: u32,
     /// Payload in bytes; for a read, the response's.
     pub bytes: u64,
+    /// Whether it only arranges another message, as the two do that come before a large one.
+    pub is_control: bool,
     pub created: Picoseconds,
     /// When it had been received, host overheads included.
     pub completed: Picoseconds,

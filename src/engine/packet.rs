@@ -239,7 +239,7 @@ mod tests {
             note: 0,
             way: Way::default(),
         };
-        let origin = Origin::new((0, 0), NONE, 0, 0, 0);
+        let origin = Origin::new((Picoseconds(0), Picoseconds(0)), NONE, 0, 0, 0);
         let mut packets = Packets::new(2);
         let slots: Vec<u32> = (0..3).map(|_| packets.insert(packet, origin)).collect();
         assert_eq!(slots, [0, 1, 2]);
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn what_became_of_a_packet_is_kept() {
-        let mut origin = Origin::new((1, 2), NONE, 3, 4, 5);
+        let mut origin = Origin::new((Picoseconds(1), Picoseconds(2)), NONE, 3, 4, 5);
         for kind in Derouting::KINDS.map(Some).into_iter().chain([None]) {
             origin.set_derouting(kind);
             assert_eq!((origin.derouting(), origin.is_useless()), (kind, false));

@@ -79,8 +79,8 @@ impl FlitSharing {
 impl Default for FlitSharing {
     fn default() -> Self {
         Self {
-            virtual_channel_allocation: 0,
-            switch_allocation: 0,
+            virtual_channel_allocation: Picoseconds::ZERO,
+            switch_allocation: Picoseconds::ZERO,
             iterations: 1,
             routing_at_head: false,
             virtual_output_queues: false,
@@ -112,7 +112,7 @@ impl Default for CollectiveUnit {
         Self {
             together: false,
             open_operations: 16,
-            combining_latency: 10_000,
+            combining_latency: Picoseconds(10_000),
             combining_rate: Rate(64_000_000_000),
         }
     }
@@ -206,21 +206,21 @@ impl Default for Parameters {
             sharing: None,
             bubble: true,
             crossbar_speedup: 1,
-            routing_latency: 25_000,
-            crossbar_latency: 10_000,
+            routing_latency: Picoseconds(25_000),
+            crossbar_latency: Picoseconds(10_000),
             link_rate: Rate(60_000_000_000),
-            link_latency: 70_000,
+            link_latency: Picoseconds(70_000),
             injection_channels: 2,
             injection_rate: Rate(64_000_000_000),
-            injection_latency: 13_000,
+            injection_latency: Picoseconds(13_000),
             injection_buffer: 144,
             ejection_channels: 2,
             ejection_rate: Rate(64_000_000_000),
-            ejection_latency: 13_000,
-            send_overhead: 340_000,
-            receive_overhead: 340_000,
-            service_time: 100_000,
-            atomic_time: 50_000,
+            ejection_latency: Picoseconds(13_000),
+            send_overhead: Picoseconds(340_000),
+            receive_overhead: Picoseconds(340_000),
+            service_time: Picoseconds(100_000),
+            atomic_time: Picoseconds(50_000),
             collective: CollectiveUnit::default(),
             errors: None,
         }
@@ -251,21 +251,21 @@ impl Parameters {
             sharing: None,
             bubble: false,
             crossbar_speedup: 1,
-            routing_latency: 80_000,
-            crossbar_latency: 20_000,
+            routing_latency: Picoseconds(80_000),
+            crossbar_latency: Picoseconds(20_000),
             link_rate: rate,
-            link_latency: 26_000,
+            link_latency: Picoseconds(26_000),
             injection_channels: 1,
             injection_rate: rate,
-            injection_latency: 26_000,
+            injection_latency: Picoseconds(26_000),
             injection_buffer: 132,
             ejection_channels: 1,
             ejection_rate: rate,
-            ejection_latency: 26_000,
-            send_overhead: 520_000,
-            receive_overhead: 520_000,
-            service_time: 100_000,
-            atomic_time: 50_000,
+            ejection_latency: Picoseconds(26_000),
+            send_overhead: Picoseconds(520_000),
+            receive_overhead: Picoseconds(520_000),
+            service_time: Picoseconds(100_000),
+            atomic_time: Picoseconds(50_000),
             collective: CollectiveUnit::default(),
             errors: None,
         }
@@ -320,25 +320,25 @@ impl Parameters {
         let flit =
             self.link_flit_time().max(self.injection_flit_time()).max(self.ejection_flit_time());
         let latency = self.link_latency.max(self.injection_latency).max(self.ejection_latency);
-        flit.saturating_mul(self.maximum_packet().into())
-            .saturating_add(latency)
-            .saturating_add(self.routing_latency)
-            .saturating_add(self.crossbar_latency)
-            .saturating_add(self.allocation_latency())
-            .saturating_add(self.output_wait())
+        flit * self.maximum_packet().into()
+            + latency
+            + self.routing_latency
+            + self.crossbar_latency
+            + self.allocation_latency()
+            + self.output_wait()
     }
 
     /// The latencies of both allocations, where links are shared flit by flit.
     pub fn allocation_latency(&self) -> Picoseconds {
-        self.sharing.as_ref().map_or(0, |sharing| {
-            sharing.virtual_channel_allocation.saturating_add(sharing.switch_allocation)
+        self.sharing.as_ref().map_or(Picoseconds::ZERO, |sharing| {
+            sharing.virtual_channel_allocation + sharing.switch_allocation
         })
     }
 
     /// The longest that a flit waits behind the crossbar.
     pub fn output_wait(&self) -> Picoseconds {
         let flits = self.sharing.as_ref().map_or(0, |sharing| sharing.output_buffer);
-        self.link_flit_time().max(self.ejection_flit_time()).saturating_mul(flits.into())
+        self.link_flit_time().max(self.ejection_flit_time()) * flits.into()
     }
 
     /// The time a flit occupies a network channel.
@@ -349,11 +349,8 @@ impl Parameters {
     /// From the end of a packet on a network channel that sends again until it is known to be there, if the
     /// acknowledgement waits for one of the largest packets and none is lost.
     pub fn acknowledged_after(&self) -> Picoseconds {
-        let packet = self.link_flit_time().saturating_mul(self.maximum_packet().into());
-        self.link_latency
-            .saturating_mul(2)
-            .saturating_add(self.crossbar_latency)
-            .saturating_add(packet)
+        let packet = self.link_flit_time() * self.maximum_packet().into();
+        self.link_latency * 2 + self.crossbar_latency + packet
     }
 
     /// How many of the largest packets can be under way on a network channel that sends again, and how many it sends
@@ -362,9 +359,9 @@ impl Parameters {
     pub fn packets_on_a_link(&self) -> Option<(u32, f64)> {
         let errors = self.errors.as_ref()?;
         let packet = self.maximum_packet();
-        let flit = self.link_flit_time() as f64;
+        let flit = self.link_flit_time().0 as f64;
         let known =
-            (self.crossbar_latency + 2 * self.link_latency) as f64 + f64::from(packet - 1) * flit;
+            (self.crossbar_latency + 2 * self.link_latency).0 as f64 + f64::from(packet - 1) * flit;
         Some((
             (errors.replay_buffer / packet).min(errors.most_packets()),
             known / (f64::from(packet) * flit),

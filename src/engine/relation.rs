@@ -107,8 +107,9 @@ pub(super) struct Views {
 #[derive(Clone, Copy, Default)]
 struct View {
     allocation: u64,
-    /// Flits free in each.
+    /// Flits free in each, and in all together.
     room: [u16; MAXIMUM_LANES as usize],
+    all: u32,
     /// Those with room for so many flits, a bit each.
     fits: u16,
     flits: u16,
@@ -455,8 +456,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// Of hops by port that are no reserve, lead through a free output and have the room that is needed for so many flits: the
-    /// one with the most. The list has so many hops; of equal ones that is preferred which comes first from a place on.
+    /// Of hops by port that are no reserve, lead through a free output and have the room that is needed for so many flits: by
+    /// the output for which least waits, in the lane with the most room. The list has so many hops; of equal ones that is
+    /// preferred which comes first from a place on.
     fn best(
         &mut self,
         ports: Range<usize>,
@@ -464,20 +466,20 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         needs: [u16; 2],
         now: Tick,
     ) -> Option<Hop> {
-        let (mut best, mut most, mut turn) = (None, 0, 0);
+        let (mut best, mut most, mut turn) = (None, (0, 0), 0);
         for place in ports {
             let of_port = self.related().port(place);
             if self.output(usize::from(of_port.port)).free_at > now {
                 continue;
             }
-            let rooms = self.view(usize::from(of_port.port), now).room;
+            let &mut View { room: rooms, all, .. } = self.view(usize::from(of_port.port), now);
             for lane in lanes_in(of_port.lanes) {
                 let room = rooms[usize::from(lane)];
-                let own = of_port.turn(lane, first, hops);
+                let (like, own) = ((all, room), of_port.turn(lane, first, hops));
                 if room >= of_port.need(lane, needs)
-                    && (best.is_none() || (room, turn) > (most, own))
+                    && (best.is_none() || (like, turn) > (most, own))
                 {
-                    (best, most, turn) = (Some(Hop::new(of_port.port, lane)), room, own);
+                    (best, most, turn) = (Some(Hop::new(of_port.port, lane)), like, own);
                 }
             }
         }
@@ -494,7 +496,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             for lane in 0..fitted!(self.whole.lanes.count(), u8) {
                 let place = room + u32::from(lane);
                 self.credits.collect(place, now);
-                view.room[usize::from(lane)] = self.credits.room[place as usize];
+                let room = self.credits.room[place as usize];
+                view.room[usize::from(lane)] = room;
+                view.all += u32::from(room);
             }
             self.views().outputs[output] = view;
         }

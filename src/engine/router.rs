@@ -386,7 +386,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 let pair = word * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 let (input, lane) = self.place(pair);
-                let asker = (input, self.whole.lanes.channel(lane));
+                let asker = (input, self.whole.lanes.drawn_number(lane));
                 let drawn = Some((drawn(time, (self.name, output), asker), pair));
                 if drawn > latest && (next.is_none() || drawn < next) {
                     next = drawn;

@@ -94,8 +94,8 @@ impl<'f, O: Observer> Engine<'f, O> {
             parts: parts.collect(),
             whole,
             window,
-            clock: 0,
-            statistics_since: 0,
+            clock: Picoseconds::ZERO,
+            statistics_since: Picoseconds::ZERO,
             others: Duration::ZERO,
             log: None,
             interruption: interruption.map(|interruption| (interruption, Course::Ahead)),
@@ -117,7 +117,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         let step = Picoseconds::from(self.window);
         let mut left = true;
         while left && self.clock < limit {
-            let mark = (self.clock / step + 1).saturating_mul(step);
+            let mark = step * (self.clock / step + 1);
             left = self.run_quietly(mark.min(limit));
             if self.clock == mark || !left {
                 log(self.clock, self.counters().grants, self.digest());
@@ -160,7 +160,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// The present as a part's tick.
     fn tick(&mut self, part: usize) -> Tick {
         let model = &mut self.parts[part].model;
-        if self.clock.saturating_sub(model.schedule.epoch) >= u64::from(HORIZON) {
+        if self.clock.saturating_sub(model.schedule.epoch) >= Picoseconds::from(HORIZON) {
             model.rebase(self.clock);
         }
         tick(self.clock, model.schedule.epoch)
@@ -337,7 +337,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn carried(&self) -> Carried {
         let mut carried =
             Carried { channels: self.whole.fabric.channels() as u64, ..Carried::default() };
-        let mut busiest = 0;
+        let mut busiest = Picoseconds::ZERO;
         for channel in self.in_order() {
             let busy = self.busy(channel);
             busiest = busiest.max(busy);
@@ -345,7 +345,8 @@ impl<'f, O: Observer> Engine<'f, O> {
                 carried.busy += u128::from(busy);
             }
         }
-        carried.busiest = busiest as f64 / (self.clock - self.statistics_since).max(1) as f64;
+        carried.busiest =
+            busiest.0 as f64 / (self.clock - self.statistics_since).max(Picoseconds(1)).0 as f64;
         carried
     }
 
@@ -364,7 +365,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     fn report(&self, channel: (&Model<'f>, u32, ChannelKind)) -> ChannelReport {
         let (model, number, kind) = channel;
         let statistics = model.channel_statistics(number);
-        let time = (self.clock - self.statistics_since).max(1) as f64;
+        let time = (self.clock - self.statistics_since).max(Picoseconds(1)).0 as f64;
         let outputs = narrow::<u32>(model.ports.outputs);
         let name = if number < outputs {
             number + self.whole.cut.first_output(model.schedule.part)
@@ -374,8 +375,8 @@ impl<'f, O: Observer> Engine<'f, O> {
         ChannelReport {
             name: self.whole.network.channel_name(self.whole.fabric, name),
             kind,
-            utilisation: self.busy(channel) as f64 / time,
-            stalled: statistics.stalled.map(|by| by.map(|stalled| stalled as f64 / time)),
+            utilisation: self.busy(channel).0 as f64 / time,
+            stalled: statistics.stalled.map(|by| by.map(|stalled| stalled.0 as f64 / time)),
             statistics,
         }
     }
@@ -415,9 +416,9 @@ fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
     let Some(latency) = workload.barrier_latency() else { return window };
     // When a terminal comes to a barrier is known when its last packet starts, or the last one that it waits for
     // leaves the network.
-    let sent = u64::from(flits * whole.timing(ChannelKind::Injection).flit);
-    let received =
-        u64::from(whole.timing(ChannelKind::Ejection).forward) + parameters.receive_overhead;
+    let sent = Picoseconds::from(flits * whole.timing(ChannelKind::Injection).flit);
+    let received = Picoseconds::from(whole.timing(ChannelKind::Ejection).forward)
+        + parameters.receive_overhead;
     let barrier = latency + parameters.send_overhead + sent.min(received);
     window.min(narrow::<Tick>(barrier.min(LONGEST)))
 }

@@ -270,6 +270,7 @@ impl Model<'_> {
             source,
             destination,
             bytes,
+            is_control: self.workload.is_control(tag),
             created: started,
             completed,
         });

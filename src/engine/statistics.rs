@@ -61,7 +61,7 @@ impl Statistics {
         Self {
             lanes,
             flits: vec![0; channels * lanes],
-            stalled: vec![[0; STALLS]; outputs],
+            stalled: vec![[Picoseconds::ZERO; STALLS]; outputs],
             carried_over: vec![0; channels],
         }
     }
@@ -144,7 +144,7 @@ impl Model<'_> {
     pub(super) fn reset_statistics(&mut self, now: Tick) {
         self.settle_stalls(now);
         self.statistics.flits.fill(0);
-        self.statistics.stalled.fill([0; STALLS]);
+        self.statistics.stalled.fill([Picoseconds::ZERO; STALLS]);
         if let Some(links) = &mut self.links {
             links.reset_statistics();
         }

@@ -18,21 +18,21 @@ pub(super) const NEVER: Tick = Tick::MAX;
 pub(super) const FAR: Tick = NEVER - 1;
 
 /// The time of what is not going to happen, as far as is known.
-pub(super) const NO_TIME: Picoseconds = Picoseconds::MAX;
+pub(super) const NO_TIME: Picoseconds = Picoseconds::NEVER;
 
 /// The epoch moves on before anything happens at this tick.
 pub(super) const HORIZON: Tick = 1 << 31;
 
 /// The longest that a packet on a channel, the channel's latency and a router's may take together, about half a
 /// millisecond: whatever a router reckons with before the horizon can then be told in ticks.
-pub const LONGEST: Picoseconds = 500_000_000;
+pub const LONGEST: Picoseconds = Picoseconds(500_000_000);
 
 /// A time as a tick; 0 if it is over.
 #[inline]
 pub(super) fn tick(time: Picoseconds, epoch: Picoseconds) -> Tick {
     match time.checked_sub(epoch) {
         None => 0,
-        Some(since) if since < Picoseconds::from(FAR) => fitted!(since, Tick),
+        Some(since) if since < Picoseconds::from(FAR) => fitted!(since.0, Tick),
         Some(_) => FAR,
     }
 }
@@ -49,11 +49,11 @@ mod tests {
 
     #[test]
     fn ticks_count_from_the_epoch() {
-        let epoch = 1 << 40;
-        assert_eq!(tick(epoch - 1, epoch), 0);
-        assert_eq!(tick(epoch + 7, epoch), 7);
-        assert_eq!(tick(epoch + u64::from(FAR), epoch), FAR);
-        assert_eq!(tick(Picoseconds::MAX, epoch), FAR);
+        let epoch = Picoseconds(1 << 40);
+        assert_eq!(tick(epoch - Picoseconds(1), epoch), 0);
+        assert_eq!(tick(epoch + Picoseconds(7), epoch), 7);
+        assert_eq!(tick(epoch + Picoseconds::from(FAR), epoch), FAR);
+        assert_eq!(tick(Picoseconds::NEVER, epoch), FAR);
         assert_eq!([3, 9, NEVER].map(|tick| rebased(tick, 5)), [0, 4, NEVER]);
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn drawn(
 ) -> u64 {
     let output = u64::from(router) << 16 | fitted!(output, u64);
     let asker = fitted!(port, u64) << 8 | u64::from(virtual_channel);
-    mixed(mixed(mixed(time) ^ output) ^ asker)
+    mixed(mixed(mixed(time.0) ^ output) ^ asker)
 }
 
 #[cfg(test)]

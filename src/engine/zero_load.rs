@@ -41,7 +41,7 @@ pub fn zero_load_latency(parameters: &Parameters, hops: u32, flits: u32) -> Pico
         Switching::VirtualCutThrough | Switching::Wormhole => {
             let header = injected + routing + hops * (link + routing);
             let by_ejection = header + ejection_tail;
-            let by_link = if hops > 0 { header - routing + link_tail } else { 0 };
+            let by_link = if hops > 0 { header - routing + link_tail } else { Picoseconds::ZERO };
             // The flits behind the header don't pay its routing latencies.
             let by_injection = injected + hops * link + injection_tail;
             by_ejection.max(by_link).max(by_injection) + ejection

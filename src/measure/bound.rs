@@ -13,6 +13,7 @@ use crate::narrow::{narrow, rounded};
 use crate::routing::Routes;
 use crate::topology::{Channel, Fabric};
 use crate::traffic::{Access, Pattern};
+use crate::units::Picoseconds;
 
 /// The most pairs that are looked at; beyond it every so-manieth source stands for all.
 const MOST_PAIRS: u64 = 1 << 23;
@@ -33,7 +34,7 @@ pub struct Outlook {
     pub hops_maximum: u32,
     /// Zero-load packet latency in picoseconds: mean over packets, and of the farthest pair.
     pub zero_load_mean: f64,
-    pub zero_load_maximum: u64,
+    pub zero_load_maximum: Picoseconds,
     /// What saturates first; `None` if only a sample of the pairs was looked at.
     pub bottleneck: Option<Bottleneck>,
 }
@@ -116,7 +117,7 @@ struct Flows<'a> {
     hops: f64,
     latency: f64,
     hops_maximum: u32,
-    latency_maximum: u64,
+    latency_maximum: Picoseconds,
     /// The channels between the pair at hand, each with the share of the packets that takes it.
     way: Vec<(Channel, f64)>,
 }
@@ -134,7 +135,7 @@ impl<'a> Flows<'a> {
             hops: 0.0,
             latency: 0.0,
             hops_maximum: 0,
-            latency_maximum: 0,
+            latency_maximum: Picoseconds::ZERO,
             way: Vec::new(),
         }
     }
@@ -160,7 +161,7 @@ impl<'a> Flows<'a> {
         for &(count, flits) in packets {
             let latency = zero_load_latency(self.parameters, hops, flits);
             self.latency_maximum = self.latency_maximum.max(latency);
-            self.latency += rate * count * latency as f64;
+            self.latency += rate * count * latency.0 as f64;
             self.hops += rate * count * f64::from(hops);
             self.packets += rate * count;
             load += rate * count * f64::from(flits) / message_flits;
@@ -174,12 +175,12 @@ impl<'a> Flows<'a> {
 
     fn outlook(self, mean_rate: f64, complete: bool) -> Outlook {
         let parameters = self.parameters;
-        let link = parameters.link_flit_time() as f64;
+        let link = parameters.link_flit_time().0 as f64;
         // What a terminal's channels carry, in flits a flit time of a network channel.
         let injection = f64::from(parameters.injection_channels) * link
-            / parameters.injection_flit_time() as f64;
-        let ejection =
-            f64::from(parameters.ejection_channels) * link / parameters.ejection_flit_time() as f64;
+            / parameters.injection_flit_time().0 as f64;
+        let ejection = f64::from(parameters.ejection_channels) * link
+            / parameters.ejection_flit_time().0 as f64;
         let largest = |loads: &[f64]| {
             let start = (0, 0.0);
             (0..).zip(loads).fold(

@@ -42,12 +42,12 @@ struct Latencies {
 impl Latencies {
     fn new() -> Self {
         let histogram = Histogram::new(3).expect("three digits are allowed");
-        Self { histogram, sum: 0, maximum: 0 }
+        Self { histogram, sum: 0, maximum: Picoseconds::ZERO }
     }
 
     #[inline]
     fn record(&mut self, latency: Picoseconds) {
-        self.histogram.record(latency).expect("the histogram resizes itself");
+        self.histogram.record(latency.0).expect("the histogram resizes itself");
         self.sum += u128::from(latency);
         self.maximum = self.maximum.max(latency);
     }
@@ -63,14 +63,15 @@ impl Latencies {
 
     fn distribution(&self) -> Option<Distribution> {
         let count = self.histogram.len();
-        let quantile = |share: f64| self.histogram.value_at_quantile(share).min(self.maximum);
+        let value =
+            |share: f64| Picoseconds(self.histogram.value_at_quantile(share)).min(self.maximum);
         (count > 0).then(|| Distribution {
             count,
             mean: self.sum as f64 / count as f64,
-            p50: quantile(0.5),
-            p95: quantile(0.95),
-            p99: quantile(0.99),
-            p999: quantile(0.999),
+            p50: value(0.5),
+            p95: value(0.95),
+            p99: value(0.99),
+            p999: value(0.999),
             maximum: self.maximum,
         })
     }
@@ -89,7 +90,7 @@ impl Latencies {
         let mut steps: Vec<Quantile> = Vec::new();
         for share in hundredths.chain(tail).chain([1.0]) {
             let at = self.histogram.value_at_quantile(share);
-            let value = at.min(self.maximum);
+            let value = Picoseconds(at).min(self.maximum);
             if steps.last().is_none_or(|last| last.value < value) {
                 steps.push(Quantile { value, share: self.histogram.quantile_below(at) });
             }
@@ -134,9 +135,10 @@ pub struct Delivered {
     pub hops: u64,
     /// Packets that were derouted, by kind.
     pub derouted: [u64; Derouting::KINDS.len()],
-    /// Sum of the packets' latencies from creation, and from injection, in picoseconds.
-    pub latency: u64,
-    pub network_latency: u64,
+    /// Sum of the packets' latencies from creation, and from injection, in picoseconds: together they may be
+    /// longer than a time can be.
+    pub latency: u128,
+    pub network_latency: u128,
 }
 
 impl Delivered {
@@ -190,7 +192,7 @@ impl Collector {
             packets: Latencies::new(),
             messages: Latencies::new(),
             payload_by_source: vec![0; terminals as usize],
-            latest_completion: 0,
+            latest_completion: Picoseconds::ZERO,
             order: None,
             log: None,
         }
@@ -256,6 +258,7 @@ impl Collector {
     }
 
     /// Latencies of messages, host overheads included; of a read, from its creation to its end.
+    /// Control messages are none.
     pub fn message_latency(&self) -> Option<Distribution> {
         self.messages.distribution()
     }
@@ -299,8 +302,8 @@ impl Observer for Collector {
             payload: u64::from(packet.payload),
             hops: u64::from(packet.hops),
             derouted: Derouting::KINDS.map(|kind| u64::from(packet.derouting == Some(kind))),
-            latency,
-            network_latency: packet.delivered - packet.injected,
+            latency: latency.into(),
+            network_latency: (packet.delivered - packet.injected).into(),
         });
         if !self.on {
             return;
@@ -314,7 +317,10 @@ impl Observer for Collector {
             log.message(message);
         }
         if self.on {
-            self.messages.record(message.completed - message.created);
+            // Two control messages beside each large one would halve the mean, and be the median.
+            if !message.is_control {
+                self.messages.record(message.completed - message.created);
+            }
             self.latest_completion = self.latest_completion.max(message.completed);
         }
     }
@@ -329,24 +335,24 @@ mod tests {
         let mut latencies = Latencies::new();
         assert_eq!(latencies.quantiles(), []);
         for value in 1..=1_000_000u64 {
-            latencies.record(value * 1000);
+            latencies.record(Picoseconds(value * 1000));
         }
         let steps = latencies.quantiles();
         assert!((100..=137).contains(&steps.len()), "{}", steps.len());
         assert!(steps.is_sorted_by(|a, b| a.value < b.value && a.share < b.share));
         for step in &steps {
-            assert!((step.value as f64 / 1e9 - step.share).abs() < 2e-3, "{step:?}");
+            assert!((step.value.0 as f64 / 1e9 - step.share).abs() < 2e-3, "{step:?}");
         }
-        assert_eq!(steps.last(), Some(&Quantile { value: 1_000_000_000, share: 1.0 }));
+        assert_eq!(steps.last(), Some(&Quantile { value: Picoseconds(1_000_000_000), share: 1.0 }));
     }
 
     #[test]
     fn equal_values_are_one_step() {
         let mut latencies = Latencies::new();
-        (0..50).for_each(|_| latencies.record(700));
-        latencies.record(900);
+        (0..50).for_each(|_| latencies.record(Picoseconds(700)));
+        latencies.record(Picoseconds(900));
         let steps: Vec<(u64, f64)> =
-            latencies.quantiles().iter().map(|step| (step.value, step.share)).collect();
+            latencies.quantiles().iter().map(|step| (step.value.0, step.share)).collect();
         assert_eq!(steps, [(700, 50.0 / 51.0), (900, 1.0)]);
     }
 }

@@ -121,21 +121,22 @@ mod tests {
             source,
             destination: 9,
             bytes: 1,
-            created: 0,
+            is_control: false,
+            created: Picoseconds(0),
             completed,
         };
         let filter = LogFilter { packets: false, messages: true, terminals: vec![1, 2], most: 3 };
         let mut one = DeliveryLog::new(filter);
         let mut other = one.fork();
         for time in [50, 10, 30] {
-            one.message(&message(1, time));
-            other.message(&message(2, time + 5));
-            other.message(&message(3, time));
+            one.message(&message(1, Picoseconds(time)));
+            other.message(&message(2, Picoseconds(time + 5)));
+            other.message(&message(3, Picoseconds(time)));
         }
         one.gather(&mut other);
         let logged = one.take();
         let kept: Vec<_> = logged.messages.iter().map(|it| (it.source, it.completed)).collect();
-        assert_eq!(kept, [(1, 10), (2, 15), (1, 30)]);
+        assert_eq!(kept, [(1, Picoseconds(10)), (2, Picoseconds(15)), (1, Picoseconds(30))]);
         assert_eq!((logged.messages_left_out, logged.packets.len()), (3, 0));
     }
 }

@@ -109,7 +109,7 @@ impl Explanation {
         let mut means = Times::default();
         for (kind, mean) in means.iter_mut().enumerate() {
             let sum: u128 = self.ranks.iter().map(|times| u128::from(times[kind])).sum();
-            *mean = narrow(sum / self.ranks.len().max(1) as u128);
+            *mean = Picoseconds::from_wide(sum / self.ranks.len().max(1) as u128);
         }
         means
     }
@@ -124,7 +124,7 @@ pub fn explain(
     flight: impl Fn(&Leg) -> Picoseconds,
 ) -> Explanation {
     let history = History::new(schedule, records);
-    let end = records.jobs.iter().map(|job| job.end).max().unwrap_or(0);
+    let end = records.jobs.iter().map(|job| job.end).max().unwrap_or(Picoseconds::ZERO);
     let mut path = Vec::new();
     if let Some(last) = history.last(places) {
         history.walk(Step::Job(last), &flight, |stretch| {
@@ -153,8 +153,8 @@ struct Grid {
 impl Grid {
     fn new(ranks: u32, end: Picoseconds) -> Self {
         let group = ranks.div_ceil(MOST_GROUPS).max(1);
-        let slice = end.div_ceil(SLICES).max(1);
-        let slices = end.div_ceil(slice);
+        let slice = end.div_ceil(SLICES).max(Picoseconds(1));
+        let slices = end.0.div_ceil(slice.0);
         let mut activity = Vec::new();
         for first_rank in (0..ranks).step_by(group as usize) {
             let last_rank = (first_rank + group).min(ranks) - 1;
@@ -285,12 +285,12 @@ impl<'a> History<'a> {
         mut tell: impl FnMut(Stretch) -> bool,
     ) {
         let mut step = Some(from);
-        let mut time = Picoseconds::MAX;
+        let mut time = Picoseconds::NEVER;
         while let Some(at) = step {
             let (before, stretches) = self.back(at, flight);
             for stretch in stretches.into_iter().flatten() {
                 // What is followed back may have ended before what follows began: then it waited for that.
-                debug_assert!(stretch.end <= time || time == Picoseconds::MAX);
+                debug_assert!(stretch.end <= time || time == Picoseconds::NEVER);
                 time = stretch.start;
                 if stretch.start < stretch.end && !tell(stretch) {
                     return;
@@ -337,12 +337,18 @@ impl<'a> History<'a> {
         }
     }
 
-    fn stretch_of(&self, job: &Job, start: u64, end: u64, spent: Spent) -> Stretch {
+    fn stretch_of(&self, job: &Job, start: Picoseconds, end: Picoseconds, spent: Spent) -> Stretch {
         let (operation, rank) = (job.operation, self.schedule.rank_of(job.operation));
         Stretch { start, end, spent, rank, operation, leg: None }
     }
 
-    fn stretch_of_leg(&self, number: u32, start: u64, end: u64, spent: Spent) -> Stretch {
+    fn stretch_of_leg(
+        &self,
+        number: u32,
+        start: Picoseconds,
+        end: Picoseconds,
+        spent: Spent,
+    ) -> Stretch {
         let operation = self.legs[number as usize].operation;
         let rank = self.schedule.rank_of(operation);
         Stretch { start, end, spent, rank, operation, leg: Some(number) }
@@ -444,7 +450,7 @@ impl<'a> History<'a> {
         let ranks = self.in_order.chunk_by(|one, other| rank_of(one) == rank_of(other));
         for jobs in ranks {
             let rank = rank_of(&jobs[0]);
-            let mut now = 0;
+            let mut now = Picoseconds::ZERO;
             for &number in jobs {
                 let job = &self.jobs[number as usize];
                 if job.start > now {

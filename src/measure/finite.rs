@@ -10,10 +10,10 @@ use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
 /// The simulated time between two looks at whether anything still moves, at the least.
-const LOOK_EVERY: Picoseconds = 20_000_000;
+const LOOK_EVERY: Picoseconds = Picoseconds(20_000_000);
 
 /// A look is no more than this part of the time since the start away from the next.
-const LOOKS: Picoseconds = 256;
+const LOOKS: u64 = 256;
 
 /// What a finite workload gave.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +58,7 @@ pub fn measure_finite(
     }
     let mut delivered = engine.counters().packets_delivered;
     // Ranks may compute for seconds between two messages. A run that goes on from a checkpoint looks at the same times.
-    let next = |now: Picoseconds| now.saturating_add(LOOK_EVERY.max(now / LOOKS));
+    let next = |now: Picoseconds| now + LOOK_EVERY.max(now / LOOKS);
     while engine.run_until(next(engine.now())) {
         let packets = engine.counters().packets_delivered;
         if packets == delivered && engine.packets_under_way() > 0 {
@@ -86,18 +86,19 @@ pub fn measure_finite(
     let collector = engine.observer();
     let total = collector.end_window();
     let completion = collector.latest_completion;
-    let mean = |sum: u64| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
+    let mean = |sum: u128| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
     let message_latency = collector.message_latency();
     Ok(FiniteMeasurement {
         completion,
-        bandwidth: total.payload as f64 / senders.max(1) as f64 * 1e12 / completion.max(1) as f64,
+        bandwidth: total.payload as f64 / senders.max(1) as f64 * 1e12
+            / completion.max(Picoseconds(1)).0 as f64,
         messages: message_latency.map_or(0, |latency| latency.count),
         payload: total.payload,
         packet_latency: collector.packet_latency(),
         packet_latency_quantiles: collector.packet_latency_quantiles(),
         network_latency: mean(total.network_latency),
         message_latency,
-        hops: mean(total.hops),
+        hops: mean(total.hops.into()),
         derouted: total.derouted_shares(),
         reordering: collector.reordering(),
         counters,

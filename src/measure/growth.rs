@@ -140,15 +140,15 @@ impl Growth {
             let rate = queue.grown() / self.time();
             return Finding::Grows { terminal: Some(terminal), rate };
         }
-        let allowed = (self.now - self.start) as f64 * LONGEST_STRETCH;
-        let open = (0..).zip(&self.queues).filter(|(_, queue)| queue.longest as f64 > allowed);
+        let allowed = (self.now - self.start).0 as f64 * LONGEST_STRETCH;
+        let open = (0..).zip(&self.queues).filter(|(_, queue)| queue.longest.0 as f64 > allowed);
         let others = open.clone().count().saturating_sub(1);
         open.max_by_key(|(_, queue)| queue.longest)
             .map_or(Finding::Level, |(terminal, _)| Finding::Open { terminal, others })
     }
 
     fn time(&self) -> f64 {
-        (self.now - self.start).max(1) as f64
+        (self.now - self.start).max(Picoseconds(1)).0 as f64
     }
 }
 

@@ -39,7 +39,7 @@ pub fn measure_interruption<'f>(
     watch: &mut Watch<'_>,
 ) -> LoadMeasurement {
     let half = interruption.at / 2;
-    let most = half.div_ceil(WINDOWS_A_HALF).max(1);
+    let most = half.div_ceil(WINDOWS_A_HALF).max(Picoseconds(1));
     let window = settings.window.map_or(most, |window| window.min(most));
     let mut point = LoadPoint::new(engine, offered, window, watch);
     let mut run = || -> Result<Recovery, Deadlock> {

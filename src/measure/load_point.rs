@@ -162,7 +162,8 @@ impl Offered {
         let latencies = (LATENCIES_A_WINDOW * zero_load.packet)
             .max(MESSAGE_LATENCIES_A_WINDOW * zero_load.message);
         let created: Picoseconds = rounded_down(created.min(LONGEST_WINDOW));
-        latencies.max(created).max(1).next_multiple_of(SAMPLES_A_WINDOW)
+        let least = u128::from(latencies.max(created).max(Picoseconds(1)));
+        Picoseconds::from_wide(least.next_multiple_of(SAMPLES_A_WINDOW.into()))
     }
 
     /// What gets more than it can carry. A queue that gets just as much as it can has no steady state either
@@ -248,7 +249,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let start = self.standing.end();
         let sampled = self.standing.under_way.len() as u64 % SAMPLES_A_WINDOW;
         for sample in sampled + 1..=SAMPLES_A_WINDOW {
-            let (whole, rest) = (length / SAMPLES_A_WINDOW, length % SAMPLES_A_WINDOW);
+            let (whole, rest) = (length / SAMPLES_A_WINDOW, length % Picoseconds(SAMPLES_A_WINDOW));
             let part = whole * sample + rest * sample / SAMPLES_A_WINDOW;
             self.engine.run_until(start + part);
             self.standing.under_way.push(self.flits_under_way() as f64);
@@ -301,7 +302,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         warmed_up: Result<bool, Deadlock>,
         watch: &mut Watch<'_>,
     ) -> LoadMeasurement {
-        let start = self.standing.warm_up().last().map_or(0, |window| window.end);
+        let start = self.standing.warm_up().last().map_or(Picoseconds::ZERO, |window| window.end);
         self.start_measuring();
         let anew = |point: &Self| Growth::new(start, point.flits_under_way(), point.backlogs());
         let growth = self.standing.growth.take().unwrap_or_else(|| anew(self));
@@ -431,7 +432,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let history = std::mem::take(&mut self.standing.history);
         let (channels, all_channels) = self.engine.busiest_channels(MOST_CHANNELS);
         let measured = self.engine.now() - start;
-        let time = measured.max(1) as f64;
+        let time = measured.max(Picoseconds(1)).0 as f64;
         let terminals = senders.len().max(1) as f64;
         let collector = self.engine.observer();
         let total = collector.total;
@@ -439,10 +440,10 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let payload = |source: &u32| by_source[*source as usize];
         let least = senders.iter().map(payload).min().unwrap_or(0);
         let a_second = 1e12 / time;
-        let mean = |sum: u64| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
+        let mean = |sum: u128| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
         LoadMeasurement {
             ending,
-            accepted_flits: total.flits as f64 * self.offered.flit_time as f64 / time / terminals,
+            accepted_flits: total.flits as f64 * self.offered.flit_time.0 as f64 / time / terminals,
             accepted_payload: total.payload as f64 * a_second / terminals,
             accepted_payload_minimum: least as f64 * a_second,
             fairness: jain_fairness(senders.iter().map(payload)),
@@ -451,7 +452,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             packet_latency_interval: interval,
             network_latency: mean(total.network_latency),
             message_latency: collector.message_latency(),
-            hops: mean(total.hops),
+            hops: mean(total.hops.into()),
             derouted: total.derouted_shares(),
             reordering: collector.reordering(),
             warm_up: start,

@@ -102,28 +102,39 @@ mod tests {
 
     #[test]
     fn packets_of_other_pairs_may_overtake() {
-        let order = settled(&[(1, 0, 1, 7), (2, 0, 0, 8), (3, 0, 2, 7), (3, 1, 0, 7)]);
+        let order = settled(&[
+            (Picoseconds(1), 0, 1, 7),
+            (Picoseconds(2), 0, 0, 8),
+            (Picoseconds(3), 0, 2, 7),
+            (Picoseconds(3), 1, 0, 7),
+        ]);
         assert_eq!(order.found, Reordering { packets: 4, overtaken: 0, buffer: 0 });
     }
 
     #[test]
     fn the_buffer_holds_what_has_come_before_the_one_that_is_late() {
         // Number 0 comes behind 1, 2 and 3, and 2 behind 3; then all is in order.
-        let order =
-            settled(&[(5, 0, 2, 7), (4, 0, 3, 7), (6, 0, 1, 7), (9, 0, 0, 7), (10, 0, 4, 7)]);
+        let order = settled(&[
+            (Picoseconds(5), 0, 2, 7),
+            (Picoseconds(4), 0, 3, 7),
+            (Picoseconds(6), 0, 1, 7),
+            (Picoseconds(9), 0, 0, 7),
+            (Picoseconds(10), 0, 4, 7),
+        ]);
         assert_eq!(order.found, Reordering { packets: 5, overtaken: 3, buffer: 3 });
         assert_eq!(order.came[&0].all_below, 5);
     }
 
     #[test]
     fn what_nothing_can_follow_is_forgotten() {
-        let mut order =
-            settled(&(0..100).map(|number| (number, 3, number as u32, 1)).collect::<Vec<_>>());
+        let mut order = settled(
+            &(0..100).map(|number| (Picoseconds(number), 3, number as u32, 1)).collect::<Vec<_>>(),
+        );
         assert!(order.pairs[&(3, 1)].len() <= 2 && order.came[&3].others.is_empty());
         order.start();
-        order.pending.push((200, 3, 101, 1));
+        order.pending.push((Picoseconds(200), 3, 101, 1));
         order.settle();
-        order.pending.push((201, 3, 100, 1));
+        order.pending.push((Picoseconds(201), 3, 100, 1));
         order.settle();
         assert_eq!(order.found, Reordering { packets: 2, overtaken: 1, buffer: 1 });
     }

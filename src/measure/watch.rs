@@ -23,7 +23,7 @@ pub struct Standing {
 impl Standing {
     /// When its latest window ended.
     pub(super) fn end(&self) -> Picoseconds {
-        self.history.last().map_or(0, |window| window.end)
+        self.history.last().map_or(Picoseconds::ZERO, |window| window.end)
     }
 
     /// The windows of the warm-up.

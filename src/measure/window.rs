@@ -24,6 +24,6 @@ pub struct Window {
 impl Window {
     /// At least 1 ps.
     pub fn length(&self) -> Picoseconds {
-        (self.end - self.start).max(1)
+        (self.end - self.start).max(Picoseconds(1))
     }
 }

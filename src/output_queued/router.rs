@@ -16,6 +16,7 @@ use crate::adaptive::{Compass, Derouting, Leg};
 use crate::narrow::narrow;
 use crate::topology::Torus;
 use crate::traffic::Pattern;
+use crate::units::Picoseconds;
 
 /// The limit of lifetimes is looked at every so many instants.
 const CHECKED: u64 = 256;
@@ -212,7 +213,7 @@ impl<'a> Network<'a> {
         let created = self.generators.latest_creation();
         if time > self.measured.end.max(created) + self.patience {
             let delivered = self.measured.packets;
-            return Err(SimulationError::Stalled { time: time / 1000, delivered });
+            return Err(SimulationError::Stalled { time: Picoseconds(time / 1000), delivered });
         }
         if time == self.events.next_time() {
             self.step(time);
@@ -443,7 +444,8 @@ fn delays(parameters: &Parameters) -> Delays {
     let packet = |rate| transmission(8 * parameters.packet.0, rate);
     let answer = |rate| transmission(8 * parameters.answer.0, rate);
     let (external, internal) = (parameters.external_rate, parameters.internal_rate);
-    let (far, near) = (1000 * parameters.external_latency, 1000 * parameters.internal_latency);
+    let (far, near) =
+        ((parameters.external_latency * 1000).0, (parameters.internal_latency * 1000).0);
     Delays {
         arrival: packet(external) + far,
         packet_sent: packet(external),

@@ -39,9 +39,9 @@ impl Parameters {
         packet: Bytes(512),
         answer: Bytes(10),
         external_rate: Rate(20_000_000_000),
-        external_latency: 200_000,
+        external_latency: Picoseconds(200_000),
         internal_rate: Rate(64_000_000_000),
-        internal_latency: 80_000,
+        internal_latency: Picoseconds(80_000),
         capacity: 8,
         message_packets: 96,
         messages: 32,
@@ -52,9 +52,9 @@ impl Parameters {
     /// quarter, all else is equal.
     pub const FOUR_TIMES_FASTER: Self = Self {
         external_rate: Rate(80_000_000_000),
-        external_latency: 50_000,
+        external_latency: Picoseconds(50_000),
         internal_rate: Rate(256_000_000_000),
-        internal_latency: 20_000,
+        internal_latency: Picoseconds(20_000),
         ..Self::PUBLISHED
     };
 

@@ -105,15 +105,15 @@ impl PathChannelRow {
 
 fn row(
     (first_rank, last_rank): (u32, u32),
-    (start, end): (u64, u64),
+    (start, end): (Picoseconds, Picoseconds),
     times: &Times,
 ) -> ActivityRow {
     let [compute, host, partner, injection, queueing, flight] = *times;
     ActivityRow {
         first_rank,
         last_rank,
-        start,
-        end,
+        start: start,
+        end: end,
         compute,
         host,
         partner,
@@ -135,7 +135,9 @@ impl ActivityRow {
     /// What each rank did, from the start to when it was done.
     fn of_ranks(explanation: &Explanation, finished: &[Picoseconds]) -> Vec<Self> {
         let ranks = (0..).zip(finished).zip(&explanation.ranks);
-        ranks.map(|((rank, &end), times)| row((rank, rank), (0, end), times)).collect()
+        ranks
+            .map(|((rank, &end), times)| row((rank, rank), (Picoseconds::ZERO, end), times))
+            .collect()
     }
 }
 

@@ -11,47 +11,15 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::ReportError;
 use super::label::{Label, Labels};
-use super::{
-    ActivityRow, ChannelRow, LatencyRow, Measured, PathChannelRow, PathRow, ReportError, Sustained,
-    WindowRow,
-};
 use crate::FileError;
 
 /// A kind of row; its fields' names are the columns.
 pub trait Row: Serialize + DeserializeOwned + Default {
-    /// Columns that files of earlier versions may be without.
-    const LATER: &[&str] = &[];
+    /// Columns without which rows say nothing. Any other may be absent, as in files of earlier versions: its values are.
+    fn required() -> Vec<&'static str>;
 }
-
-impl Row for Measured {
-    const LATER: &[&str] = &[
-        "nodes",
-        "capacity_GB_per_s_per_node",
-        "path_compute_us",
-        "path_host_us",
-        "path_partner_us",
-        "path_injection_us",
-        "path_queueing_us",
-        "path_flight_us",
-        "ranks_compute_us",
-        "ranks_host_us",
-        "ranks_partner_us",
-        "ranks_injection_us",
-        "ranks_queueing_us",
-        "ranks_flight_us",
-    ];
-}
-impl Row for Label {
-    const LATER: &[&str] = &["repetition"];
-}
-impl Row for ChannelRow {}
-impl Row for LatencyRow {}
-impl Row for WindowRow {}
-impl Row for ActivityRow {}
-impl Row for PathRow {}
-impl Row for PathChannelRow {}
-impl Row for Sustained {}
 
 /// What a result file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +27,8 @@ pub struct Rows<R> {
     pub rows: Vec<R>,
     /// The number of the last line if it was cut short; it is not among the rows.
     pub incomplete_line: Option<u64>,
+    /// Columns of such rows that the file does not have.
+    pub absent: Vec<String>,
 }
 
 /// Adds rows to a result file.
@@ -150,11 +120,11 @@ pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Er
     ::csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
 
-/// Reads a result file: each row with as much of its label as the file has. Columns may come in any order, and others
-/// beside them are skipped.
+/// Reads a result file: each row with as much of its label as the file has. Columns may come in any order, others
+/// beside them are skipped, and values whose column is not there are absent.
 ///
 /// # Errors
-/// If the file can't be read, a column is missing, or a cell is wrong: file, line and column are named.
+/// If the file can't be read, a required column is missing, or a cell is wrong: file, line and column are named.
 pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, ReportError> {
     let content = fs::read(path).map_err(FileError::read(path))?;
     let whole = whole_lines(&content);
@@ -163,14 +133,12 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
 
     let mut reader = csv::Reader::from_reader(whole);
     let header = reader.headers().map_err(|error| line_error(path, &error, None))?.clone();
-    let missing: Vec<String> = labels
-        .names()
-        .into_iter()
-        .map(str::to_owned)
-        .chain(names::<R>(path)?)
-        .filter(|name| !R::LATER.contains(&name.as_str()) && !Label::LATER.contains(&name.as_str()))
-        .filter(|name| !header.iter().any(|column| column == name))
-        .collect();
+    let known = labels.names().into_iter().map(str::to_owned).chain(names::<R>(path)?);
+    let absent: Vec<String> =
+        known.filter(|name| !header.iter().any(|column| column == name)).collect();
+    let required = [Label::required(), R::required()].concat();
+    let missing: Vec<String> =
+        absent.iter().filter(|name| required.contains(&name.as_str())).cloned().collect();
     if !missing.is_empty() {
         return Err(ReportError::Columns { path: path.into(), missing });
     }
@@ -190,7 +158,7 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
             }
         }
     }
-    Ok(Rows { rows, incomplete_line })
+    Ok(Rows { rows, incomplete_line, absent })
 }
 
 /// The content up to and with its last line break.

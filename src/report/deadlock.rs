@@ -19,7 +19,7 @@ impl DeadlockNote {
         let lines = found.text.lines().skip(1);
         Self {
             point,
-            time_ns: found.time as f64 / 1e3,
+            time_ns: found.time.0 as f64 / 1e3,
             cycle: lines.map(|line| line.trim().to_owned()).collect(),
         }
     }

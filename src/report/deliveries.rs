@@ -1,7 +1,6 @@
 //! Packets and messages, a row each: the files of `flitlab run --log-packets` and `--log-messages`.
 
-use super::csv::Row;
-use super::table::{Count, Given, Nanoseconds, table};
+use super::table::{Count, Given, Nanoseconds, Text, table};
 use crate::engine::{CompletedMessage, DeliveredPacket};
 use crate::units::Picoseconds;
 
@@ -40,15 +39,14 @@ table! {
         destination: u32 as Given<Count<u32>>, "destination", "destination", Label, usual;
         /// Payload in bytes; of a read that of the response.
         bytes: u64 as Given<Count<u64>>, "payload_B", "payload", Count, usual;
+        /// `data`, or `control` of a message that arranges a rendezvous, which no latency counts.
+        kind: String as Text<String>, "kind", "kind", Label, usual;
         /// When it was created.
         created: Picoseconds as Given<Nanoseconds>, "created_ns", "created", Label, usual;
         /// When it had been received.
         completed: Picoseconds as Given<Nanoseconds>, "completed_ns", "completed", Label, usual;
     }
 }
-
-impl Row for PacketRow {}
-impl Row for MessageRow {}
 
 impl From<&DeliveredPacket> for PacketRow {
     fn from(packet: &DeliveredPacket) -> Self {
@@ -70,7 +68,9 @@ impl From<&DeliveredPacket> for PacketRow {
 
 impl From<&CompletedMessage> for MessageRow {
     fn from(message: &CompletedMessage) -> Self {
-        let &CompletedMessage { source, destination, bytes, created, completed } = message;
-        Self { source, destination, bytes, created, completed }
+        let &CompletedMessage { source, destination, bytes, is_control, created, completed } =
+            message;
+        let kind = if is_control { "control" } else { "data" }.into();
+        Self { source, destination, bytes, kind, created, completed }
     }
 }

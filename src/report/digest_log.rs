@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::csv::{Row, RowWriter, read};
+use super::csv::{RowWriter, read};
 use super::table::{Count, Given, Hexadecimal, table};
 use super::{Label, Labels, ReportError};
 use crate::FileError;
@@ -14,15 +14,13 @@ table! {
     /// How far a simulation had come.
     pub struct DigestRow {
         /// When, in picoseconds.
-        time: Picoseconds as Given<Count<u64>>, "time_ps", "time", Label, usual;
+        time: Picoseconds as Given<Count<Picoseconds>>, "time_ps", "time", Label, usual;
         /// Channels granted to packets up to and including that time.
         grants: u64 as Given<Count<u64>>, "events", "events", Count, usual;
         /// The fingerprint of all of them, 16 hexadecimal digits.
         digest: u64 as Given<Hexadecimal>, "digest", "digest", Count, usual;
     }
 }
-
-impl Row for DigestRow {}
 
 /// Writes the digest in the course of a simulation to a file. Rows in which nothing has happened are left out.
 #[derive(Clone, Debug)]

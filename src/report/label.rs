@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use super::table::{Cell, Count, Given, Text, table};
+use super::table::{Cell, Count, Given, Later, Text, table};
 
 table! {
     /// Names a point of a run or a sweep.
@@ -12,11 +12,11 @@ table! {
         series: String as Text<String>, "series", "series", Label, usual;
         /// What the figure is called that its curve is drawn in; empty if all curves are in one. The series has
         /// it as one of its parts.
-        figure: String as Text<String>, "figure", "figure", Label, more;
+        figure: String as Later<Text<String>>, "figure", "figure", Label, more;
         /// The point's number in its run or sweep, from 0. Of a search for saturation the number of the load tried.
         point: u32 as Given<Count<u32>>, "point", "point", Label, more;
         /// Which of the point's repetitions it is, from 0.
-        repetition: u32 as Given<Count<u32>>, "repetition", "repetition", Label, more;
+        repetition: u32 as Later<Given<Count<u32>>>, "repetition", "repetition", Label, more;
         /// The seed of its random numbers.
         seed: u64 as Given<Count<u64>>, "seed", "seed", Label, more;
         ..

@@ -65,6 +65,7 @@ pub fn means_text(points: &[Point]) -> Option<String> {
 mod tests {
     use super::super::Status;
     use super::*;
+    use crate::units::Picoseconds;
 
     #[test]
     fn repetitions_become_one_row_with_their_interval() {
@@ -83,10 +84,10 @@ mod tests {
             ..Point::default()
         };
         let rows = [
-            row(0, 0, 100_000, Status::Steady),
-            row(1, 1, 102_000, Status::Steady),
-            row(2, 2, 104_000, Status::NotSteady),
-            row(3, 0, 200_000, Status::Steady),
+            row(0, 0, Picoseconds(100_000), Status::Steady),
+            row(1, 1, Picoseconds(102_000), Status::Steady),
+            row(2, 2, Picoseconds(104_000), Status::NotSteady),
+            row(3, 0, Picoseconds(200_000), Status::Steady),
         ];
         let text = means_text(&rows).unwrap();
         let mut reader = csv::Reader::from_reader(text.as_bytes());

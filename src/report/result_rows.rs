@@ -22,6 +22,8 @@ pub struct ResultRows {
     pub saturation: Vec<SustainedLoad>,
     /// What the result is called, if it says.
     pub title: Option<String>,
+    /// Columns that points.csv does not have, since an earlier version wrote it.
+    pub absent: Vec<String>,
 }
 
 /// What is needed of summary.json.
@@ -37,20 +39,20 @@ struct Scenario {
 }
 
 impl ResultRows {
-    /// Reads a folder of results, and says of each file whose last line is cut short which line that is.
-    /// Files other than points.csv may be missing.
+    /// Reads a folder of results. Files other than points.csv may be missing. A note, a sentence without a full stop,
+    /// says what is left out: a last line that is cut short, and files without the columns that they need.
     ///
     /// # Errors
-    /// If a file can't be read, or is not of this kind.
-    pub fn read(folder: &Path, mut cut_short: impl FnMut(&Path, u64)) -> Result<Self, ReportError> {
-        let mut rows = Self::read_points(folder, &mut cut_short)?;
-        rows.read_channels(folder, &mut cut_short)?;
-        rows.read_activity(folder, &mut cut_short)?;
+    /// If a file can't be read, or points.csv is not of this kind.
+    pub fn read(folder: &Path, mut note: impl FnMut(String)) -> Result<Self, ReportError> {
+        let mut rows = Self::read_points(folder, &mut note)?;
+        rows.read_channels(folder, &mut note)?;
+        rows.read_activity(folder, &mut note)?;
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
-        attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut cut_short)?;
-        attach(points, &of(WINDOWS), |point| &mut point.windows, &mut cut_short)?;
-        attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut cut_short)?;
-        attach(points, &of(PATH), |point| &mut point.explained.path, &mut cut_short)?;
+        attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut note)?;
+        attach(points, &of(WINDOWS), |point| &mut point.windows, &mut note)?;
+        attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut note)?;
+        attach(points, &of(PATH), |point| &mut point.explained.path, &mut note)?;
         let summary = summary(&of(SUMMARY))?;
         rows.title = summary.title.or(summary.scenario.map(|scenario| scenario.name));
         Ok(rows)
@@ -60,14 +62,13 @@ impl ResultRows {
     ///
     /// # Errors
     /// As [`ResultRows::read`].
-    pub fn read_points(
-        folder: &Path,
-        mut cut_short: impl FnMut(&Path, u64),
-    ) -> Result<Self, ReportError> {
-        let points = whole::<Measured>(&folder.join(POINTS), &mut cut_short)?;
+    pub fn read_points(folder: &Path, mut note: impl FnMut(String)) -> Result<Self, ReportError> {
+        let (points, absent) = whole::<Measured>(&folder.join(POINTS), &mut note)?;
         let point = |(label, measured)| Point { label, measured, ..Point::default() };
         let points = points.into_iter().map(point).collect();
-        Ok(Self { points, saturation: read_saturation(folder, &mut cut_short)?, title: None })
+        let found = beside::<Sustained>(&folder.join(SATURATION), &mut note)?.into_iter();
+        let saturation = found.map(|(label, found)| SustainedLoad { label, found }).collect();
+        Ok(Self { points, saturation, title: None, absent })
     }
 
     /// Gives the points what their ranks did over time, if there is such a file.
@@ -77,10 +78,10 @@ impl ResultRows {
     pub fn read_activity(
         &mut self,
         folder: &Path,
-        mut cut_short: impl FnMut(&Path, u64),
+        mut note: impl FnMut(String),
     ) -> Result<(), ReportError> {
         let path = folder.join(ACTIVITY);
-        attach(&mut self.points, &path, |point| &mut point.explained.activity, &mut cut_short)
+        attach(&mut self.points, &path, |point| &mut point.explained.activity, &mut note)
     }
 
     /// Gives the points what their channels carried, if there is such a file.
@@ -90,10 +91,10 @@ impl ResultRows {
     pub fn read_channels(
         &mut self,
         folder: &Path,
-        mut cut_short: impl FnMut(&Path, u64),
+        mut note: impl FnMut(String),
     ) -> Result<(), ReportError> {
         let path = folder.join(CHANNELS);
-        attach(&mut self.points, &path, |point| &mut point.channels, &mut cut_short)
+        attach(&mut self.points, &path, |point| &mut point.channels, &mut note)
     }
 
     /// The labels of all points and searches.
@@ -106,31 +107,38 @@ impl ResultRows {
     pub fn extend(&mut self, more: Self) {
         self.points.extend(more.points);
         self.saturation.extend(more.saturation);
+        self.absent.extend(more.absent);
     }
 }
 
-/// What searches for saturation left in a folder; nothing if there were none.
-fn read_saturation(
-    folder: &Path,
-    cut_short: &mut impl FnMut(&Path, u64),
-) -> Result<Vec<SustainedLoad>, ReportError> {
-    let path = folder.join(SATURATION);
+/// The rows of a file, and the columns that it does not have.
+fn whole<R: Row>(
+    path: &Path,
+    note: &mut impl FnMut(String),
+) -> Result<(Vec<(Label, R)>, Vec<String>), ReportError> {
+    let rows = read(path, &Labels::Place)?;
+    if let Some(line) = rows.incomplete_line {
+        note(format!("{}:{line}: the last line is cut short and left out", path.display()));
+    }
+    Ok((rows.rows, rows.absent))
+}
+
+/// The rows of a file beside points.csv; none if it is not there or has not the columns that they need.
+fn beside<R: Row>(
+    path: &Path,
+    note: &mut impl FnMut(String),
+) -> Result<Vec<(Label, R)>, ReportError> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let rows = whole::<Sustained>(&path, cut_short)?;
-    Ok(rows.into_iter().map(|(label, found)| SustainedLoad { label, found }).collect())
-}
-
-fn whole<R: Row>(
-    path: &Path,
-    cut_short: &mut impl FnMut(&Path, u64),
-) -> Result<Vec<(Label, R)>, ReportError> {
-    let rows = read(path, &Labels::Place)?;
-    if let Some(line) = rows.incomplete_line {
-        cut_short(path, line);
+    match whole(path, note) {
+        Ok((rows, _)) => Ok(rows),
+        Err(error @ ReportError::Columns { .. }) => {
+            note(format!("{error}, so the file is left out"));
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error),
     }
-    Ok(rows.rows)
 }
 
 /// Gives the rows of a file, if it is there, to the points that they name.
@@ -138,15 +146,13 @@ fn attach<R: Row>(
     points: &mut [Point],
     path: &Path,
     of: impl Fn(&mut Point) -> &mut Vec<R>,
-    cut_short: &mut impl FnMut(&Path, u64),
+    note: &mut impl FnMut(String),
 ) -> Result<(), ReportError> {
-    if !path.exists() {
-        return Ok(());
-    }
+    let rows = beside(path, note)?;
     let labels: Vec<Label> = points.iter().map(|point| point.label.clone()).collect();
     let places = labels.iter().enumerate().map(|(at, label)| (label.place(), at));
     let places: HashMap<(&str, u32, u32), usize> = places.collect();
-    for (label, row) in whole(path, cut_short)? {
+    for (label, row) in rows {
         if let Some(&at) = places.get(&label.place()) {
             of(&mut points[at]).push(row);
         }

@@ -191,12 +191,12 @@ impl Unit {
 }
 
 /// A time that may be missing, in a unit of so many picoseconds.
-pub(super) enum Time<const UNIT: Picoseconds> {}
+pub(super) enum Time<const UNIT: u64> {}
 
 pub(super) type Nanoseconds = Time<1_000>;
 pub(super) type Microseconds = Time<1_000_000>;
 
-impl<const UNIT: Picoseconds> Kind for Time<UNIT> {
+impl<const UNIT: u64> Kind for Time<UNIT> {
     type Value = Option<Picoseconds>;
     const UNIT: Unit = match UNIT {
         1_000 => Unit { text: "ns", suffix: "_ns", decimals: 1 },
@@ -206,8 +206,8 @@ impl<const UNIT: Picoseconds> Kind for Time<UNIT> {
     fn cell(value: &Option<Picoseconds>) -> Cell {
         match *value {
             None => Cell::Empty,
-            Some(time) if time.is_multiple_of(UNIT) => Cell::Whole((time / UNIT).into()),
-            Some(time) => Cell::Number(time as f64 / UNIT as f64),
+            Some(time) if time.0.is_multiple_of(UNIT) => Cell::Whole((time.0 / UNIT).into()),
+            Some(time) => Cell::Number(time.0 as f64 / UNIT as f64),
         }
     }
 
@@ -320,11 +320,28 @@ impl<T: Copy, K: Kind<Value = Option<T>>> Kind for Given<K> {
     }
 }
 
+/// What is always there, but whose column files of earlier versions may lack.
+pub(super) struct Later<K>(PhantomData<K>);
+
+impl<K: Kind> Kind for Later<K> {
+    type Value = K::Value;
+    const UNIT: Unit = K::UNIT;
+
+    fn cell(value: &K::Value) -> Cell {
+        K::cell(value)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<K::Value, D::Error> {
+        K::read(deserializer)
+    }
+}
+
 /// A text, or one of some words.
 pub(super) struct Text<T>(PhantomData<T>);
 
 impl<T: Serialize + DeserializeOwned> Kind for Text<T> {
     type Value = T;
+    const GIVEN: bool = true;
 
     fn cell(value: &T) -> Cell {
         match serde_json::to_value(value) {
@@ -416,6 +433,12 @@ macro_rules! table {
             ];
         }
 
+        impl crate::report::Row for $Row {
+            fn required() -> Vec<&'static str> {
+                Self::COLUMNS.iter().filter(|it| it.given).map(|it| it.name).collect()
+            }
+        }
+
         impl serde::Serialize for $Row {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeStruct as _;
@@ -494,7 +517,7 @@ mod tests {
 
     #[test]
     fn a_time_that_no_clock_can_show_is_an_error_and_not_the_latest_time_of_all() {
-        assert_eq!(read("1.5"), Ok(1_500_000));
+        assert_eq!(read("1.5"), Ok(Picoseconds(1_500_000)));
         assert!(read("18446744073709").is_ok());
         for cell in ["18446744073710", "1e300"] {
             assert!(read(cell).unwrap_err().contains("a time of 2^64 ps or more"), "{cell}");
@@ -507,12 +530,15 @@ mod tests {
         let [column, _] = Row::COLUMNS else { panic!("two columns") };
         assert_eq!((column.meaning(), column.full_title().as_str()), ("When.", "time (us)"));
         assert_eq!((column.stem(), column.interval().as_str()), ("time", "time_ci95_us"));
-        assert_eq!((column.cell)(&Row { time: 1_500_000, share: 0.5 }), Cell::Number(1.5));
+        assert_eq!(
+            (column.cell)(&Row { time: Picoseconds(1_500_000), share: 0.5 }),
+            Cell::Number(1.5)
+        );
     }
 
     #[test]
     fn what_must_be_there_and_is_no_number_is_an_error_and_no_empty_cell() {
-        let text = |share| serde_json::to_string(&Row { time: 0, share });
+        let text = |share| serde_json::to_string(&Row { time: Picoseconds(0), share });
         assert_eq!(text(0.25).unwrap(), "{\"time_us\":0,\"share\":0.25}");
         assert!(text(f64::NAN).unwrap_err().to_string().contains("`share` is not a finite number"));
     }

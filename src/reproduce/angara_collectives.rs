@@ -194,7 +194,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Row {
         nodes: nodes(case.sizes),
         bytes: case.bytes,
         way: case.way,
-        completion_us: completion as f64 / 1e6,
+        completion_us: completion.0 as f64 / 1e6,
     }
 }
 

@@ -203,7 +203,7 @@ fn completion(job: &Job, extent: Extent<'_>) -> Option<f64> {
     let time = extent.simulated(&format!("{text}{}", job.definition.name), || {
         simulate(job, &Document::parse("figure 6", &text))
     });
-    time.map(|time| time as f64 / 1e6)
+    time.map(|time| time.0 as f64 / 1e6)
 }
 
 fn simulate(job: &Job, document: &Document) -> Option<Picoseconds> {

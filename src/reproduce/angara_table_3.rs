@@ -150,7 +150,7 @@ fn completion(scenario: &str, extent: Extent<'_>) -> f64 {
         let time = simulation.run(&mut |_| {}).found.measured.completion_time;
         time.expect("a benchmark comes to its end")
     });
-    time as f64 / 1e12
+    time.0 as f64 / 1e12
 }
 
 fn text(rows: &[Row]) -> String {

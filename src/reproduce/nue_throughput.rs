@@ -165,8 +165,8 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
         return Err(format!("{algorithm} with {lanes} lanes on {fabric} deadlocks"));
     };
     row.throughput = found.throughput;
-    row.completion_time = found.completion_time.map(|time| time as f64 / 1e6);
-    row.packet_latency_mean = found.packet_latency_mean.map(|time| time as f64 / 1e3);
+    row.completion_time = found.completion_time.map(|time| time.0 as f64 / 1e6);
+    row.packet_latency_mean = found.packet_latency_mean.map(|time| time.0 as f64 / 1e3);
     row.hops_mean = found.hops_mean;
     row.digest = found.digest.map(|digest| format!("{digest:016x}"));
     Ok(row)

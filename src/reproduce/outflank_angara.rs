@@ -172,7 +172,7 @@ fn explore(case: &Case, extent: Extent<'_>) -> Found {
         lowest_load_not_sustained: found.failed,
         latency_at_load_0_1_ns: low
             .and_then(|row| row.packet_latency_mean)
-            .map(|latency| latency as f64 / 1e3),
+            .map(|latency| latency.0 as f64 / 1e3),
         derouted_at_load_0_1: low.and_then(derouted),
         derouted_at_sustained_load: points.last().and_then(|point| derouted(&point.measured)),
     };

@@ -295,7 +295,7 @@ fn of_case(case: &Case, load: f64, found: Found) -> (Row, Vec<ChannelUse>) {
         network: seed,
         throughput: found.accepted,
         at_load: load,
-        network_latency: found.network_latency_mean.map(|time| time as f64 / 1e3),
+        network_latency: found.network_latency_mean.map(|time| time.0 as f64 / 1e3),
         hops_mean: found.hops_mean,
         overtaken: found.overtaken,
         digest: format!("{:016x}", found.digest.unwrap_or_default()),

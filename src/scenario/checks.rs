@@ -287,7 +287,7 @@ impl Checks<'_> {
     /// Whether the time from router to router is one that routers can reckon with.
     fn stay(&mut self, parameters: &Parameters) {
         let stay = parameters.longest_stay();
-        let flits = |flit: Picoseconds| flit.saturating_mul(parameters.maximum_packet().into());
+        let flits = |flit: Picoseconds| flit * parameters.maximum_packet().into();
         let parts = [
             ("link.rate", flits(parameters.link_flit_time())),
             ("adapter.injection_rate", flits(parameters.injection_flit_time())),

@@ -7,7 +7,7 @@ use crate::routing::HalfRing;
 use crate::topology::Faults;
 use crate::{
     traffic::{Access, Between, OfferedLoad, Process},
-    units::{Bytes, Rate},
+    units::{Bytes, Picoseconds, Rate},
 };
 
 const PLAIN: &str = r#"
@@ -108,7 +108,7 @@ fn every_value_is_taken() {
         Faults { cables: vec![(14, 0), (11, 1)], nodes: vec![15], outside: vec![] }
     );
     assert_eq!(scenario.parameters.link_rate, Rate(59_200_000_000));
-    assert_eq!(scenario.parameters.service_time, 1_234_567);
+    assert_eq!(scenario.parameters.service_time, Picoseconds(1_234_567));
     assert_eq!(scenario.parameters.buffer, 100);
     let WorkloadSpec::Load(load) = scenario.workload else { panic!() };
     assert_eq!(
@@ -400,7 +400,7 @@ fn quotes_may_be_left_out_on_the_command_line() {
     }
     let scenario = Scenario::read(&document).unwrap_or_else(|mistakes| panic!("{mistakes}"));
     assert_eq!((scenario.name.as_str(), scenario.parameters.bubble), ("2024", false));
-    assert_eq!(scenario.parameters.link_latency, 123_000);
+    assert_eq!(scenario.parameters.link_latency, Picoseconds(123_000));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) struct Placed {
     /// The terminals of the ranks.
     pub places: Vec<u32>,
     /// Source, destination and payload of each message between nodes.
-    messages: Vec<(u32, u32, u64)>,
+    pub messages: Vec<(u32, u32, u64)>,
     /// Who sends whom how much.
     pattern: Pattern,
 }
@@ -111,8 +111,9 @@ impl Traffic {
             Self::Exchange(pattern, spec) => {
                 completion_bound(fabric, routes, parameters, pattern, spec)
             }
-            Self::Application(placed, _) => {
-                application_bound(fabric, routes, parameters, &placed.messages)
+            Self::Application(placed, spec) => {
+                let hosts = (spec.host.send_overhead, spec.host.receive_overhead);
+                application_bound(fabric, routes, parameters, &placed.messages, hosts)
             }
             Self::RemoteMemory(pattern, spec) => {
                 remote_memory_bound(fabric, routes, parameters, pattern, spec)

@@ -144,7 +144,7 @@ impl Pace {
         let settings = &simulation.scenario().measure;
         let load = simulation.load().map_or(1.0, |load| load.offered_fraction);
         let packets = simulation.offered_load().map_or(0.0, |offered| offered.packets);
-        let window = packets * simulation.window().unwrap_or(0) as f64;
+        let window = packets * simulation.window().unwrap_or(Picoseconds::ZERO).0 as f64;
         let share = load / self.sustained;
         let [low, high] = self.packet.map(|cost| cost.as_secs_f64());
         // Packets cost more where they wait for each other.
@@ -200,14 +200,16 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
     let begun = ThreadTime::now();
     let mut engine = simulation.engine(simulation.workload());
     let fixed = begun.elapsed();
-    let window = simulation.window().unwrap_or(simulation.outlook().zero_load_maximum).max(STEPS);
+    let window = simulation
+        .window()
+        .unwrap_or(simulation.outlook().zero_load_maximum)
+        .max(Picoseconds(STEPS));
     let (begun, started) = (ThreadTime::now(), Instant::now());
     let mut delivered = [0, 0];
     let mut windows = 0;
     'rehearsal: while windows < REHEARSED || simulation.window().is_none() {
         for step in 1..=STEPS {
-            let more =
-                engine.run_until(Picoseconds::from(windows) * window + window * step / STEPS);
+            let more = engine.run_until(window * windows.into() + window * step / STEPS);
             if !more || started.elapsed() > limit {
                 break 'rehearsal;
             }
@@ -228,7 +230,7 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
     let accepted = simulation
         .offered_load()
         .filter(|_| windows == REHEARSED)
-        .map(|offered| (delivered[1] - delivered[0]) as f64 / (offered.packets * window as f64));
+        .map(|offered| (delivered[1] - delivered[0]) as f64 / (offered.packets * window.0 as f64));
     Rehearsal { fixed, packet, accepted }
 }
 

@@ -10,9 +10,7 @@ use crate::application::loggops::{LogGops, simulate};
 use crate::measure::Logged;
 use crate::report::{Finding, Measured, Status};
 use crate::traffic::ApplicationSpec;
-
-/// Picoseconds of a nanosecond.
-const NANOSECOND: u64 = 1000;
+use crate::units::Picoseconds;
 
 pub(super) fn run(spec: &ApplicationSpec, parameters: &LogGops, row: Measured) -> Outcome {
     let (started, clock) = (ThreadTime::now(), Instant::now());
@@ -20,13 +18,14 @@ pub(super) fn run(spec: &ApplicationSpec, parameters: &LogGops, row: Measured) -
     let work = Work { simulating: started.elapsed(), elapsed: clock.elapsed(), ..Work::default() };
     let found = match finished {
         Ok(finished) => {
-            let time = Some(finished.time().saturating_mul(NANOSECOND));
+            let time = Some(Picoseconds::NANOSECOND * finished.time());
             let status = Status::Completed;
             let measured = Measured { status, completion_time: time, simulated_time: time, ..row };
             Finding { measured, ..Finding::default() }
         }
         Err(stuck) => {
-            let measured = Measured { status: Status::Stuck, ..row };
+            let time = Some(stuck.time);
+            let measured = Measured { status: Status::Stuck, simulated_time: time, ..row };
             let warnings = vec![stuck_warning(&stuck, &spec.schedule)];
             Finding { measured, warnings, ..Finding::default() }
         }

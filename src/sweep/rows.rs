@@ -76,11 +76,12 @@ pub(super) fn finite_row(row: Measured, measured: &FiniteMeasurement) -> Measure
     }
 }
 
-/// With the time at which the last rank of an application was done, and what it went into, if that is known.
+/// With the time at which the last rank of an application was done, and what it went into, if that is known. A sending
+/// node has so much payload in the mean, control messages left out.
 pub(super) fn application_row(
     row: Measured,
     completion: Picoseconds,
-    measured: &FiniteMeasurement,
+    payload: f64,
     explanation: Option<&Explanation>,
 ) -> Measured {
     let [path_compute, path_host, path_partner, path_injection, path_queueing, path_flight] =
@@ -89,9 +90,8 @@ pub(super) fn application_row(
         explanation.map_or([None; 6], |it| it.rank_times().map(Some));
     Measured {
         completion_time: Some(completion),
-        bandwidth: Some(
-            measured.bandwidth / 1e9 * measured.completion as f64 / completion.max(1) as f64,
-        ),
+        // Bytes a picosecond are TB/s.
+        bandwidth: Some(payload / completion.max(Picoseconds(1)).0 as f64 * 1e3),
         simulated_time: Some(completion),
         path_compute,
         path_host,
@@ -113,7 +113,7 @@ pub(super) fn application_row(
 pub(super) fn collective_row(row: Measured, completion: Picoseconds, bytes: u64) -> Measured {
     Measured {
         completion_time: Some(completion),
-        bandwidth: Some(bytes as f64 / completion.max(1) as f64 * 1e3),
+        bandwidth: Some(bytes as f64 / completion.max(Picoseconds(1)).0 as f64 * 1e3),
         ..row
     }
 }
@@ -126,7 +126,7 @@ pub(super) fn remote_memory_row(
     initiators: usize,
 ) -> Measured {
     // Millions a second.
-    let all = measured.messages as f64 / measured.completion.max(1) as f64 * 1e6;
+    let all = measured.messages as f64 / measured.completion.max(Picoseconds(1)).0 as f64 * 1e6;
     let each = all / initiators.max(1) as f64;
     Measured {
         bandwidth: Some(each * bytes as f64 / 1e3),

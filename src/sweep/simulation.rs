@@ -281,7 +281,8 @@ impl Simulation {
         let mut parameters = self.scenario.parameters.clone();
         if let Traffic::Application(..) = self.traffic {
             // The ranks' streams are busy for so long, which the engine knows nothing of.
-            (parameters.send_overhead, parameters.receive_overhead) = (0, 0);
+            (parameters.send_overhead, parameters.receive_overhead) =
+                (Picoseconds::ZERO, Picoseconds::ZERO);
         }
         let (threads, interruption) = (self.threads, self.interruption.as_ref());
         let mut engine = Engine::interrupted(
@@ -326,7 +327,7 @@ impl Simulation {
         let to_fraction = 1.0 / capacity;
         let parameters = &self.scenario.parameters;
         // Bytes a picosecond are TB/s.
-        let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time() as f64 * 1e3;
+        let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time().0 as f64 * 1e3;
         let row = Measured {
             capacity: Some(capacity * flit_rate),
             status: (&measured.ending).into(),
@@ -357,8 +358,8 @@ impl Simulation {
         let latencies = latency_rows(quantiles);
         let windows = measured.history.iter().map(|window| WindowRow {
             accepted_load: Some(
-                window.delivered.flits as f64 * offered.flit_time as f64
-                    / window.length() as f64
+                window.delivered.flits as f64 * offered.flit_time.0 as f64
+                    / window.length().0 as f64
                     / senders.len().max(1) as f64
                     * to_fraction,
             ),
@@ -427,7 +428,7 @@ impl Simulation {
     fn offered(&self, load: &OpenLoad, spec: &LoadSpec, senders: usize) -> Offered {
         let parameters = &self.scenario.parameters;
         let flit_time = parameters.link_flit_time();
-        let all = senders as f64 / flit_time as f64;
+        let all = senders as f64 / flit_time.0 as f64;
         let flits = load.offered_flits * all;
         let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
         // All pairs of nodes are looked at for these: seconds in a large network.
@@ -446,7 +447,7 @@ impl Simulation {
                 .injection_flit_time()
                 .max(flit_time)
                 .max(parameters.ejection_flit_time());
-            ZeroLoad { packet, message: packet.saturating_add(behind.saturating_mul(slowest)) }
+            ZeroLoad { packet, message: packet + slowest * behind }
         });
         Offered {
             flits,
@@ -502,7 +503,7 @@ impl Simulation {
         };
         let mut engine = self.engine(self.workload());
         engine.trace(legs.filter_map(packet));
-        engine.run_until(Picoseconds::MAX);
+        engine.run_until(Picoseconds::NEVER);
         PathChannelRow::of(&engine.traced())
     }
 
@@ -543,8 +544,8 @@ impl Simulation {
         };
         let mut row = finite_row(row.clone(), &measured);
         let mut explained = Explained::default();
-        let stuck = |warning| {
-            let measured = unfinished(Status::Stuck, engine.now());
+        let stuck = |warning, time| {
+            let measured = unfinished(Status::Stuck, time);
             Finding { measured, warnings: vec![warning], ..Finding::default() }
         };
         if let Traffic::Application(placed, spec) = &self.traffic {
@@ -552,7 +553,9 @@ impl Simulation {
                 Ok(outcome) => {
                     let kept = Application::keeps_records(spec);
                     let explanation = kept.then(|| self.explain(spec, &placed.places, &outcome));
-                    row = application_row(row, outcome.time(), &measured, explanation.as_ref());
+                    let payload: u128 = placed.messages.iter().map(|it| u128::from(it.2)).sum();
+                    let each = payload as f64 / self.senders().len().max(1) as f64;
+                    row = application_row(row, outcome.time(), each, explanation.as_ref());
                     if let Some(explanation) = explanation {
                         explained = Explained::new(&explanation, &outcome.finished, &spec.schedule);
                         if self.traces_path {
@@ -561,7 +564,7 @@ impl Simulation {
                     }
                 }
                 Err(ranks) => {
-                    let found = stuck(stuck_warning(&ranks, &spec.schedule));
+                    let found = stuck(stuck_warning(&ranks, &spec.schedule), ranks.time);
                     return Outcome { found, deadlock: None, logged, work };
                 }
             }
@@ -574,7 +577,7 @@ impl Simulation {
                     row = collective_row(row, last - spec.start, bytes);
                 }
                 Err(hangs) => {
-                    let found = stuck(collective_warning(hangs));
+                    let found = stuck(collective_warning(hangs), engine.now());
                     return Outcome { found, deadlock: None, logged, work };
                 }
             }

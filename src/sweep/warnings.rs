@@ -5,7 +5,7 @@ use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, MOS
 use crate::report::Measured;
 use crate::scenario::Scenario;
 use crate::traffic::{Application, ApplicationSpec};
-use crate::units::time_text;
+use crate::units::{Picoseconds, time_text};
 
 /// Says that only so many channels are listed, of how many.
 pub(super) fn channels_warning(listed: usize, all: usize) -> Option<String> {
@@ -62,7 +62,7 @@ pub(super) fn load_warnings(
                 "the mean latency has no confidence interval after".into(),
                 |(half, mean)| format!(
                     "the mean latency is known to +-{:.1}% only, after",
-                    half as f64 / mean.max(1) as f64 * 100.0
+                    half.0 as f64 / mean.max(Picoseconds(1)).0 as f64 * 100.0
                 )
             ),
         ),

@@ -151,7 +151,7 @@ impl Collectives {
             load,
             state: CollectiveState {
                 progress: vec![Progress::default(); terminals as usize],
-                finished: vec![(0, 0); spec.rounds as usize],
+                finished: vec![(Picoseconds::ZERO, 0); spec.rounds as usize],
                 next_of_load: vec![None; terminals as usize],
             },
         }
@@ -304,10 +304,10 @@ impl Collectives {
     ) -> Result<Vec<Picoseconds>, (u32, u32, u32)> {
         let (mut finished, mut members) = (Vec::new(), 0);
         for part in parts {
-            finished.resize(part.state.finished.len(), (0, 0));
+            finished.resize(part.state.finished.len(), (Picoseconds::ZERO, 0));
             members = crate::narrow::narrow(part.members().len());
             for (all, own) in finished.iter_mut().zip(&part.state.finished) {
-                *all = (Picoseconds::max(all.0, own.0), all.1 + own.1);
+                *all = (all.0.max(own.0), all.1 + own.1);
             }
         }
         match (0..).zip(&finished).find(|(_, done)| done.1 != members) {

@@ -241,7 +241,7 @@ impl Exchange {
             }
             step += 1;
         }
-        self.barrier = Barrier { step, busy: self.busy(), latest: 0 };
+        self.barrier = Barrier { step, busy: self.busy(), latest: Picoseconds::ZERO };
     }
 
     /// Terminals that have not done their present step.
@@ -264,7 +264,7 @@ impl Exchange {
 
     pub(super) fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
         self.begin_all(self.barrier.step + 1);
-        latest + self.barrier_latency().unwrap_or(0)
+        latest + self.barrier_latency().unwrap_or(Picoseconds::ZERO)
     }
 
     pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
@@ -272,7 +272,7 @@ impl Exchange {
             Between::Nothing => (0..self.steps).any(|step| self.partner(terminal, step).is_some()),
             _ => !self.progress(terminal).sent,
         };
-        any.then_some(0)
+        any.then_some(Picoseconds::ZERO)
     }
 
     pub(super) fn create(

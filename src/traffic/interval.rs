@@ -41,7 +41,7 @@ impl Interval {
     pub(super) fn times(&self, count: u64) -> Picoseconds {
         let rest = u128::from(count) * u128::from(self.rest) / u128::from(self.denominator);
         let whole = u128::from(count) * u128::from(self.whole);
-        u64::try_from(whole + rest).unwrap_or(u64::MAX)
+        Picoseconds::from_wide(whole + rest)
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn intervals_are_exact() {
         let third = Interval::new(10, 3).unwrap();
-        assert_eq!((third.times(3), third.times(2)), (10, 6));
+        assert_eq!((third.times(3), third.times(2)), (Picoseconds(10), Picoseconds(6)));
         assert_eq!(Interval::new(20, 6), Some(third));
         assert_eq!(Interval::new(1, 0), None);
         assert_eq!(Interval::new(1, u128::MAX), None);

@@ -140,7 +140,7 @@ impl OpenLoad {
             }
         };
         let arrivals = arrivals(spec, fabric, &pattern, slot, interval)?;
-        let messages = slot as f64 / interval.picoseconds();
+        let messages = slot.0 as f64 / interval.picoseconds();
         let flits = messages * message_flits as f64;
         let (fraction, payload) = match spec.load {
             OfferedLoad::Fraction(load) => {
@@ -288,7 +288,7 @@ fn arrivals(
             1.0 => mean,
             rate => Interval::nearest(mean.picoseconds() / rate),
         };
-        let messages = slot as f64 / interval.picoseconds();
+        let messages = slot.0 as f64 / interval.picoseconds();
         if messages > 1.0 {
             return Err(LoadError::TooFast { node, messages });
         }
@@ -325,7 +325,7 @@ fn fraction_interval(
     let exact = product(numerator)
         .zip(product([load_over, capacity_over, 1, 1]))
         .and_then(|(numerator, denominator)| Interval::new(numerator, denominator));
-    let about = || Interval::nearest(slot as f64 * message_flits as f64 / (load * capacity));
+    let about = || Interval::nearest(slot.0 as f64 * message_flits as f64 / (load * capacity));
     Ok(exact.unwrap_or_else(about))
 }
 

@@ -31,8 +31,8 @@ impl Arrivals {
     /// # Panics
     /// If the slot is 0 or the interval is shorter than the slot.
     pub fn new(process: Process, slot: Picoseconds, interval: Interval) -> Self {
-        assert!(slot > 0 && interval.whole >= slot, "at most one message a slot");
-        let log_miss = libm::log1p(-(slot as f64 / interval.picoseconds()).min(1.0));
+        assert!(slot > Picoseconds::ZERO && interval.whole >= slot.0, "at most one message a slot");
+        let log_miss = libm::log1p(-(slot.0 as f64 / interval.picoseconds()).min(1.0));
         Self { process, slot, interval, slots_a_miss: 1.0 / log_miss }
     }
 
@@ -59,21 +59,21 @@ impl Arrivals {
     /// Creation time of the first message, number 0, for which this was drawn.
     pub fn first(&self, drawn: u64) -> Picoseconds {
         match self.process {
-            Process::Bernoulli => (drawn - 1).saturating_mul(self.slot),
-            Process::Periodic { .. } => drawn,
+            Process::Bernoulli => self.slot * (drawn - 1),
+            Process::Periodic { .. } => Picoseconds(drawn),
         }
     }
 
     /// Creation time of message `index`, 1 or more, for which this was drawn; the one before was created at
-    /// `previous`. Saturates at `u64::MAX`, which is never.
+    /// `previous`. [`Picoseconds::BEYOND`] if that is later than can be told.
     #[inline]
     pub fn next(&self, previous: Picoseconds, index: u64, drawn: u64) -> Picoseconds {
         match self.process {
-            Process::Bernoulli => previous.saturating_add(drawn.saturating_mul(self.slot)),
-            Process::Periodic { .. } if previous == Picoseconds::MAX => previous,
+            Process::Bernoulli => previous + self.slot * drawn,
+            Process::Periodic { .. } if !previous.is_told() => previous,
             Process::Periodic { .. } => {
                 let phase = previous - self.interval.times(index - 1);
-                self.interval.times(index).saturating_add(phase)
+                self.interval.times(index) + phase
             }
         }
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
 
-    const SLOT: Picoseconds = 2_133;
+    const SLOT: Picoseconds = Picoseconds(2_133);
 
     fn random() -> ChaCha8Rng {
         ChaCha8Rng::seed_from_u64(7)
@@ -121,7 +121,7 @@ mod tests {
         for inverse in [2, 20, 400] {
             let interval = Interval::new(u128::from(SLOT * inverse), 1).unwrap();
             let times = times(&Arrivals::new(Process::Bernoulli, SLOT, interval), 40_001);
-            assert!(times.iter().all(|time| time.is_multiple_of(SLOT)));
+            assert!(times.iter().all(|time| time.0.is_multiple_of(SLOT.0)));
             let gaps: Vec<f64> =
                 times.windows(2).map(|two| ((two[1] - two[0]) / SLOT) as f64).collect();
             assert!(gaps.iter().all(|&gap| gap >= 1.0));
@@ -136,26 +136,32 @@ mod tests {
 
     #[test]
     fn the_first_bernoulli_message_is_as_likely_in_slot_0_as_in_any_other() {
-        let arrivals = Arrivals::new(Process::Bernoulli, 1, Interval::new(4, 1).unwrap());
+        let arrivals =
+            Arrivals::new(Process::Bernoulli, Picoseconds(1), Interval::new(4, 1).unwrap());
         let mut random = random();
-        let zero =
-            (0..10_000).filter(|_| arrivals.first(arrivals.draw(0, &mut random)) == 0).count();
+        let zero = (0..10_000)
+            .filter(|_| arrivals.first(arrivals.draw(0, &mut random)) == Picoseconds(0))
+            .count();
         assert!(zero.abs_diff(2_500) < 4 * 44, "{zero}");
     }
 
     #[test]
     fn bernoulli_at_probability_one_fills_every_slot() {
-        let arrivals = Arrivals::new(Process::Bernoulli, 5, Interval::new(5, 1).unwrap());
-        assert_eq!(times(&arrivals, 4), [0, 5, 10, 15]);
+        let arrivals =
+            Arrivals::new(Process::Bernoulli, Picoseconds(5), Interval::new(5, 1).unwrap());
+        assert_eq!(
+            times(&arrivals, 4),
+            [Picoseconds(0), Picoseconds(5), Picoseconds(10), Picoseconds(15)]
+        );
     }
 
     #[test]
-    fn a_tiny_probability_ends_in_never() {
+    fn a_tiny_probability_ends_beyond_what_can_be_told() {
         let never = Interval::new(u128::MAX, 1).unwrap();
         for process in [Process::Bernoulli, Process::Periodic { in_step: false }] {
             let times = times(&Arrivals::new(process, SLOT, never), 5_000);
             assert!(times.is_sorted());
-            assert_eq!(times.last(), Some(&Picoseconds::MAX));
+            assert_eq!(times.last(), Some(&Picoseconds::BEYOND));
         }
     }
 
@@ -163,7 +169,7 @@ mod tests {
     fn the_same_stream_gives_the_same_times_on_every_machine() {
         let interval = Interval::new(u128::from(10 * SLOT), 1).unwrap();
         let arrivals = Arrivals::new(Process::Bernoulli, SLOT, interval);
-        let slots: Vec<u64> = times(&arrivals, 6).iter().map(|time| time / SLOT).collect();
+        let slots: Vec<u64> = times(&arrivals, 6).iter().map(|&time| time / SLOT).collect();
         assert_eq!(slots, [17, 34, 38, 42, 47, 57]);
     }
 
@@ -172,18 +178,22 @@ mod tests {
         let interval = Interval::new(100_000, 7).unwrap();
         let in_step = Arrivals::new(Process::Periodic { in_step: true }, SLOT, interval);
         let in_step = times(&in_step, 70_001);
-        assert_eq!(in_step[..4], [0, 14_285, 28_571, 42_857]);
-        assert_eq!(in_step[70_000], 1_000_000_000);
+        assert_eq!(
+            in_step[..4],
+            [Picoseconds(0), Picoseconds(14_285), Picoseconds(28_571), Picoseconds(42_857)]
+        );
+        assert_eq!(in_step[70_000], Picoseconds(1_000_000_000));
         let phased = Arrivals::new(Process::Periodic { in_step: false }, SLOT, interval);
         let phased = times(&phased, 70_001);
-        assert!(phased[0] <= 14_285 && phased[0] > 0);
-        assert!(phased.iter().zip(&in_step).all(|(one, other)| one - other == phased[0]));
+        assert!(phased[0] <= Picoseconds(14_285) && phased[0] > Picoseconds(0));
+        assert!(phased.iter().zip(&in_step).all(|(&one, &other)| one - other == phased[0]));
     }
 
     #[test]
     fn phases_are_spread_over_the_interval() {
         let interval = Interval::new(7, 2).unwrap();
-        let arrivals = Arrivals::new(Process::Periodic { in_step: false }, 1, interval);
+        let arrivals =
+            Arrivals::new(Process::Periodic { in_step: false }, Picoseconds(1), interval);
         let mut random = random();
         let mut seen = [0; 4];
         (0..4_000).for_each(|_| seen[arrivals.draw(0, &mut random) as usize] += 1);

@@ -360,8 +360,8 @@ mod tests {
             processes: 2,
             outstanding: 1,
             flush_every: None,
-            process_gap: 0,
-            adapter_gap: 0,
+            process_gap: Picoseconds(0),
+            adapter_gap: Picoseconds(0),
             adapter_outstanding: 1,
         };
         let shares = |operations, partners| -> Vec<u64> {

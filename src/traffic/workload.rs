@@ -31,7 +31,7 @@ pub enum Wake {
 /// Whether a creation time can be simulated: latencies can still be added to it. Half of `u64` is 107
 /// days; [`OpenLoad`] gives later times for a load of next to nothing.
 fn within_reach(time: &Picoseconds) -> bool {
-    *time < Picoseconds::MAX / 2
+    *time < Picoseconds::LAST / 2
 }
 
 /// The traffic of a simulation, with its state. Terminals are independent of each other except
@@ -156,7 +156,7 @@ impl Workload {
     pub(crate) fn latest(&self) -> Picoseconds {
         match self {
             Self::Application(application) => application.latest(),
-            _ => 0,
+            _ => Picoseconds::ZERO,
         }
     }
 
@@ -210,6 +210,12 @@ impl Workload {
             Self::Collectives(_) => tag != 0,
             Self::Script(_) | Self::Load(_) | Self::RemoteMemory(_) => false,
         }
+    }
+
+    /// Whether the message with this tag has no data of its own: it arranges one that has.
+    #[inline]
+    pub fn is_control(&self, tag: u64) -> bool {
+        matches!(self, Self::Application(_)) && Application::is_control(tag)
     }
 
     /// The operations of the collective subnetwork, if there are any.
@@ -348,8 +354,14 @@ mod tests {
 
     #[test]
     fn the_least_packet_is_the_rest_of_a_message_or_its_request() {
-        let message =
-            |bytes, kind| Message { time: 0, source: 0, destination: 0, bytes, kind, tag: 0 };
+        let message = |bytes, kind| Message {
+            time: Picoseconds(0),
+            source: 0,
+            destination: 0,
+            bytes,
+            kind,
+            tag: 0,
+        };
         let least = |messages: &[Message]| {
             Workload::Script(Script::new(messages.to_vec())).least_payload(256)
         };

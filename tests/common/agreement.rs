@@ -29,7 +29,7 @@ pub fn assert_equal_counts(scenario: &Scenario, counts: Counts, flits: &[Vec<u64
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let workload = Workload::Script(Script::new(messages.clone()));
     let mut engine = Engine::new(1, fabric, routes, parameters, workload, Log::default());
-    engine.run_until(Picoseconds::MAX);
+    engine.run_until(Picoseconds::NEVER);
     let counters = engine.counters();
     assert_eq!(
         (counters.damaged_packets, counters.flits_resent),
@@ -62,7 +62,7 @@ fn first_difference<'a, R: Ord>(
     }
     let time = |pair: &Pair<'_, R>| match *pair {
         (Some(a), Some(b)) => apart(a, b),
-        _ => Picoseconds::MAX,
+        _ => Picoseconds::NEVER,
     };
     pairs.into_values().filter(|(a, b)| a != b).min_by_key(time)
 }

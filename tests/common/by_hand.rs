@@ -11,8 +11,8 @@ use flitlab::{
 pub const FLIT: u64 = 16;
 pub const MAXIMUM_PAYLOAD: u64 = 3 * FLIT;
 
-/// The rate at which a flit takes this time.
-pub fn rate(flit_time: Picoseconds) -> Rate {
+/// The rate at which a flit takes so many picoseconds.
+pub fn rate(flit_time: u64) -> Rate {
     Rate(1_000_000_000_000 * 8 * FLIT / flit_time)
 }
 
@@ -29,21 +29,21 @@ pub fn parameters() -> Parameters {
         sharing: None,
         bubble: true,
         crossbar_speedup: 1,
-        routing_latency: 3,
-        crossbar_latency: 2,
+        routing_latency: Picoseconds(3),
+        crossbar_latency: Picoseconds(2),
         link_rate: rate(2),
-        link_latency: 7,
+        link_latency: Picoseconds(7),
         injection_channels: 1,
         injection_rate: rate(2),
-        injection_latency: 5,
+        injection_latency: Picoseconds(5),
         injection_buffer: 8,
         ejection_channels: 1,
         ejection_rate: rate(2),
-        ejection_latency: 6,
-        send_overhead: 0,
-        receive_overhead: 0,
-        service_time: 0,
-        atomic_time: 0,
+        ejection_latency: Picoseconds(6),
+        send_overhead: Picoseconds::ZERO,
+        receive_overhead: Picoseconds::ZERO,
+        service_time: Picoseconds::ZERO,
+        atomic_time: Picoseconds::ZERO,
         collective: Default::default(),
         errors: None,
     }
@@ -64,25 +64,25 @@ pub fn ring(nodes: u32) -> (Fabric, Routes) {
     torus(nodes, &[])
 }
 
-/// Source, virtual channel and time of each delivery, in order of time.
-pub fn deliveries(log: &Log) -> Vec<(u32, u8, Picoseconds)> {
+/// Source, virtual channel and time, in picoseconds, of each delivery, in order of time.
+pub fn deliveries(log: &Log) -> Vec<(u32, u8, u64)> {
     let mut packets: Vec<&DeliveredPacket> = log.packets.iter().collect();
     packets.sort_by_key(|packet| packet.delivered);
     packets
         .into_iter()
-        .map(|packet| (packet.source, packet.virtual_channel, packet.delivered))
+        .map(|packet| (packet.source, packet.virtual_channel, packet.delivered.0))
         .collect()
 }
 
-pub fn delivered(log: &Log) -> Vec<Picoseconds> {
+pub fn delivered(log: &Log) -> Vec<u64> {
     deliveries(log).into_iter().map(|(.., time)| time).collect()
 }
 
 /// The injection times of a terminal's packets, in the order of their numbers.
-pub fn injected(log: &Log, source: u32) -> Vec<Picoseconds> {
+pub fn injected(log: &Log, source: u32) -> Vec<u64> {
     let mut packets: Vec<&DeliveredPacket> =
         log.packets.iter().filter(|packet| packet.source == source).collect();
     packets.sort_by_key(|packet| packet.sequence);
     assert!(packets.iter().zip(0..).all(|(packet, number)| packet.sequence == number));
-    packets.into_iter().map(|packet| packet.injected).collect()
+    packets.into_iter().map(|packet| packet.injected.0).collect()
 }

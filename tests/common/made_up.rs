@@ -7,6 +7,7 @@ use flitlab::engine::ChannelKind;
 use flitlab::report::{
     ChannelRow, Label, LatencyRow, Measured, Point, ResultRows, Status, WindowPhase, WindowRow,
 };
+use flitlab::units::Picoseconds;
 
 /// A folder of its own for a test, removed at the end.
 pub struct Folder(pub PathBuf);
@@ -40,7 +41,7 @@ pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Poin
             let load = f64::from(number) * step;
             let steady = load < capacity - 1e-9;
             let wait = if steady { 60.0 * load / (capacity - load) } else { 40_000.0 };
-            let picoseconds = |latency: f64| Some((latency * 1000.0).round() as u64);
+            let picoseconds = |latency: f64| Some(Picoseconds((latency * 1000.0).round() as u64));
             let measured = Measured {
                 status: if steady { Status::Steady } else { Status::NotSteady },
                 offered_load: Some(load),
@@ -59,8 +60,8 @@ pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Poin
                 packet_latency_max: picoseconds(zero_load * 1.5 + wait * 7.0),
                 network_latency_mean: picoseconds(zero_load + wait / 2.0),
                 hops_mean: Some(4.033_333),
-                simulated_time: Some(2_345_678_901),
-                warm_up: Some(345_678_000),
+                simulated_time: Some(Picoseconds(2_345_678_901)),
+                warm_up: Some(Picoseconds(345_678_000)),
                 windows: Some(17),
                 events: 98_765_432,
                 digest: Some(0x0123_4567_89ab_cdef),
@@ -136,17 +137,17 @@ pub fn polylines(svg: &str, width: u32) -> Vec<&str> {
 pub fn with_details(points: Vec<Point>) -> ResultRows {
     let mut rows = ResultRows { points, ..ResultRows::default() };
     for point in &mut rows.points {
-        let mean = point.measured.packet_latency_mean.unwrap_or(0);
+        let mean = point.measured.packet_latency_mean.unwrap_or(Picoseconds::ZERO);
         point.latencies.extend((0..=50).map(|step| LatencyRow {
             packet_latency: mean / 2 + mean * step / 50,
             share: step as f64 / 50.0,
         }));
         point.windows.extend((0..12).map(|window| WindowRow {
             phase: if window < 4 { WindowPhase::WarmUp } else { WindowPhase::Measured },
-            start: window * 10_000_000,
-            end: (window + 1) * 10_000_000,
+            start: Picoseconds(window * 10_000_000),
+            end: Picoseconds((window + 1) * 10_000_000),
             accepted_load: point.measured.accepted_load,
-            packet_latency_mean: Some(mean + window * 1000),
+            packet_latency_mean: Some(mean + Picoseconds(window * 1000)),
             flits_under_way: 5000 + window * 10,
             utilisation_mean: Some(0.3),
             utilisation_busiest: Some(0.5),

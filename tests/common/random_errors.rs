@@ -47,8 +47,11 @@ fn errors(random: &mut dyn Rng, fabric: &Fabric, parameters: &Parameters) -> Lin
         _ => 10_f64.powf(random.random_range(-5.0..-2.0)).min(1.5 / bits),
     };
     let bursts = random.random_bool(0.3).then(|| {
-        let length = random.random_range(1..=3 * hold);
-        Bursts { interval: random.random_range(2..20) * (hold + length), length }
+        let length = random.random_range(1..=3 * hold.0);
+        Bursts {
+            interval: random.random_range(2..20) * (hold + Picoseconds(length)),
+            length: Picoseconds(length),
+        }
     });
     let channels = random
         .random_bool(0.2)
@@ -64,9 +67,9 @@ fn errors(random: &mut dyn Rng, fabric: &Fabric, parameters: &Parameters) -> Lin
         + (2 * u64::from(largest) + 1) * flit_time;
     let longer = match random.random_range(0..4) {
         0 => 0,
-        1 => random.random_range(0..=flit_time),
-        2 => random.random_range(0..=2 * round_trip),
-        _ => random.random_range(0..=50 * round_trip),
+        1 => random.random_range(0..=flit_time.0),
+        2 => random.random_range(0..=2 * round_trip.0),
+        _ => random.random_range(0..=50 * round_trip.0),
     };
     LinkErrors {
         bit_error_rate,
@@ -79,7 +82,7 @@ fn errors(random: &mut dyn Rng, fabric: &Fabric, parameters: &Parameters) -> Lin
             .expect("two"),
         sequence_bits: *[1, 2, 3, 4, 8].choose(random).expect("some"),
         replay_buffer: largest + replay,
-        time_out: round_trip + longer,
+        time_out: round_trip + Picoseconds(longer),
         seed: random.random(),
     }
 }

@@ -104,8 +104,13 @@ fn draw_buffers(random: &mut dyn Rng, parameters: &mut Parameters, ring: bool) {
 }
 
 fn sharing(random: &mut dyn Rng, virtual_channels: u8, may_have_outputs: bool) -> FlitSharing {
-    let mut latency =
-        || -> Picoseconds { if random.random_bool(0.5) { 0 } else { random.random_range(1..=4) } };
+    let mut latency = || -> Picoseconds {
+        if random.random_bool(0.5) {
+            Picoseconds::ZERO
+        } else {
+            Picoseconds(random.random_range(1..=4))
+        }
+    };
     let (virtual_channel_allocation, switch_allocation) = (latency(), latency());
     let weights = random.random_range(0..=virtual_channels);
     let sharing = FlitSharing {

@@ -144,7 +144,7 @@ impl Scenario {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(3);
         let one_size = matches!(self.routes, Routes::Adaptive(_)) && self.parameters.bubble;
-        self.parameters.atomic_time = *[0, 3, 30, 300].choose(random).expect("some");
+        self.parameters.atomic_time = Picoseconds(*[0, 3, 30, 300].choose(random).expect("some"));
         for message in &mut self.messages {
             let Kind::Read { request } = message.kind else { continue };
             message.kind = match random.random_range(0..4) {
@@ -410,9 +410,9 @@ fn any_way_round(random: &mut dyn Rng, fabric: &Fabric) -> RouteTable {
 
 fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
     let mut channel = || {
-        let flit_time: Picoseconds = random.random_range(1..=5);
+        let flit_time: u64 = random.random_range(1..=5);
         let latency = random.random_range(1..=12).max(flit_time);
-        (Rate(128_000_000_000_000 / flit_time), latency)
+        (Rate(128_000_000_000_000 / flit_time), Picoseconds(latency))
     };
     let (link, injection, ejection) = (channel(), channel(), channel());
     let maximum_payload = match random.random_range(0..=8) {
@@ -437,8 +437,8 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         sharing: None,
         bubble: rings || random.random_bool(0.5),
         crossbar_speedup: random.random_range(1..=3),
-        routing_latency: random.random_range(0..=5),
-        crossbar_latency: random.random_range(0..=3),
+        routing_latency: Picoseconds(random.random_range(0..=5)),
+        crossbar_latency: Picoseconds(random.random_range(0..=3)),
         link_rate: link.0,
         link_latency: link.1,
         injection_channels: random.random_range(1..=3),
@@ -448,10 +448,10 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         ejection_channels: random.random_range(1..=3),
         ejection_rate: ejection.0,
         ejection_latency: ejection.1,
-        send_overhead,
-        receive_overhead,
-        service_time,
-        atomic_time: 0,
+        send_overhead: Picoseconds(send_overhead),
+        receive_overhead: Picoseconds(receive_overhead),
+        service_time: Picoseconds(service_time),
+        atomic_time: Picoseconds::ZERO,
         collective: Default::default(),
         errors: None,
     };
@@ -509,7 +509,7 @@ impl<'a> Traffic<'a> {
             _ => Pattern::Shift(random.random_range(0..terminals.len())),
         };
         Self {
-            end: *[1, 20, 200, 2_000].choose(random).unwrap(),
+            end: Picoseconds(*[1, 20, 200, 2_000].choose(random).unwrap()),
             bytes: *[maximum / 2, maximum, 3 * maximum].choose(random).unwrap(),
             equal_sizes: random.random_bool(0.2),
             read_share: *[0.0, 0.0, 0.2, 0.5, 1.0].choose(random).unwrap(),
@@ -554,7 +554,7 @@ impl<'a> Traffic<'a> {
             Kind::Data
         };
         Message {
-            time: self.random.random_range(0..self.end),
+            time: Picoseconds(self.random.random_range(0..self.end.0)),
             source: self.terminals[source],
             destination: self.terminals[destination],
             bytes: self.size(),

@@ -43,7 +43,7 @@ impl Atomics {
         self.come.sort_by_key(|request| (request.terminal, request.ejection_channel));
         let mut responses = Vec::new();
         for request in self.come.drain(..) {
-            let busy_until = self.busy_until.entry(request.terminal).or_insert(0);
+            let busy_until = self.busy_until.entry(request.terminal).or_insert(Picoseconds::ZERO);
             let begins = if *busy_until > now { *busy_until } else { now };
             *busy_until = begins + parameters.atomic_time;
             let created = *busy_until + parameters.service_time;

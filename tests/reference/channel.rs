@@ -28,7 +28,10 @@ impl ChannelKind {
             ),
             Self::Ejection => (parameters.ejection_flit_time(), parameters.ejection_latency, 0),
         };
-        assert!(0 < flit_time && flit_time <= latency, "a latency includes the flit's own time");
+        assert!(
+            Picoseconds::ZERO < flit_time && flit_time <= latency,
+            "a latency includes the flit's own time"
+        );
         (flit_time, latency, capacity)
     }
 }

@@ -104,10 +104,20 @@ pub fn hops(
     hops
 }
 
-/// Of ways on, in this order of liking, the one with the most credits.
-pub fn liked_best<T: Copy>(ways: &[T], credits: impl Fn(&T) -> u32) -> Option<T> {
-    let most = ways.iter().map(&credits).max()?;
-    ways.iter().find(|way| credits(way) == most).copied()
+/// What makes a packet like a hop of a relation.
+pub struct Liking {
+    /// Flits that wait for its output, in all virtual channels.
+    pub waits: u32,
+    /// Credits of its virtual channel.
+    pub credits: u32,
+}
+
+/// Of ways on, in this order where all else is equal, the one that a packet likes best.
+pub fn liked_best<T: Copy>(ways: &[T], liking: impl Fn(&T) -> Liking) -> Option<T> {
+    let least = ways.iter().map(|way| liking(way).waits).min()?;
+    let ways: Vec<T> = ways.iter().filter(|way| liking(way).waits == least).copied().collect();
+    let most = ways.iter().map(|way| liking(way).credits).max()?;
+    ways.iter().find(|way| liking(way).credits == most).copied()
 }
 
 /// For each source and router of destinations, how many packets there were.
@@ -141,6 +151,6 @@ pub fn path(
 /// What an input port's virtual channel draws at an instant for an output of a router, where arbitration is at random: the
 /// lowest one is served.
 pub fn lot(now: Picoseconds, router: usize, output: u64, (port, lane): (usize, usize)) -> u64 {
-    let of_output = splitmix(splitmix(now) ^ (router as u64 * 65536 + output));
+    let of_output = splitmix(splitmix(now.0) ^ (router as u64 * 65536 + output));
     splitmix(of_output ^ (port as u64 * 256 + lane as u64))
 }

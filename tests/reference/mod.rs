@@ -151,14 +151,14 @@ impl<'a> Simulator<'a> {
     }
 
     fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
-        let mut now = 0;
+        let mut now = Picoseconds::ZERO;
         while let Some(next) = self.terminals.next_due(&self.due) {
             now = if every_tick { now } else { next };
             assert!(now <= next, "nothing is due before the tick at hand");
             self.tick(now);
             self.due.remove(&now);
             if every_tick {
-                now += 1;
+                now += Picoseconds(1);
             }
         }
         let packets = self.terminals.undelivered;

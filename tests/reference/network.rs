@@ -92,7 +92,7 @@ impl Channel {
     fn new(kind: ChannelKind, parameters: &Parameters) -> Self {
         let (flit_time, latency, capacity) = kind.figures(parameters);
         let leaves_router = kind != ChannelKind::Injection;
-        let crossbar = if leaves_router { parameters.crossbar_latency } else { 0 };
+        let crossbar = if leaves_router { parameters.crossbar_latency } else { Picoseconds::ZERO };
         Self {
             kind,
             flit_time,

@@ -297,7 +297,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Of some ways on the one by an output that has room and that a packet likes best: with the most credits.
+    /// Of some ways on the one by an output that has room and that a packet likes best.
     fn liked_at(
         &self,
         router: usize,
@@ -307,7 +307,15 @@ impl Simulator<'_> {
     ) -> Option<(usize, usize)> {
         let there = ways.iter().filter(|way| way.0 == output && room(way));
         let there: Vec<_> = there.copied().collect();
-        choosing::liked_best(&there, |way| self.credits(router, way))
+        choosing::liked_best(&there, |way| self.liking(router, way))
+    }
+
+    /// What makes a packet like a way on: how much waits for its output, and the credits of its virtual channel.
+    fn liking(&self, router: usize, &(output, onto): &(usize, usize)) -> choosing::Liking {
+        let channel = self.routers[router].outputs[output].channel;
+        let credits = self.channels[channel].credits.iter();
+        let waits = credits.map(|&credits| self.parameters.buffer - credits).sum();
+        choosing::Liking { waits, credits: self.credits(router, &(output, onto)) }
     }
 
     /// What is known to be free behind a router's output, in a virtual channel.
@@ -329,7 +337,7 @@ impl Simulator<'_> {
         };
         let open: Vec<(usize, usize)> = request.outputs.iter().filter(is_open).copied().collect();
         if request.by_relation {
-            return choosing::liked_best(&open, |way| self.credits(router, way));
+            return choosing::liked_best(&open, |way| self.liking(router, way));
         }
         let (Routes::Adaptive(adaptive), false) = (self.routes, request.escapes.is_empty()) else {
             return open.first().copied();

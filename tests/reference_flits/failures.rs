@@ -15,7 +15,7 @@ use crate::reference::{channel::ChannelKind, terminal::Entry};
 use super::Simulator;
 
 /// How often it is looked whether the network is empty.
-const LOOK: Picoseconds = 100_000;
+const LOOK: Picoseconds = Picoseconds(100_000);
 
 /// What fails at a time, and by what packets go from another one on.
 pub struct Failure {
@@ -63,13 +63,13 @@ impl Simulator<'_> {
         let Some(failure) = self.failure else { return };
         if now == failure.at {
             self.fail(failure);
-            self.due.insert(now + 1);
+            self.due.insert(now + Picoseconds(1));
         }
         if now < failure.ready || self.losses.resumed.is_some() {
             return;
         }
         self.paused = true;
-        if !(now - failure.ready).is_multiple_of(LOOK) {
+        if (now - failure.ready) % LOOK != Picoseconds::ZERO {
             return;
         }
         if self.packets_under_way() > 0 {
@@ -80,7 +80,7 @@ impl Simulator<'_> {
         self.losses.resumed = Some(now);
         self.routes = &failure.routes;
         self.drop_waiting(|_, destination| failure.left.terminal_router(destination).is_none());
-        self.due.insert(now + 1);
+        self.due.insert(now + Picoseconds(1));
     }
 
     /// Packets of which a flit has been sent and that have neither been delivered nor lost.

@@ -184,7 +184,7 @@ impl<'a> Simulator<'a> {
 
     /// Goes through all instants; the last one.
     fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
-        let mut now = 0;
+        let mut now = Picoseconds::ZERO;
         while let Some(next) = self.terminals.next_due(&self.due) {
             now = if every_tick { now } else { next };
             assert!(now <= next, "nothing is due before the instant at hand");
@@ -192,7 +192,7 @@ impl<'a> Simulator<'a> {
             self.go_on_with_failure(now);
             self.due.remove(&now);
             if every_tick {
-                now += 1;
+                now += Picoseconds(1);
             }
         }
         now

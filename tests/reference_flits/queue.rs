@@ -14,6 +14,8 @@ pub struct Way {
     pub virtual_channel: usize,
     /// When its flits may ask for the switch.
     pub asks_from: Picoseconds,
+    /// How many of them have won it.
+    pub sent: u32,
 }
 
 /// A queue of an input port: of a virtual channel, or of a virtual channel and an output.
@@ -39,9 +41,9 @@ impl Queue {
             virtual_channel,
             flits: VecDeque::new(),
             way: None,
-            free_from: 0,
-            packet_asks_again: 0,
-            flit_asks_again: 0,
+            free_from: Picoseconds::ZERO,
+            packet_asks_again: Picoseconds::ZERO,
+            flit_asks_again: Picoseconds::ZERO,
             pointer: 0,
         }
     }

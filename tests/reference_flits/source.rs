@@ -46,7 +46,8 @@ impl Simulator<'_> {
             for _ in 0..self.parameters.injection_channels {
                 let (channel, _) = channels.next().expect("they are in the order of terminals");
                 let queues = self.source_queues();
-                let injection = Injection { channel, queues, pointer: 0, free_from: 0 };
+                let injection =
+                    Injection { channel, queues, pointer: 0, free_from: Picoseconds::ZERO };
                 self.adapters[terminal as usize].push(injection);
             }
         }

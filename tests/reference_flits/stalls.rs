@@ -21,8 +21,10 @@ pub struct Stalls {
 
 impl Stalls {
     pub fn new(routers: &[Router]) -> Self {
-        let outputs = routers.iter().map(|router| vec![(None, [0; STALLS]); router.outputs.len()]);
-        Self { latest: 0, outputs: outputs.collect() }
+        let outputs = routers
+            .iter()
+            .map(|router| vec![(None, [Picoseconds::ZERO; STALLS]); router.outputs.len()]);
+        Self { latest: Picoseconds::ZERO, outputs: outputs.collect() }
     }
 
     pub fn times(self) -> Vec<[Picoseconds; STALLS]> {

@@ -102,7 +102,7 @@ impl Simulator<'_> {
     pub fn is_taken(&self, router: usize, output: usize, now: Picoseconds) -> bool {
         let output = &self.routers[router].outputs[output];
         let channel = &self.channels[output.channel];
-        let waiting = Picoseconds::from(self.sharing.output_buffer) * channel.flit_time;
+        let waiting = channel.flit_time * self.sharing.output_buffer.into();
         output.free_from > now || output.end > self.crossed(now) + waiting
     }
 
@@ -224,7 +224,7 @@ impl Simulator<'_> {
         }
         self.digest.add(now, channel.number, packet.source, packet.sequence);
         // The next flit can win when no more than the buffer's flits are left behind the crossbar.
-        let waiting = Picoseconds::from(self.sharing.output_buffer) * channel.flit_time;
+        let waiting = channel.flit_time * self.sharing.output_buffer.into();
         let room = (output.end + now).saturating_sub(crossed + waiting);
         self.due.extend([taken_until, room.max(taken_until), arrives]);
         content
@@ -247,6 +247,7 @@ impl Simulator<'_> {
         let arrives = now + channel.latency;
         channel.returning.push_back(Moving { arrives, content: queue.virtual_channel });
         self.due.insert(arrives);
+        queue.way.as_mut().expect("it has a virtual channel").sent += 1;
         if flit.index + 1 == self.packets[flit.packet].flits {
             queue.way = None;
             queue.free_from = taken_until;

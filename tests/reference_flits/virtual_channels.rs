@@ -116,7 +116,7 @@ impl Simulator<'_> {
         if self.channels[channel].failed {
             self.swallow(packet, channel);
         }
-        let way = Way { packet, output, virtual_channel, asks_from };
+        let way = Way { packet, output, virtual_channel, asks_from, sent: 0 };
         self.routers[router].queue(queue).way = Some(way);
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet);

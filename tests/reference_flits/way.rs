@@ -277,11 +277,8 @@ impl Simulator<'_> {
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet).into_iter().map(|hop| hop.onto);
             let offered: Vec<Onto> = hops.filter(|hop| offers.contains(hop)).collect();
-            let credits = |onto: &Onto| {
-                let output = &self.routers[place.router].outputs[onto.0];
-                self.channels[output.channel].credits[onto.1]
-            };
-            return choosing::liked_best(&offered, credits).expect("an offer is one of its hops");
+            let liking = |&onto: &Onto| self.liking(place.router, onto);
+            return choosing::liked_best(&offered, liking).expect("an offer is one of its hops");
         }
         let Routes::Adaptive(adaptive) = self.routes else {
             unreachable!("only packets of adaptive routings choose")
@@ -304,6 +301,16 @@ impl Simulator<'_> {
             },
         );
         *offers.iter().find(|offer| port(offer) == best).expect("it is one of them")
+    }
+
+    /// What makes a packet like a hop: what waits for its output, there or here, and the credits of its virtual channel.
+    fn liking(&self, router: usize, (output, number): Onto) -> choosing::Liking {
+        let channel = &self.channels[self.routers[router].outputs[output].channel];
+        let there: u32 = channel.credits.iter().map(|credits| channel.capacity - credits).sum();
+        let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
+        let ways = queues.filter_map(|queue| queue.way).filter(|way| way.output == output);
+        let here: u32 = ways.map(|way| self.packets[way.packet].flits - way.sent).sum();
+        choosing::Liking { waits: there + here, credits: channel.credits[number] }
     }
 
     /// The output that a packet which does not choose needs at the router where its header is, and its lane if a

@@ -19,8 +19,8 @@ fn pairs(operation: RemoteOperation, pairs: &[[u32; 2]], bytes: u64) -> RemoteMe
         processes: 1,
         outstanding: 1,
         flush_every: None,
-        process_gap: 0,
-        adapter_gap: 0,
+        process_gap: Picoseconds::ZERO,
+        adapter_gap: Picoseconds::ZERO,
         adapter_outstanding: 1_000_000,
     }
 }
@@ -47,13 +47,13 @@ fn round_trip(
 #[test]
 fn an_operation_alone_takes_one_overhead_of_each_kind_both_ways_and_the_service() {
     let parameters = Parameters::default();
-    let atomic = parameters.atomic_time;
+    let (none, atomic) = (Picoseconds::ZERO, parameters.atomic_time);
     for (operation, bytes, payloads, performing) in [
-        (RemoteOperation::Put, 0, (0, 0), 0),
-        (RemoteOperation::Put, 8, (8, 0), 0),
-        (RemoteOperation::Put, 256, (256, 0), 0),
-        (RemoteOperation::Get, 1, (16, 1), 0),
-        (RemoteOperation::Get, 256, (16, 256), 0),
+        (RemoteOperation::Put, 0, (0, 0), none),
+        (RemoteOperation::Put, 8, (8, 0), none),
+        (RemoteOperation::Put, 256, (256, 0), none),
+        (RemoteOperation::Get, 1, (16, 1), none),
+        (RemoteOperation::Get, 256, (16, 256), none),
         (RemoteOperation::Add, 8, (24, 8), atomic),
         (RemoteOperation::Xor, 8, (24, 8), atomic),
         (RemoteOperation::CompareAndSwap, 8, (32, 8), atomic),
@@ -71,9 +71,9 @@ fn an_operation_alone_takes_one_overhead_of_each_kind_both_ways_and_the_service(
         }
     }
     // A put of 8 B into the memory of a neighbour: 850 ns for the ping that it is, service, and two flits back.
-    let put = round_trip(&parameters, (8, 0), 1, 0);
+    let put = round_trip(&parameters, (8, 0), 1, Picoseconds::ZERO);
     let back = zero_load_latency(&parameters, 1, 2);
-    assert_eq!(put, 850_000 + parameters.service_time + back);
+    assert_eq!(put, Picoseconds(850_000) + parameters.service_time + back);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_message_of_many_packets_moves_at_the_rate_of_the_link_less_headers_and_chec
             RemoteOperation::Put => (parameters.maximum_payload.0, 0),
             _ => (16, parameters.maximum_payload.0),
         };
-        let one = round_trip(&parameters, payloads, 1, 0);
+        let one = round_trip(&parameters, payloads, 1, Picoseconds::ZERO);
         // Behind the first packet, the link sends flit upon flit.
         let link = parameters.link_flit_time();
         assert_eq!(took, one + (packets - 1) * flits * link, "{operation:?}");
@@ -118,35 +118,35 @@ fn the_rate_of_small_operations_is_bound_by_the_gap() {
     let spec = RemoteMemorySpec {
         operations: 500,
         outstanding: 1_000,
-        process_gap: 100_000,
+        process_gap: Picoseconds(100_000),
         ..pairs(RemoteOperation::Put, &[[0, 1]], 8)
     };
-    let one = round_trip(&parameters, (8, 0), 1, 0);
+    let one = round_trip(&parameters, (8, 0), 1, Picoseconds::ZERO);
     let end = |spec: &RemoteMemorySpec| log(spec, &parameters).messages.last().unwrap().completed;
-    assert_eq!(end(&spec), 499 * 100_000 + one);
+    assert_eq!(end(&spec), Picoseconds(499 * 100_000) + one);
     // Four processes take turns at the adapter.
-    let four = RemoteMemorySpec { processes: 4, adapter_gap: 30_000, ..spec.clone() };
-    assert_eq!(end(&four), 1_999 * 30_000 + one);
+    let four = RemoteMemorySpec { processes: 4, adapter_gap: Picoseconds(30_000), ..spec.clone() };
+    assert_eq!(end(&four), Picoseconds(1_999 * 30_000) + one);
     // With a window of 64 there is a round trip more for each flush.
     let flushed = RemoteMemorySpec { operations: 512, flush_every: Some(64), ..spec };
-    assert_eq!(end(&flushed), 8 * (63 * 100_000 + one));
+    assert_eq!(end(&flushed), 8 * (Picoseconds(63 * 100_000) + one));
 }
 
 /// Little's law: with `w` operations under way, `w` are done each round trip.
 #[test]
 fn the_rate_of_small_operations_is_bound_by_the_window() {
     let parameters = Parameters::default();
-    let one = round_trip(&parameters, (8, 0), 1, 0);
+    let one = round_trip(&parameters, (8, 0), 1, Picoseconds::ZERO);
     for window in [1, 2, 5] {
         let spec = RemoteMemorySpec {
             operations: 20 * window,
             outstanding: window,
-            process_gap: 20_000,
+            process_gap: Picoseconds(20_000),
             ..pairs(RemoteOperation::Put, &[[0, 1]], 8)
         };
         let end = log(&spec, &parameters).messages.last().unwrap().completed;
         let rounds = 20;
-        assert_eq!(end, rounds * one + u64::from(window - 1) * 20_000);
+        assert_eq!(end, rounds * one + Picoseconds(u64::from(window - 1) * 20_000));
         // The adapter's own limit is no different.
         let by_adapter = RemoteMemorySpec { outstanding: 99, adapter_outstanding: window, ..spec };
         let other = log(&by_adapter, &parameters).messages.last().unwrap().completed;
@@ -157,7 +157,7 @@ fn the_rate_of_small_operations_is_bound_by_the_window() {
 /// However many ask, a target performs one operation each `atomic_time`.
 #[test]
 fn a_target_performs_atomic_operations_at_its_rate() {
-    let parameters = Parameters { atomic_time: 90_000, ..Parameters::default() };
+    let parameters = Parameters { atomic_time: Picoseconds(90_000), ..Parameters::default() };
     for initiators in [2, 4, 7] {
         let list: Vec<[u32; 2]> = (1..=initiators).map(|node| [node, 0]).collect();
         let spec = RemoteMemorySpec {
@@ -172,10 +172,10 @@ fn a_target_performs_atomic_operations_at_its_rate() {
         created.sort_unstable();
         assert_eq!(created.len() as u64, all);
         // Never idle between the first request and the last.
-        let first = round_trip(&parameters, (24, 0), 1, 0)
+        let first = round_trip(&parameters, (24, 0), 1, Picoseconds::ZERO)
             - zero_load_latency(&parameters, 1, 2)
             - parameters.receive_overhead;
-        assert_eq!(created[0], first + 90_000);
-        assert!(created.windows(2).all(|pair| pair[1] - pair[0] == 90_000));
+        assert_eq!(created[0], first + Picoseconds(90_000));
+        assert!(created.windows(2).all(|pair| pair[1] - pair[0] == Picoseconds(90_000)));
     }
 }

@@ -8,6 +8,7 @@ use flitlab::engine::{DeliveredPacket, Engine, Log, Parameters, run_script};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script, Workload};
+use flitlab::units::Picoseconds;
 use rayon::prelude::*;
 
 use crate::common::random_flit_scenario::{flit_scenario, flit_scenario_by_table};
@@ -88,10 +89,10 @@ fn ticks_that_the_reference_leaves_out_would_change_nothing() {
 #[test]
 fn operations_that_come_at_one_instant_are_performed_in_the_order_of_ejection_channels() {
     let (fabric, routes) = torus(&[5]);
-    let parameters = Parameters { atomic_time: 77_000, ..Parameters::default() };
+    let parameters = Parameters { atomic_time: Picoseconds(77_000), ..Parameters::default() };
     // The second message of a terminal takes its second injection channel, and so the other ejection channel.
     let message = |source, destination, kind| Message {
-        time: 1_000_000,
+        time: Picoseconds(1_000_000),
         source,
         destination,
         bytes: 8,
@@ -134,7 +135,7 @@ fn run(
 ) -> Log {
     let mut engine =
         Engine::new(threads, fabric, routes, parameters, workload.clone(), Log::default());
-    while engine.run_until(engine.now() + 1_000_000_000) {
+    while engine.run_until(engine.now() + Picoseconds(1_000_000_000)) {
         assert!(engine.credits_are_conserved());
     }
     assert!(engine.find_deadlock().is_none());

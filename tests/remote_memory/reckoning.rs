@@ -40,13 +40,13 @@ fn hold_to_rules(spec: &RemoteMemorySpec, operations: &[CompletedMessage], partn
     for (number, operation) in operations.iter().enumerate() {
         let before = &operations[..number];
         // Only these can let something begin.
-        let mut instants: Vec<Picoseconds> = vec![0];
+        let mut instants: Vec<Picoseconds> = vec![Picoseconds::ZERO];
         instants.extend(before.iter().map(|it| it.completed));
         instants.extend(before.iter().map(|it| it.created + spec.process_gap));
         instants.extend(latest.map(|latest| latest + spec.adapter_gap));
         instants.sort_unstable();
-        let from = latest.map_or(0, |latest| latest + spec.adapter_gap);
-        let from = from.max(latest.unwrap_or(0));
+        let from = latest.map_or(Picoseconds::ZERO, |latest| latest + spec.adapter_gap);
+        let from = from.max(latest.unwrap_or(Picoseconds::ZERO));
         let found = instants.into_iter().filter(|&now| now >= from).find_map(|now| {
             let under_way = before.iter().filter(|it| it.completed > now).count();
             if under_way >= spec.adapter_outstanding as usize {
@@ -96,9 +96,9 @@ fn spec(random: &mut ChaCha8Rng, nodes: u32) -> RemoteMemorySpec {
         processes: random.random_range(1..4),
         outstanding: *[1, 2, 5, 40].choose(random).unwrap(),
         flush_every: *[None, Some(1), Some(4), Some(7)].choose(random).unwrap(),
-        process_gap: *[0, 20_001, 400_000].choose(random).unwrap(),
+        process_gap: Picoseconds(*[0, 20_001, 400_000].choose(random).unwrap()),
         // Operations of different processes that begin at one instant could not be told apart.
-        adapter_gap: *[1, 30_000, 150_003].choose(random).unwrap(),
+        adapter_gap: Picoseconds(*[1, 30_000, 150_003].choose(random).unwrap()),
         adapter_outstanding: *[1, 3, 8, 1_000].choose(random).unwrap(),
     }
 }
@@ -112,9 +112,9 @@ fn operations_begin_when_the_rules_let_them_on_any_number_of_threads_and_the_ref
         let (fabric, routes) = torus(&sizes);
         let spec = spec(random, fabric.terminals());
         let parameters = Parameters {
-            send_overhead: *[0, 5_000, 340_000].choose(random).unwrap(),
-            receive_overhead: *[0, 340_000].choose(random).unwrap(),
-            atomic_time: *[0, 50_000, 900_000].choose(random).unwrap(),
+            send_overhead: Picoseconds(*[0, 5_000, 340_000].choose(random).unwrap()),
+            receive_overhead: Picoseconds(*[0, 340_000].choose(random).unwrap()),
+            atomic_time: Picoseconds(*[0, 50_000, 900_000].choose(random).unwrap()),
             // Packets of mixed sizes need more than the bubble's least.
             buffer: 1_000,
             ..Parameters::default()
@@ -191,8 +191,16 @@ fn an_operation_that_begins_too_early_is_noticed() {
         source: 0,
         destination: 1,
         bytes: 8,
+        is_control: false,
         created,
         completed,
     };
-    hold_to_rules(&spec, &[operation(0, 5_000_000), operation(4_999_999, 9_000_000)], &[1]);
+    hold_to_rules(
+        &spec,
+        &[
+            operation(Picoseconds(0), Picoseconds(5_000_000)),
+            operation(Picoseconds(4_999_999), Picoseconds(9_000_000)),
+        ],
+        &[1],
+    );
 }

@@ -29,7 +29,7 @@ fn coverage(text: &str, replications: u64, windows: u32) -> (f64, usize, f64) {
         .into_par_iter()
         .map(|seed| {
             let row = row(text, &[&format!("seed={}", seed + 1_000_000), &fewest, &most]);
-            row.packet_latency_mean.unwrap() as f64
+            row.packet_latency_mean.unwrap().0 as f64
         })
         .collect();
     let truth = long.iter().sum::<f64>() / long.len() as f64;
@@ -41,9 +41,9 @@ fn coverage(text: &str, replications: u64, windows: u32) -> (f64, usize, f64) {
     let holds = steady.iter().filter(|row| {
         let (mean, half) =
             (row.packet_latency_mean.unwrap(), row.packet_latency_mean_ci95.unwrap());
-        (mean as f64 - truth).abs() <= half as f64
+        (mean.0 as f64 - truth).abs() <= half.0 as f64
     });
-    let mean = steady.iter().map(|row| row.packet_latency_mean.unwrap() as f64).sum::<f64>();
+    let mean = steady.iter().map(|row| row.packet_latency_mean.unwrap().0 as f64).sum::<f64>();
     let bias = mean / steady.len() as f64 / truth - 1.0;
     let windows =
         steady.iter().map(|row| f64::from(row.windows.unwrap())).sum::<f64>() / steady.len() as f64;

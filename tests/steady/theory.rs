@@ -31,10 +31,10 @@ fn waiting_is_that_of_an_md1_queue(rho: f64, precision: f64) -> Known {
     let row = row(&text, &more.each_ref().map(String::as_str));
     assert_eq!(row.status, Status::Steady, "{rho}");
     let parameters = &simulation.scenario().parameters;
-    let service = f64::from(parameters.maximum_packet()) * parameters.ejection_flit_time() as f64;
+    let service = f64::from(parameters.maximum_packet()) * parameters.ejection_flit_time().0 as f64;
     let expected = rho * service / (2.0 * (1.0 - rho));
-    let waiting = row.packet_latency_mean.unwrap() as f64 - outlook.zero_load_mean;
-    let half = row.packet_latency_mean_ci95.unwrap() as f64;
+    let waiting = row.packet_latency_mean.unwrap().0 as f64 - outlook.zero_load_mean;
+    let half = row.packet_latency_mean_ci95.unwrap().0 as f64;
     // Senders take turns with themselves, and slots are not points in time: two per cent.
     assert!(
         (waiting - expected).abs() < 1.5 * half + 0.02 * expected,

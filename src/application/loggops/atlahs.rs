@@ -94,6 +94,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                 hosts.receipts.wait(place, rank, operation.tag, receipt);
                 continue;
             }
+            hosts.taken_by[number as usize] = receipt;
             let adapter_free = hosts.receive_free[receiving].max(time) + gap;
             let end = adapter_free + busy;
             hosts.stream_free[receipts_stream] = end;
@@ -139,6 +140,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                     match hosts.unexpected.take(rank, operation.peer, operation.tag) {
                         None => hosts.receipts.wait(rank, operation.peer, operation.tag, number),
                         Some(message) => {
+                            hosts.taken_by[message as usize] = number;
                             let adapter_free = hosts.send_free[adapter].max(time) + gap;
                             let end = adapter_free + busy;
                             hosts.stream_free[stream] = end;
@@ -158,7 +160,6 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                     }
                 }
             }
-            hosts.begun += 1;
         }
         // Of two ranks the one that was noted later comes first.
         let mut both = [&mut freed.here, &mut freed.there];
@@ -175,5 +176,5 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
             queue.push(time, Event { operation, rank, is_message: false });
         }
     }
-    hosts.finish()
+    hosts.finish(|bytes| bytes.max(1) > eager_limit)
 }

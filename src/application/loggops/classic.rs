@@ -73,6 +73,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                     hosts.unexpected.wait(place, rank, operation.tag, number);
                 }
                 Some(receipt) => {
+                    hosts.taken_by[number as usize] = receipt;
                     if operation.amount > eager_limit {
                         let freed = if rank == place { &mut here } else { &mut there };
                         hosts.free(number, Until::Done, |number| freed.push(number));
@@ -120,6 +121,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                     match hosts.unexpected.take(rank, operation.peer, operation.tag) {
                         None => hosts.receipts.wait(rank, operation.peer, operation.tag, number),
                         Some(message) => {
+                            hosts.taken_by[message as usize] = number;
                             if schedule.operation(message).amount > eager_limit {
                                 let sender = schedule.rank_of(message);
                                 let freed = if sender == rank { &mut here } else { &mut there };
@@ -133,7 +135,6 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                     }
                 }
             }
-            hosts.begun += 1;
         }
         // What is freed comes up by ranks, then kinds.
         let mut both = [(place, &mut here), (partner.unwrap_or(place), &mut there)];
@@ -147,7 +148,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
             }
         }
     }
-    hosts.finish()
+    hosts.finish(|bytes| bytes > eager_limit)
 }
 
 /// Operations that come up together do so in this order.

@@ -13,8 +13,9 @@ mod classic;
 mod queue;
 
 use super::matching::Matching;
-use super::schedule::{Schedule, Until};
+use super::schedule::{ANY, Schedule, Until};
 use super::stuck::Stuck;
+use crate::units::Picoseconds;
 
 /// Which program's rules are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +97,8 @@ struct Hosts<'s> {
     waits: Vec<u32>,
     receipts: Matching,
     unexpected: Matching,
-    begun: u64,
+    /// By message: the receipt that took it.
+    taken_by: Vec<u32>,
 }
 
 impl<'s> Hosts<'s> {
@@ -117,7 +119,7 @@ impl<'s> Hosts<'s> {
             waits: (0..).zip(all()).map(|(number, _)| schedule.waits(number)).collect(),
             unexpected: receipts.clone(),
             receipts,
-            begun: 0,
+            taken_by: vec![ANY; schedule.operations().len()],
         }
     }
 
@@ -142,17 +144,18 @@ impl<'s> Hosts<'s> {
         }
     }
 
-    fn finish(self) -> Result<Finished, Stuck> {
-        let items = |matching: &Matching| matching.left().into_iter().map(|it| it.1).collect();
-        let time = self.stream_free.iter().copied().max().unwrap_or(0);
-        let stuck = Stuck {
-            time,
-            receipts: items(&self.receipts),
-            messages: items(&self.unexpected),
-            not_begun: self.schedule.operations().len() as u64 - self.begun,
-        };
-        if !stuck.receipts.is_empty() || !stuck.messages.is_empty() || stuck.not_begun > 0 {
-            return Err(stuck);
+    /// The end; messages of which `is_large` holds are sent when they are received.
+    fn finish(self, is_large: impl Fn(u64) -> bool) -> Result<Finished, Stuck> {
+        let items =
+            |matching: &Matching| matching.left().into_iter().map(|it| it.1).collect::<Vec<u32>>();
+        let (receipts, messages) = (items(&self.receipts), items(&self.unexpected));
+        let is_left = self.waits.iter().any(|&waits| waits > 0);
+        if is_left || !receipts.is_empty() || !messages.is_empty() {
+            let time = self.stream_free.iter().copied().max().unwrap_or(0);
+            let is_unsent = |&it: &u32| is_large(self.schedule.operation(it).amount);
+            let unsent = messages.iter().copied().filter(is_unsent).collect();
+            let (waits, taken_by) = (self.waits, self.taken_by);
+            return Err(Stuck { time: Picoseconds::NANOSECOND * time, receipts, messages, unsent, waits, taken_by });
         }
         let ranks = self.stream_free.chunks(self.streams);
         let ranks = ranks.map(|streams| streams.iter().copied().max().unwrap_or(0)).collect();

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use flitlab::report::ResultRows;
 use flitlab::report::figure::{
-    Intervals, LegendPlace, Limit, Limits, LoadsIn, Look, Scale, TimeUnit, short_name,
+    Intervals, LegendPlace, Limit, Limits, LoadsIn, Look, Scale, SeriesStyle, TimeUnit, short_name,
 };
 use flitlab::scenario::{Document, Figures, Sweep};
 
@@ -39,6 +39,9 @@ pub(super) struct LookOptions {
     /// Write NEW for a series, or a part of its name, that is called OLD; may be given several times
     #[arg(long, value_name = "OLD=NEW", value_parser = renaming)]
     name: Vec<(String, String)>,
+    /// Colour, marker and dashes of a series, as many of them as are to be fixed; may be given several times
+    #[arg(long, value_name = "NAME=STYLE", value_parser = style)]
+    style: Vec<(String, SeriesStyle)>,
     /// Where the legend is
     #[arg(long, value_name = "PLACE", value_parser = named(LegendPlace::NAMES))]
     legend: Option<LegendPlace>,
@@ -66,6 +69,13 @@ fn renaming(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((old, new)) if !old.is_empty() => Ok((old.into(), new.into())),
         _ => Err("write OLD=NEW, such as 'matrix file halo.csv=halo exchange'".into()),
+    }
+}
+
+fn style(text: &str) -> Result<(String, SeriesStyle), String> {
+    match text.rsplit_once('=') {
+        Some((name, style)) if !name.is_empty() => Ok((name.into(), style.parse()?)),
+        _ => Err(format!("write NAME=STYLE, such as 'ABR={}'", SeriesStyle::EXAMPLE)),
     }
 }
 
@@ -102,6 +112,7 @@ impl LookOptions {
             loads: self.loads.unwrap_or(look.loads),
             series: or(&self.series, look.series),
             names: self.name.iter().cloned().chain(look.names).collect(),
+            styles: self.style.iter().cloned().chain(look.styles).collect(),
             legend: self.legend.unwrap_or(look.legend),
             intervals: self.intervals.unwrap_or(look.intervals),
             panels: self.panels || look.panels,
@@ -124,6 +135,34 @@ impl LookOptions {
         })
         .collect()
     }
+
+    /// Says which series there are, if another is asked for.
+    pub(super) fn check_series(&self, look: &Look, rows: &ResultRows) -> Result<(), String> {
+        // The scenario may give styles to series that the results do not have yet.
+        let given =
+            Look { styles: self.style.clone(), names: look.names.clone(), ..Look::default() };
+        let labels = rows.points.iter().map(|point| &point.label);
+        let mut known: Vec<String> = Vec::new();
+        for label in labels {
+            let short = short_name(&label.series, &label.figure);
+            if !known.contains(&short) {
+                known.push(short);
+            }
+        }
+        let full = |name: &String| rows.points.iter().any(|point| point.label.series == *name);
+        let shown = look.series.iter().find(|name| !known.contains(name) && !full(name));
+        let labels = rows.points.iter().map(|point| point.label.series.as_str());
+        match shown.map(String::as_str).or(given.unknown_styles(labels).first().copied()) {
+            Some(name) => {
+                let names: Vec<String> = known.iter().map(|name| format!("  {name}")).collect();
+                Err(format!(
+                    "there is no series `{name}` in these results; there are\n{}",
+                    names.join("\n")
+                ))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// What the scenario of a folder of results says of its figures.
@@ -144,28 +183,5 @@ pub(super) fn vain_limits(options: &LookOptions, drawn: &[PathBuf]) -> Option<St
             options.y?
         )),
         _ => None,
-    }
-}
-
-/// Says which series there are, if another is asked for.
-pub(super) fn check_series(look: &Look, rows: &ResultRows) -> Result<(), String> {
-    let labels = rows.points.iter().map(|point| &point.label);
-    let mut known: Vec<String> = Vec::new();
-    for label in labels {
-        let short = short_name(&label.series, &label.figure);
-        if !known.contains(&short) {
-            known.push(short);
-        }
-    }
-    let full = |name: &String| rows.points.iter().any(|point| point.label.series == *name);
-    match look.series.iter().find(|name| !known.contains(name) && !full(name)) {
-        Some(name) => {
-            let names: Vec<String> = known.iter().map(|name| format!("  {name}")).collect();
-            Err(format!(
-                "there is no series `{name}` in these results; there are\n{}",
-                names.join("\n")
-            ))
-        }
-        None => Ok(()),
     }
 }

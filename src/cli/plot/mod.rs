@@ -11,7 +11,7 @@ mod look;
 
 use super::Failure;
 use super::folder::Claim;
-use super::results::{no_results, own_name, repeated};
+use super::results::{no_results, own_name, repeated, unreadable};
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
 use crate::cli::text::counted;
@@ -131,7 +131,7 @@ impl Plot {
             rows.extend(result);
         }
         self.check_key(&rows)?;
-        look::check_series(&look, &rows).map_err(Failure::input)?;
+        self.look.check_series(&look, &rows).map_err(Failure::input)?;
         for vain in self.look.vain_names(&rows) {
             say(&format!("note: {vain}"));
         }
@@ -153,6 +153,12 @@ impl Plot {
         }
         if let Some(vain) = look::vain_limits(&self.look, &files.written) {
             say(&format!("note: {vain}"));
+        }
+        for (kind, columns) in self.absent(&rows) {
+            let stems = files.written.iter().filter_map(|path| path.file_stem()?.to_str());
+            if !{ stems }.any(|stem| kind.names_stem(stem)) {
+                say(&format!("note: no {} is drawn: {}", kind.name(), no_columns(&columns)));
+            }
         }
         self.show(&files)
     }
@@ -234,8 +240,22 @@ impl Plot {
         )))
     }
 
+    /// Kinds of figures that were to be drawn, and the columns that results of an earlier version lack for them.
+    fn absent(&self, rows: &ResultRows) -> Vec<(Kind, Vec<&'static str>)> {
+        let kinds = if self.only.is_empty() { Kind::all().to_vec() } else { self.only.clone() };
+        let kinds = kinds.into_iter().map(|kind| (kind, kind.absent(rows)));
+        kinds.filter(|(_, columns)| !columns.is_empty()).collect()
+    }
+
     /// Why there are no figures.
     fn nothing(&self, rows: &ResultRows) -> String {
+        if let Some((kind, columns)) = self.absent(rows).first() {
+            return format!(
+                "there is nothing to draw for {}: {}",
+                kind.name(),
+                no_columns(columns)
+            );
+        }
         let has = |some: fn(&Point) -> bool| rows.points.iter().any(some);
         let missing: Vec<&str> = [
             (Kind::Distribution, "latencies.csv", !has(|point| !point.latencies.is_empty())),
@@ -268,6 +288,11 @@ impl Plot {
     }
 }
 
+fn no_columns(names: &[&str]) -> String {
+    let column = if names.len() == 1 { "column" } else { "columns" };
+    format!("points.csv has no {column} {}", names.join(", "))
+}
+
 fn read(folder: &Path) -> Result<ResultRows, Failure> {
     let points = folder.join("points.csv");
     if !points.is_file() {
@@ -283,13 +308,8 @@ fn read(folder: &Path) -> Result<ResultRows, Failure> {
     if fs::metadata(&points).is_ok_and(|file| file.len() == 0) {
         return Err(nothing());
     }
-    let rows = ResultRows::read(folder, |path, line| {
-        say(&format!(
-            "warning: {}:{line}: the last line is cut short and left out",
-            path.display()
-        ));
-    });
-    let rows = rows?;
+    let rows = ResultRows::read(folder, |note| say(&format!("warning: {note}")));
+    let rows = rows.map_err(|error| Failure::Input(unreadable(&error)))?;
     if rows.points.is_empty() && rows.saturation.is_empty() {
         return Err(nothing());
     }

@@ -117,7 +117,7 @@ impl<'f> Results<'f> {
         let found = self.found.into_iter().map(|(_, point, told)| (point, told));
         let (points, told): (Vec<report::Point>, Vec<Told>) = found.unzip();
         let loads = saturation.iter().map(|note| note.found.clone()).collect();
-        let rows = ResultRows { points, saturation: loads, title: None };
+        let rows = ResultRows { points, saturation: loads, ..ResultRows::default() };
         self.rows.finish(&rows.points, &rows.saturation)?;
         let scenario = simulation.scenario();
         let title = scenario.title.as_ref().unwrap_or(&scenario.name);
@@ -147,6 +147,7 @@ impl<'f> Results<'f> {
                 .iter()
                 .map(|&(point, found)| DeadlockNote::new(point, found))
                 .collect(),
+            over_bound: None,
         };
         if self.whole {
             summary.write(self.folder)?;
@@ -202,7 +203,7 @@ pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> Strin
                 }
                 None => rate,
             };
-            format!("  {name}: {:.3} us{}", time as f64 / 1e6, rate.unwrap_or_default())
+            format!("  {name}: {:.3} us{}", time.0 as f64 / 1e6, rate.unwrap_or_default())
         }
         (Status::Stuck, ..) => format!("  {name}: stuck"),
         (Status::Steady, Some(accepted), _) => {

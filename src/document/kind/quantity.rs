@@ -25,7 +25,7 @@ pub struct Quantity<T> {
 
 /// A time from `least` to 1 s.
 pub fn time(least: Picoseconds) -> Quantity<Picoseconds> {
-    time_to(least, 1_000_000_000_000)
+    time_to(least, Picoseconds(1_000_000_000_000))
 }
 
 /// A time within these ends.
@@ -274,10 +274,10 @@ mod tests {
     fn the_unit_that_was_meant_is_found() {
         assert_eq!(rate().corrected("60 Gbps").as_deref(), Some("60 Gb/s"));
         assert_eq!(rate().corrected("7.5 GBps").as_deref(), Some("7.5 GB/s"));
-        assert_eq!(time(0).corrected("3µs").as_deref(), Some("3 us"));
+        assert_eq!(time(Picoseconds(0)).corrected("3µs").as_deref(), Some("3 us"));
         assert_eq!(size(0, 1 << 40).corrected("4 KB").as_deref(), Some("4 kB"));
         assert_eq!(size(0, 1 << 40).corrected("16 bytes").as_deref(), Some("16 B"));
-        assert_eq!(time(0).corrected("3 parsecs"), None);
+        assert_eq!(time(Picoseconds(0)).corrected("3 parsecs"), None);
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Model<'_> {
             source: packet.source,
             destination: self.sources.adapters[terminal as usize].name,
             bytes: trees.bytes,
+            is_control: false,
             created: origin.created - self.whole.parameters.send_overhead,
             completed,
         });

@@ -52,11 +52,11 @@ impl<'p> Plain<'p> {
             injected: vec![Buffer::default(); routers],
             up: vec![vec![Buffer::default(); ports]; routers],
             down: vec![Buffer::default(); routers],
-            source_free: vec![0; routers],
-            output_free: vec![vec![0; ports]; routers],
-            unit_free: vec![0; routers],
+            source_free: vec![Picoseconds(0); routers],
+            output_free: vec![vec![Picoseconds(0); ports]; routers],
+            unit_free: vec![Picoseconds(0); routers],
             result_left: vec![Vec::new(); routers],
-            down_free: vec![0; routers],
+            down_free: vec![Picoseconds(0); routers],
         }
     }
 
@@ -69,7 +69,7 @@ impl<'p> Plain<'p> {
                 return buffer.released[before] + back;
             }
         }
-        0
+        Picoseconds(0)
     }
 
     /// The starts of flits on a channel, the first of which starts at `first` and each takes `flit`.
@@ -92,7 +92,7 @@ impl<'p> Plain<'p> {
         let first = at.max(self.source_free[router]).max(room);
         let starts = Self::starts(first, &vec![at; flits], p.injection_flit_time());
         self.source_free[router] = starts[flits - 1] + p.injection_flit_time();
-        starts.iter().map(|start| start + p.injection_latency).collect()
+        starts.iter().map(|&start| start + p.injection_latency).collect()
     }
 
     /// When flits that are in a buffer may go on.
@@ -116,7 +116,7 @@ impl<'p> Plain<'p> {
         let open = p.collective.open_operations as usize;
         let has_place = match number.checked_sub(open) {
             Some(before) => self.result_left[place][before],
-            None => 0,
+            None => Picoseconds(0),
         };
         let mut operands: Vec<Vec<Picoseconds>> = Vec::new();
         let mut take = |this: &mut Self, buffer: Option<usize>, flits: Vec<Picoseconds>| {
@@ -125,9 +125,9 @@ impl<'p> Plain<'p> {
                 Some(port) => &mut this.up[place][port],
                 None => &mut this.injected[place],
             };
-            let before = buffer.released.last().copied().unwrap_or(0);
+            let before = buffer.released.last().copied().unwrap_or(Picoseconds(0));
             let starts = Self::starts(routed.max(before).max(has_place), &flits, flit);
-            buffer.released.push(starts.last().unwrap() + flit);
+            buffer.released.push(*starts.last().unwrap() + flit);
             operands.push(starts);
         };
         let fabric = self.fabric;
@@ -143,11 +143,11 @@ impl<'p> Plain<'p> {
             let output = self.tree.parent(child).unwrap() as usize;
             let first = ready.max(self.output_free[child as usize][output]).max(room);
             let starts = Self::starts(first, &flits, p.link_flit_time());
-            let released = starts.last().unwrap() + p.link_flit_time();
+            let released = *starts.last().unwrap() + p.link_flit_time();
             self.output_free[child as usize][output] = released;
             self.result_left[child as usize].push(released);
             let forward = p.crossbar_latency + p.link_latency;
-            take(self, Some(port as usize), starts.iter().map(|it| it + forward).collect());
+            take(self, Some(port as usize), starts.iter().map(|&it| it + forward).collect());
         }
         if operands.len() == 1 {
             let flits = operands.remove(0);
@@ -157,8 +157,8 @@ impl<'p> Plain<'p> {
             .map(|flit| operands.iter().map(|operand| operand[flit]).max().unwrap())
             .collect();
         let starts = Self::starts(self.unit_free[place], &all, flit);
-        self.unit_free[place] = starts.last().unwrap() + flit;
-        let flits: Vec<_> = starts.iter().map(|it| it + p.collective.combining_latency).collect();
+        self.unit_free[place] = *starts.last().unwrap() + flit;
+        let flits: Vec<_> = starts.iter().map(|&it| it + p.collective.combining_latency).collect();
         let whole = p.switching == Switching::StoreAndForward;
         (if whole { *flits.last().unwrap() } else { flits[0] }, flits)
     }
@@ -184,7 +184,7 @@ impl<'p> Plain<'p> {
         let mut firsts = Vec::new();
         for &port in ports.iter().chain(own.map(|_| &eject)) {
             let room = match port {
-                port if port == eject => 0,
+                port if port == eject => Picoseconds::ZERO,
                 port => {
                     let to = self.fabric.target(self.fabric.outputs(router).start + port as u32);
                     let buffer = &self.down[to.unwrap() as usize];
@@ -197,17 +197,18 @@ impl<'p> Plain<'p> {
             let last = firsts.iter().map(|it| it.1).max().unwrap();
             firsts.iter_mut().for_each(|it| it.1 = last);
         }
-        let mut released = 0;
+        let mut released = Picoseconds::ZERO;
         let mut arrivals = Vec::new();
         for (port, first) in firsts {
             let to_sink = port == eject;
             let flit = if to_sink { p.ejection_flit_time() } else { p.link_flit_time() };
             let latency = if to_sink { p.ejection_latency } else { p.link_latency };
             let starts = Self::starts(first, &flits, flit);
-            let end = starts.last().unwrap() + flit;
+            let end = *starts.last().unwrap() + flit;
             self.output_free[place][port] = end;
             released = released.max(end);
-            let there: Vec<_> = starts.iter().map(|it| it + p.crossbar_latency + latency).collect();
+            let there: Vec<_> =
+                starts.iter().map(|&it| it + p.crossbar_latency + latency).collect();
             if to_sink {
                 delivered.push((own.unwrap(), *there.last().unwrap()));
             } else {

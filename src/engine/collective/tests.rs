@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::plain::Plain;
 use crate::engine::{
-    CollectiveUnit, DOWN_CHANNEL, Engine, Log, Parameters, Switching, zero_load_latency,
+    Arbitration, CollectiveUnit, DOWN_CHANNEL, Engine, Log, Parameters, Switching, zero_load_latency,
 };
 use crate::narrow::narrow;
 use crate::routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
@@ -26,6 +26,10 @@ const KINDS: [CollectiveKind; 4] = [
     CollectiveKind::Barrier,
 ];
 
+/// The orders in which whole packets are served.
+const ARBITRATIONS: [Arbitration; 3] =
+    [Arbitration::RoundRobin, Arbitration::TransitFirst, Arbitration::Random];
+
 fn torus(sizes: &[u32]) -> Fabric {
     Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap()
 }
@@ -38,7 +42,7 @@ fn spec(kind: CollectiveKind, bytes: u64, rounds: u32) -> CollectiveSpec {
         members: Vec::new(),
         rounds,
         outstanding: rounds,
-        start: 0,
+        start: Picoseconds(0),
         load: None,
     }
 }
@@ -69,7 +73,7 @@ fn run(
     let mut at = 0;
     loop {
         at += 5_000_000;
-        let left = engine.run_until(at);
+        let left = engine.run_until(Picoseconds(at));
         if !left || has_load && engine.collectives_done() || at > 3_000_000_000 {
             break;
         }
@@ -108,10 +112,12 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
         let bytes = [0, 8, 100, 256, 700, 5_000][random.random_range(0..6)];
         let bytes = if kind == CollectiveKind::Barrier { 0 } else { bytes };
         let parameters = Parameters {
+            // Nothing here asks for an output at the same time as something else.
+            arbitration: ARBITRATIONS[round % 3],
             collective: CollectiveUnit {
                 together: random.random_bool(0.5),
                 open_operations: [1, 2, 3, 16][random.random_range(0..4)],
-                combining_latency: random.random_range(0..40_000),
+                combining_latency: Picoseconds(random.random_range(0..40_000)),
                 combining_rate: Rate([20, 60, 64, 200][random.random_range(0..4)] * 1_000_000_000),
             },
             buffer: 18 * random.random_range(2..9),
@@ -120,7 +126,7 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
             } else {
                 Switching::VirtualCutThrough
             },
-            link_latency: random.random_range(5_000..200_000),
+            link_latency: Picoseconds(random.random_range(5_000..200_000)),
             ejection_rate: Rate([30, 64][random.random_range(0..2)] * 1_000_000_000),
             ..Parameters::default()
         };
@@ -141,6 +147,33 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
         got.sort_unstable();
         assert_eq!(got, expected, "round {round}: {spec:?} {parameters:?}");
         assert_eq!(outcome.unwrap().len(), rounds as usize);
+    }
+}
+
+#[test]
+fn every_arbitration_serves_the_results_of_reduction_units() {
+    let fabric = torus(&[4, 4]);
+    let routes = order(&fabric);
+    for kind in KINDS {
+        for arbitration in ARBITRATIONS {
+            for loaded in [false, true] {
+                let parameters = Parameters { arbitration, ..Parameters::default() };
+                let bytes = if kind == CollectiveKind::Barrier { 0 } else { 300 };
+                let mut spec = CollectiveSpec { roots: vec![0, 5], ..spec(kind, bytes, 8) };
+                if loaded {
+                    spec.start = Picoseconds(2_000_000);
+                }
+                let run = |threads: usize| {
+                    let load = loaded.then(|| background(&fabric, 0.9, &parameters, false));
+                    let workload = collectives(&spec, &fabric, load);
+                    run(threads, &fabric, &routes, &parameters, workload)
+                };
+                let first = run(1);
+                assert!(first.1.is_ok(), "{kind:?}, {arbitration:?}: {:?}", first.1);
+                check(&spec, &first.0, &parameters, fabric.terminals());
+                assert_eq!(run(3), first, "{kind:?}, {arbitration:?}");
+            }
+        }
     }
 }
 
@@ -187,7 +220,7 @@ fn draw(random: &mut ChaCha8Rng, fabric: &Fabric) -> (CollectiveSpec, Parameters
         collective: CollectiveUnit {
             together: random.random_bool(0.5),
             open_operations: random.random_range(1..6),
-            combining_latency: random.random_range(0..40_000),
+            combining_latency: Picoseconds(random.random_range(0..40_000)),
             combining_rate: Rate(random.random_range(20..100) * 1_000_000_000),
         },
         buffer: 36,
@@ -238,7 +271,8 @@ fn several_trees_keep_order_and_lose_nothing_on_any_number_of_threads() {
         let sizes: &[&[u32]] = &[&[4, 4], &[3, 5, 2], &[8], &[2, 2, 3, 2], &[6, 5]];
         let fabric = torus(sizes[round % sizes.len()]);
         let routes = order(&fabric);
-        let (spec, parameters) = draw(&mut random, &fabric);
+        let (spec, mut parameters) = draw(&mut random, &fabric);
+        parameters.arbitration = ARBITRATIONS[round % 3];
         let first = run(1, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
         assert!(first.1.is_ok(), "round {round}: {:?} {spec:?} {parameters:?}", first.1);
         check(&spec, &first.0, &parameters, fabric.terminals());
@@ -256,8 +290,9 @@ fn five_loaded_virtual_channels_do_not_stop_each_other() {
     let fabric = torus(&[4, 4]);
     let adaptive = Routes::Adaptive(Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap());
     for round in 0..9 {
-        let (mut spec, parameters) = draw(&mut random, &fabric);
-        spec.start = 20_000_000;
+        let (mut spec, mut parameters) = draw(&mut random, &fabric);
+        parameters.arbitration = ARBITRATIONS[round / 3];
+        spec.start = Picoseconds(20_000_000);
         // Data on the adaptive channel and its escape, or requests and responses, beyond what the network carries.
         let (reads, load) = (round % 3 == 2, [0.3, 1.2][round % 2]);
         let routes = if round % 3 == 0 { order(&fabric) } else { adaptive.clone() };

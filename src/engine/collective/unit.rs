@@ -67,8 +67,8 @@ impl Entry {
         tail: 0,
         nodes: 0,
         payload: 0,
-        created: Picoseconds::MAX,
-        injected: Picoseconds::MAX,
+        created: Picoseconds::NEVER,
+        injected: Picoseconds::NEVER,
         free_at: 0,
     };
 }

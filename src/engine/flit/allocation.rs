@@ -11,6 +11,7 @@ use crate::engine::tick::{NEVER, Tick};
 use crate::engine::walk::drawn;
 use crate::narrow::fitted;
 use crate::topology::NONE;
+use crate::units::Picoseconds;
 
 /// Lists of an instant, kept for their memory.
 #[derive(Debug, Default)]
@@ -206,16 +207,16 @@ impl FlitVisit<'_, '_> {
         }
         let held = &mut self.state.lanes[place];
         (held.free_at, held.holder) = (NEVER, fitted!(queue, u32));
-        let again = now + fitted!(self.rules.sharing.virtual_channel_allocation, Tick);
+        let again = now + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
         let state = self.queue(queue);
         state.stage = Stage::Sending;
         (state.output, state.lane) = (fitted!(output, u16), lane);
         state.held = fitted!(place, u32);
-        let input = usize::from(state.input);
+        let (input, flits) = (usize::from(state.input), state.left);
         if let Some(waits) = &mut self.state.waits {
             waits.waits_from(self.first_queue + queue, again);
         }
-        self.join_senders(input, output, now);
+        self.join_senders((input, output), flits, now);
         self.counters.grants += 1;
         *self.latest = (*self.latest).max(self.time(now));
         self.contend(queue, again);
@@ -362,7 +363,7 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Less of a queue whose packet was created before.
-    fn age(&self, want: &Want) -> (u64, u32, u32) {
+    fn age(&self, want: &Want) -> (Picoseconds, u32, u32) {
         let queue = self.state.contenders[want.contender as usize].queue;
         let queue = &self.state.queues[queue as usize];
         (queue.created, queue.source, queue.sequence)

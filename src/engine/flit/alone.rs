@@ -35,15 +35,17 @@ impl FlitVisit<'_, '_> {
         self.alone |= 1 << number;
     }
 
-    /// A packet that comes from an input port has got a lane of an output: from now on it is one of those who send.
+    /// A packet of so many flits that comes from an input port has got a lane of an output: from now on it is one of those
+    /// who send.
     #[inline(always)]
-    pub(super) fn join_senders(&mut self, input: usize, output: usize, now: Tick) {
+    pub(super) fn join_senders(&mut self, (input, output): (usize, usize), flits: u16, now: Tick) {
         let of_input = &mut self.input(input).senders;
         *of_input += 1;
         let shares_input = *of_input > 1;
-        let of_output = &mut self.output(output).senders;
-        *of_output += 1;
-        let shares = shares_input || *of_output > 1;
+        let of_output = self.output(output);
+        of_output.senders += 1;
+        of_output.waiting += u32::from(flits);
+        let shares = shares_input || of_output.senders > 1;
         if self.alone != 0 && shares {
             for number in bits(self.alone) {
                 let other = &self.state.claims[self.first_contender + number];
@@ -127,6 +129,7 @@ impl FlitVisit<'_, '_> {
         if sent == 0 {
             return;
         }
+        output.waiting -= u32::from(sent);
         debug_assert!(sent < own.left, "the last flit is not sent alone");
         *self.latest = (*self.latest).max(self.time(last));
         self.state.queues[own.queue as usize].flits = flits;

@@ -11,6 +11,7 @@ use crate::engine::way::Address;
 use crate::engine::{Arbitration, ChannelKind, Switching};
 use crate::narrow::fitted;
 use crate::prefetch::prefetch;
+use crate::units::Picoseconds;
 
 impl FlitVisit<'_, '_> {
     /// A packet is the first of its queue: finds out when it asks, and for what.
@@ -32,7 +33,7 @@ impl FlitVisit<'_, '_> {
         // Nobody else asks for its age.
         let created = match self.rules.arbitration {
             Arbitration::OldestFirst => self.packets.origins[head as usize].created,
-            _ => 0,
+            _ => Picoseconds::ZERO,
         };
         let queue_state = &mut self.state.queues[state];
         queue_state.slot = head;
@@ -41,7 +42,7 @@ impl FlitVisit<'_, '_> {
         queue_state.created = created;
         queue_state.left = packet.flits;
         queue_state.again = asks;
-        let latency = fitted!(self.rules.sharing.virtual_channel_allocation, Tick);
+        let latency = fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
         self.packets.packets[head as usize].ready = asks + latency;
         if let Some(waits) = &mut self.state.waits {
             waits.waits_from(state, asks);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::times::{Ring, Times};
 use crate::engine::tick::{NEVER, Tick, rebased};
+use crate::narrow::fitted;
 use crate::topology::NONE;
 
 /// A lane of a channel, at the sender.
@@ -74,6 +75,12 @@ impl Lane {
     /// Flits for which there are credits; those on their way are not counted.
     pub(super) fn room(&self) -> u32 {
         self.room
+    }
+
+    /// Flits for which there are credits at `now`, taken in or not.
+    pub(super) fn room_at(&self, now: Tick, times: &Times) -> u32 {
+        let back = (0..self.returning.len()).take_while(|&it| self.returning.at(it, times) <= now);
+        self.room + fitted!(back.count(), u32)
     }
 
     /// Flits for which there are credits, or will be without anything else having to move.

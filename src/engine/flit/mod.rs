@@ -90,6 +90,8 @@ pub(super) struct Output {
     turn: u8,
     /// Packets that have a lane of it.
     senders: u16,
+    /// Flits of these that have not won the switch.
+    waiting: u32,
 }
 
 /// An input port.
@@ -285,9 +287,16 @@ impl State {
             } else {
                 0
             };
-            let (soonest, line, pointer, senders) = (0, 0, 0, 0);
-            let output = Output { soonest, line, lanes: first, far, pointer, turn, senders };
-            outputs.push(output);
+            outputs.push(Output {
+                soonest: 0,
+                line: 0,
+                lanes: first,
+                far,
+                pointer: 0,
+                turn,
+                senders: 0,
+                waiting: 0,
+            });
         }
         let inputs: usize = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
         let mut queues = Vec::new();

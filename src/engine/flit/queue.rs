@@ -111,7 +111,7 @@ impl Queue {
             slot: NONE,
             source: NONE,
             sequence: 0,
-            created: 0,
+            created: Picoseconds::ZERO,
         }
     }
 

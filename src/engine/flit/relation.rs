@@ -5,7 +5,6 @@ use super::visit::FlitVisit;
 use crate::engine::relation::{BY_RELATION, Related, from_place};
 use crate::engine::tick::Tick;
 use crate::engine::way::Address;
-use crate::narrow::fitted;
 use crate::routing::relation::Hop;
 
 impl<'f> FlitVisit<'_, 'f> {
@@ -86,7 +85,8 @@ impl<'f> FlitVisit<'_, 'f> {
         false
     }
 
-    /// Of offers of one router's lanes to a packet the one that it accepts: the one with the most credits.
+    /// Of offers of one router's lanes to a packet the one that it accepts: of the output for which least waits the one with
+    /// the most credits.
     pub(super) fn best_of(
         &mut self,
         queue: usize,
@@ -99,19 +99,32 @@ impl<'f> FlitVisit<'_, 'f> {
         let related = self.related().expect("packets choose by a relation");
         let first = related.first(self.name, drawn, hops.len());
         let lanes = self.rules.lanes;
-        let (mut best, mut most) = (None, 0);
+        let (mut best, mut most) = (None, (i64::MIN, 0));
+        let mut of_port = (u16::MAX, 0);
         for hop in from_place(hops, first) {
             let offer = u32::from(hop.port) * lanes + u32::from(hop.lane);
             if !offers.clone().any(|it| it == offer) {
                 continue;
             }
-            let place = self.lane(hop.port.into(), fitted!(hop.lane, u8));
-            self.state.lanes[place].collect(now, &self.state.times);
-            let room = self.state.lanes[place].room();
-            if best.is_none() || room > most {
-                (best, most) = (Some(offer), room);
+            if of_port.0 != hop.port {
+                of_port = (hop.port, self.ease(hop.port.into(), now));
+            }
+            let place = self.lane(hop.port.into(), hop.lane);
+            let own = (of_port.1, self.state.lanes[place].room_at(now, &self.state.times));
+            if best.is_none() || own > most {
+                (best, most) = (Some(offer), own);
             }
         }
         best.expect("an offer is one of its hops")
+    }
+
+    /// How little waits for an output: the credits of all its lanes, less the flits of packets that have one and are still to
+    /// be sent. It does not change when those are, so who is left alone may be behind.
+    fn ease(&mut self, output: usize, now: Tick) -> i64 {
+        let first = self.lane(output, 0);
+        let lanes = &self.state.lanes[first..][..self.rules.lanes as usize];
+        let rooms = lanes.iter().map(|lane| i64::from(lane.room_at(now, &self.state.times)));
+        let rooms: i64 = rooms.sum();
+        rooms - i64::from(self.output(output).waiting)
     }
 }

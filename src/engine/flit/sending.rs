@@ -113,6 +113,7 @@ impl FlitVisit<'_, '_> {
         own.left = left;
         let pace = &self.rules.paces[usize::from(own.kind)];
         let (entry, exit) = (&mut inputs[own.entry as usize], &mut outputs[own.exit as usize]);
+        exit.waiting -= 1;
         pass_turn((&claim, own.of_port), (entry, exit), (in_first_round, by_weights));
         let (taken, arrives) = pace.pass(now, exit);
         entry.free_at = taken;

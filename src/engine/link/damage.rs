@@ -59,7 +59,7 @@ impl Bits {
 impl Next {
     fn draw(&mut self) {
         let gap = floor(-libm::log1p(-uniform(&mut self.random)) * self.mean);
-        self.begins = self.begins.saturating_add(gap);
+        self.begins += Picoseconds(gap);
     }
 }
 
@@ -79,8 +79,8 @@ impl Damage {
             bits
         });
         let bursts = errors.bursts.filter(|_| errs).map(|Bursts { interval, length }| {
-            let mean = interval as f64;
-            let mut next = Next { random: stream(1), mean, begins: 0, length };
+            let mean = interval.0 as f64;
+            let mut next = Next { random: stream(1), mean, begins: Picoseconds::ZERO, length };
             next.draw();
             next
         });
@@ -104,7 +104,7 @@ impl Damage {
             bits.sound -= bits_sent;
         }
         if let Some(burst) = &mut self.bursts {
-            while burst.begins.saturating_add(burst.length) <= from {
+            while burst.begins + burst.length <= from {
                 burst.draw();
             }
             hit |= burst.begins < until;
@@ -124,7 +124,7 @@ mod tests {
     /// How many of so many packets of so many bits are damaged.
     fn damaged(errors: &LinkErrors, channel: u32, packets: u64, bits: u64) -> u64 {
         let mut damage = Damage::new(errors, channel);
-        (0..packets).map(|_| u64::from(damage.hits(bits, (0, 1)))).sum()
+        (0..packets).map(|_| u64::from(damage.hits(bits, (Picoseconds(0), Picoseconds(1))))).sum()
     }
 
     #[test]
@@ -144,7 +144,9 @@ mod tests {
         let errors = errors(1e-3, None);
         let hits = |bits: u64| {
             let mut damage = Damage::new(&errors, 0);
-            (0..12_000 / bits).map(|_| damage.hits(bits, (0, 1))).collect::<Vec<bool>>()
+            (0..12_000 / bits)
+                .map(|_| damage.hits(bits, (Picoseconds(0), Picoseconds(1))))
+                .collect::<Vec<bool>>()
         };
         let (fine, coarse) = (hits(1), hits(100));
         for (packet, &hit) in coarse.iter().enumerate() {
@@ -155,7 +157,8 @@ mod tests {
 
     #[test]
     fn channels_differ_and_some_do_not_err() {
-        let mut errors = errors(1e-3, Some(Bursts { interval: 10, length: 3 }));
+        let mut errors =
+            errors(1e-3, Some(Bursts { interval: Picoseconds(10), length: Picoseconds(3) }));
         assert_ne!(damaged(&errors, 1, 1_000, 1_000), damaged(&errors, 2, 1_000, 1_000));
         errors.channels = Some(vec![false, true]);
         assert_eq!(damaged(&errors, 0, 1_000, 1_000_000), 0);
@@ -164,20 +167,22 @@ mod tests {
 
     #[test]
     fn bursts_damage_what_overlaps_them() {
-        let errors = errors(0.0, Some(Bursts { interval: 1_000, length: 30 }));
+        let errors =
+            errors(0.0, Some(Bursts { interval: Picoseconds(1_000), length: Picoseconds(30) }));
         let mut plain = Vec::new();
         let mut random = Damage::new(&errors, 0).bursts.unwrap();
-        while random.begins < 100_000 {
+        while random.begins < Picoseconds(100_000) {
             plain.push(random.begins);
             random.draw();
         }
         assert!((50..200).contains(&plain.len()), "about a hundred");
         let mut damage = Damage::new(&errors, 0);
         let mut hits = 0;
-        for from in (0..99_900).step_by(7) {
-            let until = from + 20;
-            let expected = plain.iter().any(|&begin| begin < until && from < begin + 30);
-            assert_eq!(damage.hits(128, (from, until)), expected, "at {from}");
+        for from in (0..99_900).step_by(7).map(Picoseconds) {
+            let until = from + Picoseconds(20);
+            let expected =
+                plain.iter().any(|&begin| begin < until && from < begin + Picoseconds(30));
+            assert_eq!(damage.hits(128, (from, until)), expected, "at {from:?}");
             hits += u32::from(expected);
         }
         assert!(hits > 100);

@@ -81,7 +81,7 @@ impl Default for LinkErrors {
             acknowledgements: Acknowledgements::Flits,
             sequence_bits: 8,
             replay_buffer: 288,
-            time_out: 2_000_000,
+            time_out: Picoseconds(2_000_000),
             seed: 0,
         }
     }

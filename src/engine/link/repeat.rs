@@ -14,6 +14,7 @@ use crate::engine::visit::Sent;
 use crate::engine::{ChannelKind, Retry, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
+use crate::units::Picoseconds;
 
 /// A packet's sending on a channel.
 #[derive(Clone, Copy)]
@@ -199,7 +200,7 @@ impl<S: Size> Visit<'_, '_, S> {
         let name = self.first_channel + channel;
         self.digest.add(time, name, source, sequence);
         if let Some(trace) = self.trace {
-            trace.add((time, 0), name, source, sequence);
+            trace.add((time, Picoseconds::ZERO), name, source, sequence);
         }
         self.statistics.sent(channel, lane, flits);
         self.counters.flits_resent += u64::from(flits);

@@ -18,12 +18,12 @@ struct Server {
 impl Server {
     fn new(load: f64, burst: u64, seed: u64) -> Self {
         let random = ChaCha8Rng::seed_from_u64(seed);
-        Self { random, load, burst, now: 0, backlog: Backlog::default() }
+        Self { random, load, burst, now: Picoseconds(0), backlog: Backlog::default() }
     }
 
     fn run(&mut self, slots: u64) {
         for _ in 0..slots {
-            self.now += 1;
+            self.now += Picoseconds(1);
             if self.random.random_bool(self.load / self.burst as f64) {
                 if self.backlog.flits == 0 {
                     self.backlog.since = self.now;
@@ -101,19 +101,21 @@ fn a_queue_at_capacity_is_mostly_open() {
 #[test]
 fn a_thousand_idle_terminals_are_level_and_nothing_measured_is_too() {
     let idle = || std::iter::repeat_n(Backlog::default(), 1000);
-    let mut growth = Growth::new(0, 0, idle());
+    let mut growth = Growth::new(Picoseconds(0), 0, idle());
     assert_eq!(growth.finding(0.0), Finding::Level);
-    (1..20).for_each(|window| growth.note(window * 1000, 0, idle()));
+    (1..20).for_each(|window| growth.note(Picoseconds(window * 1000), 0, idle()));
     assert_eq!(growth.finding(0.0), Finding::Level);
 }
 
 /// What grows by the same amount each time has no deviation.
 #[test]
 fn steady_growth_without_noise_is_growth() {
-    let at = |flits| [Backlog { flits: 3, since: 90 }, Backlog { flits, since: 10 }];
-    let mut growth = Growth::new(100, 3, at(0));
+    let at = |flits| {
+        [Backlog { flits: 3, since: Picoseconds(90) }, Backlog { flits, since: Picoseconds(10) }]
+    };
+    let mut growth = Growth::new(Picoseconds(100), 3, at(0));
     for window in 1..=10u64 {
-        growth.note(100 + window * 100, 3 + 5 * window, at(5 * window));
+        growth.note(Picoseconds(100 + window * 100), 3 + 5 * window, at(5 * window));
     }
     let whole = Finding::Grows { terminal: None, rate: 0.05 };
     assert_eq!(growth.finding(0.01), whole);

@@ -179,6 +179,7 @@ fn digests(runs: &[&Point]) -> Option<Vec<(u64, u64)>> {
 mod tests {
     use super::*;
     use crate::report::{Label, Measured};
+    use crate::units::Picoseconds;
 
     fn point(series: &str, load: f64, seed: u64, latency: u64) -> Point {
         Point {
@@ -186,8 +187,8 @@ mod tests {
             measured: Measured {
                 offered_load: Some(load),
                 accepted_load: Some(load),
-                packet_latency_mean: Some(latency),
-                packet_latency_mean_ci95: Some(latency / 100),
+                packet_latency_mean: Some(Picoseconds(latency)),
+                packet_latency_mean_ci95: Some(Picoseconds(latency / 100)),
                 digest: Some(latency + seed),
                 ..Measured::default()
             },
@@ -246,7 +247,7 @@ mod tests {
         let mut unsteady = point("", 0.5, 1, 900_000);
         unsteady.measured.status = Status::NotSteady;
         let mut other = unsteady.clone();
-        other.measured.packet_latency_mean = Some(1);
+        other.measured.packet_latency_mean = Some(Picoseconds(1));
         other.measured.digest = None;
         let found = compared(&[unsteady], &[other], 0.0);
         assert_eq!(found.points[0].verdict, Verdict::Within);

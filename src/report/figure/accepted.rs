@@ -7,7 +7,7 @@ use super::chart::{Chart, Curve, Mark, Panel, Rule, Sample};
 use super::curves::{CurvePoint, Curves};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::INTERVAL;
-use super::palette::{GREY, Marker, of_series};
+use super::palette::{GREY, Marker};
 
 /// The key of hollow markers.
 pub(super) const NOT_STEADY: &str = "not steady";
@@ -28,7 +28,7 @@ pub(super) fn chart(curves: &Curves, title: &str) -> Chart {
     panel.rules.push(Rule { ends, colour: GREY, dashed: false });
     let alive = |point: &&CurvePoint| point.status != Status::Deadlock;
     for curve in &curves.curves {
-        let pen = of_series(curve.number);
+        let pen = curve.pen;
         let sample = |point: &CurvePoint| {
             let hollow = !point.is_steady();
             let interval = point.accepted_interval;
@@ -58,11 +58,11 @@ fn legend(curves: &Curves) -> Legend {
             "" => "unnamed",
             label => label,
         };
-        legend.series(LegendSample::Series(of_series(curve.number)), label);
+        legend.series(LegendSample::Series(curve.pen), label);
     }
     legend.key(LegendSample::Line(GREY), "accepted = offered");
-    if let Some(curve) = curves.with_band(|point| point.accepted_interval) {
-        legend.key(LegendSample::Band(of_series(curve).colour), INTERVAL);
+    if let Some(colour) = curves.with_band(|point| point.accepted_interval) {
+        legend.key(LegendSample::Band(colour), INTERVAL);
     }
     if curves.any(Status::NotSteady) || curves.any(Status::Undecided) {
         legend.key(LegendSample::Hollow(GREY, Marker::Circle), NOT_STEADY);

@@ -1,7 +1,7 @@
 //! Which points of a result a figure shows that has room for a few of them only.
 
 use super::super::{Measured, Point};
-use super::curves::{number_of, series_of};
+use super::curves::series_of;
 
 /// Whether a point has what a figure draws.
 pub(super) type Has = fn(&Point) -> bool;
@@ -10,16 +10,13 @@ pub(super) type Has = fn(&Point) -> bool;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shown<'p> {
     pub point: &'p Point,
-    /// The series' number among all.
-    pub number: usize,
     /// `load 0.3`, or nothing if the point has none.
     pub load: String,
 }
 
 impl<'p> Shown<'p> {
-    fn new(point: &'p Point, all: &[String]) -> Self {
-        let number = number_of(all, &point.label.series);
-        Self { point, number, load: load_text(&point.measured) }
+    fn new(point: &'p Point) -> Self {
+        Self { point, load: load_text(&point.measured) }
     }
 }
 
@@ -34,7 +31,6 @@ pub(super) fn series_having(points: &[Point], has: Has) -> Vec<String> {
 pub(super) fn point<'p>(
     points: &'p [Point],
     has: Has,
-    all: &[String],
     series: &str,
     load: Option<f64>,
 ) -> Option<Shown<'p>> {
@@ -49,7 +45,7 @@ pub(super) fn point<'p>(
     };
     let chosen = of_series(points, has, series)
         .reduce(|best, other| if better(best, other) { other } else { best });
-    chosen.map(|point| Shown::new(point, all))
+    chosen.map(|point| Shown::new(point))
 }
 
 /// A point of each of several series, all at one load if they can be; up to `most` points of a single
@@ -57,38 +53,30 @@ pub(super) fn point<'p>(
 pub(super) fn loads<'p>(
     points: &'p [Point],
     has: Has,
-    all: &[String],
     load: Option<f64>,
     most: usize,
 ) -> Vec<Shown<'p>> {
-    let having = series_having(points, has);
-    let series: Vec<&String> = all.iter().filter(|name| having.contains(name)).collect();
+    let series = series_having(points, has);
     if let ([only], None) = (&series[..], load) {
-        return spread(points, has, all, only, most);
+        return spread(points, has, only, most);
     }
     let load = load.or_else(|| common_load(points, has, &series));
-    series.iter().filter_map(|name| point(points, has, all, name, load)).collect()
+    series.iter().filter_map(|name| point(points, has, name, load)).collect()
 }
 
 /// Up to `most` steady points of a series, evenly.
-fn spread<'p>(
-    points: &'p [Point],
-    has: Has,
-    all: &[String],
-    series: &str,
-    most: usize,
-) -> Vec<Shown<'p>> {
+fn spread<'p>(points: &'p [Point], has: Has, series: &str, most: usize) -> Vec<Shown<'p>> {
     let steady = steady_points(points, has, series);
     if steady.is_empty() {
-        return point(points, has, all, series, None).into_iter().collect();
+        return point(points, has, series, None).into_iter().collect();
     }
     let count = most.min(steady.len());
     let place = |at: usize| if count == 1 { 0 } else { at * (steady.len() - 1) / (count - 1) };
-    (0..count).map(|at| Shown::new(steady[place(at)], all)).collect()
+    (0..count).map(|at| Shown::new(steady[place(at)])).collect()
 }
 
 /// The highest load that is steady in every series.
-fn common_load(points: &[Point], has: Has, series: &[&String]) -> Option<f64> {
+fn common_load(points: &[Point], has: Has, series: &[String]) -> Option<f64> {
     let steady: Vec<Vec<&Point>> =
         series.iter().map(|name| steady_points(points, has, name)).collect();
     let everywhere = |load: f64| {
@@ -161,9 +149,8 @@ mod tests {
     #[test]
     fn several_series_are_shown_at_the_highest_load_steady_for_all() {
         let points = results(&[("a", 0.7), ("b", 0.4)]);
-        let all = series_having(&points, HAS);
         let loads = |load| -> Vec<String> {
-            loads(&points, HAS, &all, load, 4).into_iter().map(|shown| shown.load).collect()
+            loads(&points, HAS, load, 4).into_iter().map(|shown| shown.load).collect()
         };
         assert_eq!(loads(None), ["load 0.4", "load 0.4"]);
         assert_eq!(loads(Some(0.61)), ["load 0.6", "load 0.6"]);
@@ -173,17 +160,17 @@ mod tests {
     fn one_series_is_shown_from_its_lowest_to_its_highest_steady_load() {
         let mut points = results(&[("a", 0.7)]);
         points.retain(|point| point.label.series == "a");
-        let shown = loads(&points, HAS, &["a".to_owned()], None, 4);
+        let shown = loads(&points, HAS, None, 4);
         let loads: Vec<&str> = shown.iter().map(|shown| shown.load.as_str()).collect();
         assert_eq!(loads, ["load 0.1", "load 0.3", "load 0.5", "load 0.7"]);
-        assert_eq!(point(&points, HAS, &["a".to_owned()], "a", None).unwrap().load, "load 0.7");
+        assert_eq!(point(&points, HAS, "a", None).unwrap().load, "load 0.7");
     }
 
     #[test]
     fn a_point_without_rows_is_not_shown() {
         let mut points = results(&[("a", 0.7)]);
         points[6].latencies.clear();
-        assert_eq!(point(&points, HAS, &[], "a", None).unwrap().load, "load 0.6");
-        assert_eq!(point(&points, |_| false, &[], "a", None), None);
+        assert_eq!(point(&points, HAS, "a", None).unwrap().load, "load 0.6");
+        assert_eq!(point(&points, |_| false, "a", None), None);
     }
 }

@@ -9,15 +9,17 @@ use super::legend::{Legend, Sample};
 use super::look::Look;
 use super::palette::BLACK;
 use super::scaling::LOAD;
+use super::style::Pens;
 
 /// The completion time of each series, in the order in which they first appear: the mean of its rows,
 /// with a whisker from the shortest to the longest if there are several. Series that are all combinations of
 /// two things are in groups.
 pub fn completion_figure(rows: &[Point], title: &str) -> Figure {
-    Figure::of_bars(chart(rows, title, &Look::default()))
+    let pens = Pens::new(rows.iter().map(|row| row.label.series.as_str()));
+    Figure::of_bars(chart(rows, &pens, title, &Look::default()))
 }
 
-pub(super) fn chart(rows: &[Point], title: &str, look: &Look) -> BarChart {
+pub(super) fn chart(rows: &[Point], pens: &Pens, title: &str, look: &Look) -> BarChart {
     let series = by_series(rows);
     let highest = series.iter().flat_map(|series| &series.1).copied().fold(0.0, f64::max) * 1.05;
     let unit = look.unit_for(highest);
@@ -35,7 +37,7 @@ pub(super) fn chart(rows: &[Point], title: &str, look: &Look) -> BarChart {
     };
     let values: Vec<Value> = series.iter().map(value).collect();
     let mut legend = Legend::default();
-    let groups = groups(&values, &[], &mut legend);
+    let groups = groups(&values, pens, &mut legend);
     if series.iter().any(|(_, times)| times.len() > 1) {
         legend.key(Sample::Whisker(BLACK), "shortest to longest run, bar to their mean");
     }
@@ -55,7 +57,7 @@ fn by_series(rows: &[Point]) -> Vec<(&str, Vec<f64>)> {
     let mut series: Vec<(&str, Vec<f64>)> = Vec::new();
     for row in rows {
         let Some(time) = row.measured.completion_time else { continue };
-        let time = time as f64 / 1000.0;
+        let time = time.0 as f64 / 1000.0;
         match series.iter_mut().find(|series| series.0 == row.label.series) {
             Some(series) => series.1.push(time),
             None => series.push((&row.label.series, vec![time])),

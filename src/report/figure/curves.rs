@@ -6,6 +6,8 @@ use super::super::{Measured, Point, Status};
 use super::axis::Axis;
 use super::chart::is_visible;
 use super::look::LoadsIn;
+use super::palette::{Colour, Pen};
+use super::style::Pens;
 use crate::measure::half_width_95_of_few;
 use crate::units::Picoseconds;
 
@@ -64,8 +66,7 @@ pub(super) struct Curves {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curve {
     pub label: String,
-    /// The series' number among all of a result, from which its look follows.
-    pub number: usize,
+    pub pen: Pen,
     /// In ascending order of `offered`, each value once.
     pub points: Vec<CurvePoint>,
 }
@@ -139,20 +140,15 @@ pub(super) fn series_of<'r>(labels: impl Iterator<Item = &'r str>) -> Vec<String
     labels.filter(|label| seen.insert(*label)).map(str::to_owned).collect()
 }
 
-/// A series' number among all; what is not among them comes after them.
-pub(super) fn number_of(series: &[String], label: &str) -> usize {
-    series.iter().position(|name| name == label).unwrap_or(series.len())
-}
-
 impl Curves {
     /// The curves of those rows that have an offered load.
     pub fn new(rows: &[Point]) -> Self {
-        let series = series_of(rows.iter().map(|row| row.label.series.as_str()));
-        Self::among(rows, &series, LoadsIn::default())
+        let pens = Pens::new(rows.iter().map(|row| row.label.series.as_str()));
+        Self::among(rows, &pens, LoadsIn::default())
     }
 
-    /// The same, with the numbers that their series have among others.
-    pub fn among(rows: &[Point], series: &[String], loads: LoadsIn) -> Self {
+    /// The curves of those rows, with the pens that their series have.
+    pub fn among(rows: &[Point], pens: &Pens, loads: LoadsIn) -> Self {
         let quantity = Quantity::of(rows.iter(), loads);
         let mut curves: Vec<(Curve, Vec<(f64, &Point)>)> = Vec::new();
         for row in rows {
@@ -163,9 +159,8 @@ impl Curves {
             match curves.iter_mut().find(|(curve, _)| curve.label == row.label.series) {
                 Some((_, members)) => members.push((load, row)),
                 None => {
-                    let number = number_of(series, &row.label.series);
-                    let curve =
-                        Curve { label: row.label.series.clone(), number, points: Vec::new() };
+                    let label = row.label.series.clone();
+                    let curve = Curve { pen: pens.of(&label), label, points: Vec::new() };
                     curves.push((curve, vec![(load, row)]));
                 }
             }
@@ -190,14 +185,14 @@ impl Curves {
         self.points().map(|point| point.offered).fold(0.0, f64::max)
     }
 
-    /// The number of the first curve that has a visible band of these intervals.
-    pub fn with_band(&self, interval: fn(&CurvePoint) -> Option<(f64, f64)>) -> Option<usize> {
+    /// The colour of the first curve that has a visible band of these intervals.
+    pub fn with_band(&self, interval: fn(&CurvePoint) -> Option<(f64, f64)>) -> Option<Colour> {
         let banded = |curve: &&Curve| {
             let steady = curve.points.iter().filter(|point| point.status != Status::Deadlock);
             let intervals: Vec<(f64, f64)> = steady.filter_map(interval).collect();
             intervals.len() > 1 && intervals.iter().any(|&interval| is_visible(interval))
         };
-        self.curves.iter().find(banded).map(|curve| curve.number)
+        self.curves.iter().find(banded).map(|curve| curve.pen.colour)
     }
 
     /// The axis of the offered loads.
@@ -222,7 +217,7 @@ fn point(offered: f64, rows: &[(f64, &Point)], quantity: Quantity) -> CurvePoint
             rows.iter().filter_map(|row| value(row.1)).filter(|value| value.is_finite()).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let nanoseconds = |time: Option<u64>| time.map(|time| time as f64 / 1000.0);
+    let nanoseconds = |time: Option<Picoseconds>| time.map(|time| time.0 as f64 / 1000.0);
     let nanosecond_means: Vec<f64> =
         rows.iter().filter_map(|(_, row)| nanoseconds(row.measured.packet_latency_mean)).collect();
     let mean = mean_of(&|row| nanoseconds(row.measured.packet_latency_mean));
@@ -268,8 +263,8 @@ mod tests {
             measured: Measured {
                 status,
                 offered_load: Some(load),
-                packet_latency_mean: Some(mean * 1000),
-                packet_latency_mean_ci95: Some(2000),
+                packet_latency_mean: Some(Picoseconds(mean * 1000)),
+                packet_latency_mean_ci95: Some(Picoseconds(2000)),
                 ..Measured::default()
             },
             ..Point::default()

@@ -7,6 +7,7 @@ use super::choice::{self, Has, Shown};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::Look;
 use super::palette::of_series;
+use super::style::Pens;
 use super::{FEW, names};
 
 /// The axis ends where this share of the packets of every curve has arrived, or at so many times the
@@ -21,12 +22,12 @@ const HAS: Has = |point| !point.latencies.is_empty();
 /// at its own highest steady load. With a load given, all at that load, or the nearest they have.
 pub(super) fn chart(
     points: &[Point],
-    series: &[String],
+    pens: &Pens,
     load: Option<f64>,
     title: &str,
     look: &Look,
 ) -> Chart {
-    let chosen = choice::loads(points, HAS, series, load, FEW);
+    let chosen = choice::loads(points, HAS, load, FEW);
     let end = |shown: &Shown<'_>| {
         let rows = &shown.point.latencies;
         let last = rows.iter().find(|row| row.share >= SHOWN).or(rows.last());
@@ -42,10 +43,12 @@ pub(super) fn chart(
     let mut legend = Legend::default();
     let loads: Vec<&str> = chosen.iter().map(|shown| shown.load.as_str()).collect();
     let same_load = loads.windows(2).all(|pair| pair[0] == pair[1]);
-    let single = chosen.windows(2).all(|pair| pair[0].number == pair[1].number);
+    let name = |shown: &Shown<'_>| shown.point.label.series.clone();
+    let single = chosen.windows(2).all(|pair| name(&pair[0]) == name(&pair[1]));
     for (number, shown) in chosen.iter().enumerate() {
-        let number_of_pen = if single { number } else { shown.number };
-        let pen = of_series(number_of_pen);
+        // Several loads of one series are told apart.
+        let several = single && chosen.len() > 1;
+        let pen = if several { of_series(number) } else { pens.of(&name(shown)) };
         let parts = [shown.point.label.series.as_str(), if same_load { "" } else { &shown.load }];
         let label = names::joined(&parts);
         let label = if label.is_empty() { "packets".into() } else { label };
@@ -81,5 +84,5 @@ fn samples(rows: &[LatencyRow], high: f64, size: f64) -> Vec<Sample> {
 }
 
 fn nanoseconds(row: &LatencyRow) -> f64 {
-    row.packet_latency as f64 / 1000.0
+    row.packet_latency.0 as f64 / 1000.0
 }

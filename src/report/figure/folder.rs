@@ -7,10 +7,11 @@ use std::path::Path;
 use super::super::{Label, Point, ReportError, ResultRows};
 use super::axis::TimeUnit;
 use super::choice::{self, Has};
-use super::curves::{Curves, Percentile, series_of};
+use super::curves::{Curves, Percentile};
 use super::latency::Content;
 use super::look::Look;
 use super::scaling::Drawn;
+use super::style::Pens;
 use super::{
     FEW, Figure, Files, Format, Kind, Medium, accepted, channel_figure, channel_heat_map,
     completion, distribution, grid, heat_map, latency, names, numeric_keys, over_time, pgfplots,
@@ -78,7 +79,8 @@ impl Wish {
 ///   (`percentiles-p50`);
 /// - `cdf`: the distribution of latencies, of more than eight series only if asked for;
 /// - `accepted`: two loads of a series;
-/// - `saturation`: two series, one of which saturates;
+/// - `saturation`: two series, one of which saturates; where all have one load and there is a scaling curve, only if asked
+///   for;
 /// - `scaling`: a key of the sweep with numbers as values;
 /// - `completion`: two series of finite exchanges;
 /// - `channels`, or `channels-SERIES` for each of several series, of more than four only if asked for:
@@ -98,7 +100,8 @@ pub fn draw_all(
 ) -> Result<Files, ReportError> {
     let folder = folder.as_ref();
     fs::create_dir_all(folder).map_err(FileError::write(folder))?;
-    let figures = figures(&chosen(rows, &wish.look), wish);
+    let (rows, pens) = chosen(rows, &wish.look);
+    let figures = figures(&rows, &pens, wish);
     let mut files = Files::default();
     for (name, figure) in &figures {
         figure.add_to(&mut files, folder, name, &wish.medium)?;
@@ -110,9 +113,19 @@ pub fn draw_all(
     Ok(files)
 }
 
-/// The rows of the series that are to be shown, in their order and with the names that they shall have.
-fn chosen(rows: &ResultRows, look: &Look) -> ResultRows {
+/// The rows of the series that are to be shown, in their order and with the names that they shall have; and the pens of
+/// all series, shown or not.
+fn chosen(rows: &ResultRows, look: &Look) -> (ResultRows, Pens) {
     let mut rows = rows.clone();
+    let name = |label: &Label| {
+        let (series, figure) = (look.renamed(&label.series), look.renamed(&label.figure));
+        short_name(&series, &figure)
+    };
+    let all: Vec<String> = rows.points.iter().map(|point| name(&point.label)).collect();
+    let found: Vec<String> = rows.saturation.iter().map(|found| name(&found.label)).collect();
+    let styles = look.styles.iter().map(|(name, style)| (look.renamed(name), *style));
+    let pens = Pens::new(all.iter().chain(&found).map(String::as_str));
+    let pens = pens.styled(&styles.collect::<Vec<_>>());
     let place = |label: &Label| {
         let short = short_name(&label.series, &label.figure);
         look.series.iter().position(|name| [&label.series, &short].contains(&name))
@@ -129,7 +142,7 @@ fn chosen(rows: &ResultRows, look: &Look) -> ResultRows {
                 (look.renamed(&label.series), look.renamed(&label.figure));
         }
     }
-    rows
+    (rows, pens)
 }
 
 /// A series as the legend of its figure calls it.
@@ -138,15 +151,15 @@ pub fn short_name(series: &str, figure: &str) -> String {
 }
 
 /// All figures with their names.
-fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
+fn figures(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)> {
     let look = &wish.look;
-    let mut figures = drawn(rows, wish);
+    let mut figures = drawn(rows, pens, wish);
     if look.panels {
         // One unit for all panels of a row.
         let unit = figures.iter().filter_map(|(_, figure)| figure.longest_time()).reduce(f64::max);
         let unit = look.unit.or(unit.map(TimeUnit::of));
         let wish = Wish { look: Look { unit, ..look.clone() }, ..wish.clone() };
-        figures = grid::combined(drawn(rows, &wish), &by_figure(&rows.points), &wish);
+        figures = grid::combined(drawn(rows, pens, &wish), &by_figure(&rows.points), &wish);
     }
     tell_apart(&mut figures);
     let maps = figures.iter().filter_map(|(_, figure)| figure.map_high()).fold(0.0, f64::max);
@@ -155,25 +168,23 @@ fn figures(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
 }
 
 /// All figures with their names, each for itself.
-fn drawn(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
+fn drawn(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)> {
     let mut figures: Vec<(String, Figure)> = Vec::new();
     let groups = by_figure(&rows.points);
-    let own = groups.iter().flat_map(|(_, rows)| rows).map(|row| row.label.series.as_str());
-    let series = series_of(own);
     for (name, points) in &groups {
         let title = wish.title_of(&[name]);
-        let drawn = of_points(points, &series, wish, &title);
+        let drawn = of_points(points, pens, wish, &title);
         let suffix = file_name(name);
         figures.extend(drawn.into_iter().map(|(kind, figure)| (format!("{kind}{suffix}"), figure)));
         if wish.has(Kind::Distribution) {
-            let chart = distribution::chart(points, &series, wish.load, &title, &wish.look);
+            let chart = distribution::chart(points, pens, wish.load, &title, &wish.look);
             let curves = chart.panels[0].curves.len();
             if curves > 0 && (curves <= MANY || wish.asks_for(Kind::Distribution)) {
                 figures.push((format!("cdf{suffix}"), Figure::of_chart(chart)));
             }
         }
     }
-    figures.extend(of_sweep(rows, &series, wish));
+    figures.extend(of_sweep(rows, pens, wish));
     figures.extend(of_single_points(rows, wish));
     figures
 }
@@ -224,14 +235,9 @@ fn tell_apart(figures: &mut [(String, Figure)]) {
 }
 
 /// Figures of curves over load, and of completion times.
-fn of_points(
-    points: &[Point],
-    series: &[String],
-    wish: &Wish,
-    title: &str,
-) -> Vec<(String, Figure)> {
+fn of_points(points: &[Point], pens: &Pens, wish: &Wish, title: &str) -> Vec<(String, Figure)> {
     let look = &wish.look;
-    let curves = Curves::among(points, series, look.loads);
+    let curves = Curves::among(points, pens, look.loads);
     let mut figures: Vec<(String, Figure)> = Vec::new();
     let mut add = |name: &str, chart| figures.push((name.to_owned(), Figure::of_chart(chart)));
     let has_tail = curves.points().any(|point| point.percentile(Percentile::P99).is_some());
@@ -257,25 +263,30 @@ fn of_points(
         add("accepted", accepted::chart(&curves, title));
     }
     if completion::has_bars(points) && wish.has(Kind::Completion) {
-        figures
-            .push(("completion".into(), Figure::of_bars(completion::chart(points, title, look))));
+        figures.push((
+            "completion".into(),
+            Figure::of_bars(completion::chart(points, pens, title, look)),
+        ));
     }
     figures
 }
 
 /// Figures that put all series of a sweep side by side.
-fn of_sweep(rows: &ResultRows, series: &[String], wish: &Wish) -> Vec<(String, Figure)> {
+fn of_sweep(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)> {
     let (points, title) = (&rows.points, wish.title_of(&[]));
     let title = title.as_str();
     let mut figures = Vec::new();
     let quantity = saturation::quantity(points, wish.look.loads);
     let sustained = saturation::sustained(points, &rows.saturation, quantity);
-    if saturation::has_bars(&sustained) && wish.has(Kind::Saturation) {
-        let bars = saturation::chart(&sustained, quantity, series, title);
+    let key = wish.over.clone().or_else(|| only_key(points));
+    // Where each series has one load, what it accepts over a key says more.
+    let sought = saturation::is_sought(&sustained) || key.is_none();
+    let wanted = wish.asks_for(Kind::Saturation) || wish.has(Kind::Saturation) && sought;
+    if saturation::has_bars(&sustained) && wanted {
+        let bars = saturation::chart(&sustained, quantity, pens, title);
         figures.push(("saturation".into(), Figure::of_bars(bars)));
     }
     if wish.has(Kind::Scaling) {
-        let key = wish.over.clone().or_else(|| only_key(points));
         let usual = scaling::drawn(points, &rows.saturation);
         let mut kinds = vec![("scaling", usual)];
         let of_size = key.as_ref().is_some_and(|key| scaling::is_size(key));
@@ -296,7 +307,8 @@ fn of_sweep(rows: &ResultRows, series: &[String], wish: &Wish) -> Vec<(String, F
         }
         for (name, drawn) in kinds {
             let of_key = |key: &String| {
-                scaling::chart(points, &rows.saturation, key, drawn, title, &wish.look)
+                let how = (title, &wish.look);
+                scaling::chart((points, &rows.saturation), key, drawn, pens, how)
             };
             let chart = key.as_ref().and_then(of_key);
             figures.extend(chart.map(|chart| (name.into(), Figure::of_chart(chart))));
@@ -346,7 +358,7 @@ fn each(points: &[Point], kind: Kind, has: Has, wish: &Wish, draw: Draw) -> Vec<
     let single = all.len() == 1;
     let mut figures: Vec<(String, Figure)> = Vec::new();
     for name in &all {
-        let Some(shown) = choice::point(points, has, &all, name, wish.load) else { continue };
+        let Some(shown) = choice::point(points, has, name, wish.load) else { continue };
         let series = if single { "" } else { name };
         let title = wish.title_of(&[series, &shown.load]);
         let file = format!("{}{}", kind.name(), file_name(series));

@@ -1,10 +1,11 @@
 //! Bars of series that are combinations of two things, such as patterns and routings, in groups.
 
 use super::bars::{Bar, Group};
-use super::curves::{number_of, series_of};
+use super::curves::series_of;
 use super::legend::{Legend, Sample};
 use super::names;
-use super::palette::{BAR, of_series};
+use super::palette::BAR;
+use super::style::Pens;
 
 /// What a bar shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,10 +19,10 @@ pub(super) struct Value {
 }
 
 /// A group for each figure, else for each first part of the series' names, if all combinations with the
-/// others are there; otherwise each bar is a group of its own. The members of groups have the colours of the
-/// series of these names, if all of them are among `series`, and go into the legend.
-pub(super) fn groups(values: &[Value], series: &[String], legend: &mut Legend) -> Vec<Group> {
-    crossed(values, series, legend).unwrap_or_else(|| {
+/// others are there; otherwise each bar is a group of its own. The members of groups have the colours of their names,
+/// and go into the legend.
+pub(super) fn groups(values: &[Value], pens: &Pens, legend: &mut Legend) -> Vec<Group> {
+    crossed(values, pens, legend).unwrap_or_else(|| {
         let bar = |it: &Value| {
             let name = names::joined(&[&it.figure, &it.series]);
             let name = if name.is_empty() { "unnamed" } else { &name };
@@ -31,7 +32,7 @@ pub(super) fn groups(values: &[Value], series: &[String], legend: &mut Legend) -
     })
 }
 
-fn crossed(values: &[Value], series: &[String], legend: &mut Legend) -> Option<Vec<Group>> {
+fn crossed(values: &[Value], pens: &Pens, legend: &mut Legend) -> Option<Vec<Group>> {
     let parts: Vec<(String, String)> = if values.iter().all(|it| !it.figure.is_empty()) {
         values.iter().map(|it| (it.figure.clone(), it.series.clone())).collect()
     } else {
@@ -47,9 +48,8 @@ fn crossed(values: &[Value], series: &[String], legend: &mut Legend) -> Option<V
     if !all || firsts.len() < 2 || members.len() < 2 {
         return None;
     }
-    let known = members.iter().all(|member| series.contains(member));
-    let look =
-        |member: &str| of_series(number_of(if known { series } else { &members }, member)).colour;
+    let pens = pens.among(members.iter().map(String::as_str));
+    let look = |member: &str| pens.of(member).colour;
     for member in &members {
         legend.series(Sample::Bar(look(member)), member.clone());
     }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::super::{ResultRows, Status};
+
 /// What a figure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -61,14 +63,37 @@ impl Kind {
         Self::TABLE[self as usize].2
     }
 
+    /// Columns of points.csv without which it can't be drawn.
+    const fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Latency => &["packet_latency_mean_ns"],
+            Self::Percentiles => &["packet_latency_mean_ns", "packet_latency_p99_ns"],
+            Self::Accepted => &["accepted_load"],
+            Self::Completion => &["completion_time_us"],
+            _ => &[],
+        }
+    }
+
+    /// Those of them that results would need for it and do not have, since an earlier version made them.
+    pub fn absent(self, rows: &ResultRows) -> Vec<&'static str> {
+        let ends = |point: &super::super::Point| point.measured.status == Status::Completed;
+        if rows.points.iter().all(|point| ends(point) != (self == Self::Completion)) {
+            return Vec::new();
+        }
+        let columns = self.columns().iter().copied();
+        columns.filter(|name| rows.absent.iter().any(|absent| absent == name)).collect()
+    }
+
     /// Whether a file has the name of a figure, by what it begins with and ends with.
     pub fn names_file(path: &Path) -> bool {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let of = |kind: &Self| {
-            let rest = stem.strip_prefix(kind.name());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
         let drawn = path.extension().is_some_and(|it| it == "svg" || it == "pdf" || it == "png");
-        drawn && Self::all().iter().any(of)
+        drawn && Self::all().iter().any(|kind| kind.names_stem(&stem))
+    }
+
+    /// Whether a file's name without its ending is that of such a figure.
+    pub fn names_stem(self, stem: &str) -> bool {
+        let rest = stem.strip_prefix(self.name());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &Look)
     };
     let mut panel = Panel::new(Axis::of_time(&what, high, unit));
     for curve in &curves.curves {
-        let pen = of_series(curve.number);
+        let pen = curve.pen;
         if content == Content::MeanAndTail {
             let tail = |point: &CurvePoint| point.percentile(Percentile::P99);
             let runs = runs(curve, &tail, false, size);
@@ -120,7 +120,9 @@ pub(super) fn percentile_chart(curves: &Curves, title: &str, look: &Look) -> Cha
     let size = unit.size();
     let mut panel = Panel::new(Axis::of_time("Packet latency", high, unit));
     let mut legend = Legend::default();
-    for (number, percentile) in Percentile::ALL.into_iter().enumerate().rev() {
+    let known = |it: Percentile| curves.points().any(|point| point.percentile(it).is_some());
+    let all = Percentile::ALL.into_iter().enumerate().rev();
+    for (number, percentile) in all.filter(|(_, percentile)| known(*percentile)) {
         let pen = of_series(number);
         legend.series(LegendSample::Series(pen), percentile.name());
         for curve in &curves.curves {
@@ -241,17 +243,17 @@ fn legend(curves: &Curves, content: Content) -> Legend {
             (false, "", _) => "unnamed".into(),
             (_, label, _) => label.into(),
         };
-        legend.series(LegendSample::Series(of_series(curve.number)), label);
+        legend.series(LegendSample::Series(curve.pen), label);
     }
     if content == Content::MeanAndTail {
-        let colour = if single { of_series(curves.curves[0].number).colour } else { GREY };
+        let colour = if single { curves.curves[0].pen.colour } else { GREY };
         if !single {
             legend.key(LegendSample::Line(GREY), "mean");
         }
         legend.key(LegendSample::Dashed(colour), "99th percentile");
     }
-    if let Some(number) = curves.with_band(|point| point.interval).filter(|_| is_mean(content)) {
-        legend.key(LegendSample::Band(of_series(number).colour), INTERVAL);
+    if let Some(colour) = curves.with_band(|point| point.interval).filter(|_| is_mean(content)) {
+        legend.key(LegendSample::Band(colour), INTERVAL);
     }
     keys_of_ends(curves, curves.curves.len() <= FEW, &mut legend);
     legend

@@ -9,6 +9,7 @@ use super::chart::{Chart, Curve};
 use super::legend::{Legend, Sample};
 use super::names;
 use super::palette::GREY;
+use super::style::SeriesStyle;
 use crate::units::parse_time;
 
 /// The key of confidence intervals in legends.
@@ -32,6 +33,8 @@ pub struct Look {
     pub series: Vec<String>,
     /// Other names for series, figures, or parts of their names: what they are called, and what they shall be.
     pub names: Vec<(String, String)>,
+    /// Pens of series by the names that they have, or shall have.
+    pub styles: Vec<(String, SeriesStyle)>,
     pub legend: LegendPlace,
     pub intervals: Intervals,
     /// Whether figures that differ in what they are called only are panels of one, with the same axes, and kinds that
@@ -159,7 +162,7 @@ fn limit(text: &str) -> Result<Option<Limit>, String> {
         return finite.map(Some).ok_or_else(|| format!("`{text}` can't be the end of an axis"));
     }
     match parse_time(text) {
-        Ok(time) => Ok(Some(Limit::Time(time as f64 / 1e3))),
+        Ok(time) => Ok(Some(Limit::Time(time.0 as f64 / 1e3))),
         Err(_) => Err(format!("`{text}` is neither a number nor a time: write 0.6 or 20us")),
     }
 }
@@ -212,6 +215,17 @@ impl Look {
         let parts = names::parts(name).into_iter();
         let parts: Vec<&str> = parts.map(|part| other(part).unwrap_or(part)).collect();
         names::joined(&parts)
+    }
+
+    /// The styles that are of no series: of no name, and no parts of a name.
+    pub fn unknown_styles<'r>(&self, series: impl Iterator<Item = &'r str> + Clone) -> Vec<&str> {
+        let is_in = |style: &str, series: &str| {
+            let (style, series) = (self.renamed(style), self.renamed(series));
+            let parts = names::parts(&series);
+            names::parts(&style).iter().all(|part| parts.contains(part))
+        };
+        let styles = self.styles.iter().map(|(name, _)| name.as_str());
+        styles.filter(|style| !series.clone().any(|series| is_in(style, series))).collect()
     }
 
     /// Gives bars, which begin at 0, their upper limit; their legend is below them or nowhere.

@@ -42,6 +42,7 @@ mod scaling;
 mod scene;
 mod sheet;
 mod space_time;
+mod style;
 mod vector;
 mod xy;
 
@@ -69,6 +70,7 @@ pub use ratios::{mean_figure, ratio_figure};
 pub use scaling::numeric_keys;
 pub use sheet::{Length, Sheet};
 pub use space_time::space_time_figure;
+pub use style::SeriesStyle;
 pub use xy::{Series, Style, xy_figure};
 
 /// Widths of lines.

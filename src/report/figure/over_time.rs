@@ -6,17 +6,19 @@ use super::chart::{Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::Look;
 use super::palette::{BLACK, Colour, Dash, GREY, of_series};
+use crate::units::Picoseconds;
 
 /// What happened in the windows of a point: load, mean latency, flits under way, and
 /// utilisation of channels, one above another. A dashed line is where the warm-up ended.
 pub(super) fn chart(point: &Point, title: &str, look: &Look) -> Chart {
     let windows = &point.windows;
-    let end = windows.iter().map(|row| row.end).max().unwrap_or(0) as f64 / 1000.0;
+    let end =
+        windows.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1000.0;
     let unit = look.unit_for(end);
     let x = Axis::of_time("Simulated time", end, unit);
     let across = |nanoseconds: f64| nanoseconds / unit.size();
-    let middle = |row: &WindowRow| across(row.start.midpoint(row.end) as f64 / 1000.0);
-    let at_end = |row: &WindowRow| across(row.end as f64 / 1000.0);
+    let middle = |row: &WindowRow| across(row.start.0.midpoint(row.end.0) as f64 / 1000.0);
+    let at_end = |row: &WindowRow| across(row.end.0 as f64 / 1000.0);
     let (blue, orange) = (of_series(0).colour, of_series(1).colour);
     let samples = |x: &dyn Fn(&WindowRow) -> f64, y: &dyn Fn(&WindowRow) -> Option<f64>| {
         let sample = |row: &WindowRow| Some(Sample::new(x(row), y(row)?));
@@ -34,7 +36,7 @@ pub(super) fn chart(point: &Point, title: &str, look: &Look) -> Chart {
         load.rules.push(Rule { ends, colour: GREY, dashed: false });
     }
 
-    let latencies = samples(&middle, &|row| Some(row.packet_latency_mean? as f64 / 1000.0));
+    let latencies = samples(&middle, &|row| Some(row.packet_latency_mean?.0 as f64 / 1000.0));
     let unit = look.unit_for(highest(&latencies));
     let mut latency = Panel::new(Axis::of_time("Mean latency", highest(&latencies) * 1.1, unit));
     let latencies: Vec<Sample> =

@@ -18,14 +18,14 @@ pub(super) const BAR: Colour = (86, 180, 233);
 
 /// Okabe and Ito's palette with blue, green and vermilion darker, and without yellow, which is too faint for
 /// thin lines on white.
-const SERIES: [Colour; 7] = [
-    (0, 84, 159),    // blue
-    (230, 159, 0),   // orange
-    (0, 145, 105),   // bluish green
-    (0, 0, 0),       // black
-    (204, 121, 167), // reddish purple
-    (190, 70, 0),    // vermilion
-    (86, 180, 233),  // sky blue
+pub(super) const SERIES: [(Colour, &str); 7] = [
+    ((0, 84, 159), "blue"),
+    ((230, 159, 0), "orange"),
+    ((0, 145, 105), "green"),
+    ((0, 0, 0), "black"),
+    ((204, 121, 167), "purple"),
+    ((190, 70, 0), "vermilion"),
+    ((86, 180, 233), "sky-blue"),
 ];
 
 /// The shade of a value from 0 to 1: white to dark blue, darker for higher, in grey too.
@@ -54,6 +54,21 @@ pub(super) enum Marker {
     Cross,
 }
 
+impl Marker {
+    /// To type. The number of shapes and that of colours have no common divisor: 56 series pass before a pair
+    /// repeats. Before a colour repeats, the line's dashes change.
+    pub(super) const NAMES: [(Self, &'static str); 8] = [
+        (Self::Circle, "circle"),
+        (Self::Square, "square"),
+        (Self::Up, "triangle"),
+        (Self::Diamond, "diamond"),
+        (Self::Down, "down-triangle"),
+        (Self::Hexagon, "hexagon"),
+        (Self::Left, "left-triangle"),
+        (Self::Right, "right-triangle"),
+    ];
+}
+
 /// How the line of a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dash {
@@ -64,7 +79,13 @@ pub(super) enum Dash {
 }
 
 impl Dash {
-    const ALL: [Self; 4] = [Self::Solid, Self::Dashed, Self::Dotted, Self::Alternating];
+    /// To type.
+    pub(super) const NAMES: [(Self, &'static str); 4] = [
+        (Self::Solid, "solid"),
+        (Self::Dashed, "dashed"),
+        (Self::Dotted, "dotted"),
+        (Self::Alternating, "dash-dotted"),
+    ];
 
     /// Lengths of strokes and of the gaps after them, in turn; nothing for a whole line.
     pub(super) fn pattern(self) -> &'static [f64] {
@@ -85,25 +106,12 @@ pub(super) struct Pen {
     pub dash: Dash,
 }
 
-/// The number of shapes and that of colours have no common divisor: 56 series pass before a pair
-/// repeats. Before a colour repeats, the line's dashes change.
-const MARKERS: [Marker; 8] = [
-    Marker::Circle,
-    Marker::Square,
-    Marker::Up,
-    Marker::Diamond,
-    Marker::Down,
-    Marker::Hexagon,
-    Marker::Left,
-    Marker::Right,
-];
-
 /// The pen of the series with this number.
 pub(super) fn of_series(number: usize) -> Pen {
     Pen {
-        colour: SERIES[number % SERIES.len()],
-        marker: MARKERS[number % MARKERS.len()],
-        dash: Dash::ALL[number / SERIES.len() % Dash::ALL.len()],
+        colour: SERIES[number % SERIES.len()].0,
+        marker: Marker::NAMES[number % Marker::NAMES.len()].0,
+        dash: Dash::NAMES[number / SERIES.len() % Dash::NAMES.len()].0,
     }
 }
 
@@ -162,14 +170,14 @@ mod tests {
     #[test]
     fn series_that_follow_each_other_differ_in_grey() {
         for pair in SERIES.windows(2) {
-            let difference = (lightness(pair[0]) - lightness(pair[1])).abs();
+            let difference = (lightness(pair[0].0) - lightness(pair[1].0)).abs();
             assert!(difference > 14.0, "{pair:?}: {difference}");
         }
-        let mut first: Vec<f64> = SERIES[..4].iter().map(|&colour| lightness(colour)).collect();
+        let mut first: Vec<f64> = SERIES[..4].iter().map(|row| lightness(row.0)).collect();
         first.sort_by(f64::total_cmp);
         assert!(first.windows(2).all(|pair| pair[1] - pair[0] > 15.0), "{first:?}");
         // Thin lines on white.
-        assert!(SERIES.iter().all(|&colour| lightness(colour) < 75.0));
+        assert!(SERIES.iter().all(|row| lightness(row.0) < 75.0));
     }
 
     #[test]
@@ -187,7 +195,7 @@ mod tests {
     fn the_page_of_a_report_has_the_same_colours() {
         let style = include_str!("../../../assets/report/page.css");
         let light = style.split("@media").next().unwrap();
-        for (number, (red, green, blue)) in SERIES.into_iter().enumerate() {
+        for (number, ((red, green, blue), _)) in SERIES.into_iter().enumerate() {
             let rule = format!("--series-{number}: #{red:02x}{green:02x}{blue:02x};");
             assert!(light.contains(&rule), "{rule}");
         }

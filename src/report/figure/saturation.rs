@@ -4,12 +4,13 @@ use super::super::saturation::SustainedLoads;
 use super::super::{Label, Point, Status, SustainedLoad};
 use super::axis::Axis;
 use super::bars::{self, BarChart};
-use super::curves::{Curves, Quantity, series_of};
+use super::curves::{Curves, Quantity};
 use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
 use super::look::LoadsIn;
 use super::names;
 use super::palette::BLACK;
+use super::style::Pens;
 
 /// What a whisker shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(super) struct Highest {
     pub whisker: Option<(Whisker, (f64, f64))>,
     /// Whether some load that was tried was not sustained.
     pub saturates: bool,
+    /// Whether several loads were tried: one alone tells little.
+    pub several: bool,
 }
 
 /// What searches found, or what a grid shows. Points have their figure's name in their series.
@@ -51,15 +54,14 @@ pub(super) fn sustained(
                 Quantity::Payload => payload_of_load_1(points, it.label).unwrap_or(f64::NAN),
             };
             let whisker = it.interval.map(|(low, high)| (shown, (low * size, high * size)));
-            Highest { figure, series, load: it.mean * size, whisker, saturates: it.saturates }
+            let (load, saturates) = (it.mean * size, it.saturates);
+            Highest { figure, series, load, whisker, saturates, several: true }
         };
         return SustainedLoads::of(found).into_iter().map(of_series).collect();
     }
-    let all = series_of(points.iter().map(|point| point.label.series.as_str()));
     let loads = if quantity == Quantity::Payload { LoadsIn::Payload } else { LoadsIn::Usual };
-    let curves = Curves::among(points, &all, loads).curves.into_iter();
+    let curves = Curves::among(points, &Pens::default(), loads).curves.into_iter();
     curves
-        .filter(|curve| curve.points.len() > 1)
         .map(|curve| {
             let label = points.iter().map(|point| &point.label);
             let label = { label }.find(|label| label.series == curve.label);
@@ -69,7 +71,8 @@ pub(super) fn sustained(
             let below = curve.points.iter().take_while(|point| point.is_steady());
             let load = below.last().map_or(0.0, |point| point.offered);
             let whisker = first.map(|failed| (Whisker::Bounds, (load, failed.offered)));
-            Highest { figure, series, load, whisker, saturates: first.is_some() }
+            let (saturates, several) = (first.is_some(), curve.points.len() > 1);
+            Highest { figure, series, load, whisker, saturates, several }
         })
         .collect()
 }
@@ -77,6 +80,11 @@ pub(super) fn sustained(
 /// Whether there is something to compare, and something saturates.
 pub(super) fn has_bars(sustained: &[Highest]) -> bool {
     sustained.len() > 1 && sustained.iter().any(|it| it.saturates)
+}
+
+/// Whether some series has tried more than one load.
+pub(super) fn is_sought(sustained: &[Highest]) -> bool {
+    sustained.iter().any(|it| it.several)
 }
 
 /// Payload in GB/s a node at load 1, from the points of a series.
@@ -98,12 +106,10 @@ pub(super) fn quantity(points: &[Point], loads: LoadsIn) -> Quantity {
 ///
 /// Series are grouped by the figure that they belong to, else by the first part of their names if all
 /// combinations of first parts and others are there, such as patterns and routings.
-///
-/// `series` has all series, in the order from which their colours follow.
 pub(super) fn chart(
     sustained: &[Highest],
     quantity: Quantity,
-    series: &[String],
+    pens: &Pens,
     title: &str,
 ) -> BarChart {
     let mut legend = Legend::default();
@@ -114,7 +120,7 @@ pub(super) fn chart(
         whisker: it.whisker.map(|(_, ends)| ends),
     };
     let values: Vec<Value> = sustained.iter().map(value).collect();
-    let groups = groups(&values, series, &mut legend);
+    let groups = groups(&values, pens, &mut legend);
     let has = |shown: Whisker| {
         sustained.iter().any(|it| it.whisker.is_some_and(|(whisker, _)| whisker == shown))
     };
@@ -170,13 +176,37 @@ mod tests {
     }
 
     #[test]
+    fn a_series_whose_only_load_is_not_steady_has_a_whisker_from_0_to_it() {
+        let row = |series: &str, load: f64, status| Point {
+            label: label("", series),
+            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            ..Point::default()
+        };
+        let one = [row("a", 0.5, Status::NotSteady), row("b", 0.5, Status::Deadlock)];
+        let found = sustained(&one, &[], Quantity::Load);
+        assert!(has_bars(&found) && !is_sought(&found));
+        let chart = chart(&found, Quantity::Load, &Pens::default(), "");
+        let bars: Vec<_> =
+            chart.groups.iter().map(|it| (it.bars[0].value, it.bars[0].whisker)).collect();
+        assert_eq!(bars, [(0.0, Some((0.0, 0.5))); 2]);
+        let more = [
+            row("a", 0.5, Status::NotSteady),
+            row("b", 0.5, Status::Steady),
+            row("b", 0.6, Status::Steady),
+        ];
+        let found = sustained(&more, &[], Quantity::Load);
+        assert_eq!(found.iter().map(|it| it.load).collect::<Vec<_>>(), [0.0, 0.6]);
+        assert!(has_bars(&found) && is_sought(&found));
+    }
+
+    #[test]
     fn combinations_are_grouped_and_others_are_not() {
         let names = ["uniform, ABR", "uniform, POR", "tornado, ABR", "tornado, POR"];
         let all: Vec<SustainedLoad> = names.iter().map(|name| found(name, 0.5)).collect();
         let groups = |found: &[SustainedLoad]| {
             let sustained = sustained(&[], found, Quantity::Load);
-            let series = series_of(sustained.iter().map(|it| it.series.as_str()));
-            chart(&sustained, Quantity::Load, &series, "").groups
+            let pens = Pens::new(sustained.iter().map(|it| it.series.as_str()));
+            chart(&sustained, Quantity::Load, &pens, "").groups
         };
         let grouped = groups(&all);
         assert_eq!((grouped.len(), grouped[0].bars.len()), (2, 2));
@@ -190,7 +220,8 @@ mod tests {
     #[test]
     fn repeated_searches_are_one_bar_with_its_interval() {
         let all = [found("ABR", 0.50), found("POR", 0.40), found("ABR", 0.54)];
-        let chart = chart(&sustained(&[], &all, Quantity::Load), Quantity::Load, &[], "");
+        let chart =
+            chart(&sustained(&[], &all, Quantity::Load), Quantity::Load, &Pens::default(), "");
         assert_eq!(chart.groups.len(), 2);
         let bar = &chart.groups[0].bars[0];
         assert!((bar.value - 0.52).abs() < 1e-9);

@@ -8,8 +8,9 @@ use super::curves::{Quantity, series_of};
 use super::legend::{Legend, Sample as LegendSample};
 use super::look::{INTERVAL, Look};
 use super::names;
-use super::palette::of_series;
+use super::palette::GREY;
 use super::saturation::{Highest, Whisker, quantity, sustained};
+use super::style::Pens;
 use crate::measure::half_width_95_of_few;
 use crate::units::{parse_bytes, parse_time};
 
@@ -85,10 +86,12 @@ pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
         Drawn::OperationLatency
     } else if points.iter().all(|row| row.measured.completion_time.is_some()) {
         Drawn::CompletionTime
-    } else if !found.is_empty() || sustained(points, found, Quantity::Load).len() == names.len() {
+    } else if !found.is_empty() {
         Drawn::Saturation
     } else {
-        Drawn::Accepted
+        let sustained = sustained(points, found, Quantity::Load);
+        let sought = sustained.len() == names.len() && sustained.iter().all(|it| it.several);
+        if sought { Drawn::Saturation } else { Drawn::Accepted }
     }
 }
 
@@ -97,12 +100,11 @@ pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
 /// curves, or the accepted load if there is one load only. Several seeds are one point with its 95%
 /// confidence interval. `None` if the key does not have numbers as values.
 pub(super) fn chart(
-    points: &[Point],
-    found: &[SustainedLoad],
+    (points, found): (&[Point], &[SustainedLoad]),
     key: &str,
     drawn: Drawn,
-    title: &str,
-    look: &Look,
+    pens: &Pens,
+    (title, look): (&str, &Look),
 ) -> Option<Chart> {
     if !numeric_keys(points).iter().any(|other| other == key) {
         return None;
@@ -135,9 +137,10 @@ pub(super) fn chart(
     };
     let mut panel = Panel::new(y);
     let mut legend = Legend::default();
-    for (number, id) in curves.iter().enumerate() {
+    let pens = pens.among(curves.iter().map(|id| id.name.as_str()));
+    for id in &curves {
         let own = entries.iter().filter(|entry| entry.curve == **id);
-        let pen = of_series(number);
+        let pen = pens.of(&id.name);
         if curves.len() > 1 {
             let label = if id.name.is_empty() { "unnamed" } else { &id.name };
             legend.series(LegendSample::Series(pen), label);
@@ -153,7 +156,8 @@ pub(super) fn chart(
         panel.curves.push(Curve::marked(&id.name, "y", pen, vec![samples]));
     }
     if entries.iter().any(|entry| entry.interval.is_some_and(is_visible)) {
-        legend.key(LegendSample::Band(of_series(0).colour), INTERVAL);
+        let colour = panel.curves.first().map_or(GREY, |curve| curve.colour);
+        legend.key(LegendSample::Band(colour), INTERVAL);
     }
     Some(Chart::single(title, x, panel, legend))
 }
@@ -164,8 +168,9 @@ fn entries(
     drawn: Drawn,
     quantity: Quantity,
 ) -> Vec<Entry> {
-    let time = |row: &Point| row.measured.completion_time.map(|time| time as f64 / 1000.0);
-    let latency = |row: &Point| row.measured.message_latency_mean.map(|time| time as f64 / 1000.0);
+    let time = |row: &Point| row.measured.completion_time.map(|time| time.0 as f64 / 1000.0);
+    let latency =
+        |row: &Point| row.measured.message_latency_mean.map(|time| time.0 as f64 / 1000.0);
     match drawn {
         Drawn::OperationLatency => means(points, key, &latency),
         Drawn::OperationBandwidth => means(points, key, &|row| row.measured.bandwidth_total),
@@ -174,7 +179,7 @@ fn entries(
         // What is not steady has no latency: the longer it is measured, the longer it is.
         Drawn::Latency => means(points, key, &|row| {
             let steady = row.measured.status == Status::Steady;
-            row.measured.packet_latency_mean.filter(|_| steady).map(|time| time as f64 / 1000.0)
+            row.measured.packet_latency_mean.filter(|_| steady).map(|time| time.0 as f64 / 1000.0)
         }),
         Drawn::Bandwidth => means(points, key, &|row| row.measured.bandwidth),
         Drawn::Accepted => means(points, key, &|row| quantity.accepted(&row.measured)),
@@ -250,7 +255,7 @@ fn value(row: &Point, key: &str) -> Option<(f64, String)> {
     } else if let Ok(bytes) = parse_bytes(text) {
         bytes.0 as f64
     } else if let Ok(time) = parse_time(text) {
-        time as f64
+        time.0 as f64
     } else {
         text.strip_suffix(" flits")?.parse().ok()?
     };
@@ -286,6 +291,7 @@ fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
 mod tests {
     use super::super::super::Measured;
     use super::*;
+    use crate::units::Picoseconds;
 
     fn row(series: &str, settings: &[(&str, &str)], nodes: u32, time: u64) -> Point {
         let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
@@ -295,7 +301,7 @@ mod tests {
             measured: Measured {
                 nodes: Some(nodes),
                 status: Status::Completed,
-                completion_time: Some(time),
+                completion_time: Some(Picoseconds(time)),
                 ..Measured::default()
             },
             ..Point::default()
@@ -317,12 +323,11 @@ mod tests {
         }
         assert_eq!(numeric_keys(&rows), ["topology.torus.dimensions"]);
         let chart = chart(
-            &rows,
-            &[],
+            (&rows, &[]),
             "topology.torus.dimensions",
             Drawn::CompletionTime,
-            "",
-            &Look::default(),
+            &Pens::default(),
+            ("", &Look::default()),
         )
         .unwrap();
         let curves = &chart.panels[0].curves;
@@ -333,7 +338,13 @@ mod tests {
         assert_eq!(points, [(16.0, 16.0), (64.0, 64.0), (256.0, 256.0)]);
         assert_eq!(chart.panels[0].y.title, "Completion time (µs)");
         assert_eq!(
-            super::chart(&rows, &[], "routing.angara", Drawn::CompletionTime, "", &Look::default()),
+            super::chart(
+                (&rows, &[]),
+                "routing.angara",
+                Drawn::CompletionTime,
+                &Pens::default(),
+                ("", &Look::default())
+            ),
             None
         );
     }
@@ -350,7 +361,8 @@ mod tests {
         assert_eq!(numeric_keys(&rows), [LOAD]);
         assert!(!super::super::completion::has_bars(&rows));
         let drawn = drawn(&rows, &[]);
-        let chart = chart(&rows, &[], LOAD, drawn, "", &Look::default()).unwrap();
+        let chart =
+            chart((&rows, &[]), LOAD, drawn, &Pens::default(), ("", &Look::default())).unwrap();
         assert_eq!(chart.panels[0].curves.len(), 2);
         // One load only: bars.
         rows.retain(|row| row.label.setting(LOAD) == Some("0.1"));
@@ -366,9 +378,14 @@ mod tests {
         let of =
             |size, time| row(&format!("message {size}"), &[("exchange.message", size)], 16, time);
         let rows = [of("512 B", 1_000_000), of("4 KiB", 5_000_000), of("4 KiB", 7_000_000)];
-        let chart =
-            chart(&rows, &[], "exchange.message", Drawn::CompletionTime, "", &Look::default())
-                .unwrap();
+        let chart = chart(
+            (&rows, &[]),
+            "exchange.message",
+            Drawn::CompletionTime,
+            &Pens::default(),
+            ("", &Look::default()),
+        )
+        .unwrap();
         let samples = &chart.panels[0].curves[0].runs[0];
         assert_eq!((samples[0].x, samples[1].x), (512.0, 4096.0));
         assert_eq!((samples[1].y, samples[1].interval.is_some()), (6000.0, true));

@@ -11,6 +11,7 @@ use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use super::{AXIS_LINE, Figure};
 use crate::measure::Spent;
+use crate::units::Picoseconds;
 
 /// The height of all rows together, and of one at the most.
 const HEIGHT: f64 = 190.0;
@@ -58,10 +59,10 @@ pub fn space_time_figure(activity: &[ActivityRow], title: &str) -> Figure {
 
 /// What groups of ranks did, as [`ActivityRow`]s of one point have it.
 pub(super) fn chart(activity: &[ActivityRow], title: &str, look: &Look) -> SpaceTime {
-    let end = activity.iter().map(|row| row.end).max().unwrap_or(0) as f64 / 1e3;
+    let end = activity.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1e3;
     let unit = look.unit.unwrap_or_else(|| TimeUnit::of(end));
     let axis = Axis::of_time("Time", end, unit);
-    let place = |time: u64| time as f64 / 1e3 / unit.size();
+    let place = |time: Picoseconds| time.0 as f64 / 1e3 / unit.size();
     let mut rows: Vec<Row> = Vec::new();
     let mut used = Vec::new();
     for row in activity {
@@ -72,7 +73,7 @@ pub(super) fn chart(activity: &[ActivityRow], title: &str, look: &Look) -> Space
         let times = [row.compute, row.host, row.partner, row.injection, row.queueing, row.flight];
         // The first of equal ones; nothing where all had ended.
         let most = (0..times.len()).rev().max_by_key(|&kind| times[kind]).unwrap_or(0);
-        if times[most] == 0 {
+        if times[most] == Picoseconds::ZERO {
             continue;
         }
         let spent = Spent::ALL[most];
@@ -146,14 +147,14 @@ mod tests {
         ActivityRow {
             first_rank,
             last_rank,
-            start,
-            end,
-            compute,
-            host,
-            partner,
-            injection,
-            queueing,
-            flight,
+            start: Picoseconds(start),
+            end: Picoseconds(end),
+            compute: Picoseconds(compute),
+            host: Picoseconds(host),
+            partner: Picoseconds(partner),
+            injection: Picoseconds(injection),
+            queueing: Picoseconds(queueing),
+            flight: Picoseconds(flight),
         }
     }
 

@@ -87,6 +87,7 @@ fn cells(Point { label, measured, .. }: &Point, keys: &[String]) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Picoseconds;
 
     #[test]
     fn cells_are_those_of_the_file_and_empty_columns_are_left_out() {
@@ -99,7 +100,7 @@ mod tests {
             },
             measured: Measured {
                 offered_load: Some(0.25),
-                packet_latency_mean: Some(726_492),
+                packet_latency_mean: Some(Picoseconds(726_492)),
                 digest: Some(0x1234_5678_9012_3456),
                 ..Measured::default()
             },

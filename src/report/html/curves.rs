@@ -75,6 +75,7 @@ impl CurvePoint {
 mod tests {
     use super::*;
     use crate::report::Label;
+    use crate::units::Picoseconds;
 
     fn row(series: &str, load: f64, seed: u64, status: Status) -> Point {
         let (series, figure) = (series.into(), "tornado".into());
@@ -83,8 +84,8 @@ mod tests {
             measured: Measured {
                 status,
                 offered_load: Some(load),
-                packet_latency_mean: Some(100_000),
-                packet_latency_mean_ci95: Some(5_000),
+                packet_latency_mean: Some(Picoseconds(100_000)),
+                packet_latency_mean_ci95: Some(Picoseconds(5_000)),
                 ..Measured::default()
             },
             ..Point::default()

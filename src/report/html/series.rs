@@ -63,7 +63,7 @@ impl SeriesLine {
             accepted_most: accepted.reduce(f64::max),
             sustained: over(sustained),
             not_sustained: over(failed),
-            lowest_latency: latency.map(|time| time as f64 / 1e3),
+            lowest_latency: latency.map(|time| time.0 as f64 / 1e3),
         })
     }
 }
@@ -73,6 +73,7 @@ mod tests {
     use super::super::curves::curves;
     use super::*;
     use crate::report::{Label, Measured, Point, Sustained};
+    use crate::units::Picoseconds;
 
     fn lines(rows: &[(&str, u64, f64, Status)], saturation: Vec<SustainedLoad>) -> Vec<SeriesLine> {
         let points = rows.iter().map(|&(series, seed, load, status)| Point {
@@ -80,7 +81,7 @@ mod tests {
             measured: Measured {
                 offered_load: Some(load),
                 accepted_load: Some(load.min(0.25)),
-                packet_latency_mean: Some(400_000),
+                packet_latency_mean: Some(Picoseconds(400_000)),
                 status,
                 ..Measured::default()
             },

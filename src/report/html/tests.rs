@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::report::{ChannelRow, Label, Measured, Status};
+use crate::units::Picoseconds;
 
 const HOSTILE: &str = "</script><!--<img src=x onerror=alert(1)>{{data}}&amp;\u{2028}";
 
@@ -14,8 +15,8 @@ fn reported(label: &str) -> Reported {
             status,
             offered_load: Some(f64::from(point + 1) / 10.0),
             accepted_load: Some(f64::from(point + 1) / 10.0),
-            packet_latency_mean: Some(400_000 + u64::from(point)),
-            packet_latency_mean_ci95: Some(1_000),
+            packet_latency_mean: Some(Picoseconds(400_000 + u64::from(point))),
+            packet_latency_mean_ci95: Some(Picoseconds(1_000)),
             ..Measured::default()
         },
         channels,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Reported;
 use crate::report::{Point, Status};
+use crate::units::Picoseconds;
 
 /// How bad it is; what is worse comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -64,7 +65,8 @@ fn imprecise(result: &Reported) -> Option<String> {
     let relative = |row: &Point| {
         let (half, mean) =
             (row.measured.packet_latency_mean_ci95?, row.measured.packet_latency_mean?);
-        (row.measured.status == Status::Steady && mean > 0).then(|| half as f64 / mean as f64)
+        (row.measured.status == Status::Steady && mean > Picoseconds::ZERO)
+            .then(|| half.0 as f64 / mean.0 as f64)
     };
     let wide: Vec<f64> =
         result.points.iter().filter_map(relative).filter(|share| *share > wanted).collect();
@@ -97,8 +99,8 @@ mod tests {
         let points = statuses.iter().map(|&status| Point {
             measured: Measured {
                 status,
-                packet_latency_mean: Some(100_000),
-                packet_latency_mean_ci95: Some(half),
+                packet_latency_mean: Some(Picoseconds(100_000)),
+                packet_latency_mean_ci95: Some(Picoseconds(half)),
                 ..Measured::default()
             },
             ..Point::default()

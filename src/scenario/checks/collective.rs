@@ -46,8 +46,8 @@ impl Checks<'_> {
         }
         let keys = ["collective.combining_rate", "collective.combining_latency"];
         let packet = u64::from(parameters.maximum_packet());
-        let takes = parameters.combining_flit_time().saturating_mul(packet);
-        let takes = takes.saturating_add(parameters.collective.combining_latency);
+        let takes = parameters.combining_flit_time() * packet;
+        let takes = takes + parameters.collective.combining_latency;
         if takes > LONGEST {
             let message = format!(
                 "combining the largest packets takes {}, and {} is the most",

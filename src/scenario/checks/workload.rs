@@ -196,8 +196,8 @@ impl Checks<'_> {
         let flits = (parameters.message_flits(load.message.0) + request) as f64;
         // Flits a picosecond.
         let channels = f64::from(parameters.injection_channels);
-        let most = channels / parameters.injection_flit_time() as f64;
-        let capacity = fabric.capacity() / parameters.link_flit_time() as f64;
+        let most = channels / parameters.injection_flit_time().0 as f64;
+        let capacity = fabric.capacity() / parameters.link_flit_time().0 as f64;
         let gigabits = |flits_a_ps: f64| {
             format!("{} Gb/s", significant(flits_a_ps * parameters.flit.0 as f64 * 8.0 * 1e3))
         };
@@ -240,7 +240,7 @@ impl Checks<'_> {
             return self.report(&keys, message, &format!("at most {largest}"), Some(help));
         }
         // Messages a flit time of a network channel.
-        let messages = offered * parameters.link_flit_time() as f64 / flits;
+        let messages = offered * parameters.link_flit_time().0 as f64 / flits;
         if load.process == Process::Bernoulli && messages > 1.0 {
             let label = match load.load {
                 OfferedLoad::Fraction(load) => format!("at most {}", rounded_down(load / messages)),

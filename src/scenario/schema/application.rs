@@ -270,11 +270,11 @@ fn host(reader: &mut Reader<'_>, parameters: &engine::Parameters) -> Option<Host
     );
     host.overhead_per_byte = overhead_per_byte.unwrap_or(0.0) * 1e3;
     let doc = "The least time between the beginnings of two messages of a node (LogGOPS' g).";
-    reader.set("gap", &time(0), &mut host.gap, doc);
+    reader.set("gap", &time(Picoseconds::ZERO), &mut host.gap, doc);
     let doc = "How fast a host copies a message that came before its receipt had begun; takes no time if absent.";
     host.copy_rate = reader.optional("copy_rate", &rate(), doc);
     let doc = "How long a message between ranks of one node takes, besides its bytes at `memory_rate`. Assumed.";
-    reader.set("memory_latency", &time(0), &mut host.memory_latency, doc);
+    reader.set("memory_latency", &time(Picoseconds::ZERO), &mut host.memory_latency, doc);
     let doc = "How fast ranks of one node send each other bytes. Assumed.";
     reader.set("memory_rate", &rate(), &mut host.memory_rate, doc);
     Some(HostParameters { answer: answer?, ..host })
@@ -307,8 +307,13 @@ fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
     ];
     let dialect = reader.one_of("dialect", "dialect", doc, dialects);
     let mut whole = |key, nanoseconds: &mut u64, doc| {
-        let time: Picoseconds = reader.value(key, &time(0), *nanoseconds * 1000, doc);
-        *nanoseconds = (time + 500) / 1000;
+        let time: Picoseconds = reader.value(
+            key,
+            &time(Picoseconds::ZERO),
+            Picoseconds::NANOSECOND * *nanoseconds,
+            doc,
+        );
+        *nanoseconds = (time + Picoseconds(500)).0 / 1000;
     };
     whole("latency", &mut parameters.latency, "L: how long a message's first byte travels.");
     let doc = "o: how long a host is busy with a message, at either end.";

@@ -6,7 +6,7 @@ use crate::{
     engine::CollectiveUnit,
     topology::{NodeName, Places},
     traffic::{CollectiveKind, CollectiveSpec},
-    units::Bytes,
+    units::{Bytes, Picoseconds},
 };
 
 pub(super) fn read(
@@ -50,7 +50,7 @@ pub(super) fn read(
     let doc = "How many operations a node may have begun that are not done for it: 1 as MPI's blocking operations.";
     reader.set("outstanding", &many, &mut outstanding, doc);
     let doc = "When the first one begins; completion times count from then on.";
-    let start = reader.value("start", &time(0), 0, doc);
+    let start = reader.value("start", &time(Picoseconds::ZERO), Picoseconds::ZERO, doc);
     let unit = unit(reader)?;
     let nodes = |list: Option<Vec<Listed<u32>>>| list.map(Listed::values).unwrap_or_default();
     let (roots, members) = (nodes(roots), nodes(members));
@@ -89,7 +89,7 @@ fn unit(reader: &mut Reader<'_>) -> Option<CollectiveUnit> {
     reader.set("open_operations", &Whole { range: 1..=1024 }, &mut unit.open_operations, doc);
     let doc =
         "From the start of a flit of the last operand until the result's flit is there. Assumed.";
-    reader.set("combining_latency", &time(0), &mut unit.combining_latency, doc);
+    reader.set("combining_latency", &time(Picoseconds::ZERO), &mut unit.combining_latency, doc);
     let doc = "How fast a router takes each operand and makes results, all flits counted. Assumed.";
     reader.set("combining_rate", &rate(), &mut unit.combining_rate, doc);
     Some(CollectiveUnit { together: together?, ..unit })

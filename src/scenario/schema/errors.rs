@@ -8,6 +8,7 @@ use crate::{
     engine::{Acknowledgements, Bursts, LinkErrors, Parameters, Resend, Retry},
     narrow::narrow,
     topology::Fabric,
+    units::Picoseconds,
 };
 
 /// The highest rate: with it every fifth of Angara's packets is damaged.
@@ -64,8 +65,8 @@ pub(super) fn read(
         let example = "{ interval = \"1 ms\", length = \"20 ns\" }";
         let bursts = reader.optional_table("bursts", example, doc, |reader| {
             let doc = "Mean time from the beginning of one to that of the next, exponentially distributed.";
-            let interval = reader.required("interval", &time(1_000), doc);
-            let length = reader.required("length", &time(1), "How long one lasts.");
+            let interval = reader.required("interval", &time(Picoseconds(1_000)), doc);
+            let length = reader.required("length", &time(Picoseconds(1)), "How long one lasts.");
             Some(Bursts { interval: interval?, length: length? })
         });
         errors.bursts = bursts.flatten();
@@ -106,17 +107,17 @@ pub(super) fn read(
         let doc = "Bits of the numbers of packets on a link: of `b` bits, `2^b - 1` packets may be without an acknowledgement, \
                    half of `2^b` with `resend = \"selective\"`.";
         reader.set("sequence_bits", &Whole { range: 1..=16 }, &mut errors.sequence_bits, doc);
-        let covers = parameters.acknowledged_after().div_ceil(parameters.link_flit_time().max(1));
+        let covers = parameters.acknowledged_after().0.div_ceil(parameters.link_flit_time().0.max(1));
         let covers = covers.saturating_add(2 * u64::from(parameters.maximum_packet()));
         let default = narrow::<u32>(covers.min(1 << 24)).max(errors.replay_buffer);
         let note = "288, or more if packets without an acknowledgement need more";
         let doc = "Flits of packets that are not acknowledged yet, for each channel between routers; at least one of the \
                    largest packets.";
         errors.replay_buffer = reader.value_from("replay_buffer", &flits(), default, note, doc);
-        let default = parameters.acknowledged_after().saturating_mul(2).max(errors.time_out);
+        let default = (parameters.acknowledged_after() * 2).max(errors.time_out);
         let note = "2 us, or twice what an acknowledgement takes";
         let doc = "Time from a packet's end until it is sent again if no acknowledgement has come, where these take flits.";
-        errors.time_out = reader.value_from("time_out", &time(1), default, note, doc);
+        errors.time_out = reader.value_from("time_out", &time(Picoseconds(1)), default, note, doc);
         errors
     })
 }

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     document::{Choice, Reader, Whole, plain, size, time, with_keys},
     traffic::{Between, ExchangeSpec},
+    units::Picoseconds,
 };
 
 pub(super) fn read(reader: &mut Reader<'_>, senders: Senders<'_>) -> Option<ExchangeSpec> {
@@ -34,7 +35,8 @@ fn between(reader: &mut Reader<'_>) -> Option<Between> {
             plain("nothing", Between::Nothing, nothing),
             with_keys("barrier", barrier, |reader| {
                 let doc = "Time that the barrier itself takes.";
-                let latency = reader.value("latency", &time(0), 0, doc);
+                let latency =
+                    reader.value("latency", &time(Picoseconds::ZERO), Picoseconds::ZERO, doc);
                 Some(Between::Barrier { latency })
             }),
         ],

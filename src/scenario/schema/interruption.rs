@@ -4,6 +4,7 @@ use super::topology::failures;
 use crate::{
     document::{Reader, time},
     scenario::{InterruptionSpec, TopologySpec},
+    units::Picoseconds,
 };
 
 pub(super) fn read(
@@ -19,9 +20,9 @@ pub(super) fn read(
     reader
         .optional_table("interruption", example, doc, |reader| {
             let doc = "When they fail: about as long is simulated before it as after it.";
-            let at = reader.required("time", &time(1_000), doc);
+            let at = reader.required("time", &time(Picoseconds(1_000)), doc);
             let doc = "Time from the failure until new tables are ready.";
-            let new_tables_after = reader.required("new_tables_after", &time(1), doc);
+            let new_tables_after = reader.required("new_tables_after", &time(Picoseconds(1)), doc);
             let fabric = topology.and_then(|topology| topology.fabric().ok());
             let failures = failures::read(reader, fabric.as_ref(), seed);
             Some(InterruptionSpec { time: at?, new_tables_after: new_tables_after?, failures })

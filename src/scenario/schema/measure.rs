@@ -3,6 +3,7 @@
 use crate::{
     document::{Auto, Number, Reader, Whole, time},
     measure::{MOST_WINDOWS, Settings},
+    units::Picoseconds,
 };
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Settings {
@@ -15,7 +16,7 @@ fn settings(reader: &mut Reader<'_>) -> Settings {
     let mut settings = Settings::default();
     let doc = "Length of a window; \"auto\" chooses it from the latency without load, the offered load and the \
          messages.";
-    reader.set("window", &Auto(time(1)), &mut settings.window, doc);
+    reader.set("window", &Auto(time(Picoseconds(1))), &mut settings.window, doc);
     let mut count = |key, least, windows: &mut u32, doc| {
         reader.set(key, &Whole { range: least..=u64::from(MOST_WINDOWS) }, windows, doc);
     };

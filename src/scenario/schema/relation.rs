@@ -56,9 +56,10 @@ pub(super) fn variant<'v, 'd>(
         let others = others.map(|it| plain(it.name, Some(PathsSpec::one(it)), it.doc));
         let all = [none, several].into_iter().chain(others).collect();
         let selection = reader.choice(&choice, all);
-        let doc = "Which one a packet prefers of several hops that are free and have as many credits.";
-        let first = "the lowest port, there the lowest virtual channel.";
-        let ties = [("first", false, first), ("random", true, "one at random.")];
+        let doc = "Which one a packet prefers of several hops that are free, if as little waits for their outputs and they have as \
+                   many credits.";
+        let first = "the lowest port, there the lowest virtual channel: idle outputs are always taken in the same order.";
+        let ties = [("random", true, "one at random."), ("first", false, first)];
         let ties = reader.one_of("ties", "rule for ties", doc, ties);
         let usual = rule.map_or(0, |rule| rule.injection_bubble);
         let injection_bubble = narrow(reader.value_from(

@@ -9,15 +9,15 @@ use crate::{
     engine::Parameters,
     narrow::narrow,
     traffic::{RemoteMemorySpec, RemoteOperation},
-    units::Bytes,
+    units::{Bytes, Picoseconds},
 };
 
 /// The operand of an atomic operation where none is given.
 const USUAL_OPERAND: Bytes = Bytes(8);
 
 /// Assumed: the time between two operations of a process, and of an adapter, and the most of an adapter.
-const USUAL_PROCESS_GAP: u64 = 100_000;
-const USUAL_ADAPTER_GAP: u64 = 25_000;
+const USUAL_PROCESS_GAP: Picoseconds = Picoseconds(100_000);
+const USUAL_ADAPTER_GAP: Picoseconds = Picoseconds(25_000);
 const USUAL_ADAPTER_OUTSTANDING: u32 = 256;
 
 pub(super) fn read(
@@ -52,14 +52,14 @@ pub(super) fn read(
     reader.set("processes", &Whole { range: 1..=1024 }, &mut processes, doc);
     let doc =
         "From the beginning of an operation until its process may begin another one. Assumed.";
-    let process_gap = reader.value("process_gap", &time(0), USUAL_PROCESS_GAP, doc);
+    let process_gap = reader.value("process_gap", &time(Picoseconds::ZERO), USUAL_PROCESS_GAP, doc);
     let doc = "From the beginning of an operation until its adapter may begin another one, of any process. Assumed.";
-    let adapter_gap = reader.value("adapter_gap", &time(0), USUAL_ADAPTER_GAP, doc);
+    let adapter_gap = reader.value("adapter_gap", &time(Picoseconds::ZERO), USUAL_ADAPTER_GAP, doc);
     let doc = "How many operations an adapter may have begun that are not done. Assumed.";
     let mut adapter_outstanding = USUAL_ADAPTER_OUTSTANDING;
     reader.set("adapter_outstanding", &many, &mut adapter_outstanding, doc);
     let doc = "How long an atomic operation takes at its target's adapter, which performs one after the other. Assumed.";
-    reader.set("atomic_time", &time(0), &mut parameters.atomic_time, doc);
+    reader.set("atomic_time", &time(Picoseconds::ZERO), &mut parameters.atomic_time, doc);
     Some(RemoteMemorySpec {
         operation: operation?,
         pattern: pattern?,

@@ -25,7 +25,7 @@ const MOST_PAYLOAD: u64 = MOST_FLITS as u64 * MOST_FLIT;
 
 /// A part of the time from router to router, which is limited as a whole.
 fn hop_time(least: Picoseconds) -> Quantity<Picoseconds> {
-    time_to(least, LONGEST - 1_000_000)
+    time_to(least, LONGEST - Picoseconds(1_000_000))
 }
 
 const ANGARA: &str = "angara";
@@ -102,9 +102,9 @@ fn router(
                as a channel the crossbar is.";
     reader.set("crossbar_speedup", &CHANNELS, &mut to.crossbar_speedup, doc);
     let doc = "Time from a header's arrival until it asks for an output.";
-    reader.set("routing_latency", &hop_time(0), &mut to.routing_latency, doc);
+    reader.set("routing_latency", &hop_time(Picoseconds::ZERO), &mut to.routing_latency, doc);
     let doc = "Time of a flit from an input buffer to an output.";
-    reader.set("crossbar_latency", &hop_time(0), &mut to.crossbar_latency, doc);
+    reader.set("crossbar_latency", &hop_time(Picoseconds::ZERO), &mut to.crossbar_latency, doc);
     preset
 }
 
@@ -140,7 +140,7 @@ fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
     reader.set("rate", &rate(), &mut to.link_rate, "Rate in each direction.");
     let doc =
         "Time from a flit's start on the cable until all of it is in the next router's buffer.";
-    reader.set("latency", &hop_time(1), &mut to.link_latency, doc);
+    reader.set("latency", &hop_time(Picoseconds(1)), &mut to.link_latency, doc);
     let doc = "How virtual channels share the channels of links and adapters.";
     let choice = Choice::usual("sharing", "kind of sharing", "packet", doc);
     let packet = "a channel is granted to a packet until its end.";
@@ -155,10 +155,10 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
     let mut sharing = FlitSharing::default();
     let doc = "Time from a packet's getting a virtual channel until its flits ask for the switch.";
     let key = "virtual_channel_allocation_latency";
-    reader.set(key, &hop_time(0), &mut sharing.virtual_channel_allocation, doc);
+    reader.set(key, &hop_time(Picoseconds::ZERO), &mut sharing.virtual_channel_allocation, doc);
     let doc = "Time from a flit's winning the switch until it enters the crossbar.";
     let key = "switch_allocation_latency";
-    reader.set(key, &hop_time(0), &mut sharing.switch_allocation, doc);
+    reader.set(key, &hop_time(Picoseconds::ZERO), &mut sharing.switch_allocation, doc);
     let doc = "Rounds of each allocation (iSLIP's iterations).";
     reader.set("iterations", &CHANNELS, &mut sharing.iterations, doc);
     let doc = "When routers look for a packet's way.";
@@ -208,7 +208,7 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
     let doc = "Rate of each injection channel.";
     reader.set("injection_rate", &rate(), &mut to.injection_rate, doc);
     let doc = "Time of a flit on an injection channel, its own length included.";
-    reader.set("injection_latency", &hop_time(1), &mut to.injection_latency, doc);
+    reader.set("injection_latency", &hop_time(Picoseconds(1)), &mut to.injection_latency, doc);
     let doc = "The router's buffer of an injection channel, for each virtual channel; at least one of \
          the largest packets.";
     reader.set("injection_buffer", &flits(), &mut to.injection_buffer, doc);
@@ -216,11 +216,11 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
     reader.set("ejection_channels", &CHANNELS, &mut to.ejection_channels, doc);
     reader.set("ejection_rate", &rate(), &mut to.ejection_rate, "Rate of each ejection channel.");
     let doc = "Time of a flit on an ejection channel, its own length included.";
-    reader.set("ejection_latency", &hop_time(1), &mut to.ejection_latency, doc);
+    reader.set("ejection_latency", &hop_time(Picoseconds(1)), &mut to.ejection_latency, doc);
     let doc = "The host's time from a message's creation to that of its packets.";
-    reader.set("send_overhead", &time(0), &mut to.send_overhead, doc);
+    reader.set("send_overhead", &time(Picoseconds::ZERO), &mut to.send_overhead, doc);
     let doc = "The host's time from the arrival of a message's last packet to its receipt.";
-    reader.set("receive_overhead", &time(0), &mut to.receive_overhead, doc);
+    reader.set("receive_overhead", &time(Picoseconds::ZERO), &mut to.receive_overhead, doc);
     let doc = "Time from the arrival of a request to the creation of its response.";
-    reader.set("service_time", &time(0), &mut to.service_time, doc);
+    reader.set("service_time", &time(Picoseconds::ZERO), &mut to.service_time, doc);
 }

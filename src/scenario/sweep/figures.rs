@@ -1,12 +1,15 @@
 //! `[sweep.figures]`: how the figures of a sweep look.
 
+use std::{marker::PhantomData, str::FromStr};
+
 use crate::{
     document::{
         Diagnostic, Flag, Kind, List, Listed, Node, Reader, Slot, Text, Value, Word, nearest,
         quoted, wrong_type,
     },
     report::figure::{
-        Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, Sheet, TimeUnit, short_name,
+        Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, SeriesStyle, Sheet, TimeUnit,
+        short_name,
     },
     scenario::{Document, sweep::Point},
 };
@@ -39,27 +42,33 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Figures {
     Figures { text, ..figures }
 }
 
-/// Series that are to be shown and that the sweep has not.
+/// Series that are to be shown, or have a style, and that the sweep has not.
 pub(super) fn unknown_series(
     document: &Document,
     figures: &Figures,
     points: &[Point],
 ) -> Vec<Diagnostic> {
-    let Some(node) = document.get("sweep.figures.series") else { return Vec::new() };
+    let place = |key: &str| document.get(key).map(|node| node.place.clone());
     let mut known: Vec<String> =
         points.iter().map(|it| short_name(&it.series, &it.figure)).collect();
     known.dedup();
-    let is_known =
-        |name: &String| known.contains(name) || points.iter().any(|point| point.series == *name);
-    let unknown = figures.look.series.iter().filter(|name| !is_known(name));
-    let problem = |name: &String| {
-        let problem = Diagnostic::new(&node.place, format!("the sweep has no series `{name}`"));
-        match nearest(name, known.iter().map(String::as_str)) {
+    let is_known = |name: &&str| {
+        known.iter().any(|own| own == name) || points.iter().any(|point| point.series == **name)
+    };
+    let shown = figures.look.series.iter().map(String::as_str).filter(|name| !is_known(name));
+    let labels = points.iter().map(|point| point.series.as_str());
+    let styled = figures.look.unknown_styles(labels);
+    let unknown = shown.map(|name| ("series", name));
+    let unknown = unknown.chain(styled.into_iter().map(|name| ("styles", name)));
+    let problem = |(key, name): (&str, &str)| {
+        let place = place(&format!("sweep.figures.{key}"))?;
+        let problem = Diagnostic::new(&place, format!("the sweep has no series `{name}`"));
+        Some(match nearest(name, known.iter().map(String::as_str)) {
             Some(near) => problem.label(format!("did you mean `{near}`?")),
             None => problem.help(format!("it has {}", known.join("; "))),
-        }
+        })
     };
-    unknown.map(problem).collect()
+    unknown.filter_map(problem).collect()
 }
 
 fn read_keys(reader: &mut Reader<'_>) -> Figures {
@@ -113,7 +122,22 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
     let doc = "The series that are shown, in this order, as legends call them.";
     look.series = reader.optional("series", &names, doc).map_or(Vec::new(), Listed::values);
     let doc = "Other names for series, or for parts of their names.";
-    look.names = reader.optional("names", &Names, doc).unwrap_or_default();
+    let names = Names {
+        describe: "a table of names and what is written for them",
+        example: ("matrix file halo.csv", "halo exchange"),
+        of: PhantomData::<String>,
+    };
+    look.names = reader.optional("names", &names, doc).unwrap_or_default();
+    let styles = Names {
+        describe: "a table of series' names and their styles",
+        example: ("adaptive", SeriesStyle::EXAMPLE),
+        of: PhantomData::<SeriesStyle>,
+    };
+    let doc = "Colour, marker and dashes of series in all figures, as many of them as are to be fixed: blue, orange, \
+               green, black, purple, vermilion, sky-blue or #e69f00; circle, square, triangle, diamond, down-triangle, \
+               hexagon, left-triangle or right-triangle; solid, dashed, dotted or dash-dotted. The rest follows from \
+               the order of the series in the sweep.";
+    look.styles = reader.optional("styles", &styles, doc).unwrap_or_default();
     let word = Word { what: "place", all: &LegendPlace::NAMES };
     look.legend = reader.optional("legend", &word, "Where the legend is.").unwrap_or_default();
     let word = Word { what: "form", all: &Intervals::NAMES };
@@ -202,18 +226,22 @@ fn parse_text<K: Kind>(
     })
 }
 
-/// Names and what they shall be.
-struct Names;
+/// Names, and what belongs to each.
+struct Names<V> {
+    describe: &'static str,
+    example: (&'static str, &'static str),
+    of: PhantomData<V>,
+}
 
-impl Kind for Names {
-    type Value = Vec<(String, String)>;
+impl<V: Clone + FromStr<Err: ToString> + ToString> Kind for Names<V> {
+    type Value = Vec<(String, V)>;
 
     fn describe(&self) -> String {
-        "a table of names and what is written for them".into()
+        self.describe.into()
     }
 
     fn example(&self) -> String {
-        "{ \"matrix file halo.csv\" = \"halo exchange\" }".into()
+        format!("{{ {} = {} }}", quoted(self.example.0), quoted(self.example.1))
     }
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>> {
@@ -221,9 +249,15 @@ impl Kind for Names {
         let mut names = Vec::new();
         let mut problems = Vec::new();
         for entry in &table.entries {
-            let text = Text { what: "a name", example: "halo exchange" };
-            match text.parse(Slot { key: &entry.key, element: false }, &entry.node) {
-                Ok(name) => names.push((entry.key.clone(), name)),
+            let text = Text { what: "a text", example: self.example.1 };
+            let slot = Slot { key: &entry.key, element: false };
+            let own = text.parse(slot, &entry.node).and_then(|text| {
+                let wrong =
+                    |problem: V::Err| Diagnostic::new(&entry.node.place, problem.to_string());
+                text.parse().map_err(|problem| vec![wrong(problem)])
+            });
+            match own {
+                Ok(own) => names.push((entry.key.clone(), own)),
                 Err(more) => problems.extend(more),
             }
         }
@@ -231,7 +265,8 @@ impl Kind for Names {
     }
 
     fn show(&self, names: &Self::Value) -> String {
-        let name = |(from, to): &(String, String)| format!("{} = {}", quoted(from), quoted(to));
+        let name =
+            |(name, own): &(String, V)| format!("{} = {}", quoted(name), quoted(&own.to_string()));
         format!("{{ {} }}", names.iter().map(name).collect::<Vec<_>>().join(", "))
     }
 }

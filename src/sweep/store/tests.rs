@@ -1,6 +1,7 @@
 use super::*;
 use crate::scenario::{Document, Scenario};
 use crate::sweep::Simulation;
+use crate::units::Picoseconds;
 
 fn ping(extra: &str) -> (Identity, Finding) {
     let text = format!(
@@ -26,7 +27,7 @@ fn a_point_is_found_as_it_was_kept() {
     let (identity, outcome) = ping("");
     assert_eq!(store.find(&identity).unwrap(), None);
     let kept = store.keep(&identity, &outcome).unwrap();
-    assert_eq!(kept.measured.completion_time, Some(850_000));
+    assert_eq!(kept.measured.completion_time, Some(Picoseconds(850_000)));
     assert_eq!(kept.channels.len(), outcome.channels.len());
     assert_eq!(store.find(&identity).unwrap(), Some(kept));
     assert_eq!(store.find(&ping("seed = 2").0).unwrap(), None);

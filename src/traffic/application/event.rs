@@ -52,7 +52,7 @@ impl Events {
     /// When the first event is; the latest of all times if there is none.
     #[inline]
     fn next(&self) -> Picoseconds {
-        self.first.map_or(Picoseconds::MAX, |event| event.time)
+        self.first.map_or(Picoseconds::NEVER, |event| event.time)
     }
 
     /// Takes the first event if it is due at `now`.
@@ -115,12 +115,11 @@ impl Agenda {
     /// if `any_idle` some stream does nothing, so that it may begin one when a message comes.
     #[inline]
     pub(super) fn next_given(&self, lead: Picoseconds, any_idle: bool) -> Picoseconds {
-        let of_messages =
-            if any_idle { self.messages.next().saturating_add(lead) } else { Picoseconds::MAX };
+        let of_messages = if any_idle { self.messages.next() + lead } else { Picoseconds::NEVER };
         let Some(first) = self.ends.first else { return of_messages };
         let gives = matches!(first.happening, Happening::End { gives: true, .. });
-        let of_first = if gives { first.time } else { first.time.saturating_add(lead) };
-        let second = self.ends.later.peek().map_or(Picoseconds::MAX, |event| event.0.time);
+        let of_first = if gives { first.time } else { first.time + lead };
+        let second = self.ends.later.peek().map_or(Picoseconds::NEVER, |event| event.0.time);
         of_messages.min(of_first).min(second)
     }
 
@@ -153,31 +152,41 @@ mod tests {
         let added =
             [(5, end(2)), (3, end(1)), (5, arrive(9)), (5, end(0)), (5, arrive(4 | 7 << 32))];
         for (time, happening) in added {
-            agenda.add(time, happening);
+            agenda.add(Picoseconds(time), happening);
         }
-        assert_eq!((agenda.next(), agenda.take_due(2)), (3, None));
+        assert_eq!((agenda.next(), agenda.take_due(Picoseconds(2))), (Picoseconds(3), None));
         assert_eq!(
-            (agenda.take_due(3), agenda.take_due(3), agenda.next()),
-            (Some((3, end(1))), None, 5)
+            (agenda.take_due(Picoseconds(3)), agenda.take_due(Picoseconds(3)), agenda.next()),
+            (Some((Picoseconds(3), end(1))), None, Picoseconds(5))
         );
-        agenda.add(5, arrive(6));
-        let taken: Vec<_> = std::iter::from_fn(|| agenda.take_due(9)).collect();
+        agenda.add(Picoseconds(5), arrive(6));
+        let taken: Vec<_> = std::iter::from_fn(|| agenda.take_due(Picoseconds(9))).collect();
         let expected = [arrive(4 | 7 << 32), arrive(6), arrive(9), end(2), end(0)];
-        assert_eq!(taken, expected.map(|happening| (5, happening)));
-        assert_eq!(agenda.next(), Picoseconds::MAX);
+        assert_eq!(taken, expected.map(|happening| (Picoseconds(5), happening)));
+        assert_eq!(agenda.next(), Picoseconds::NEVER);
     }
 
     #[test]
     fn a_message_is_given_no_sooner_than_a_stream_can_have_worked_on_it() {
         let mut agenda = Agenda::default();
-        assert_eq!(agenda.next_given(10, true), Picoseconds::MAX);
-        agenda.add(50, arrive(1));
-        assert_eq!([true, false].map(|idle| agenda.next_given(10, idle)), [60, Picoseconds::MAX]);
-        agenda.add(100, end(0));
-        assert_eq!([true, false].map(|idle| agenda.next_given(10, idle)), [60, 110]);
-        agenda.add(105, end(1));
-        assert_eq!(agenda.next_given(10, false), 105, "it may be one that gives something");
-        agenda.add(90, Happening::End { stream: 2, operation: 0, gives: true });
-        assert_eq!(agenda.next_given(10, false), 90);
+        assert_eq!(agenda.next_given(Picoseconds(10), true), Picoseconds::NEVER);
+        agenda.add(Picoseconds(50), arrive(1));
+        assert_eq!(
+            [true, false].map(|idle| agenda.next_given(Picoseconds(10), idle)),
+            [Picoseconds(60), Picoseconds::NEVER]
+        );
+        agenda.add(Picoseconds(100), end(0));
+        assert_eq!(
+            [true, false].map(|idle| agenda.next_given(Picoseconds(10), idle)),
+            [Picoseconds(60), Picoseconds(110)]
+        );
+        agenda.add(Picoseconds(105), end(1));
+        assert_eq!(
+            agenda.next_given(Picoseconds(10), false),
+            Picoseconds(105),
+            "it may be one that gives something"
+        );
+        agenda.add(Picoseconds(90), Happening::End { stream: 2, operation: 0, gives: true });
+        assert_eq!(agenda.next_given(Picoseconds(10), false), Picoseconds(90));
     }
 }

@@ -21,9 +21,6 @@ use crate::prefetch::{Stage, prefetch};
 use crate::traffic::{Kind, Message, Receipt, Wake};
 use crate::units::{Picoseconds, Rate};
 
-/// Picoseconds of a nanosecond.
-const NANOSECOND: Picoseconds = 1000;
-
 /// Of more operations it is not kept when they were done: it would fill the memory.
 const MOST_RECORDED: usize = 20_000_000;
 
@@ -61,7 +58,6 @@ pub struct ApplicationState {
     /// By rank: when the last of its operations ended.
     finished: Vec<Picoseconds>,
     ended: u64,
-    begun: u64,
     /// When the latest of what happened so far did.
     latest: Picoseconds,
     records: Option<Records>,
@@ -100,7 +96,9 @@ fn parts(tag: u64) -> (u32, u32, LegKind) {
 
 /// What so many bytes take at a rate; nothing without one.
 fn time_of(bytes: u64, rate: Option<Rate>) -> Picoseconds {
-    rate.map_or(0, |rate| narrow(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate.0)))
+    rate.map_or(Picoseconds::ZERO, |rate| {
+        Picoseconds::from_wide(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate.0))
+    })
 }
 
 impl Application {
@@ -128,7 +126,7 @@ impl Application {
         let host = Host {
             agenda: Agenda::default(),
             outbox: Line::EMPTY,
-            send_free: 0,
+            send_free: Picoseconds::ZERO,
             streams: 0,
             idle: 0,
         };
@@ -160,10 +158,9 @@ impl Application {
                 receipts,
                 promised: HashMap::default(),
                 order: Order::new(&pairs),
-                finished: vec![0; schedule.ranks() as usize],
+                finished: vec![Picoseconds::ZERO; schedule.ranks() as usize],
                 ended: 0,
-                begun: 0,
-                latest: 0,
+                latest: Picoseconds::ZERO,
                 records: records.then(Records::default),
             },
             pairs: pairs.into(),
@@ -228,13 +225,13 @@ impl Application {
                 if self.schedule.waits(number) == 0 {
                     let stream = u32::from(self.schedule.operation(number).stream);
                     let stream = self.first_stream[rank as usize] + stream;
-                    self.state.streams.add(stream, Task::begin(number, ANY, 0));
+                    self.state.streams.add(stream, Task::begin(number, ANY, Picoseconds::ZERO));
                     any = true;
                 }
             }
         }
-        self.run_streams(terminal, 0);
-        any.then_some(0)
+        self.run_streams(terminal, Picoseconds::ZERO);
+        any.then_some(Picoseconds::ZERO)
     }
 
     /// The next message that a terminal gives to its adapter at `now`, if there is one, and when to ask again.
@@ -293,6 +290,11 @@ impl Application {
     /// Whether a terminal has to be told when a message has left.
     pub(in crate::traffic) fn wants_departure(tag: u64) -> bool {
         parts(tag).2 == LegKind::Data
+    }
+
+    /// Whether a message asks whether a large one may come, or answers that it may.
+    pub(in crate::traffic) fn is_control(tag: u64) -> bool {
+        matches!(parts(tag).2, LegKind::Ask | LegKind::Answer)
     }
 
     /// A terminal's message has left.
@@ -414,14 +416,11 @@ impl Application {
                 }
                 self.state.streams.take_task(number);
                 let rank = self.state.streams.at(number).rank;
-                if task.kind == JobKind::Begin {
-                    self.state.begun += 1;
-                    if self.schedule.any_waits_for_begun() {
-                        self.free(task.operation, Until::Begun, rank, now);
-                    }
+                if task.kind == JobKind::Begin && self.schedule.any_waits_for_begun() {
+                    self.free(task.operation, Until::Begun, rank, now);
                 }
                 let busy = self.time_of(task);
-                if busy == 0 {
+                if busy == Picoseconds::ZERO {
                     self.finish(terminal, rank, task, now, now);
                     continue;
                 }
@@ -441,18 +440,19 @@ impl Application {
         let host = &self.host;
         let operation = self.schedule.operation(task.operation);
         let per_byte = |bytes: u64| match host.overhead_per_byte {
-            0.0 => 0,
+            0.0 => Picoseconds::ZERO,
             each => rounded::<Picoseconds>(bytes.saturating_sub(1) as f64 * each),
         };
         match task.kind {
             JobKind::Begin => match operation.action {
-                Action::Compute => operation.amount.saturating_mul(NANOSECOND),
+                Action::Compute => Picoseconds::NANOSECOND * operation.amount,
                 Action::Send => host.send_overhead + per_byte(operation.amount),
-                Action::Receive => 0,
+                Action::Receive => Picoseconds::ZERO,
             },
             JobKind::Take => {
                 let bytes = self.schedule.operation(task.cause).amount;
-                let copy = if task.is_copy { time_of(bytes, host.copy_rate) } else { 0 };
+                let copy =
+                    if task.is_copy { time_of(bytes, host.copy_rate) } else { Picoseconds::ZERO };
                 host.receive_overhead + per_byte(bytes) + copy
             }
             JobKind::Answer | JobKind::Go => host.send_overhead,
@@ -578,37 +578,51 @@ impl Application {
     /// # Errors
     /// If operations are left that can't go on.
     pub fn outcome<'a>(parts: impl Iterator<Item = &'a Self>) -> Result<Outcome, Stuck> {
-        let (mut outcome, mut stuck) = (Outcome::default(), Stuck::default());
-        let (mut operations, mut begun, mut ended) = (0, 0, 0);
-        for part in parts {
+        let mut outcome = Outcome::default();
+        let (mut receipts, mut messages) = (Vec::new(), Vec::new());
+        let (mut ended, mut latest) = (0, Picoseconds::ZERO);
+        let parts: Vec<_> = parts.collect();
+        for part in &parts {
             let state = &part.state;
-            operations = state.waits.len() as u64;
-            begun += state.begun;
             ended += state.ended;
-            outcome.finished.resize(state.finished.len(), 0);
+            latest = latest.max(state.latest);
+            outcome.finished.resize(state.finished.len(), Picoseconds::ZERO);
             for (all, own) in outcome.finished.iter_mut().zip(&state.finished) {
                 *all = (*all).max(*own);
             }
-            stuck.receipts.extend(state.receipts.left().into_iter().map(|it| it.1));
-            stuck.messages.extend(state.unexpected.left().into_iter().map(|it| it.1));
+            receipts.extend(state.receipts.left().into_iter().map(|it| it.1));
+            messages.extend(state.unexpected.left().into_iter().map(|it| it.1));
             if let Some(records) = &state.records {
                 outcome.records.jobs.extend_from_slice(&records.jobs);
                 outcome.records.legs.extend_from_slice(&records.legs);
             }
         }
-        stuck.not_begun = operations - begun;
-        stuck.time = outcome.time();
-        if ended < operations || !stuck.messages.is_empty() {
-            return Err(stuck);
+        let Some(&Self { ref schedule, ref host, .. }) = parts.first().copied() else {
+            return Ok(outcome);
+        };
+        if ended == schedule.operations().len() as u64 && messages.is_empty() {
+            return Ok(outcome);
         }
-        Ok(outcome)
+        let mut stuck = Stuck { time: latest, receipts, messages, ..Stuck::new(schedule) };
+        for part in parts {
+            // What has happened at a terminal is known to its part alone.
+            for (all, &own) in stuck.waits.iter_mut().zip(&part.state.waits) {
+                *all = (*all).min(own);
+            }
+        }
+        let is_large = |&it: &u32| schedule.operation(it).amount > host.eager_limit.0;
+        stuck.unsent = stuck.messages.iter().copied().filter(is_large).collect();
+        for job in outcome.records.jobs.iter().filter(|job| job.kind == JobKind::Take) {
+            stuck.taken_by[job.cause as usize] = job.operation;
+        }
+        Err(stuck)
     }
 }
 
 impl Outcome {
     /// When the last operation of all ended.
     pub fn time(&self) -> Picoseconds {
-        self.finished.iter().copied().max().unwrap_or(0)
+        self.finished.iter().copied().max().unwrap_or(Picoseconds::ZERO)
     }
 }
 

@@ -75,15 +75,15 @@ impl ApplicationSpec {
 impl Default for HostParameters {
     fn default() -> Self {
         Self {
-            send_overhead: 340_000,
-            receive_overhead: 340_000,
+            send_overhead: Picoseconds(340_000),
+            receive_overhead: Picoseconds(340_000),
             overhead_per_byte: 0.0,
-            gap: 0,
+            gap: Picoseconds::ZERO,
             eager_limit: Bytes(64 << 10),
             answer: Answer::Adapter,
             control_message: Bytes(16),
             copy_rate: None,
-            memory_latency: 200_000,
+            memory_latency: Picoseconds(200_000),
             memory_rate: Rate(80_000_000_000),
         }
     }

@@ -85,7 +85,7 @@ fn messages_come_at_the_offered_rate() {
         let spec = LoadSpec { process, ..spec(OfferedLoad::Fraction(0.25)) };
         let mut load = bind(&spec, &[4, 4]).unwrap();
         let slots = 100_000;
-        let messages = run(&mut load, 16, slots * 2_133);
+        let messages = run(&mut load, 16, Picoseconds(slots * 2_133));
         let expected = load.offered_messages * slots as f64 * 16.0;
         let found = messages.len() as f64;
         assert!((found - expected).abs() < 4.0 * expected.sqrt(), "{found} {expected}");
@@ -99,9 +99,9 @@ fn periodic_traffic_keeps_step_for_ever() {
     let spec = LoadSpec { process, ..spec(OfferedLoad::Fraction(0.3)) };
     let mut load = bind(&spec, &[8, 8, 8]).unwrap();
     // An interval is 2133 * 18 / 0.3 = 127980 ps, exactly.
-    assert_eq!(load.first(5), Some(0));
-    assert_eq!(load.create(5, 0).1, 127_980);
-    assert_eq!(load.create(5, 127_980).1, 255_960);
+    assert_eq!(load.first(5), Some(Picoseconds::ZERO));
+    assert_eq!(load.create(5, Picoseconds(0)).1, Picoseconds(127_980));
+    assert_eq!(load.create(5, Picoseconds(127_980)).1, Picoseconds(255_960));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn terminals_have_streams_of_their_own_and_the_seed_decides() {
     let spec = spec(OfferedLoad::Fraction(0.2));
     let messages = |seed| {
         let mut load = bind_to(&spec, &fabric(&[4, 4]), seed).unwrap();
-        run(&mut load, 16, 10_000_000)
+        run(&mut load, 16, Picoseconds(10_000_000))
     };
     assert_eq!(messages(1), messages(1));
     assert_ne!(messages(1), messages(2));
@@ -127,13 +127,13 @@ fn a_matrix_offers_the_mean_over_its_senders() {
     let mut load = bind(&spec, &[4, 4]).unwrap();
     assert!(close(load.offered_flits, 0.2 * 2.0));
     let slots = 200_000;
-    let messages = run(&mut load, 16, slots * 2_133);
+    let messages = run(&mut load, 16, Picoseconds(slots * 2_133));
     let from = |source| messages.iter().filter(|message| message.source == source).count();
     let expected = load.offered_messages * slots as f64;
     assert!((from(0) as f64 / expected - 1.5).abs() < 0.1);
     assert!((from(2) as f64 / expected - 0.5).abs() < 0.1);
     assert_eq!(from(0) + from(2), messages.len());
-    assert!(messages.iter().all(|message| message.time % 2_133 == 0));
+    assert!(messages.iter().all(|message| message.time % Picoseconds(2_133) == Picoseconds(0)));
 }
 
 #[test]

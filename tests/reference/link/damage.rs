@@ -45,7 +45,8 @@ impl Damage {
         });
         let bursts = errors.bursts.filter(|_| errs);
         let bursts = bursts.map(|bursts| {
-            let mut beginnings = Beginnings { random: stream(second), bursts, drawn: vec![0] };
+            let mut beginnings =
+                Beginnings { random: stream(second), bursts, drawn: vec![Picoseconds::ZERO] };
             beginnings.draw();
             beginnings.drawn.remove(0);
             beginnings
@@ -89,8 +90,8 @@ impl Bits {
 impl Beginnings {
     fn draw(&mut self) {
         let u: f64 = self.random.random();
-        let later = (-libm::log1p(-u) * self.bursts.interval as f64).floor() as Picoseconds;
+        let later = Picoseconds((-libm::log1p(-u) * self.bursts.interval.0 as f64).floor() as u64);
         let last = self.drawn.last().expect("there always is one");
-        self.drawn.push(last + later);
+        self.drawn.push(*last + later);
     }
 }

@@ -80,6 +80,6 @@ impl Application {
         {
             return Wake::Nobody;
         }
-        Wake::NotBefore(terminal, end.saturating_add(self.host.receive_overhead + lead))
+        Wake::NotBefore(terminal, end + self.host.receive_overhead + lead)
     }
 }

@@ -80,7 +80,7 @@ impl<'a> Adaptive<'a> {
     /// The coordinates of the node beside another, if the torus has one there when nothing has failed.
     fn beside(&self, router: u32, port: usize) -> Option<Vec<u32>> {
         let dimension = port % self.torus.dimensions();
-        let mut place = self.torus.coordinates(router).to_vec();
+        let mut place = self.torus.coordinates(router);
         let (at, size) = (place[dimension], self.torus.sizes()[dimension]);
         let next = if port < self.torus.dimensions() { at + 1 } else { at + size - 1 };
         let leaves = if port < self.torus.dimensions() { at + 1 == size } else { at == 0 };
@@ -93,7 +93,7 @@ impl<'a> Adaptive<'a> {
     }
 
     fn at(&self, router: u32, dimension: usize) -> u32 {
-        self.torus.coordinates(router).to_vec()[dimension]
+        self.torus.coordinate(router, dimension)
     }
 
     /// Hops in the positive and in the negative direction of a dimension; `None` where one doesn't lead there.

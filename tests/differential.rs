@@ -37,7 +37,7 @@ pub fn scenario(seed: u64) -> Scenario {
         1 if seed % 8 == 5 => Scenario::choosing(seed),
         _ => Scenario::ruled(seed),
     };
-    let scenario = scenario.with_errors_at_times(seed);
+    let scenario = scenario.with_cables_at_times(seed).with_errors_at_times(seed);
     if seed % 3 == 1 && seed != MIXED_SIZES {
         scenario.with_remote_operations(seed)
     } else {
@@ -77,6 +77,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
         (parameters.ejection_channels > 1, "several ejection channels"),
         (parameters.bubble, "bubble"),
         (parameters.errors.is_some(), "links that err"),
+        (fabric.cable_classes().len() > 1, "cables of several classes"),
         (reads, "reads"),
         (!reads, "no reads"),
         (messages.iter().any(|it| it.kind == Kind::Put), "puts"),
@@ -157,6 +158,6 @@ fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {
     for (feature, count) in &features {
         println!("{count:>8} {feature}");
     }
-    assert!(features.len() == 22 || count < 1_000, "{features:?}");
+    assert!(features.len() == 23 || count < 1_000, "{features:?}");
     assert!(features.values().all(|&with| with > count / 200), "{features:?}");
 }

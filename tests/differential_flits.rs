@@ -36,7 +36,7 @@ fn has_dateline(routes: &Routes) -> bool {
 
 /// Which of the model's rules a scenario has to do with.
 fn features(scenario: &Scenario) -> Vec<&'static str> {
-    let Scenario { routes, parameters, messages, .. } = scenario;
+    let Scenario { fabric, routes, parameters, messages } = scenario;
     let sharing = parameters.sharing.as_ref().expect("it was drawn so");
     let by_priority = parameters.arbitration == Arbitration::Weighted
         && sharing.high_priority.iter().any(|&weight| weight > 0);
@@ -62,6 +62,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
         Arbitration::Weighted => "weighted",
     };
     let some = [
+        (fabric.cable_classes().len() > 1, "cables of several classes"),
         (parameters.crossbar_speedup > 1, "crossbar speed-up"),
         (sharing.output_buffer > 0, "buffers behind the crossbar"),
         (sharing.iterations > 1, "several iterations"),
@@ -89,7 +90,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
 }
 
 /// All features that [`features`] can name.
-const FEATURES: usize = 18 + 6 + 3 + 5;
+const FEATURES: usize = 19 + 6 + 3 + 5;
 
 /// Compares both engines in a scenario, one that ends in a deadlock too; how many packets were delivered.
 pub fn agree(seed: u64, scenario: &Scenario) -> usize {

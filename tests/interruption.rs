@@ -17,7 +17,7 @@ use flitlab::{
         agnostic::{self, Algorithm},
         prove_forwarding,
     },
-    topology::{Cabling, Channel, Fabric},
+    topology::{CableClass, Cabling, Channel, Fabric},
     traffic::{Kind, Message, Script, Workload},
     units::{Bytes, Picoseconds},
 };
@@ -210,7 +210,7 @@ fn errors(seed: u64, parameters: &Parameters) -> Option<LinkErrors> {
         resend: if bit(1) { Resend::GoBackN } else { Resend::Selective },
         acknowledgements: if bit(2) { Acknowledgements::Free } else { Acknowledgements::Flits },
         replay_buffer: 3 * parameters.maximum_packet(),
-        time_out: parameters.acknowledged_after(),
+        time_out: parameters.acknowledged_after(&[CableClass::default()]),
         seed,
         ..LinkErrors::default()
     };

@@ -9,7 +9,7 @@ use flitlab::engine::{
 };
 use flitlab::routing::Routes;
 use flitlab::routing::agnostic::{self, Algorithm};
-use flitlab::topology::{Cabling, Channel, Fabric};
+use flitlab::topology::{CableClass, Cabling, Channel, Fabric};
 use flitlab::traffic::{Kind, Message, Script, Workload};
 use flitlab::units::Picoseconds;
 
@@ -39,7 +39,7 @@ fn ways() -> impl Iterator<Item = LinkErrors> {
 fn fitted(errors: LinkErrors, parameters: &Parameters, packets: u32) -> LinkErrors {
     LinkErrors {
         replay_buffer: packets * parameters.maximum_packet(),
-        time_out: parameters.acknowledged_after(),
+        time_out: parameters.acknowledged_after(&[CableClass::default()]),
         ..errors
     }
 }
@@ -285,7 +285,8 @@ fn a_small_replay_buffer_lets_so_much_through_a_round_trip() {
             replay_buffer: packets * p.maximum_packet(),
             ..LinkErrors::default()
         };
-        let told = Parameters { errors: Some(errors.clone()), ..p.clone() }.packets_on_a_link();
+        let told = Parameters { errors: Some(errors.clone()), ..p.clone() }
+            .packets_on_a_link(&[CableClass::default()]);
         let sent = round_trip.0 as f64 / (behind + p.link_flit_time()).0 as f64;
         assert_eq!(told, Some((packets, sent)));
         let found = run(&scenario, Some(errors), 1).log.packets;
@@ -462,7 +463,7 @@ fn what_is_left_of_a_channels_rate_is_what_the_check_says() {
             };
             scenario.parameters.errors = Some(errors.clone());
             let parameters = &scenario.parameters;
-            let passage = parameters.passage().unwrap();
+            let passage = parameters.passage(&[CableClass::default()]).unwrap();
             let found = run(&scenario, Some(errors), 1);
             let time = found.log.messages[0].completed.0 as f64;
             let flits = 6_000.0 * f64::from(parameters.maximum_packet());

@@ -17,6 +17,7 @@ mod adaptive;
 mod application_reports;
 mod applications;
 mod bounds;
+mod cable_rates;
 mod checkpoint;
 mod claims;
 mod cli;

@@ -119,7 +119,7 @@ impl Run {
         if !self.output.json {
             bar.above(|| mention(&format!("{headline}\n")));
         }
-        for note in text::far_rates([&scenario.parameters]) {
+        for note in text::far_rates([&scenario]) {
             bar.above(|| say(&format!("warning: {note}")));
         }
         if let Deadlock::Possible { how, .. } = scenario.deadlock() {

@@ -56,7 +56,7 @@ impl Expectation {
         let of_exchange = completion.as_ref().map(|bound| bound.bottleneck.clone());
         let fabric = simulation.fabric();
         let capacity = fabric.capacity();
-        let passage = simulation.scenario().parameters.passage();
+        let passage = simulation.passage();
         Self {
             name: simulation.scenario().name.clone(),
             fabric: text::fabric_text(&simulation.scenario().network),

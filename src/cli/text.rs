@@ -4,9 +4,9 @@ use super::terminal;
 use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
 use flitlab::report::{ChannelRow, Measured, PathChannelRow, Status};
-use flitlab::scenario::{Network, TopologySpec};
+use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
-use flitlab::topology::{Fabric, Torus};
+use flitlab::topology::{CableClass, Fabric, Torus};
 use flitlab::units::{Picoseconds, Rate, flit_time, rate_text, time_text};
 
 /// How many of the busiest channels are listed.
@@ -52,12 +52,21 @@ const ROUNDED: f64 = 0.01;
 
 /// Rates that give no whole number of picoseconds a flit, and by how much they are off: those that are off by more than a
 /// share.
-pub(super) fn rounded_rates(parameters: &Parameters, more_than: f64) -> Vec<String> {
-    let rates: [(&str, Rate); 3] = [
+pub(super) fn rounded_rates(
+    parameters: &Parameters,
+    cables: &[CableClass],
+    more_than: f64,
+) -> Vec<String> {
+    let mut rates: Vec<(&str, Rate)> = vec![
         ("link.rate", parameters.link_rate),
         ("adapter.injection_rate", parameters.injection_rate),
         ("adapter.ejection_rate", parameters.ejection_rate),
     ];
+    for rate in cables.iter().map(|&class| parameters.rate_of(class)) {
+        if rates.iter().all(|it| it.1 != rate) {
+            rates.push(("the rate of other cables", rate));
+        }
+    }
     let rounded = rates.into_iter().filter_map(|(key, rate)| {
         let (time, error) = flit_time(parameters.flit, rate);
         (error.abs() > more_than).then(|| {
@@ -73,9 +82,12 @@ pub(super) fn rounded_rates(parameters: &Parameters, more_than: f64) -> Vec<Stri
 }
 
 /// What a run or a sweep says of rates that are far off.
-pub(super) fn far_rates<'p>(all: impl IntoIterator<Item = &'p Parameters>) -> Vec<String> {
+pub(super) fn far_rates<'s>(all: impl IntoIterator<Item = &'s Scenario>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    for note in all.into_iter().flat_map(|parameters| rounded_rates(parameters, ROUNDED)) {
+    let of = |it: &Scenario| {
+        rounded_rates(&it.parameters, &it.network.topology.cable_classes(), ROUNDED)
+    };
+    for note in all.into_iter().flat_map(of) {
         if !notes.contains(&note) {
             notes.push(note);
         }

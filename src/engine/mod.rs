@@ -132,7 +132,7 @@ pub use source::Backlog;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use tick::{END, LONGEST};
 pub use trace::Grant;
-pub use zero_load::zero_load_latency;
+pub use zero_load::{EmptyNetwork, zero_load_latency};
 
 use serde::{Deserialize, Serialize};
 

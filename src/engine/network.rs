@@ -54,7 +54,10 @@ pub(super) struct Network {
     pub ejection_of_terminal: Vec<u32>,
     /// Number of input ports that network channels feed, per router.
     pub transit_inputs: Vec<u32>,
-    pub timings: [ChannelTiming; 3],
+    /// By kind of channel, then class of cable: see [`Self::timing`].
+    pub timings: Vec<ChannelTiming>,
+    /// Classes of cables.
+    classes: u8,
     pub injection_channels: u32,
     /// Ejection channels of a terminal.
     ejections: u32,
@@ -73,7 +76,8 @@ impl Network {
             ring_of_channel: Vec::new(),
             ejection_of_terminal: vec![NONE; fabric.terminals() as usize],
             transit_inputs: vec![0; fabric.routers() as usize],
-            timings: timings(parameters),
+            timings: timings(fabric, parameters),
+            classes: narrow(fabric.cable_classes().len()),
             injection_channels: injections,
             ejections,
         };
@@ -158,6 +162,16 @@ impl Network {
         words * size_of::<u32>()
     }
 
+    /// Which of the timings a kind of channel has on cables of a class.
+    pub(super) fn timing(&self, kind: ChannelKind, class: u8) -> u8 {
+        kind as u8 * self.classes + class
+    }
+
+    /// The timings of a kind of channel, by class of cable.
+    pub(super) fn timings_of(&self, kind: ChannelKind) -> std::ops::Range<usize> {
+        self.timing(kind, 0).into()..self.timing(kind, self.classes).into()
+    }
+
     /// The number from which channels are injection channels.
     pub(super) fn first_injection(&self) -> u32 {
         *self.first_output.last().expect("one more than routers")
@@ -203,23 +217,27 @@ impl Network {
     }
 }
 
-/// The timing of network, injection and ejection channels.
-fn timings(parameters: &Parameters) -> [ChannelTiming; 3] {
+/// The timings of network, then injection, then ejection channels on each class of cable.
+///
+/// A cable is equally long both ways, so that credits take the latency of the channel that they are
+/// of.
+fn timings(fabric: &Fabric, parameters: &Parameters) -> Vec<ChannelTiming> {
     let switch =
         parameters.sharing.as_ref().map_or(Picoseconds::ZERO, |sharing| sharing.switch_allocation);
     let crossbar = parameters.crossbar_latency + switch;
-    let kinds = [
-        (parameters.link_flit_time(), parameters.link_latency + crossbar, parameters.link_latency),
-        (
-            parameters.injection_flit_time(),
-            parameters.injection_latency,
-            parameters.injection_latency,
-        ),
-        (
-            parameters.ejection_flit_time(),
-            parameters.ejection_latency + crossbar,
-            Picoseconds::ZERO,
-        ),
-    ];
-    kinds.map(|(flit_time, forward, back)| ChannelTiming { flit_time, forward, back })
+    let classes = fabric.cable_classes();
+    let network = classes.iter().map(|&class| {
+        let latency = parameters.latency_of(class);
+        (parameters.flit_time_of(class), latency + crossbar, latency)
+    });
+    let injection = classes.iter().map(|&class| {
+        let latency = parameters.injection_latency_of(class);
+        (parameters.injection_flit_time_of(class), latency, latency)
+    });
+    let ejection = classes.iter().map(|&class| {
+        let latency = parameters.ejection_latency_of(class);
+        (parameters.ejection_flit_time_of(class), latency + crossbar, Picoseconds::ZERO)
+    });
+    let all = network.chain(injection).chain(ejection);
+    all.map(|(flit_time, forward, back)| ChannelTiming { flit_time, forward, back }).collect()
 }

@@ -6,6 +6,7 @@
 
 use super::link::LinkErrors;
 use crate::narrow::narrow;
+use crate::topology::CableClass;
 use crate::units::{Bytes, Picoseconds, Rate, flit_time};
 
 /// The most packets of a message: its sink counts them in 32 bits.
@@ -315,17 +316,25 @@ impl Parameters {
         full.saturating_mul(self.maximum_packet().into()).saturating_add(last)
     }
 
-    /// The longest that a packet can take from router to router; more than [`LONGEST`](super::LONGEST) is not simulated.
-    pub fn longest_stay(&self) -> Picoseconds {
-        let flit =
-            self.link_flit_time().max(self.injection_flit_time()).max(self.ejection_flit_time());
-        let latency = self.link_latency.max(self.injection_latency).max(self.ejection_latency);
+    /// The longest that a packet can take from router to router over cables of these classes; more
+    /// than [`LONGEST`](super::LONGEST) is not simulated.
+    pub fn longest_stay(&self, cables: &[CableClass]) -> Picoseconds {
+        let flit = cables.iter().map(|&class| {
+            let link = self.flit_time_of(class);
+            link.max(self.injection_flit_time_of(class)).max(self.ejection_flit_time_of(class))
+        });
+        let flit = flit.max().unwrap_or(Picoseconds::ZERO);
+        let latency = cables.iter().map(|&class| {
+            let link = self.latency_of(class);
+            link.max(self.injection_latency_of(class)).max(self.ejection_latency_of(class))
+        });
+        let latency = latency.max().unwrap_or(Picoseconds::ZERO);
         flit * self.maximum_packet().into()
             + latency
             + self.routing_latency
             + self.crossbar_latency
             + self.allocation_latency()
-            + self.output_wait()
+            + self.output_wait(cables)
     }
 
     /// The latencies of both allocations, where links are shared flit by flit.
@@ -335,37 +344,104 @@ impl Parameters {
         })
     }
 
-    /// The longest that a flit waits behind the crossbar.
-    pub fn output_wait(&self) -> Picoseconds {
+    /// The longest that a flit waits behind the crossbar for cables of these classes.
+    pub fn output_wait(&self, cables: &[CableClass]) -> Picoseconds {
         let flits = self.sharing.as_ref().map_or(0, |sharing| sharing.output_buffer);
-        self.link_flit_time().max(self.ejection_flit_time()) * flits.into()
+        let slowest = cables
+            .iter()
+            .map(|&class| self.flit_time_of(class).max(self.ejection_flit_time_of(class)));
+        slowest.max().unwrap_or(Picoseconds::ZERO) * u64::from(flits)
     }
 
-    /// The time a flit occupies a network channel.
+    /// The time a flit occupies a network channel of `link_rate`.
     pub fn link_flit_time(&self) -> Picoseconds {
         flit_time(self.flit, self.link_rate).0
     }
 
+    /// The rate of network channels of a class of cables.
+    pub fn rate_of(&self, cables: CableClass) -> Rate {
+        cables.rate.of(self.link_rate)
+    }
+
+    /// The time a flit occupies a network channel of a class of cables.
+    pub fn flit_time_of(&self, cables: CableClass) -> Picoseconds {
+        flit_time(self.flit, self.rate_of(cables)).0
+    }
+
+    /// The latency of network channels of a class of cables: its own, or `link_latency`, whose end
+    /// is that of the whole flit, and what a flit takes longer than at `link_rate`.
+    pub fn latency_of(&self, cables: CableClass) -> Picoseconds {
+        let longer = || later(self.link_latency, self.link_flit_time(), self.flit_time_of(cables));
+        cables.latency.unwrap_or_else(longer)
+    }
+
+    /// The rate of the injection channels of terminals with cables of a class: their own, or where
+    /// the fabric has faster cables that of the cable if it is less.
+    pub fn injection_rate_of(&self, cables: CableClass) -> Rate {
+        self.at_most(self.injection_rate, cables)
+    }
+
+    /// The time a flit occupies an injection channel on a class of cables.
+    pub fn injection_flit_time_of(&self, cables: CableClass) -> Picoseconds {
+        flit_time(self.flit, self.injection_rate_of(cables)).0
+    }
+
+    /// The latency of injection channels on a class of cables.
+    pub fn injection_latency_of(&self, cables: CableClass) -> Picoseconds {
+        let (usual, own) = (self.injection_flit_time(), self.injection_flit_time_of(cables));
+        later(self.injection_latency, usual, own)
+    }
+
+    /// The rate of the ejection channels of terminals with cables of a class, as
+    /// [`injection_rate_of`](Self::injection_rate_of).
+    pub fn ejection_rate_of(&self, cables: CableClass) -> Rate {
+        self.at_most(self.ejection_rate, cables)
+    }
+
+    /// The time a flit occupies an ejection channel on a class of cables.
+    pub fn ejection_flit_time_of(&self, cables: CableClass) -> Picoseconds {
+        flit_time(self.flit, self.ejection_rate_of(cables)).0
+    }
+
+    /// The latency of ejection channels on a class of cables.
+    pub fn ejection_latency_of(&self, cables: CableClass) -> Picoseconds {
+        let (usual, own) = (self.ejection_flit_time(), self.ejection_flit_time_of(cables));
+        later(self.ejection_latency, usual, own)
+    }
+
+    /// A rate of adapters on a class of cables.
+    fn at_most(&self, rate: Rate, cables: CableClass) -> Rate {
+        let is_slow = cables.rate.slowness() > 1.0;
+        if is_slow { rate.min(self.rate_of(cables)) } else { rate }
+    }
+
     /// From the end of a packet on a network channel that sends again until it is known to be there, if the
-    /// acknowledgement waits for one of the largest packets and none is lost.
-    pub fn acknowledged_after(&self) -> Picoseconds {
-        let packet = self.link_flit_time() * self.maximum_packet().into();
-        self.link_latency * 2 + self.crossbar_latency + packet
+    /// acknowledgement waits for one of the largest packets and none is lost; of these classes of
+    /// cables the longest.
+    pub fn acknowledged_after(&self, cables: &[CableClass]) -> Picoseconds {
+        let each = cables.iter().map(|&class| self.acknowledged_after_on(class));
+        each.max().unwrap_or(Picoseconds::ZERO)
+    }
+
+    fn acknowledged_after_on(&self, cables: CableClass) -> Picoseconds {
+        let packet = self.flit_time_of(cables) * self.maximum_packet().into();
+        self.latency_of(cables) * 2 + self.crossbar_latency + packet
     }
 
     /// How many of the largest packets can be under way on a network channel that sends again, and how many it sends
-    /// from the start of one until that is known to be there, if nothing is damaged and no acknowledgement waits; `None`
-    /// where links don't err. With fewer of the former than of the latter, a channel can't be used to the full.
-    pub fn packets_on_a_link(&self) -> Option<(u32, f64)> {
+    /// from the start of one until that is known to be there, if nothing is damaged and no
+    /// acknowledgement waits: the most on these classes of cables. `None` where links don't err.
+    /// With fewer of the former than of the latter, a channel can't be used to the full.
+    pub fn packets_on_a_link(&self, cables: &[CableClass]) -> Option<(u32, f64)> {
         let errors = self.errors.as_ref()?;
         let packet = self.maximum_packet();
-        let flit = self.link_flit_time().0 as f64;
-        let known =
-            (self.crossbar_latency + 2 * self.link_latency).0 as f64 + f64::from(packet - 1) * flit;
-        Some((
-            (errors.replay_buffer / packet).min(errors.most_packets()),
-            known / (f64::from(packet) * flit),
-        ))
+        let sent = cables.iter().map(|&class| {
+            let flit = self.flit_time_of(class).0 as f64;
+            let known = (self.crossbar_latency + 2 * self.latency_of(class)).0 as f64;
+            (known + f64::from(packet - 1) * flit) / (f64::from(packet) * flit)
+        });
+        let most = (errors.replay_buffer / packet).min(errors.most_packets());
+        Some((most, sent.fold(0.0, f64::max)))
     }
 
     /// The time a flit occupies an injection channel.
@@ -382,4 +458,9 @@ impl Parameters {
     pub fn ejection_flit_time(&self) -> Picoseconds {
         flit_time(self.flit, self.ejection_rate).0
     }
+}
+
+/// A latency until the end of a flit that takes `own` instead of `usual`.
+fn later(latency: Picoseconds, usual: Picoseconds, own: Picoseconds) -> Picoseconds {
+    (latency + own).saturating_sub(usual).max(latency.min(Picoseconds(1)))
 }

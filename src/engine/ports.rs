@@ -55,6 +55,8 @@ pub(super) struct Output {
     pub since: Tick,
     pub stall: u8,
     pub kind: ChannelKind,
+    /// Which of the network's timings it has.
+    pub timing: u8,
     pub in_ring: bool,
     /// Whether it leads nowhere: a vacant port, or one that has failed.
     pub dead: bool,
@@ -81,6 +83,7 @@ impl Output {
         since: NEVER,
         stall: NOT_STALLED,
         kind: ChannelKind::Network,
+        timing: 0,
         in_ring: false,
         dead: true,
         needs_room: false,
@@ -107,6 +110,8 @@ pub(super) struct Input {
     /// The room that the sender counts, in the lowest lane; where in `entries` if it is [`AWAY`].
     pub feeder: u32,
     pub injects: bool,
+    /// Which of the network's timings its channel has.
+    pub timing: u8,
     /// The output that goes on in the same ring.
     pub straight: u16,
     /// The output by which the same cable leaves.
@@ -124,6 +129,7 @@ impl Input {
         opposite: NO_OUTPUT,
         port: NO_PORT,
         injects: false,
+        timing: 0,
     };
 }
 
@@ -284,8 +290,18 @@ impl Ports {
         let port = channel - network.first_output[router as usize];
         let is_network = port < narrow::<u32>(fabric.outputs(router).len());
         let input = network.input_of_channel[channel as usize];
+        let kind = if is_network { ChannelKind::Network } else { ChannelKind::Ejection };
+        let class = match port.checked_sub(narrow::<u32>(fabric.outputs(router).len())) {
+            None => fabric.cable_class(fabric.outputs(router).start + port),
+            Some(ejection) => {
+                let own = whole.terminals_of(router);
+                let number = ejection / parameters.ejection_channels;
+                fabric.terminal_class(own[number as usize])
+            }
+        };
         let mut output = Output {
-            kind: if is_network { ChannelKind::Network } else { ChannelKind::Ejection },
+            kind,
+            timing: network.timing(kind, class),
             in_ring: network.ring_of_channel[channel as usize] != NONE,
             dead: is_network && input == NONE,
             needs_room: input != NONE,
@@ -314,7 +330,7 @@ impl Ports {
     }
 
     fn new_input(&mut self, whole: &Whole<'_>, part: usize, router: u32, input: u32) -> Input {
-        let Whole { fabric, network, cut, .. } = whole;
+        let Whole { fabric, network, cut, parameters, .. } = whole;
         let feeder = network.channel_of_input[input as usize];
         if feeder >= network.first_injection() {
             let of_router = input
@@ -323,7 +339,11 @@ impl Ports {
             // The injection channels' rooms follow those of the network channels, which are all there.
             let first = self.next_room(whole);
             let feeder = first + of_router * narrow::<u32>(whole.lanes.count());
-            return Input { feeder, injects: true, ..Input::VACANT };
+            let own = whole.terminals_of(router);
+            let terminal = own[(of_router / parameters.injection_channels) as usize];
+            let class = fabric.terminal_class(terminal);
+            let timing = network.timing(ChannelKind::Injection, class);
+            return Input { feeder, injects: true, timing, ..Input::VACANT };
         }
         let from = network.router_of_output(feeder);
         let from_part = cut.part_of_router(from);
@@ -346,6 +366,7 @@ impl Ports {
             straight: straight.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
             opposite: opposite.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
             port: narrow::<u8>(port.min(u32::from(NO_PORT))),
+            timing: network.timing(ChannelKind::Network, fabric.cable_class(channel)),
             ..Input::VACANT
         }
     }

@@ -24,7 +24,7 @@ use super::visit::{Outbox, Returned, Sent};
 use super::walk::{Stretch, between, cyclic, drawn, steps};
 use super::way::Way;
 use super::whole::Whole;
-use super::{Arbitration, ChannelKind, Counters, Digest, Interruption, Stall};
+use super::{Arbitration, Counters, Digest, Interruption, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -536,8 +536,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if self.trace.is_some() {
             note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
         }
-        let last = self.whole.send(packet, state.kind, now);
-        let released = last + self.whole.timing(state.kind).flit;
+        let last = self.whole.send(packet, state.timing, now);
+        let released = last + self.whole.timing(state.timing).flit;
         let arrives = packet.tail;
         queue.free_at = released;
         queue.ask = NEVER;
@@ -566,9 +566,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         let input = self.input(input);
         input.free_at = released;
-        let (feeder, injects) = (input.feeder, input.injects);
-        let kind = if injects { ChannelKind::Injection } else { ChannelKind::Network };
-        let credit = Credit { time: released + self.whole.timing(kind).back, flits };
+        let &mut Input { feeder, injects, timing, .. } = input;
+        let credit = Credit { time: released + self.whole.timing(timing).back, flits };
         if injects {
             self.return_to_terminal(pair, feeder, credit, now);
         } else if had_room {

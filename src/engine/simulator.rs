@@ -76,7 +76,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     ) -> Self {
         let by_table = matches!(routes, Routes::Forwarding(_));
         assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
-        let stay = parameters.longest_stay();
+        let stay = parameters.longest_stay(fabric.cable_classes());
         assert!(stay <= LONGEST, "a packet may take {stay} ps from router to router");
         let whole = Whole::new(threads, fabric, routes, parameters, &workload, interruption);
         let whole = Arc::new(whole);
@@ -352,14 +352,18 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// For how long a part's channel has carried flits.
-    fn busy(&self, (model, channel, kind): (&Model<'f>, u32, ChannelKind)) -> Picoseconds {
+    fn busy(&self, (model, channel, _): (&Model<'f>, u32, ChannelKind)) -> Picoseconds {
         let outputs = model.ports.outputs;
-        let free_at = match (channel as usize).checked_sub(outputs) {
-            None => model.output_free_at(channel),
-            Some(injection) => model.sources.injections[injection].free_at,
+        let (free_at, timing) = match (channel as usize).checked_sub(outputs) {
+            None => (model.output_free_at(channel), model.ports.output(channel).timing),
+            Some(injection) => {
+                let channels = self.whole.parameters.injection_channels as usize;
+                let adapter = &model.sources.adapters[injection / channels];
+                (model.sources.injections[injection].free_at, adapter.timing)
+            }
         };
         let left = model.time(free_at).saturating_sub(self.clock);
-        model.statistics.busy(channel, self.whole.timing(kind).flit, left)
+        model.statistics.busy(channel, self.whole.timing(timing).flit, left)
     }
 
     /// What a part's channel has carried.
@@ -394,16 +398,18 @@ impl<'f, O: Observer> Engine<'f, O> {
 /// credits back for one that leaves. A terminal that comes to a barrier lets no other terminal go on any sooner.
 fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
     let parameters = &whole.parameters;
-    let link = whole.timing(ChannelKind::Network);
+    let links = whole.timings_of(ChannelKind::Network).iter();
+    let forward = links.clone().map(|link| link.forward).min().expect("a class of cables");
+    let back = links.map(|link| link.back).min().expect("a class of cables");
     let least = workload.least_payload(parameters.maximum_payload.0);
     let flits = Tick::from(narrow::<u16>(parameters.packet_flits(least)));
     let combining = whole.trees.as_ref().map(|trees| trees.flit);
-    let fastest = whole.timings.iter().map(|timing| timing.flit).chain(combining);
+    let fastest = whole.timings().iter().map(|timing| timing.flit).chain(combining);
     let fastest = fastest.min().expect("three kinds");
     let window = if parameters.sharing.is_some() {
-        link.forward.min(link.back)
+        forward.min(back)
     } else {
-        (link.forward + whole.routing).min(link.back + flits * fastest)
+        (forward + whole.routing).min(back + flits * fastest)
     };
     let window = match &parameters.errors {
         // Bad copies leave buffers when their last flits are there, and acknowledgements may be sent right then.
@@ -411,16 +417,19 @@ fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
             if errors.retry == Retry::Stomp
                 || errors.acknowledgements == Acknowledgements::Flits =>
         {
-            window.min(link.back)
+            window.min(back)
         }
         _ => window,
     };
     let Some(latency) = workload.barrier_latency() else { return window };
     // When a terminal comes to a barrier is known when its last packet starts, or the last one that it waits for
     // leaves the network.
-    let sent = Picoseconds::from(flits * whole.timing(ChannelKind::Injection).flit);
-    let received = Picoseconds::from(whole.timing(ChannelKind::Ejection).forward)
-        + parameters.receive_overhead;
+    let injections = whole.timings_of(ChannelKind::Injection).iter();
+    let injection = injections.map(|timing| timing.flit).min().expect("a class of cables");
+    let ejections = whole.timings_of(ChannelKind::Ejection).iter();
+    let ejection = ejections.map(|timing| timing.forward).min().expect("a class of cables");
+    let sent = Picoseconds::from(flits * injection);
+    let received = Picoseconds::from(ejection) + parameters.receive_overhead;
     let barrier = latency + parameters.send_overhead + sent.min(received);
     window.min(narrow::<Tick>(barrier.min(LONGEST)))
 }

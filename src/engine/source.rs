@@ -11,7 +11,7 @@ use super::guide::Guide;
 use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
 use super::model::Model;
 use super::parameters::Parameters;
-use super::ports::Ports;
+use super::ports::{self, Ports};
 use super::tick::{NEVER, NO_TIME, Tick, rebased};
 use super::whole::Whole;
 use crate::narrow::fitted;
@@ -75,6 +75,8 @@ pub(super) struct Adapter {
     pub name: u32,
     /// The injection channel of the next message.
     next_channel: u8,
+    /// Which of the network's timings its injection channels have.
+    pub timing: u8,
 }
 
 impl Adapter {
@@ -126,7 +128,8 @@ impl Sources {
         for (number, router) in (0..).zip(&ports.routers) {
             for own in 0..u32::from(router.terminals) {
                 let network = router.first_input + u32::from(router.transit);
-                let room = ports.input(network + own * channels).feeder;
+                let &ports::Input { feeder: room, timing, .. } =
+                    ports.input(network + own * channels);
                 adapters.push(Adapter {
                     create_at: NO_TIME,
                     queue: Backlog::default(),
@@ -137,6 +140,7 @@ impl Sources {
                     room,
                     name: names[adapters.len()],
                     next_channel: 0,
+                    timing,
                 });
             }
         }

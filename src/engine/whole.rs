@@ -17,7 +17,7 @@ use crate::routing::{AdaptiveChannels, Routes};
 use crate::topology::{Fabric, NONE};
 use crate::traffic::Workload;
 
-/// How long things take on a kind of channel.
+/// How long things take on a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     /// Time a flit occupies it.
@@ -26,6 +26,17 @@ pub(super) struct Timing {
     pub forward: Tick,
     /// From a release at the far end until the credits are back.
     pub back: Tick,
+}
+
+impl Timing {
+    fn new(timing: &ChannelTiming) -> Self {
+        let &ChannelTiming { flit_time, forward, back } = timing;
+        Self {
+            flit: narrow::<Tick>(flit_time),
+            forward: narrow::<Tick>(forward),
+            back: narrow::<Tick>(back),
+        }
+    }
 }
 
 /// Where a terminal is.
@@ -57,8 +68,8 @@ pub(super) struct Whole<'f> {
     pub trees: Option<Trees>,
     /// Words of a packet's way beyond the first.
     pub rest: usize,
-    /// By kind of channel.
-    pub timings: [Timing; 3],
+    /// By kind of channel, then class of cable.
+    timings: Vec<Timing>,
     pub routing: Tick,
     /// Flits that entering a ring needs beyond the packet.
     pub bubble: u16,
@@ -174,11 +185,7 @@ impl<'f> Whole<'f> {
             ends,
             trees,
             rest,
-            timings: network.timings.map(|timing: ChannelTiming| Timing {
-                flit: narrow::<Tick>(timing.flit_time),
-                forward: narrow::<Tick>(timing.forward),
-                back: narrow::<Tick>(timing.back),
-            }),
+            timings: network.timings.iter().map(Timing::new).collect(),
             routing: narrow::<Tick>(parameters.routing_latency),
             bubble: room_of(keeps_bubble.into()),
             injection_bubble: room_of(throttle),
@@ -215,8 +222,8 @@ impl<'f> Whole<'f> {
     /// Sends a packet on a channel from `start`, as far as its times go: when its last flit starts. What it notes is
     /// when its last flit is at the far end, and when it may ask there.
     #[inline(always)]
-    pub(super) fn send(&self, packet: &mut Packet, kind: ChannelKind, start: Tick) -> Tick {
-        let timing = self.timing(kind);
+    pub(super) fn send(&self, packet: &mut Packet, timing: u8, start: Tick) -> Tick {
+        let timing = self.timing(timing);
         let last = last_start(start, packet.tail, packet.flits, timing.flit);
         let header = match self.parameters.switching {
             Switching::VirtualCutThrough | Switching::Wormhole => start,
@@ -227,9 +234,20 @@ impl<'f> Whole<'f> {
         last
     }
 
-    #[inline]
-    pub(super) fn timing(&self, kind: ChannelKind) -> &Timing {
-        &self.timings[kind as usize]
+    /// A channel's timing, by its number.
+    #[inline(always)]
+    pub(super) fn timing(&self, number: u8) -> &Timing {
+        &self.timings[usize::from(number)]
+    }
+
+    /// The timings of a kind of channel, by class of cable.
+    pub(super) fn timings_of(&self, kind: ChannelKind) -> &[Timing] {
+        &self.timings[self.network.timings_of(kind)]
+    }
+
+    /// All timings, by number.
+    pub(super) fn timings(&self) -> &[Timing] {
+        &self.timings
     }
 
     /// Whether packets go by routes that their sources have written.

@@ -2,49 +2,97 @@
 
 use super::link::Retry;
 use super::parameters::{Parameters, Switching};
+use crate::narrow::fitted;
+use crate::topology::CableClass;
 use crate::units::Picoseconds;
 
 /// From a packet's injection to its last flit at the sink, if nothing is in its way: `hops` channels
-/// between routers and `flits` flits.
-///
-/// Virtual cut-through: the header crosses the injection channel, `hops` links and the ejection
-/// channel, and pays the routing latency at each of `hops + 1` routers; the last flit follows it as
-/// closely as the slowest of the three kinds of channel lets it. Store-and-forward: each channel
-/// takes the whole packet before the next one starts, and so do links that keep packets until their checksum is there.
+/// between routers of `link_rate` and `flits` flits.
 pub fn zero_load_latency(parameters: &Parameters, hops: u32, flits: u32) -> Picoseconds {
-    let behind = u64::from(flits - 1);
-    let hops = u64::from(hops);
-    let (mut routing, mut crossbar) = (parameters.routing_latency, parameters.crossbar_latency);
-    if let Some(sharing) = &parameters.sharing {
-        routing += sharing.virtual_channel_allocation;
-        crossbar += sharing.switch_allocation;
+    let links = std::iter::repeat_n(0, fitted!(hops, usize));
+    EmptyNetwork::new(parameters, &[CableClass::default()]).latency([0, 0], links, flits)
+}
+
+/// What a packet takes in an empty network over cables of several classes.
+#[derive(Clone, Debug)]
+pub struct EmptyNetwork {
+    switching: Switching,
+    /// Whether links keep packets until their checksum is there.
+    stores: bool,
+    /// From a header at a router until it leaves.
+    routing: Picoseconds,
+    /// By class of cable.
+    injections: Vec<Times>,
+    links: Vec<Times>,
+    ejections: Vec<Times>,
+}
+
+/// The time of a flit on a channel, and from its start until it is at the far end, crossbar
+/// included.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    flit: Picoseconds,
+    forward: Picoseconds,
+}
+
+impl EmptyNetwork {
+    /// For cables of these classes.
+    pub fn new(parameters: &Parameters, classes: &[CableClass]) -> Self {
+        let (mut routing, mut crossbar) = (parameters.routing_latency, parameters.crossbar_latency);
+        if let Some(sharing) = &parameters.sharing {
+            routing += sharing.virtual_channel_allocation;
+            crossbar += sharing.switch_allocation;
+        }
+        let times = |of: &dyn Fn(CableClass) -> (Picoseconds, Picoseconds)| {
+            let each = classes.iter().map(|&class| of(class));
+            each.map(|(flit, forward)| Times { flit, forward }).collect()
+        };
+        Self {
+            switching: parameters.switching,
+            stores: parameters.errors.as_ref().is_some_and(|errors| errors.retry == Retry::Store),
+            routing,
+            injections: times(&|class| {
+                let latency = parameters.injection_latency_of(class);
+                (parameters.injection_flit_time_of(class), latency)
+            }),
+            links: times(&|class| {
+                (parameters.flit_time_of(class), parameters.latency_of(class) + crossbar)
+            }),
+            ejections: times(&|class| {
+                let latency = parameters.ejection_latency_of(class);
+                (parameters.ejection_flit_time_of(class), latency + crossbar)
+            }),
+        }
     }
-    let link = parameters.link_latency + crossbar;
-    let ejection = parameters.ejection_latency + crossbar;
-    let injected = parameters.injection_latency;
-    let (injection_tail, link_tail, ejection_tail) = (
-        behind * parameters.injection_flit_time(),
-        behind * parameters.link_flit_time(),
-        behind * parameters.ejection_flit_time(),
-    );
-    let stores = parameters.errors.as_ref().is_some_and(|errors| errors.retry == Retry::Store);
-    match parameters.switching {
-        Switching::VirtualCutThrough if stores && hops > 0 => {
-            let first = (routing + link_tail).max(injection_tail);
-            let links = first + hops * link + (hops - 1) * (routing + link_tail);
-            injected + links + routing + ejection_tail + ejection
+
+    /// From a packet's injection to its last flit at the sink, over an injection channel, channels
+    /// between routers, and an ejection channel, each of a class.
+    ///
+    /// Virtual cut-through: the header pays the routing latency at each router; the last flit
+    /// follows it as closely as the channels let it, of which each takes one flit after the other.
+    /// Store-and-forward: each channel takes the whole packet before the next one starts, and so do
+    /// links that keep packets until their checksum is there.
+    pub fn latency(
+        &self,
+        [injection, ejection]: [u8; 2],
+        links: impl IntoIterator<Item = u8>,
+        flits: u32,
+    ) -> Picoseconds {
+        let behind = u64::from(flits - 1);
+        let Times { flit, forward } = self.injections[usize::from(injection)];
+        let stores = self.switching == Switching::StoreAndForward;
+        // When the last flit is in the buffer at hand, and when the packet leaves it.
+        let mut tail = behind * flit + forward;
+        let mut start = if stores { tail } else { forward } + self.routing;
+        let last = |start: Picoseconds, tail: Picoseconds, times: Times| {
+            (start + behind * times.flit).max(tail) + times.forward
+        };
+        for class in links {
+            let times = self.links[usize::from(class)];
+            tail = last(start, tail, times);
+            let header = if stores || self.stores { tail } else { start + times.forward };
+            start = header + self.routing;
         }
-        Switching::StoreAndForward => {
-            let injection = injection_tail + injected + routing;
-            injection + hops * (link_tail + link + routing) + ejection_tail + ejection
-        }
-        Switching::VirtualCutThrough | Switching::Wormhole => {
-            let header = injected + routing + hops * (link + routing);
-            let by_ejection = header + ejection_tail;
-            let by_link = if hops > 0 { header - routing + link_tail } else { Picoseconds::ZERO };
-            // The flits behind the header don't pay its routing latencies.
-            let by_injection = injected + hops * link + injection_tail;
-            by_ejection.max(by_link).max(by_injection) + ejection
-        }
+        last(start, tail, self.ejections[usize::from(ejection)])
     }
 }

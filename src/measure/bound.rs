@@ -5,15 +5,17 @@
 //! a flit time, its channel load (Dally and Towles, "Principles and Practices of Interconnection
 //! Networks", section 3.3.1). So terminals can't get more than `1 / max gamma_c` through, nor more than
 //! their injection and ejection channels carry. Half rings that are drawn count half either way, which is what packets
-//! do for ever. Under adaptive routing the mean of `gamma_c` stands for
-//! its maximum.
+//! do for ever. A channel that is slower than `link.rate` counts as often as its flits take longer.
+//! Under adaptive routing the mean of `gamma_c` stands for its maximum: that of all channels, and
+//! of a torus that of the channels of each rate, since every way has as many hops at least in each
+//! dimension.
 
-use crate::engine::{Parameters, zero_load_latency};
+use crate::engine::{EmptyNetwork, Parameters};
 use crate::narrow::{narrow, rounded};
 use crate::routing::Routes;
 use crate::topology::{Channel, Fabric};
 use crate::traffic::{Access, Pattern};
-use crate::units::Picoseconds;
+use crate::units::{Picoseconds, rate_text};
 
 /// The most pairs that are looked at; beyond it every so-manieth source stands for all.
 const MOST_PAIRS: u64 = 1 << 23;
@@ -110,6 +112,7 @@ struct Flows<'a> {
     fabric: &'a Fabric,
     routes: &'a Routes,
     parameters: &'a Parameters,
+    empty: EmptyNetwork,
     channels: Vec<f64>,
     injected: Vec<f64>,
     ejected: Vec<f64>,
@@ -128,6 +131,7 @@ impl<'a> Flows<'a> {
             fabric,
             routes,
             parameters,
+            empty: EmptyNetwork::new(parameters, fabric.cable_classes()),
             channels: vec![0.0; fabric.channel_slots() as usize],
             injected: vec![0.0; fabric.terminals() as usize],
             ejected: vec![0.0; fabric.terminals() as usize],
@@ -159,9 +163,9 @@ impl<'a> Flows<'a> {
         self.hops_maximum = self.hops_maximum.max(hops);
         let mut load = 0.0;
         for &(count, flits) in packets {
-            let latency = zero_load_latency(self.parameters, hops, flits);
-            self.latency_maximum = self.latency_maximum.max(latency);
-            self.latency += rate * count * latency.0 as f64;
+            let (mean, maximum) = self.latencies(source, destination, hops, flits);
+            self.latency_maximum = self.latency_maximum.max(maximum);
+            self.latency += rate * count * mean;
             self.hops += rate * count * f64::from(hops);
             self.packets += rate * count;
             load += rate * count * f64::from(flits) / message_flits;
@@ -173,35 +177,71 @@ impl<'a> Flows<'a> {
         }
     }
 
+    /// What a packet takes on the ways at hand without load: the mean, and the longest.
+    fn latencies(
+        &self,
+        source: u32,
+        destination: u32,
+        hops: u32,
+        flits: u32,
+    ) -> (f64, Picoseconds) {
+        let ends = [source, destination].map(|terminal| self.fabric.terminal_class(terminal));
+        // Where cables are alike, ways of as many hops take as long.
+        if hops == 0 || self.fabric.cable_classes().len() == 1 {
+            let links = std::iter::repeat_n(0, narrow(hops));
+            let latency = self.empty.latency(ends, links, flits);
+            return (latency.0 as f64, latency);
+        }
+        let (mut mean, mut maximum) = (0.0, Picoseconds::ZERO);
+        // Way by way, each with one share.
+        for way in self.way.chunks(narrow(hops)) {
+            let classes = way.iter().map(|step| self.fabric.cable_class(step.0));
+            let latency = self.empty.latency(ends, classes, flits);
+            mean += way[0].1 * latency.0 as f64;
+            maximum = maximum.max(latency);
+        }
+        (mean, maximum)
+    }
+
     fn outlook(self, mean_rate: f64, complete: bool) -> Outlook {
-        let parameters = self.parameters;
+        let (fabric, parameters) = (self.fabric, self.parameters);
         let link = parameters.link_flit_time().0 as f64;
-        // What a terminal's channels carry, in flits a flit time of a network channel.
-        let injection = f64::from(parameters.injection_channels) * link
-            / parameters.injection_flit_time().0 as f64;
-        let ejection = f64::from(parameters.ejection_channels) * link
-            / parameters.ejection_flit_time().0 as f64;
-        let largest = |loads: &[f64]| {
-            let start = (0, 0.0);
+        let classes = fabric.cable_classes();
+        // What a channel carries, in flits a flit time of a channel of `link.rate`.
+        let rates: Vec<f64> =
+            classes.iter().map(|&class| link / parameters.flit_time_of(class).0 as f64).collect();
+        let rate = |channel| rates[usize::from(fabric.cable_class(channel))];
+        let largest = |loads: &mut dyn Iterator<Item = f64>| {
             (0..).zip(loads).fold(
-                start,
-                |best, (place, &load)| {
+                (0, 0.0),
+                |best, (place, load)| {
                     if load > best.1 { (place, load) } else { best }
                 },
             )
         };
         let network = if let Routes::Adaptive(_) | Routes::Relation(_) = self.routes {
-            // Whatever packets choose, the channels carry this in the mean.
-            let channels = self.fabric.channels() as f64;
-            ("all channels, evenly loaded".into(), self.channels.iter().sum::<f64>() / channels)
+            self.evenly_loaded(&rates)
         } else {
-            let (channel, load) = largest(&self.channels);
+            let loads = (0..).zip(&self.channels).map(|(channel, &load)| load / rate(channel));
+            let (channel, load) = largest(&mut loads.into_iter());
             // A fabric of one router has no channel between routers.
-            let name = || format!("channel {}", self.fabric.channel_name(channel));
+            let name = || format!("channel {}", fabric.channel_name(channel));
             (if load > 0.0 { name() } else { String::new() }, load)
         };
-        let injection = ("the injection channels".into(), largest(&self.injected).1 / injection);
-        let ejection = ("the ejection channels".into(), largest(&self.ejected).1 / ejection);
+        // The fullest terminal, whose channels carry so much, in flits a flit time of a network
+        // channel.
+        let fullest = |loads: &[f64], channels: u32, flit_times: Vec<Picoseconds>| {
+            let carries = |time: Picoseconds| f64::from(channels) * link / time.0 as f64;
+            let carries: Vec<f64> = flit_times.into_iter().map(carries).collect();
+            let of = |terminal| carries[usize::from(fabric.terminal_class(terminal))];
+            largest(&mut (0..).zip(loads).map(|(terminal, &load)| load / of(terminal))).1
+        };
+        let injections = classes.iter().map(|&it| parameters.injection_flit_time_of(it)).collect();
+        let ejections = classes.iter().map(|&it| parameters.ejection_flit_time_of(it)).collect();
+        let injection = fullest(&self.injected, parameters.injection_channels, injections);
+        let ejection = fullest(&self.ejected, parameters.ejection_channels, ejections);
+        let injection = ("the injection channels".into(), injection);
+        let ejection = ("the ejection channels".into(), ejection);
         let (name, load) = [network, injection, ejection]
             .into_iter()
             .reduce(|most, next| if next.1 > most.1 { next } else { most })
@@ -215,5 +255,31 @@ impl<'a> Flows<'a> {
             zero_load_maximum: self.latency_maximum,
             bottleneck: (complete && load > 0.0).then_some(bottleneck),
         }
+    }
+
+    /// The load of channels if packets choose their ways so that all are equally full.
+    fn evenly_loaded(&self, rates: &[f64]) -> (String, f64) {
+        let fabric = self.fabric;
+        let classes = fabric.cable_classes();
+        let by_class = fabric.torus().is_some() && classes.len() > 1;
+        let groups = if by_class { classes.len() } else { 1 };
+        let (mut loads, mut carry) = (vec![0.0; groups], vec![0.0; groups]);
+        for channel in (0..fabric.channel_slots()).filter(|&it| fabric.target(it).is_some()) {
+            let class = usize::from(fabric.cable_class(channel));
+            let group = if by_class { class } else { 0 };
+            loads[group] += self.channels[channel as usize];
+            carry[group] += rates[class];
+        }
+        let load =
+            |group: usize| if carry[group] > 0.0 { loads[group] / carry[group] } else { 0.0 };
+        let fullest = (0..groups).max_by(|&one, &other| load(one).total_cmp(&load(other)));
+        let fullest = fullest.expect("a class at least");
+        let name = if by_class {
+            let rate = rate_text(self.parameters.rate_of(classes[fullest]));
+            format!("all channels of {rate}, evenly loaded")
+        } else {
+            "all channels, evenly loaded".into()
+        };
+        (name, load(fullest))
     }
 }

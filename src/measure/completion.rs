@@ -168,13 +168,32 @@ struct Times<'a> {
     fabric: &'a Fabric,
     routes: &'a Routes,
     parameters: &'a Parameters,
-    injection: Timing,
-    ejection: Timing,
+    /// By class of cable; behind those of all cables the best of all, which no way is better than.
+    injections: Vec<Timing>,
+    links: Vec<Timing>,
+    ejections: Vec<Timing>,
     /// From a header's arrival at a router until it may start on the next channel.
     routing: u128,
-    crossbar: u128,
     /// By kind of channel, on how many virtual channels packets of a class can be: network, injection.
     virtual_channels: [u32; 2],
+}
+
+/// These timings, and behind them one that is as good as the best of them in everything.
+fn with_best(timings: impl Iterator<Item = Timing>) -> Vec<Timing> {
+    let mut timings: Vec<Timing> = timings.collect();
+    let best = timings.iter().copied().reduce(|a, b| Timing {
+        flit: a.flit.min(b.flit),
+        forward: a.forward.min(b.forward),
+        back: a.back.min(b.back),
+        buffer: a.buffer,
+    });
+    timings.extend(best);
+    timings
+}
+
+/// The one that [`with_best`] has added.
+fn best(timings: &[Timing]) -> Timing {
+    *timings.last().expect("there is a class of cables")
 }
 
 /// The longest of several bounds, and what it is of.
@@ -201,6 +220,7 @@ impl<'a> Times<'a> {
         let crossbar =
             u128::from(parameters.crossbar_latency) + of_sharing(|it| it.switch_allocation);
         let all = u32::from(parameters.virtual_channels);
+        let classes = fabric.cable_classes();
         let virtual_channels = match routes {
             _ if sharing.is_some() => [all; 2],
             Routes::Forwarding(table) => [u32::from(table.lane_count()).min(all).max(1); 2],
@@ -212,33 +232,41 @@ impl<'a> Times<'a> {
             fabric,
             routes,
             parameters,
-            injection: Timing {
-                flit: parameters.injection_flit_time().into(),
-                forward: parameters.injection_latency.into(),
-                back: parameters.injection_latency.into(),
+            injections: with_best(classes.iter().map(|&class| Timing {
+                flit: parameters.injection_flit_time_of(class).into(),
+                forward: parameters.injection_latency_of(class).into(),
+                back: parameters.injection_latency_of(class).into(),
                 buffer: Some(parameters.injection_buffer),
-            },
-            ejection: Timing {
-                flit: parameters.ejection_flit_time().into(),
-                forward: u128::from(parameters.ejection_latency) + crossbar,
+            })),
+            links: with_best(classes.iter().map(|&class| Timing {
+                flit: parameters.flit_time_of(class).into(),
+                forward: u128::from(parameters.latency_of(class)) + crossbar,
+                back: parameters.latency_of(class).into(),
+                buffer: Some(parameters.buffer),
+            })),
+            ejections: with_best(classes.iter().map(|&class| Timing {
+                flit: parameters.ejection_flit_time_of(class).into(),
+                forward: u128::from(parameters.ejection_latency_of(class)) + crossbar,
                 back: 0,
                 buffer: None,
-            },
+            })),
             routing: u128::from(parameters.routing_latency)
                 + of_sharing(|it| it.virtual_channel_allocation),
-            crossbar,
             virtual_channels,
         }
     }
 
-    /// A channel between routers; the only place where its rate is asked for.
-    fn link(&self, _channel: Channel) -> Timing {
-        Timing {
-            flit: self.parameters.link_flit_time().into(),
-            forward: u128::from(self.parameters.link_latency) + self.crossbar,
-            back: self.parameters.link_latency.into(),
-            buffer: Some(self.parameters.buffer),
-        }
+    /// A channel between routers.
+    fn link(&self, channel: Channel) -> Timing {
+        self.links[usize::from(self.fabric.cable_class(channel))]
+    }
+
+    fn injection(&self, terminal: u32) -> Timing {
+        self.injections[usize::from(self.fabric.terminal_class(terminal))]
+    }
+
+    fn ejection(&self, terminal: u32) -> Timing {
+        self.ejections[usize::from(self.fabric.terminal_class(terminal))]
     }
 
     fn size(&self, bytes: u64) -> Size {
@@ -268,24 +296,32 @@ impl<'a> Times<'a> {
         }
     }
 
-    /// Tells of each channel of a way where on it it is: the injection channel, those between routers, the ejection channel.
-    fn places(&self, way: &[Channel], mut each: impl FnMut(Option<Channel>, Timing, Place)) {
-        let mut behind = way.iter().map(|&channel| self.link(channel).forward).sum::<u128>()
-            + self.ejection.forward
-            + self.injection.forward;
+    /// Tells of each channel of a way where on it it is: the injection channel, those between routers, the ejection
+    /// channel. Where the way is not known, those between routers are as good as the fabric's best.
+    fn places(
+        &self,
+        (from, to): (u32, u32),
+        way: &[Channel],
+        mut each: impl FnMut(Option<Channel>, Timing, Place),
+    ) {
+        let is_known = self.is_known(from, to);
+        let (injection, ejection) = (self.injection(from), self.ejection(to));
+        let link = |channel| if is_known { self.link(channel) } else { best(&self.links) };
+        let mut behind = way.iter().map(|&channel| link(channel).forward).sum::<u128>()
+            + ejection.forward
+            + injection.forward;
         let mut header = behind + (way.len() + 1) as u128 * self.routing;
         let mut before = 0;
-        let next_of = |number: usize| {
-            way.get(number).map_or(self.ejection.flit, |&channel| self.link(channel).flit)
-        };
+        let next_of =
+            |number: usize| way.get(number).map_or(ejection.flit, |&channel| link(channel).flit);
         let next = next_of(0);
-        each(None, self.injection, Place { before, behind, header, next, enters: false });
-        behind -= self.injection.forward;
-        header -= self.injection.forward + self.routing;
-        before += self.injection.forward + self.routing;
+        each(None, injection, Place { before, behind, header, next, enters: false });
+        behind -= injection.forward;
+        header -= injection.forward + self.routing;
+        before += injection.forward + self.routing;
         let mut ring = None;
         for (number, &channel) in way.iter().enumerate() {
-            let timing = self.link(channel);
+            let timing = link(channel);
             let next = next_of(number + 1);
             let own = self.fabric.ring(channel);
             let enters = own.is_some() && own != ring && self.has_bubble();
@@ -295,8 +331,8 @@ impl<'a> Times<'a> {
             header -= timing.forward + self.routing;
             before += timing.forward + self.routing;
         }
-        let next = self.ejection.flit;
-        each(None, self.ejection, Place { before, behind, header, next, enters: false });
+        let next = ejection.flit;
+        each(None, ejection, Place { before, behind, header, next, enters: false });
     }
 
     /// Whether it takes room for a packet more to enter a ring.
@@ -346,7 +382,7 @@ impl<'a> Times<'a> {
         };
         let at_once = (u128::from(room) / packet).max(1) * channels;
         let last = paced(packets, at_once, trip + held, packet * timing.flit);
-        (by_rate, Paced { last, tail, rest: (packet - 1) * self.ejection.flit })
+        (by_rate, Paced { last, tail, rest: (packet - 1) * best(&self.ejections).flit })
     }
 
     /// What a channel's traffic takes at least from its packets' creation until it is delivered: by rate, and by credits.
@@ -367,7 +403,7 @@ impl<'a> Times<'a> {
     /// flit has left the adapter.
     fn alone(&self, flow: &Flow, way: &[Channel]) -> (u128, u128) {
         let (mut delivered, mut left) = (0, None);
-        self.places(way, |channel, timing, place| {
+        self.places((flow.from, flow.to), way, |channel, timing, place| {
             let mut carried = Carried::NOTHING;
             carried.add(flow, 1, place);
             let channels = self.virtual_channels[usize::from(channel.is_none())];
@@ -401,25 +437,26 @@ impl<'a> Times<'a> {
             if load.is_divided { carried.shared(channels) } else { *carried }
         };
         let Parameters { injection_channels, ejection_channels, .. } = *self.parameters;
-        for carried in &load.injected {
+        for (place, carried) in (0..).zip(&load.injected) {
+            let timing = self.injection(place / injection_channels);
             let carried = share(carried, injection_channels);
-            bound(&carried, self.injection, at_injection, &|| "an injection channel".into());
+            bound(&carried, timing, at_injection, &|| "an injection channel".into());
         }
-        for carried in &load.ejected {
+        for (place, carried) in (0..).zip(&load.ejected) {
+            let timing = self.ejection(place / ejection_channels);
             let carried = share(carried, ejection_channels);
-            bound(&carried, self.ejection, 1, &|| "an ejection channel".into());
+            bound(&carried, timing, 1, &|| "an ejection channel".into());
         }
-        let known: u128 = load.network.iter().map(|carried| u128::from(carried.flits)).sum();
-        let links = (0..self.fabric.channel_slots())
-            .filter(|&channel| self.fabric.target(channel).is_some())
-            .map(|channel| self.link(channel));
-        if let Some(fastest) = links.min_by_key(|timing| timing.flit)
-            && load.all > known
-        {
-            // One of them has the mean at least.
-            let flits = load.all.div_ceil(self.fabric.channels().max(1) as u128);
-            let around = self.injection.forward + self.routing + self.ejection.forward;
-            let time = around + (flits - 1) * fastest.flit;
+        if load.has_unknown {
+            // One of them is busy for the mean of all at least.
+            let classes = self.fabric.cable_classes();
+            let flit_times = |&class| u64::from(self.parameters.flit_time_of(class));
+            let flit_times: Vec<u64> = classes.iter().map(flit_times).collect();
+            let busy = evenly(self.fabric, &load.by_class, &flit_times);
+            let around =
+                best(&self.injections).forward + self.routing + best(&self.ejections).forward;
+            let slowest = u128::from(flit_times.into_iter().max().unwrap_or(0));
+            let time = around + busy.saturating_sub(slowest);
             rates.add(time, || "all channels, evenly loaded".into());
         }
         (rates, credits)
@@ -435,8 +472,10 @@ struct Load {
     ejected: Vec<Carried>,
     /// Whether it is not known which of a terminal's channels messages take.
     is_divided: bool,
-    /// Flits times channels between routers, of all ways.
-    all: u128,
+    /// By class of cable: flits times channels between routers, of all ways.
+    by_class: Vec<u128>,
+    /// Whether some ways are not known.
+    has_unknown: bool,
 }
 
 impl Load {
@@ -449,20 +488,24 @@ impl Load {
             injected: nothing(fabric.terminals() * injection_channels),
             ejected: nothing(fabric.terminals() * ejection_channels),
             is_divided: false,
-            all: 0,
+            by_class: vec![0; fabric.cable_classes().len()],
+            has_unknown: false,
         };
         let mut way = Vec::new();
         for flow in flows.filter(|flow| flow.times > 0) {
             let is_known = times.is_known(flow.from, flow.to);
             times.way(flow.from, flow.to, &mut way);
-            let mut hops = way.len() as u128;
-            if !is_known {
-                hops = 0;
-                routes.for_each_channel(fabric, flow.from, flow.to, |_| hops += 1);
+            let flits = u128::from(flow.size.flits) * u128::from(flow.times);
+            let by_class = &mut load.by_class;
+            let mut add = |channel| by_class[usize::from(fabric.cable_class(channel))] += flits;
+            if is_known {
+                way.iter().copied().for_each(add);
+            } else {
+                load.has_unknown = true;
+                routes.for_each_channel(fabric, flow.from, flow.to, &mut add);
             }
-            load.all += u128::from(flow.size.flits) * u128::from(flow.times) * hops;
             let mut ends = 0;
-            times.places(&way, |channel, _, place| match channel {
+            times.places((flow.from, flow.to), &way, |channel, _, place| match channel {
                 Some(channel) if is_known => {
                     load.network[channel as usize].add(&flow, flow.times, place);
                 }
@@ -673,4 +716,25 @@ fn longest(
         by_credits: Picoseconds::from_wide(by_credits),
         by_steps: Picoseconds::from_wide(by_steps),
     }
+}
+
+/// How long channels are busy that share flits evenly: those of each class on a torus, where every
+/// way has as many hops at least in each dimension; all of them otherwise, each as its rate is.
+fn evenly(fabric: &Fabric, flits: &[u128], flit_times: &[u64]) -> u128 {
+    let mut counts = vec![0u128; flits.len()];
+    for channel in (0..fabric.channel_slots()).filter(|&it| fabric.target(it).is_some()) {
+        counts[usize::from(fabric.cable_class(channel))] += 1;
+    }
+    if fabric.torus().is_some() || flits.len() == 1 {
+        let each = flits.iter().zip(&counts).zip(flit_times);
+        let busy = each.map(|((flits, &count), &time)| flits / count.max(1) * u128::from(time));
+        return busy.max().unwrap_or(0);
+    }
+    // In units of which so many are a flit of the slowest channels; rounded so that no bound is too
+    // high.
+    let slowest = flit_times.iter().copied().max().map_or(1, u128::from);
+    let carries = |time: u64| (slowest << 32).div_ceil(u128::from(time));
+    let rates: u128 =
+        counts.iter().zip(flit_times).map(|(&count, &time)| count * carries(time)).sum();
+    ((flits.iter().sum::<u128>() * slowest) << 32) / rates.max(1)
 }

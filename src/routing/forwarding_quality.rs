@@ -38,7 +38,10 @@ impl ForwardingQuality {
             })
             .reduce(Count::default, Count::merge);
         let channels = (0..fabric.channel_slots()).filter(|&at| fabric.target(at).is_some());
-        let load_of = |channel: Channel| count.loads.get(channel as usize).copied().unwrap_or(0);
+        let load_of = |channel: Channel| {
+            let pairs = count.loads.get(channel as usize).copied().unwrap_or(0);
+            fabric.cable(channel).rate.slowed(pairs)
+        };
         let loads: Vec<(Channel, u64)> =
             channels.map(|channel| (channel, load_of(channel))).collect();
         let a_pair = |hops: u64| hops as f64 / count.routed.max(1) as f64;

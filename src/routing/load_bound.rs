@@ -35,7 +35,8 @@ pub struct LoadBound {
     pub lengths: Vec<u32>,
     /// The shortest paths of all ordered pairs of live terminals together.
     pub paths: u128,
-    /// All channels together.
+    /// All channels together, those that are slower than the fastest as much less; both in one
+    /// unit.
     pub channels: u128,
 }
 
@@ -94,8 +95,8 @@ const PARTS: usize = 16;
 struct Edge {
     source: u32,
     target: u32,
-    /// How many.
-    channels: u32,
+    /// What they carry together, in parts of a channel of the fastest cables ([`Graph::unit`]).
+    carries: u64,
 }
 
 /// Routers joined by edges, each for all parallel channels: making these equally long, at their mean, leaves their
@@ -111,13 +112,19 @@ struct Graph {
     first: Vec<usize>,
     /// The edges into each router.
     into: Vec<Vec<u32>>,
+    /// What a channel of the fastest cables carries; 1 if all channels are alike.
+    unit: u64,
 }
+
+/// Into how many parts a channel is divided where others are slower.
+const PARTS_OF_CHANNEL: u64 = 1 << 20;
 
 /// What the shortest paths come to.
 struct Shortest {
     /// The length of all of them together.
     paths: u128,
-    /// By edge, how many pairs' paths take each of its channels, equally short ones sharing.
+    /// By edge, how many pairs' paths take each of its channels, equally short ones sharing; as
+    /// many times as it is slower.
     loads: Vec<f64>,
 }
 
@@ -127,25 +134,32 @@ impl Graph {
         let terminals: Vec<u32> = terminals.iter().map(|own| narrow(own.len())).collect();
         let (mut edges, mut first) = (Vec::new(), vec![0]);
         let mut into = vec![Vec::new(); terminals.len()];
+        let unit = if fabric.cable_classes().len() > 1 { PARTS_OF_CHANNEL } else { 1 };
+        // Rounded up, so that no bound is too high.
+        let part = |channel| -> u64 {
+            rounded((unit as f64 / fabric.cable(channel).rate.slowness()).ceil())
+        };
         for source in 0..fabric.routers() {
-            let mut targets: Vec<u32> =
-                fabric.outputs(source).filter_map(|channel| fabric.target(channel)).collect();
+            let own = fabric.outputs(source);
+            let mut targets: Vec<(u32, u64)> =
+                own.filter_map(|channel| Some((fabric.target(channel)?, part(channel)))).collect();
             targets.sort_unstable();
-            for parallel in targets.chunk_by(|one, other| one == other) {
-                into[parallel[0] as usize].push(narrow(edges.len()));
-                let channels = narrow(parallel.len());
-                edges.push(Edge { source, target: parallel[0], channels });
+            for parallel in targets.chunk_by(|one, other| one.0 == other.0) {
+                let target = parallel[0].0;
+                into[target as usize].push(narrow(edges.len()));
+                let carries = parallel.iter().map(|it| it.1).sum();
+                edges.push(Edge { source, target, carries });
             }
             first.push(edges.len());
         }
         let ends = (0..fabric.routers()).filter(|&at| terminals[at as usize] > 0).collect();
-        Self { terminals, ends, edges, first, into }
+        Self { terminals, ends, edges, first, into, unit }
     }
 
-    /// The lengths of all channels together.
+    /// The lengths of all channels together, each as often as it carries units.
     fn total(&self, lengths: &[u32]) -> u128 {
         let edges = self.edges.iter().zip(lengths);
-        edges.map(|(edge, &length)| u128::from(edge.channels) * u128::from(length)).sum()
+        edges.map(|(edge, &length)| u128::from(edge.carries) * u128::from(length)).sum()
     }
 
     fn by_channel(&self, fabric: &Fabric, lengths: &[u32]) -> Vec<u32> {
@@ -182,13 +196,13 @@ impl Graph {
             .collect();
         let mut sum = Shortest { paths: 0, loads: vec![0.0; self.edges.len()] };
         for part in parts {
-            sum.paths += part.paths;
+            sum.paths += part.paths * u128::from(self.unit);
             for (load, more) in sum.loads.iter_mut().zip(part.loads) {
                 *load += more;
             }
         }
         for (load, edge) in sum.loads.iter_mut().zip(&self.edges) {
-            *load /= f64::from(edge.channels);
+            *load = *load * self.unit as f64 / edge.carries as f64;
         }
         sum
     }
@@ -294,12 +308,12 @@ impl<'a> Search<'a> {
                 nearer(next) && distance == self.distance[router]
             };
             let out = graph.first[router]..graph.first[router + 1];
-            let ways: u32 =
-                out.clone().filter(shortest).map(|edge| graph.edges[edge].channels).sum();
-            let share = self.flow[router] / f64::from(ways);
+            let ways: u64 =
+                out.clone().filter(shortest).map(|edge| graph.edges[edge].carries).sum();
+            let share = self.flow[router] / ways as f64;
             for edge in out.filter(shortest) {
-                let Edge { target, channels, .. } = graph.edges[edge];
-                let load = share * f64::from(channels);
+                let Edge { target, carries, .. } = graph.edges[edge];
+                let load = share * carries as f64;
                 self.found.loads[edge] += load;
                 self.flow[target as usize] += load;
             }

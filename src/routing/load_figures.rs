@@ -5,7 +5,8 @@ use serde::Serialize;
 use crate::topology::Channel;
 
 /// Figures of channel loads. A channel's load is the number of ordered pairs of nodes or terminals whose route
-/// takes it.
+/// takes it; of a forwarding table's, each counts as many times as the channel is slower than the
+/// fastest ones, rounded up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct LoadFigures {
     /// Edge-forwarding index.

@@ -15,12 +15,12 @@ pub(super) use fabrics::Fabrics;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Document, Network, Purpose, RoutingSpec, WorkloadSpec, schema::Draft};
+use super::{Document, Network, Purpose, RoutingSpec, TopologySpec, WorkloadSpec, schema::Draft};
 use crate::{
     document::Diagnostic,
     engine::{LONGEST, MOST_BUFFERS, MOST_FLITS, Parameters, VIRTUAL_CHANNELS, most_buffers},
     narrow::narrow,
-    topology::Fabric,
+    topology::{CableClass, Fabric},
     traffic::Access,
     units::{Picoseconds, Rate, bytes_text, rate_text, time_text},
 };
@@ -41,10 +41,11 @@ pub(super) fn run(
     let packets = checks.packets(parameters);
     if packets {
         checks.buffers(parameters);
-        checks.stay(parameters);
+        checks.stay(draft);
     }
-    checks.latencies(parameters);
+    checks.latencies(draft);
     checks.windows(draft);
+    checks.fastest_rate(draft);
     checks.virtual_channels(draft);
     checks.bubbles(draft);
     checks.forwarding(draft);
@@ -285,26 +286,41 @@ impl Checks<'_> {
     }
 
     /// Whether the time from router to router is one that routers can reckon with.
-    fn stay(&mut self, parameters: &Parameters) {
-        let stay = parameters.longest_stay();
+    fn stay(&mut self, draft: &Draft) {
+        let (parameters, cables) = (&draft.parameters, draft.cable_classes());
+        let stay = parameters.longest_stay(&cables);
+        let slowest = |time: &dyn Fn(CableClass) -> Picoseconds| {
+            cables.iter().map(|&class| time(class)).max().unwrap_or(Picoseconds::ZERO)
+        };
+        let output_wait = parameters.output_wait(&cables);
+        let has_latency = |class: &CableClass| class.latency.is_some();
+        let is_slow = |class: &CableClass| class.rate.slowness() > 1.0;
+        let torus = matches!(draft.topology, Some(TopologySpec::Torus(..)));
+        let link_rate =
+            if torus && cables.iter().any(is_slow) { "topology.torus.rates" } else { "link.rate" };
+        let link_latency = if cables.iter().any(has_latency) {
+            "topology.torus.latencies"
+        } else {
+            "link.latency"
+        };
         let flits = |flit: Picoseconds| flit * parameters.maximum_packet().into();
         let parts = [
-            ("link.rate", flits(parameters.link_flit_time())),
-            ("adapter.injection_rate", flits(parameters.injection_flit_time())),
-            ("adapter.ejection_rate", flits(parameters.ejection_flit_time())),
-            ("link.latency", parameters.link_latency),
+            (link_rate, flits(slowest(&|it| parameters.flit_time_of(it)))),
+            ("adapter.injection_rate", flits(slowest(&|it| parameters.injection_flit_time_of(it)))),
+            ("adapter.ejection_rate", flits(slowest(&|it| parameters.ejection_flit_time_of(it)))),
+            (link_latency, slowest(&|it| parameters.latency_of(it))),
             ("adapter.injection_latency", parameters.injection_latency),
             ("adapter.ejection_latency", parameters.ejection_latency),
             ("router.routing_latency", parameters.routing_latency),
             ("router.crossbar_latency", parameters.crossbar_latency),
-            ("link.sharing", parameters.allocation_latency().max(parameters.output_wait())),
+            ("link.sharing", parameters.allocation_latency().max(output_wait)),
         ];
         let (key, most) = parts.into_iter().max_by_key(|part| part.1).expect("nine parts");
         if stay <= LONGEST {
             return;
         }
         let size = if key == "link.sharing" { "output_buffer" } else { "maximum_payload" };
-        let made_of = if key.ends_with("rate") {
+        let made_of = if key.ends_with("rate") || key.ends_with("rates") {
             format!("the flits of the largest packet take {} at `{key}`", time_text(most))
         } else if key == "link.sharing" {
             format!("its allocations, or what waits behind the crossbar, take {}", time_text(most))
@@ -320,7 +336,8 @@ impl Checks<'_> {
         self.refuse(&[key], message, help);
     }
 
-    fn latencies(&mut self, parameters: &Parameters) {
+    fn latencies(&mut self, draft: &Draft) {
+        let parameters = &draft.parameters;
         let mut one = |keys: [&str; 3], rate: Rate, flit: Picoseconds, latency: Picoseconds| {
             if !self.sound(&keys) || latency >= flit {
                 return;
@@ -340,6 +357,11 @@ impl Checks<'_> {
         };
         let p = parameters;
         let flit = "router.flit";
+        let (rates, latencies) = ("topology.torus.rates", "topology.torus.latencies");
+        for class in draft.cable_classes().into_iter().filter(|class| class.latency.is_some()) {
+            let keys = [latencies, rates, flit];
+            one(keys, p.rate_of(class), p.flit_time_of(class), p.latency_of(class));
+        }
         one(["link.latency", "link.rate", flit], p.link_rate, p.link_flit_time(), p.link_latency);
         one(
             ["adapter.injection_latency", "adapter.injection_rate", flit],
@@ -353,6 +375,23 @@ impl Checks<'_> {
             p.ejection_flit_time(),
             p.ejection_latency,
         );
+    }
+
+    /// Whether `link.rate` is that of the fastest cables, where the topology gives them rates.
+    fn fastest_rate(&mut self, draft: &Draft) {
+        let Some(fastest) = draft.topology.as_ref().and_then(TopologySpec::fastest_rate) else {
+            return;
+        };
+        let rate = draft.parameters.link_rate;
+        if rate != fastest {
+            let message = format!(
+                "`link.rate` is {}, and the fastest of `rates` is {}",
+                rate_text(rate),
+                rate_text(fastest)
+            );
+            let keys = ["link.rate", "topology.torus.rates"];
+            self.refuse(&keys, message, "leave out `link.rate`, or `rates` of [topology.torus]");
+        }
     }
 
     fn windows(&mut self, draft: &Draft) {

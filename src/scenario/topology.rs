@@ -6,7 +6,10 @@ use std::sync::Arc;
 use crate::topology::Places;
 use crate::topology::builders::ANY_TABLE;
 use crate::topology::netlist::{Adapter, Netlist, Switch};
-use crate::topology::{Fabric, Failures, Faults, TopologyError, Torus};
+use crate::topology::{
+    CableClass, CableRate, CableSpeed, Fabric, Failures, Faults, TopologyError, Torus,
+};
+use crate::units::Rate;
 
 /// What a scenario's fabric is, and what has failed in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +89,22 @@ impl TopologySpec {
             },
             Self::Torus(..) => ANY_TABLE(lanes),
         }
+    }
+
+    /// The classes that cables are of.
+    pub fn cable_classes(&self) -> Vec<CableClass> {
+        match self {
+            Self::Torus(torus, _) => torus.cable_classes(),
+            Self::Switched(spec) => spec.whole.cable_classes().to_vec(),
+        }
+    }
+
+    /// The rate of the fastest cables, if they have rates in bits a second.
+    pub fn fastest_rate(&self) -> Option<Rate> {
+        self.cable_classes().iter().find_map(|class| match class.rate {
+            CableRate::Share { fastest: CableSpeed::Data(rate), .. } => Some(rate),
+            _ => None,
+        })
     }
 
     /// What its nodes are called.

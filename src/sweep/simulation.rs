@@ -21,8 +21,8 @@ use super::warnings::{
 };
 use crate::adaptive::Derouting;
 use crate::engine::{
-    Counters, Deadlock, END, Engine, EngineState, Followed, Interruption, memory_needed,
-    zero_load_latency,
+    Counters, Deadlock, END, EmptyNetwork, Engine, EngineState, Followed, Interruption, Passage,
+    memory_needed,
 };
 use crate::measure::{
     Bottleneck, Collector, CompletionBound, Ending, Explanation, Halt, LogFilter, Logged, Offered,
@@ -38,7 +38,7 @@ use crate::routing::Routes;
 use crate::scenario::{
     InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec,
 };
-use crate::topology::{Fabric, TreeError};
+use crate::topology::{CableClass, Fabric, TreeError};
 use crate::traffic::{
     self, Application, ApplicationSpec, Carrier, Collectives, Leg, LegKind, LoadError, LoadSpec,
     OpenLoad, Pattern, PatternError, PlacementError, Workload,
@@ -182,6 +182,11 @@ impl Simulation {
 
     pub fn fabric(&self) -> &Fabric {
         &self.scenario.network.fabric
+    }
+
+    /// How the largest packets get across channels that err; `None` where links don't.
+    pub fn passage(&self) -> Option<Passage> {
+        self.scenario.parameters.passage(self.fabric().cable_classes())
     }
 
     fn routes(&self) -> &Routes {
@@ -379,7 +384,7 @@ impl Simulation {
         match &measured.ending {
             Ending::Deadlock(_) => warnings.extend(self.scenario.deadlock_advice()),
             Ending::Livelock(livelock) => {
-                warnings.push(livelock_warning(*livelock, &self.scenario.parameters));
+                warnings.push(livelock_warning(*livelock, self.passage()));
             }
             _ => {}
         }
@@ -455,10 +460,13 @@ impl Simulation {
                 - u64::from(
                     parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0)),
                 );
-            let slowest = parameters
-                .injection_flit_time()
-                .max(flit_time)
-                .max(parameters.ejection_flit_time());
+            let slowest = self.fabric().cable_classes().iter().map(|&class| {
+                parameters
+                    .injection_flit_time_of(class)
+                    .max(parameters.flit_time_of(class))
+                    .max(parameters.ejection_flit_time_of(class))
+            });
+            let slowest = slowest.max().expect("a class of cables");
             ZeroLoad { packet, message: packet + slowest * behind }
         });
         Offered {
@@ -479,7 +487,8 @@ impl Simulation {
         places: &[u32],
         outcome: &traffic::Outcome,
     ) -> Explanation {
-        let parameters = &self.scenario.parameters;
+        let (parameters, fabric) = (&self.scenario.parameters, self.fabric());
+        let empty = EmptyNetwork::new(parameters, fabric.cable_classes());
         let flight = |leg: &Leg| {
             if leg.in_memory {
                 return leg.delivered - leg.injected;
@@ -490,9 +499,39 @@ impl Simulation {
             };
             let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
             let flits = parameters.packet_flits(last);
-            zero_load_latency(parameters, leg.hops.into(), flits)
+            let sender = spec.schedule.rank_of(leg.operation);
+            let receiver = spec.schedule.operation(leg.operation).peer;
+            let ends = match leg.kind {
+                // It goes the other way.
+                LegKind::Answer => [receiver, sender],
+                LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
+            };
+            let ends = ends.map(|rank| places[rank as usize]);
+            let ends_classes = ends.map(|terminal| fabric.terminal_class(terminal));
+            empty.latency(ends_classes, self.classes_of_way(ends, leg.hops), flits)
         };
         explain(&spec.schedule, &outcome.records, places, flight)
+    }
+
+    /// The classes of the cables of a way with so many hops; where packets choose ways, which are
+    /// not known, the fastest of the fabric, so that what they take at least is known.
+    fn classes_of_way(&self, [source, destination]: [u32; 2], hops: u8) -> Vec<u8> {
+        let fabric = self.fabric();
+        let mut classes = Vec::new();
+        if fabric.cable_classes().len() > 1 {
+            self.routes().for_each_channel(fabric, source, destination, |channel| {
+                classes.push(fabric.cable_class(channel));
+            });
+        }
+        let chosen = matches!(self.routes(), Routes::Adaptive(_) | Routes::Relation(_));
+        if chosen || classes.len() != usize::from(hops) {
+            let slowness = |class: &CableClass| class.rate.slowness();
+            let fastest = (0..)
+                .zip(fabric.cable_classes())
+                .min_by(|one, other| slowness(one.1).total_cmp(&slowness(other.1)));
+            classes = vec![fastest.expect("a class of cables").0; hops.into()];
+        }
+        classes
     }
 
     /// The channels that the critical path waited for: simulates all of it again, and looks at which channel holds the
@@ -586,7 +625,7 @@ impl Simulation {
         let measured = match measured {
             Ok(measured) => measured,
             Err(Halt::Livelock(livelock)) => {
-                let warning = livelock_warning(livelock, &self.scenario.parameters);
+                let warning = livelock_warning(livelock, self.passage());
                 let found = Finding {
                     measured: unfinished(Status::Livelock, engine.now()),
                     warnings: vec![warning],

@@ -1,7 +1,7 @@
 //! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
 
 use crate::application::{Schedule, Stuck};
-use crate::engine::Parameters;
+use crate::engine::Passage;
 use crate::measure::{
     Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement,
     MOST_WINDOWS,
@@ -28,7 +28,7 @@ pub(super) fn load_warnings(
     measured: &LoadMeasurement,
     offered: f64,
     row: &Measured,
-    Scenario { measure, parameters, .. }: &Scenario,
+    Scenario { measure, parameters, network, .. }: &Scenario,
 ) -> Vec<String> {
     let windows = measured.windows;
     let four_times = |windows: u32| windows.saturating_mul(4).min(MOST_WINDOWS);
@@ -81,7 +81,8 @@ pub(super) fn load_warnings(
             return Vec::new();
         }
     };
-    let bound = parameters.packets_on_a_link().filter(|(most, sent)| f64::from(*most) < *sent);
+    let bound = parameters.packets_on_a_link(network.fabric.cable_classes());
+    let bound = bound.filter(|(most, sent)| f64::from(*most) < *sent);
     let bound = bound.map(|(most, sent)| {
         format!(
             "a channel sends {:.1}% of its rate at the most: replay buffer and numbers are for {most} of the largest \
@@ -94,10 +95,10 @@ pub(super) fn load_warnings(
 }
 
 /// Why a simulation was ended that would go on for ever, and what to change.
-pub(super) fn livelock_warning(livelock: Livelock, parameters: &Parameters) -> String {
+pub(super) fn livelock_warning(livelock: Livelock, passage: Option<Passage>) -> String {
     let way_out = match livelock {
         Livelock::Links { .. } => {
-            let chance = parameters.passage().map_or(0.0, |passage| passage.probability);
+            let chance = passage.map_or(0.0, |passage| passage.probability);
             format!(
                 ": one of the largest packets gets across with probability {chance:.2e}; make packets \
                  smaller (router.maximum_payload), or errors rarer ([link.errors])"

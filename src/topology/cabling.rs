@@ -1,6 +1,7 @@
 //! Fabrics of any shape, put together router by router and cable by cable.
 
-use super::fabric::{Arrangement, Fabric, Labels, NONE};
+use super::cables::Cables;
+use super::fabric::{Arrangement, Capacity, Fabric, Labels, NONE};
 use super::{TopologyError, Torus, connectivity};
 use crate::narrow::narrow;
 
@@ -145,7 +146,8 @@ impl Cabling {
             opposite,
             ring: vec![NONE; ends.len()],
             terminal_router: ports.iter().map(|&(router, _)| router).collect(),
-            capacity: (1, 1),
+            capacity: Capacity::CHANNEL,
+            cables: Cables::default(),
             arrangement: Arrangement::Listed(Labels {
                 routers: self.routers,
                 terminals,

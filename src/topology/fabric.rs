@@ -1,6 +1,7 @@
 //! The graph of routers, channels and terminals.
 
 use super::Torus;
+use super::cables::{CableClass, Cables};
 use crate::narrow::narrow;
 
 /// How a fabric's routers are arranged, and so what they are called.
@@ -26,6 +27,24 @@ pub(super) struct Labels {
     pub grid: Option<Torus>,
 }
 
+/// A terminal's flits at load 1, in flits a flit time at `link.rate`: numerator, denominator, and
+/// how many times as slow the channels are that limit it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Capacity {
+    pub flits: u32,
+    pub of: u32,
+    pub slowness: f64,
+}
+
+impl Capacity {
+    /// A flit a flit time.
+    pub(super) const CHANNEL: Self = Self { flits: 1, of: 1, slowness: 1.0 };
+
+    pub(super) fn value(self) -> f64 {
+        f64::from(self.flits) / f64::from(self.of) / self.slowness
+    }
+}
+
 /// Marks a vacant port, a terminal that has failed, or a channel outside all rings.
 pub const NONE: u32 = u32::MAX;
 
@@ -49,9 +68,8 @@ pub struct Fabric {
     pub(super) ring: Vec<u32>,
     /// The router of each terminal, or [`NONE`] if it has failed.
     pub(super) terminal_router: Vec<u32>,
-    /// A terminal's flits at load 1, in flits per flit time of a network channel: numerator and
-    /// denominator.
-    pub(super) capacity: (u32, u32),
+    pub(super) capacity: Capacity,
+    pub(super) cables: Cables,
     pub(super) arrangement: Arrangement,
 }
 
@@ -107,6 +125,53 @@ impl Fabric {
             },
         );
         left
+    }
+
+    /// The fabric with cables of these classes, by channel and by terminal.
+    ///
+    /// # Panics
+    /// If both channels of a cable are not of one class, or there are more than 80 classes.
+    #[must_use]
+    pub fn with_cables(
+        self,
+        of_channel: impl Fn(Channel) -> CableClass,
+        of_terminal: impl Fn(u32) -> CableClass,
+    ) -> Self {
+        let channels = (0..self.channel_slots()).map(&of_channel);
+        let cables = Cables::new(channels, (0..self.terminals()).map(of_terminal));
+        for cable in self.cables() {
+            let opposite = self.opposite[cable as usize];
+            assert!(
+                cables.of_channel(cable) == cables.of_channel(opposite),
+                "a cable of two classes"
+            );
+        }
+        Self { cables, ..self }
+    }
+
+    /// The classes that cables are of; one at least.
+    pub fn cable_classes(&self) -> &[CableClass] {
+        self.cables.classes()
+    }
+
+    /// The number of a channel's class.
+    pub fn cable_class(&self, channel: Channel) -> u8 {
+        self.cables.of_channel(channel)
+    }
+
+    /// The number of the class of a terminal's cable.
+    pub fn terminal_class(&self, terminal: u32) -> u8 {
+        self.cables.of_terminal(terminal)
+    }
+
+    /// The class of a channel.
+    pub fn cable(&self, channel: Channel) -> CableClass {
+        self.cable_classes()[usize::from(self.cable_class(channel))]
+    }
+
+    /// The class of a terminal's cable.
+    pub fn terminal_cable(&self, terminal: u32) -> CableClass {
+        self.cable_classes()[usize::from(self.terminal_class(terminal))]
     }
 
     /// The router of this name.
@@ -187,12 +252,12 @@ impl Fabric {
         terminals
     }
 
-    /// What a terminal injects at load 1, as a fraction of a network channel's rate: load 1
-    /// saturates the bisection of a torus under uniform traffic (8 B/k for its longest dimension k,
-    /// 4 B/k for a mesh dimension). Of other fabrics, whose bisection is not known, it is the rate of a
-    /// channel.
+    /// What a terminal injects at load 1, as a fraction of `link.rate`: load 1 saturates the
+    /// bisection of a torus under uniform traffic (the least of 8 B/k over its dimensions of k
+    /// nodes whose cables have the rate B, and of 4 B/k over those of a mesh). Of other fabrics,
+    /// whose bisection is not known, it is `link.rate`.
     pub fn capacity(&self) -> f64 {
-        f64::from(self.capacity.0) / f64::from(self.capacity.1)
+        self.capacity.value()
     }
 
     /// The coordinates of a torus whose output ports are its directions, one terminal a router; `None` for

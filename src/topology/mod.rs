@@ -3,10 +3,11 @@
 //! A [`Fabric`] is the graph that routing and the engine see: no dimensions, only routers with
 //! numbered output ports. Where a fabric has coordinates (a torus), they live in its [`Torus`], which
 //! routing and traffic may use and the engine doesn't. [`Cabling`] puts together what has none, and
-//! [`Failures`] takes cables and routers away again. Rates and latencies are no part of a fabric: they belong
-//! to the router model.
+//! [`Failures`] takes cables and routers away again. Rates and latencies belong to the router
+//! model; a fabric says only which of its cables have others ([`CableClass`]).
 
 pub mod builders;
+mod cables;
 mod cabling;
 mod connectivity;
 mod fabric;
@@ -18,6 +19,7 @@ mod size;
 mod spanning_tree;
 mod torus;
 
+pub use cables::{CableClass, CableRate, CableSpeed, LaneRate, LaneSpeed};
 pub use cabling::{Cabling, Port};
 pub(crate) use connectivity::breadth_first;
 pub use fabric::{Channel, Fabric, NONE};

@@ -4,10 +4,12 @@
 //! Directions are numbered in Angara's order, all positive ones first: +x +y +z +k -x -y -z -k; the
 //! output port of a router is the direction's number.
 
-use super::fabric::{Arrangement, Fabric, NONE};
+use super::cables::{CableClass, CableRate, CableSpeed, Cables};
+use super::fabric::{Arrangement, Capacity, Fabric, NONE};
 use super::{Faults, TopologyError, connectivity};
 use crate::memory::claim;
 use crate::narrow::narrow;
+use crate::units::{Picoseconds, Rate};
 
 /// The most dimensions that a torus can have.
 pub const MAXIMUM_DIMENSIONS: usize = 6;
@@ -27,6 +29,8 @@ pub struct Torus {
     /// Whether the dimension closes into a ring: size above 2 and not open.
     closed: Vec<bool>,
     open: Vec<bool>,
+    /// The cables of each dimension; empty if all are alike.
+    cables: Vec<CableClass>,
 }
 
 impl Torus {
@@ -66,7 +70,52 @@ impl Torus {
             .collect();
         let open: Vec<bool> = (0..sizes.len()).map(|dimension| open.contains(&dimension)).collect();
         let closed = sizes.iter().zip(&open).map(|(&size, &open)| size > 2 && !open).collect();
-        Ok(Self { sizes: sizes.to_vec(), strides, closed, open })
+        Ok(Self { sizes: sizes.to_vec(), strides, closed, open, cables: Vec::new() })
+    }
+
+    /// The torus with cables that have rates and latencies of their own, by dimension; the fastest
+    /// have `link.rate`. Empty ones leave all at `link.rate`, or `link.latency`.
+    ///
+    /// # Panics
+    /// If there are not as many as dimensions.
+    #[must_use]
+    pub fn with_cables(self, rates: &[Rate], latencies: &[Picoseconds]) -> Self {
+        let dimensions = self.dimensions();
+        let fits = |count: usize| count == 0 || count == dimensions;
+        assert!(fits(rates.len()) && fits(latencies.len()), "one a dimension");
+        let wired = |&dimension: &usize| self.sizes[dimension] > 1;
+        let wired_rates = (0..dimensions).filter(wired).filter_map(|it| rates.get(it));
+        let fastest = wired_rates.max().copied();
+        let cables = (0..dimensions).map(|dimension| CableClass {
+            rate: match (rates.get(dimension), fastest) {
+                (Some(&own), Some(fastest)) if wired(&dimension) => CableRate::Share {
+                    cable: CableSpeed::Data(own),
+                    fastest: CableSpeed::Data(fastest),
+                },
+                _ => CableRate::Link,
+            },
+            latency: latencies.get(dimension).copied(),
+        });
+        let cables: Vec<CableClass> = cables.collect();
+        let are_usual = cables.iter().all(|class| *class == CableClass::default());
+        Self { cables: if are_usual { Vec::new() } else { cables }, ..self }
+    }
+
+    /// The cables of a dimension.
+    pub fn cables(&self, dimension: usize) -> CableClass {
+        self.cables.get(dimension).copied().unwrap_or_default()
+    }
+
+    /// The cables of all dimensions that have some; of one if there are none.
+    pub fn cable_classes(&self) -> Vec<CableClass> {
+        let wired = (0..self.dimensions()).filter(|&dimension| self.sizes[dimension] > 1);
+        let mut classes: Vec<CableClass> = Vec::new();
+        for class in wired.map(|dimension| self.cables(dimension)) {
+            if !classes.contains(&class) {
+                classes.push(class);
+            }
+        }
+        classes
     }
 
     /// Nodes along each dimension.
@@ -223,10 +272,24 @@ impl Torus {
             opposite,
             terminal_router,
             capacity: self.capacity(),
+            cables: Cables::default(),
             arrangement: Arrangement::Torus(self.clone()),
         };
         connectivity::check(&fabric)?;
-        Ok(fabric)
+        if self.cables.is_empty() {
+            return Ok(fabric);
+        }
+        // Adapters have rates of their own, which no cable lowers.
+        let classes = self.cable_classes();
+        let usual = classes.iter().find(|class| class.rate.slowness() == 1.0).copied();
+        let usual = usual.unwrap_or(classes[0]);
+        let wired: Vec<bool> =
+            (0..fabric.channel_slots()).map(|channel| fabric.target(channel).is_some()).collect();
+        let of_channel = |channel| match wired[channel as usize] {
+            true => self.cables(self.dimension(channel % directions)),
+            false => usual,
+        };
+        Ok(fabric.with_cables(of_channel, |_| usual))
     }
 
     /// Bytes that its fabric takes while it is made, about.
@@ -235,13 +298,17 @@ impl Torus {
         u64::from(self.nodes()) * (u64::from(self.directions()) * 13 + 21)
     }
 
-    /// Load 1 in flits a flit time of a channel: the least of 8/k over the ring dimensions and 4/k
-    /// over the others.
-    fn capacity(&self) -> (u32, u32) {
-        let fractions = (0..self.dimensions())
+    /// Load 1 in flits a flit time at `link.rate`: the least of 8/k over the ring dimensions and
+    /// 4/k over the others, each times the fraction of that rate which the dimension's cables have.
+    fn capacity(&self) -> Capacity {
+        let of_dimensions = (0..self.dimensions())
             .filter(|&dimension| self.sizes[dimension] > 1)
-            .map(|dimension| (if self.closed[dimension] { 8 } else { 4 }, self.sizes[dimension]));
-        fractions.min_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1))).expect("two nodes or more")
+            .map(|dimension| Capacity {
+                flits: if self.closed[dimension] { 8 } else { 4 },
+                of: self.sizes[dimension],
+                slowness: self.cables(dimension).rate.slowness(),
+            });
+        of_dimensions.min_by(|a, b| a.value().total_cmp(&b.value())).expect("two nodes or more")
     }
 
     /// Numbers the closed cycles of each direction; a row with a missing channel is no ring.

@@ -5,6 +5,7 @@ pub mod browser;
 pub mod by_hand;
 pub mod made_up;
 pub mod message;
+pub mod random_cables;
 pub mod random_errors;
 pub mod random_flit_scenario;
 pub mod random_relation;

@@ -38,8 +38,11 @@ fn generator(seed: u64) -> ChaCha8Rng {
 fn errors(random: &mut dyn Rng, fabric: &Fabric, parameters: &Parameters) -> LinkErrors {
     let largest = parameters.maximum_packet();
     let bits = f64::from(largest) * (8 * parameters.flit.0) as f64;
-    let flit_time = parameters.link_flit_time();
-    let slowest = flit_time.max(parameters.injection_flit_time());
+    let classes = fabric.cable_classes().iter();
+    let flit_time = classes.clone().map(|&it| parameters.flit_time_of(it)).max().expect("some");
+    let latency = classes.clone().map(|&it| parameters.latency_of(it)).max().expect("some");
+    let injection = classes.map(|&it| parameters.injection_flit_time_of(it)).max();
+    let slowest = flit_time.max(injection.expect("some"));
     // How long a packet may have a channel when nothing else is in its way.
     let hold = slowest * u64::from(largest);
     let bit_error_rate = match random.random_range(0..6) {
@@ -62,9 +65,8 @@ fn errors(random: &mut dyn Rng, fabric: &Fabric, parameters: &Parameters) -> Lin
         _ => random.random_range(0..=10 * largest),
     };
     // A packet's last flit there, a verdict that waits for a packet, and back.
-    let round_trip: Picoseconds = 2 * parameters.link_latency
-        + parameters.crossbar_latency
-        + (2 * u64::from(largest) + 1) * flit_time;
+    let round_trip: Picoseconds =
+        2 * latency + parameters.crossbar_latency + (2 * u64::from(largest) + 1) * flit_time;
     let longer = match random.random_range(0..4) {
         0 => 0,
         1 => random.random_range(0..=flit_time.0),

@@ -33,7 +33,7 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
         1 if seed % 8 == 5 => Scenario::drawn_choosing(random, seed, work),
         _ => Scenario::drawn(random, work),
     };
-    scenario = scenario.with_rules(seed);
+    scenario = scenario.with_rules(seed).with_cables_at_times(seed);
     share(random, &mut scenario);
     if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario }
 }
@@ -41,7 +41,8 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
 /// The scenario of this seed under adaptive routing whose escape follows a table.
 pub fn flit_scenario_by_table(seed: u64) -> Scenario {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut scenario = Scenario::drawn_adaptive_by_table(&mut random, seed, WORK);
+    let mut scenario =
+        Scenario::drawn_adaptive_by_table(&mut random, seed, WORK).with_cables_at_times(seed);
     share(&mut random, &mut scenario);
     scenario
 }

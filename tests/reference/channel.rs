@@ -2,7 +2,11 @@
 
 use std::collections::VecDeque;
 
-use flitlab::{engine::Parameters, topology::Fabric, units::Picoseconds};
+use flitlab::{
+    engine::Parameters,
+    topology::{CableClass, CableRate, Fabric},
+    units::Picoseconds,
+};
 
 use super::choosing;
 
@@ -15,18 +19,36 @@ pub enum ChannelKind {
 }
 
 impl ChannelKind {
-    /// The time of a flit, the latency, and the flits for which each virtual channel has room at the far end.
-    pub fn figures(self, parameters: &Parameters) -> (Picoseconds, Picoseconds, u32) {
-        let (flit_time, latency, capacity) = match self {
-            Self::Network => {
-                (parameters.link_flit_time(), parameters.link_latency, parameters.buffer)
-            }
+    /// The time of a flit, the latency, and the flits for which each virtual channel has room at
+    /// the far end, on a class of cables.
+    pub fn figures(
+        self,
+        parameters: &Parameters,
+        cable: CableClass,
+    ) -> (Picoseconds, Picoseconds, u32) {
+        let (rate, latency, capacity) = match self {
+            Self::Network => (parameters.link_rate, parameters.link_latency, parameters.buffer),
             Self::Injection => (
-                parameters.injection_flit_time(),
+                parameters.injection_rate,
                 parameters.injection_latency,
                 parameters.injection_buffer,
             ),
-            Self::Ejection => (parameters.ejection_flit_time(), parameters.ejection_latency, 0),
+            Self::Ejection => (parameters.ejection_rate, parameters.ejection_latency, 0),
+        };
+        let usual = time_of_flit(parameters, rate.0);
+        let mut own = usual;
+        if let CableRate::Share { cable, fastest } = cable.rate
+            && cable.data() != fastest.data()
+        {
+            let (part, of) = (u128::from(cable.data().0), u128::from(fastest.data().0));
+            let of_cable = (2 * u128::from(parameters.link_rate.0) * part + of) / (2 * of);
+            let of_cable = of_cable.try_into().expect("it is slower than the fastest");
+            let slower = if self == Self::Network { of_cable } else { rate.0.min(of_cable) };
+            own = time_of_flit(parameters, slower);
+        }
+        let (flit_time, latency) = match cable.latency {
+            Some(latency) if self == Self::Network => (own, latency),
+            _ => (own, latency + own - usual),
         };
         assert!(
             Picoseconds::ZERO < flit_time && flit_time <= latency,
@@ -34,6 +56,13 @@ impl ChannelKind {
         );
         (flit_time, latency, capacity)
     }
+}
+
+/// The time of a flit at so many bits a second, to the nearest picosecond.
+fn time_of_flit(parameters: &Parameters, rate: u64) -> Picoseconds {
+    let rate = u128::from(rate);
+    let doubled = 2 * 8_000_000_000_000 * u128::from(parameters.flit.0);
+    Picoseconds(((doubled + rate) / (2 * rate)).max(1).try_into().expect("a flit is short"))
 }
 
 /// What an output of a router leads to.

@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use flitlab::{engine::Parameters, topology::Fabric, units::Picoseconds};
+use flitlab::{
+    engine::Parameters,
+    topology::{CableClass, Fabric},
+    units::Picoseconds,
+};
 
 use super::{
     Place,
@@ -89,8 +93,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    fn new(kind: ChannelKind, parameters: &Parameters) -> Self {
-        let (flit_time, latency, capacity) = kind.figures(parameters);
+    fn new(kind: ChannelKind, parameters: &Parameters, cable: CableClass) -> Self {
+        let (flit_time, latency, capacity) = kind.figures(parameters, cable);
         let leaves_router = kind != ChannelKind::Injection;
         let crossbar = if leaves_router { parameters.crossbar_latency } else { Picoseconds::ZERO };
         Self {
@@ -137,7 +141,8 @@ impl Network {
             let Some(target) = fabric.target(number) else { continue };
             let source = fabric.source(number);
             let port = (number - fabric.outputs(source).start) as u16;
-            let mut channel = Channel::new(ChannelKind::Network, parameters);
+            let cable = fabric.cable(number);
+            let mut channel = Channel::new(ChannelKind::Network, parameters, cable);
             channel.ring = fabric.ring(number);
             channel.link = Link::new(parameters, number);
             let channel = network.add(channel);
@@ -152,14 +157,15 @@ impl Network {
         }
         for terminal in fabric.live_terminals() {
             let router = fabric.terminal_router(terminal).expect("it is live") as usize;
+            let cable = fabric.terminal_cable(terminal);
             for _ in 0..parameters.injection_channels {
-                let channel = network.add(Channel::new(ChannelKind::Injection, parameters));
+                let channel = network.add(Channel::new(ChannelKind::Injection, parameters, cable));
                 network.routers[router].inputs.push(channel);
                 let queues = InjectionQueues::new(channel, parameters.virtual_channels);
                 network.adapters[terminal as usize].push(queues);
             }
             for number in 0..parameters.ejection_channels {
-                let channel = network.add(Channel::new(ChannelKind::Ejection, parameters));
+                let channel = network.add(Channel::new(ChannelKind::Ejection, parameters, cable));
                 let name = OutputName::Ejection { terminal, number };
                 network.routers[router].add_output(name, channel);
             }

@@ -32,7 +32,11 @@ use flitlab::{
     units::Picoseconds,
 };
 
-use crate::reference::{channel::arrived, packet::Packet, terminal::Terminals};
+use crate::reference::{
+    channel::{ChannelKind, arrived},
+    packet::Packet,
+    terminal::Terminals,
+};
 
 pub use failures::{Failure, Losses, run as run_with_failure};
 use network::{Channel, Flit, Network, Router};
@@ -169,6 +173,13 @@ impl<'a> Simulator<'a> {
     fn crossbar_time(&self, router: usize, output: usize) -> Picoseconds {
         let channel = self.routers[router].outputs[output].channel;
         self.channels[channel].flit_time.div_ceil(self.parameters.crossbar_speedup.into())
+    }
+
+    /// The longest `C` of channels between routers.
+    fn longest_crossbar_time(&self) -> Picoseconds {
+        let network = self.channels.iter().filter(|it| it.kind == ChannelKind::Network);
+        let longest = network.map(|it| it.flit_time).max().expect("a packet has a choice");
+        longest.div_ceil(self.parameters.crossbar_speedup.into())
     }
 
     fn run(mut self, every_tick: bool) -> Result<(Log, Digest), Deadlock> {

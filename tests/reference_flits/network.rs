@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use flitlab::{
     engine::{FlitSharing, Parameters},
-    topology::Fabric,
+    topology::{CableClass, Fabric},
     units::Picoseconds,
 };
 
@@ -43,8 +43,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    fn new(kind: ChannelKind, number: u32, parameters: &Parameters) -> Self {
-        let (flit_time, latency, capacity) = kind.figures(parameters);
+    fn new(kind: ChannelKind, number: u32, parameters: &Parameters, cable: CableClass) -> Self {
+        let (flit_time, latency, capacity) = kind.figures(parameters, cable);
         Self {
             kind,
             number,
@@ -166,7 +166,8 @@ impl Network {
             for (port, slot) in fabric.outputs(router).enumerate() {
                 let number = number();
                 if let Some(target) = fabric.target(slot) {
-                    let mut channel = Channel::new(ChannelKind::Network, number, parameters);
+                    let cable = fabric.cable(slot);
+                    let mut channel = Channel::new(ChannelKind::Network, number, parameters, cable);
                     channel.ring = fabric.ring(slot);
                     channel.leads_to = Some((target as usize, 0));
                     let name = OutputName::Port(port as u16);
@@ -174,8 +175,9 @@ impl Network {
                 }
             }
             for &terminal in terminals {
+                let cable = fabric.terminal_cable(terminal);
                 for place in 0..parameters.ejection_channels {
-                    let channel = Channel::new(ChannelKind::Ejection, number(), parameters);
+                    let channel = Channel::new(ChannelKind::Ejection, number(), parameters, cable);
                     let name = OutputName::Ejection { terminal, number: place };
                     self.add_output(router as usize, name, channel, sharing);
                 }
@@ -183,7 +185,8 @@ impl Network {
         }
         for terminal in 0..fabric.terminals() {
             for _ in 0..parameters.injection_channels {
-                let mut channel = Channel::new(ChannelKind::Injection, number(), parameters);
+                let cable = fabric.terminal_cable(terminal);
+                let mut channel = Channel::new(ChannelKind::Injection, number(), parameters, cable);
                 let Some(router) = fabric.terminal_router(terminal) else { continue };
                 channel.leads_to = Some((router as usize, 0));
                 self.channels.push(channel);

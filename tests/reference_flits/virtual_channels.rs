@@ -18,7 +18,7 @@ struct Wish {
     open: Vec<Onto>,
     /// Whether it accepts by the routing's selection.
     chooses: bool,
-    /// One of the outputs for which it asks; all have the same flit time.
+    /// The first of the outputs for which it asks.
     output: usize,
 }
 
@@ -40,7 +40,11 @@ impl Simulator<'_> {
             }
         }
         for (queue, wish) in wishes {
-            let again = now + self.crossbar_time(router, wish.output);
+            let takes = match self.may_choose(wish.place, wish.packet) {
+                true => self.longest_crossbar_time(),
+                false => self.crossbar_time(router, wish.output),
+            };
+            let again = now + takes;
             self.routers[router].queue(queue).packet_asks_again = again;
             self.due.insert(again);
         }

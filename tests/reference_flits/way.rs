@@ -123,6 +123,14 @@ impl Simulator<'_> {
         (allowed.map(|number| (output, number)).filter(is_open).collect(), false)
     }
 
+    /// Whether a packet has a choice of its next output, open or not.
+    pub fn may_choose(&self, place: Place, packet: usize) -> bool {
+        match self.routes {
+            Routes::Relation(routes) => !self.hops(routes, place, packet).is_empty(),
+            _ => self.choice(place, packet).is_some(),
+        }
+    }
+
     /// All virtual channels for which a packet asks, open or not.
     pub fn asked_for(&self, place: Place, packet: usize) -> Vec<Onto> {
         if let Routes::Relation(routes) = self.routes {

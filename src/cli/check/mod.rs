@@ -1,5 +1,6 @@
 //! `flitlab check`: what would be run, without running it.
 
+mod cables;
 mod survey;
 
 use clap::Args;
@@ -18,7 +19,7 @@ use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
 use flitlab::routing::Freedom;
 use flitlab::scenario::{self, Deadlock, Diagnostics, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
-use flitlab::topology::SpanningTree;
+use flitlab::topology::{CableClass, SpanningTree};
 use flitlab::traffic::{ApplicationSpec, Carrier, CollectiveSpec, RemoteMemorySpec};
 use flitlab::units::{bytes_text, time_text};
 
@@ -96,11 +97,11 @@ impl Check {
                 "{}\n{}{}{}",
                 text::headline(&simulation),
                 facts(&simulation, &expectation),
-                rounding(&scenario.parameters),
+                rounding(&scenario.parameters, simulation.fabric().cable_classes()),
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
         }
-        if let Some(warning) = passage_warning(&scenario.parameters) {
+        if let Some(warning) = simulation.passage().as_ref().and_then(passage_warning) {
             say(&format!("warning: {warning}"));
         }
         if !deadlock {
@@ -157,6 +158,9 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 21);
     line("channels", format!("{} between routers", expectation.channels));
+    if let Some(cables) = cables::text(simulation.fabric(), parameters) {
+        line("cables", cables);
+    }
     line("router", preset(scenario));
     line("virtual channels", virtual_channels(simulation));
     let packet = format!(
@@ -176,7 +180,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         time_text(parameters.send_overhead + parameters.receive_overhead)
     );
     line("zero-load latency", latency);
-    if let Some((most, sent)) = parameters.packets_on_a_link() {
+    if let Some((most, sent)) = parameters.packets_on_a_link(simulation.fabric().cable_classes()) {
         let bound = f64::from(most) / sent;
         let bound = if bound < 1.0 {
             format!("which bounds each channel to {:.1}% of its rate", 100.0 * bound)
@@ -189,7 +193,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         );
         line("links that err", text);
     }
-    if let Some(passage) = parameters.passage() {
+    if let Some(passage) = simulation.passage() {
         line("getting across", passage_text(&passage));
     }
     if let RoutingSpec::Agnostic { algorithm, .. } = &scenario.network.routing {
@@ -249,8 +253,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
 const MANY_SENDINGS: f64 = 10.0;
 
 /// What to expect of links that damage nearly every packet.
-fn passage_warning(parameters: &Parameters) -> Option<String> {
-    let passage = parameters.passage()?;
+fn passage_warning(passage: &Passage) -> Option<String> {
     let sendings = passage.sendings();
     let way_out = "make packets smaller (router.maximum_payload), or errors rarer ([link.errors])";
     if sendings > SENDINGS_OF_A_LIVELOCK as f64 {
@@ -409,7 +412,7 @@ fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str>
 }
 
 /// Rates that give no whole number of picoseconds a flit, and by how much they are off.
-fn rounding(parameters: &Parameters) -> String {
-    let rounded = text::rounded_rates(parameters, 0.0);
+fn rounding(parameters: &Parameters, cables: &[CableClass]) -> String {
+    let rounded = text::rounded_rates(parameters, cables, 0.0);
     rounded.iter().map(|value| terminal::fact("rounding", value, 21)).collect()
 }

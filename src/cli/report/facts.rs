@@ -64,7 +64,10 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         .map(|row| format!("{} for {:.3} us", row.channel, row.held_up.0 as f64 / 1e6));
     let held_up = held_up.collect::<Vec<_>>().join(", ");
     fact("critical path held up by", Some(held_up).filter(|text| !text.is_empty()));
-    fact("links", joined(&[("link.rate", ""), ("link.latency", "")]));
+    let of_dimensions =
+        [("topology.torus.rates", " by dimension"), ("topology.torus.latencies", " by dimension")];
+    let links = [&[("link.rate", ""), ("link.latency", "")][..], &of_dimensions].concat();
+    fact("links", joined(&links));
     fact("seed", value("seed"));
     if let Some(expected) = expected {
         let first = if is_swept(keys) { " (at the first point)" } else { "" };

@@ -102,7 +102,7 @@ impl Sweep {
                 sweep.repetitions
             ));
         }
-        for note in text::far_rates(sweep.points.iter().map(|point| &point.scenario.parameters)) {
+        for note in text::far_rates(sweep.points.iter().map(|point| &point.scenario)) {
             say(&format!("warning: {note}"));
         }
         if let Some(differ) = unasked::text(&sweep.unasked) {

@@ -120,14 +120,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             self.counters.flits_created += u64::from(packet.flits);
         }
         let state = &mut *self.output(output);
-        let (kind, goes_on) = (state.kind, state.kind == ChannelKind::Network);
+        let (timing, goes_on) = (state.timing, state.kind == ChannelKind::Network);
         let packet = &mut self.packets.packets[slot as usize];
         let (flits, way) = (packet.flits, packet.way.0);
         if self.trace.is_some() {
             note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
         }
-        let last = self.whole.send(packet, kind, now);
-        let released = last + self.whole.timing(kind).flit;
+        let last = self.whole.send(packet, timing, now);
+        let released = last + self.whole.timing(timing).flit;
         let (arrives, source, sequence) = (packet.tail, packet.source, packet.sequence);
         let time = self.epoch + Picoseconds::from(now);
         self.digest.add(time, self.first_channel + channel, source, sequence);

@@ -95,6 +95,12 @@ impl<'p> Plain<'p> {
         starts.iter().map(|&start| start + p.injection_latency).collect()
     }
 
+    /// The time of a flit on a router's cable, and its latency; of either direction.
+    fn link(&self, router: u32, port: u32) -> (Picoseconds, Picoseconds) {
+        let cable = self.fabric.cable(self.fabric.outputs(router).start + port);
+        (self.p.flit_time_of(cable), self.p.latency_of(cable))
+    }
+
     /// When flits that are in a buffer may go on.
     fn routed(&self, flits: &[Picoseconds]) -> Picoseconds {
         let header = match self.p.switching {
@@ -139,14 +145,15 @@ impl<'p> Plain<'p> {
         for port in self.tree.children(router).to_vec() {
             let child = self.fabric.target(self.fabric.outputs(router).start + port).unwrap();
             let (ready, flits) = self.result(child, at, number);
-            let room = self.room(&self.up[place][port as usize], p.buffer, number, p.link_latency);
+            let (link_flit, latency) = self.link(router, port);
+            let room = self.room(&self.up[place][port as usize], p.buffer, number, latency);
             let output = self.tree.parent(child).unwrap() as usize;
             let first = ready.max(self.output_free[child as usize][output]).max(room);
-            let starts = Self::starts(first, &flits, p.link_flit_time());
-            let released = *starts.last().unwrap() + p.link_flit_time();
+            let starts = Self::starts(first, &flits, link_flit);
+            let released = *starts.last().unwrap() + link_flit;
             self.output_free[child as usize][output] = released;
             self.result_left[child as usize].push(released);
-            let forward = p.crossbar_latency + p.link_latency;
+            let forward = p.crossbar_latency + latency;
             take(self, Some(port as usize), starts.iter().map(|&it| it + forward).collect());
         }
         if operands.len() == 1 {
@@ -188,7 +195,7 @@ impl<'p> Plain<'p> {
                 port => {
                     let to = self.fabric.target(self.fabric.outputs(router).start + port as u32);
                     let buffer = &self.down[to.unwrap() as usize];
-                    self.room(buffer, p.buffer, number, p.link_latency)
+                    self.room(buffer, p.buffer, number, self.link(router, port as u32).1)
                 }
             };
             firsts.push((port, ask.max(self.output_free[place][port]).max(room)));
@@ -201,8 +208,10 @@ impl<'p> Plain<'p> {
         let mut arrivals = Vec::new();
         for (port, first) in firsts {
             let to_sink = port == eject;
-            let flit = if to_sink { p.ejection_flit_time() } else { p.link_flit_time() };
-            let latency = if to_sink { p.ejection_latency } else { p.link_latency };
+            let (flit, latency) = match to_sink {
+                true => (p.ejection_flit_time(), p.ejection_latency),
+                false => self.link(router, port as u32),
+            };
             let starts = Self::starts(first, &flits, flit);
             let end = *starts.last().unwrap() + flit;
             self.output_free[place][port] = end;

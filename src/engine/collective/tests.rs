@@ -35,6 +35,15 @@ fn torus(sizes: &[u32]) -> Fabric {
     Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap()
 }
 
+/// A torus whose dimensions have cables of different rates, the fastest with that of the
+/// parameters; an empty list of latencies leaves these to follow.
+fn uneven_torus(sizes: &[u32], latencies: &[Picoseconds]) -> Fabric {
+    let rates = [20, 60, 45, 30].map(|rate| Rate(rate * 1_000_000_000));
+    let latencies = &latencies[..latencies.len().min(sizes.len())];
+    let torus = Torus::new(sizes, &[]).unwrap();
+    torus.with_cables(&rates[..sizes.len()], latencies).fabric(&Faults::default()).unwrap()
+}
+
 fn spec(kind: CollectiveKind, bytes: u64, rounds: u32) -> CollectiveSpec {
     CollectiveSpec {
         kind,
@@ -97,7 +106,15 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
     let mut random = ChaCha8Rng::seed_from_u64(3);
     for round in 0..150 {
         let sizes: &[&[u32]] = &[&[4, 4], &[3, 5, 2], &[8], &[2, 2, 3, 2], &[5, 3]];
-        let whole = torus(sizes[round % sizes.len()]);
+        let sizes = sizes[round % sizes.len()];
+        let whole = match round % 3 {
+            0 => torus(sizes),
+            1 if sizes.len() > 1 => uneven_torus(sizes, &[]),
+            _ if sizes.len() > 1 => {
+                uneven_torus(sizes, &[9_000, 70_000, 8_000, 300_000].map(Picoseconds))
+            }
+            _ => torus(sizes),
+        };
         let cables: Vec<u32> = whole.cables().filter(|_| random.random_bool(0.1)).collect();
         let fabric = whole.without(&cables, &[]);
         let live: Vec<u32> = fabric.live_terminals().collect();

@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::{COLLECTIVE, Trees};
 use crate::engine::Switching;
 use crate::engine::credits::Credit;
-use crate::engine::network::ChannelKind;
 use crate::engine::packet::{Origin, Packet, last_start};
-use crate::engine::ports::Queue;
+use crate::engine::ports::{Input, Queue};
 use crate::engine::router::Visit;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick, rebased};
@@ -241,9 +240,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     pub(super) fn release_buffer(&mut self, pair: u32, flits: u16, released: Tick, settled: Tick) {
         let (input, lane) = self.place(pair);
         let input = self.input(input);
-        let (feeder, injects) = (input.feeder, input.injects);
-        let kind = if injects { ChannelKind::Injection } else { ChannelKind::Network };
-        let credit = Credit { time: released + self.whole.timing(kind).back, flits };
+        let &mut Input { feeder, injects, timing, .. } = input;
+        let credit = Credit { time: released + self.whole.timing(timing).back, flits };
         if injects {
             self.return_to_terminal(pair, feeder, credit, settled);
         } else {

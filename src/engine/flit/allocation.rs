@@ -2,7 +2,7 @@
 //! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
 
 use super::contest::Claim;
-use super::queue::Stage;
+use super::queue::{Queue, Stage};
 use super::visit::{FlitVisit, MASKED};
 use super::{Input, Output, first_from, turn};
 use crate::engine::Arbitration;
@@ -224,8 +224,12 @@ impl FlitVisit<'_, '_> {
 
     /// A queue has taken part in an allocation in vain.
     fn lose(&mut self, queue: usize, now: Tick) {
-        let output = usize::from(self.queue(queue).output);
-        let again = now + self.crossbar(output);
+        let &mut Queue { output, options, .. } = self.queue(queue);
+        let again = now
+            + match options {
+                0 => self.crossbar(output.into()),
+                _ => self.rules.longest_crossbar,
+            };
         self.queue(queue).again = again;
         self.set_due(queue, again);
     }

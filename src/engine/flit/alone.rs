@@ -94,11 +94,11 @@ impl FlitVisit<'_, '_> {
 
     fn send_alone(&mut self, place: usize, until: Tick, arrivals: &mut Vec<Tick>) {
         let own = self.state.contenders[place];
-        let pace = self.rules.paces[usize::from(own.kind)];
+        let pace = self.rules.paces[usize::from(own.timing)];
         let mut output = self.state.outputs[own.exit as usize];
         let mut free_at = self.state.inputs[own.entry as usize].free_at;
         let mut flits = self.state.queues[own.queue as usize].flits;
-        let back = self.rules.back[usize::from(own.injects)];
+        let back = self.rules.back[usize::from(own.fed_timing)];
         let mut last = 0;
         while !flits.is_empty() {
             let came = flits.front(&self.state.times).max(own.again);

@@ -47,9 +47,11 @@ pub(super) struct Contender {
     pub left: u16,
     /// Its queue among those of its input port.
     pub of_port: u16,
-    /// The lane that it has at its output, and the kind of channel.
+    /// The lane that it has at its output, and which of the network's timings that channel has.
     pub onto: u8,
-    pub kind: u8,
+    pub timing: u8,
+    /// Which of them the channel has that feeds its queue.
+    pub fed_timing: u8,
     /// Whether its flits take credits, and whether they leave the network.
     pub needs_room: bool,
     pub leaves: bool,
@@ -86,7 +88,8 @@ impl Contender {
         left: 0,
         of_port: 0,
         onto: 0,
-        kind: 0,
+        timing: 0,
+        fed_timing: 0,
         needs_room: false,
         leaves: false,
         has_header: false,
@@ -204,7 +207,8 @@ impl FlitVisit<'_, '_> {
             left,
             of_port,
             onto: lane,
-            kind: port.kind as u8,
+            timing: port.timing,
+            fed_timing: feeder.timing,
             needs_room: port.needs_room,
             leaves: leaves(port),
             has_header: !leaves(port),

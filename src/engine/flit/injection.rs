@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Flits, first_from};
+use crate::engine::Switching;
 use crate::engine::model::Model;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::{ChannelKind, Switching};
 use crate::narrow::fitted;
 use crate::routing::Routes;
 use crate::topology::NONE;
@@ -142,7 +142,7 @@ impl Model<'_> {
         let adapter = self.sources.adapters[terminal as usize];
         let room = (adapter.room + of_terminal * lanes) as usize + usize::from(lane);
         let pair = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(lane);
-        let timing = *self.whole.timing(ChannelKind::Injection);
+        let timing = *self.whole.timing(adapter.timing);
         let channel = self.whole.channel_of_injection(self.schedule.part, number);
         let in_part = fitted!(self.ports.outputs, u32) + number;
         let mut arrivals = std::mem::take(&mut flits.scratch.arrivals);

@@ -123,10 +123,13 @@ struct Rules {
     /// Whether packets wait for their last flit.
     forwards_whole: bool,
     arbitration: Arbitration,
-    /// By kind of channel.
-    paces: [Pace; 3],
-    /// How long a credit is on its way over a channel between routers, and over a terminal's.
-    back: [Tick; 2],
+    /// By timing of the network.
+    paces: Vec<Pace>,
+    /// The longest time of a flit on a crossbar to a network channel: after it packets ask again
+    /// that have a choice.
+    longest_crossbar: Tick,
+    /// How long a credit is on its way, by timing of the network.
+    back: Vec<Tick>,
     /// Lanes of a channel.
     lanes: u32,
     /// Lanes of data and requests; those of responses follow.
@@ -200,13 +203,21 @@ impl Flits {
         let by_source = whole.routes_by_source();
         let split = reads && by_source;
         let data_lanes = if split { lanes / 2 } else { lanes };
+        let paces: Vec<Pace> =
+            whole.timings().iter().map(|it| Pace::new(it, parameters, &sharing)).collect();
+        let fabric = whole.fabric;
+        let wired = (0..fabric.channel_slots()).filter(|&it| fabric.target(it).is_some());
+        let timing =
+            |channel| whole.network.timing(ChannelKind::Network, fabric.cable_class(channel));
+        let crossbars = wired.map(|channel| paces[usize::from(timing(channel))].crossbar);
+        let longest_crossbar = crossbars.max().unwrap_or(0);
         let rules = Rules {
+            longest_crossbar,
             arbitration: parameters.arbitration,
             routing: whole.routing,
             forwards_whole: parameters.switching == Switching::StoreAndForward,
-            paces: whole.timings.map(|timing| Pace::new(&timing, parameters, &sharing)),
-            back: [ChannelKind::Network, ChannelKind::Injection]
-                .map(|kind| whole.timing(kind).back),
+            paces,
+            back: whole.timings().iter().map(|timing| timing.back).collect(),
             lanes,
             data_lanes,
             kinds: [Kind::new(0, data_lanes), Kind::new(data_lanes, lanes - data_lanes)],

@@ -30,13 +30,16 @@ pub(super) struct Feeder {
     pub place: u32,
     /// Whether it is a terminal's.
     pub injects: bool,
+    /// Which of the network's timings the channel has.
+    pub timing: u8,
 }
 
 impl Feeder {
     /// Of the queues of an input port and lane.
     pub(super) fn new(entry: &ports::Input, lane: u32) -> Self {
-        let &ports::Input { feeder, injects, .. } = entry;
-        Self { place: if feeder & AWAY == 0 { feeder + lane } else { feeder }, injects }
+        let &ports::Input { feeder, injects, timing, .. } = entry;
+        let place = if feeder & AWAY == 0 { feeder + lane } else { feeder };
+        Self { place, injects, timing }
     }
 }
 

@@ -91,7 +91,7 @@ impl FlitVisit<'_, '_> {
     #[inline(always)]
     pub(super) fn yield_to_others(&mut self, place: usize, now: Tick) {
         let contender = &mut self.state.contenders[place];
-        let again = now + self.rules.paces[usize::from(contender.kind)].crossbar;
+        let again = now + self.rules.paces[usize::from(contender.timing)].crossbar;
         contender.again = again;
         let next = &mut self.state.claims[place].next;
         *next = again.max(*next);
@@ -111,7 +111,7 @@ impl FlitVisit<'_, '_> {
         let claim = claims[place];
         let left = own.left - 1;
         own.left = left;
-        let pace = &self.rules.paces[usize::from(own.kind)];
+        let pace = &self.rules.paces[usize::from(own.timing)];
         let (entry, exit) = (&mut inputs[own.entry as usize], &mut outputs[own.exit as usize]);
         exit.waiting -= 1;
         pass_turn((&claim, own.of_port), (entry, exit), (in_first_round, by_weights));
@@ -133,7 +133,7 @@ impl FlitVisit<'_, '_> {
         let next = came.max(credit).max(soonest);
         self.digest.add_marked(time, own.mark);
         self.statistics.flits[own.counted as usize] += 1;
-        let back = now + self.rules.back[usize::from(own.injects)];
+        let back = now + self.rules.back[usize::from(own.fed_timing)];
         let awaited = give_back(lanes.get_mut(own.feeder as usize), back, times);
         // Most flits are on their way now, and nobody waits for them.
         let is_sent = match queues.get_mut(own.far as usize) {
@@ -237,8 +237,9 @@ impl FlitVisit<'_, '_> {
     /// waits for the credit.
     #[cold]
     pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
-        let &Contender { queue, entry, feeder, injects, .. } = &self.state.contenders[place];
-        let time = now + self.rules.back[usize::from(injects)];
+        let &Contender { queue, entry, feeder, injects, fed_timing, .. } =
+            &self.state.contenders[place];
+        let time = now + self.rules.back[usize::from(fed_timing)];
         if feeder & AWAY != 0 {
             let lane = self.state.queues[queue as usize].entry;
             let entry = self.ports.entries[(feeder & !AWAY) as usize];

@@ -264,7 +264,7 @@ impl FlitVisit<'_, '_> {
     /// The time that a flit takes the crossbar to an output.
     #[inline(always)]
     pub(super) fn crossbar(&self, output: usize) -> Tick {
-        self.rules.paces[self.port(output).kind as usize].crossbar
+        self.rules.paces[usize::from(self.port(output).timing)].crossbar
     }
 
     #[inline(always)]

@@ -1,9 +1,8 @@
 //! Bad copies leave buffers (docs/model.md, "Links that err").
 
-use crate::engine::ChannelKind;
 use crate::engine::credits::Credit;
 use crate::engine::packet::Packet;
-use crate::engine::ports::Queue;
+use crate::engine::ports::{Input, Queue};
 use crate::engine::router::Visit;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick};
@@ -55,8 +54,8 @@ impl<S: Size> Visit<'_, '_, S> {
             self.packets.remove(slot);
             if !origin.is_fresh() {
                 let (input, lane) = self.place(pair);
-                let feeder = self.input(input).feeder;
-                let back = self.whole.timing(ChannelKind::Network).back;
+                let &mut Input { feeder, timing, .. } = self.input(input);
+                let back = self.whole.timing(timing).back;
                 let credit = Credit { time: now + back, flits };
                 self.outbox.returned.push(Returned { feeder, lane, credit });
             }

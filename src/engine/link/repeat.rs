@@ -11,7 +11,8 @@ use crate::engine::sink::Delivery;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::visit::Sent;
-use crate::engine::{ChannelKind, Retry, Stall};
+use crate::engine::whole::Timing;
+use crate::engine::{Retry, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -66,6 +67,12 @@ impl<S: Size> Visit<'_, '_, S> {
     fn link(&mut self, output: usize) -> &mut Channel {
         let number = self.router.first_output as usize + output;
         self.links().state.channels[number].as_deref_mut().expect("a network channel")
+    }
+
+    /// How long things take on the channel of an output.
+    fn timing(&mut self, output: usize) -> Timing {
+        let number = self.output(output).timing;
+        *self.whole.timing(number)
     }
 
     /// Before when nothing happens but grants on the links of the router's outputs.
@@ -190,7 +197,7 @@ impl<S: Size> Visit<'_, '_, S> {
     fn send_again(&mut self, output: usize, now: Tick) {
         let Some(place) = self.link(output).next_again() else { return };
         let Entry { slot, source, sequence, flits, lane, .. } = self.link(output).entries[place];
-        let timing = *self.whole.timing(ChannelKind::Network);
+        let timing = self.timing(output);
         let last = now + (Tick::from(flits) - 1) * timing.flit;
         let (released, arrives) = (last + timing.flit, last + timing.forward);
         let header = match self.whole.parameters.switching {
@@ -257,7 +264,7 @@ impl<S: Size> Visit<'_, '_, S> {
     fn pass(&mut self, output: usize, place: usize, sending: Sending) {
         let rules = self.links().rules;
         let Sending { arrives, damaged, again, .. } = sending;
-        let back = self.whole.timing(ChannelKind::Network).back;
+        let back = self.timing(output).back;
         let link = self.link(output);
         let Entry { slot, lane, flits, bad, accepted, .. } = link.entries[place];
         let (verdict, fate) = link.judge(place, damaged, &rules);
@@ -333,7 +340,7 @@ impl<S: Size> Visit<'_, '_, S> {
 
     /// Sends all verdicts that have been passed, in one flit.
     fn acknowledge(&mut self, output: usize, now: Tick) {
-        let timing = *self.whole.timing(ChannelKind::Network);
+        let timing = self.timing(output);
         let until = now + timing.flit;
         let cut = self.is_cut(output, now + timing.back);
         let lost = self.is_damaged(output, 1, (now, until)) || cut;

@@ -5,7 +5,6 @@ use crate::engine::collective::COLLECTIVE;
 use crate::engine::guide::{self, Guide};
 use crate::engine::message::{Arrival, Note, Queued, Role};
 use crate::engine::model::Model;
-use crate::engine::network::ChannelKind;
 use crate::engine::packet::{Origin, Packet};
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::way::{Address, MOST_WORDS, Way};
@@ -178,9 +177,10 @@ impl Model<'_> {
         let NewPacket { slot, departs } = self.next_packet_of(number, terminal, lane, now);
         let packet = &mut self.packets.packets[slot as usize];
         let Packet { source, sequence, flits, .. } = *packet;
+        let &Adapter { router, input: first_input, timing, .. } =
+            &self.sources.adapters[terminal as usize];
         // All flits are there from the start.
-        let last = self.whole.send(packet, ChannelKind::Injection, now);
-        let &Adapter { router, input: first_input, .. } = &self.sources.adapters[terminal as usize];
+        let last = self.whole.send(packet, timing, now);
         let channels = self.whole.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let time = self.time(now);
@@ -193,7 +193,7 @@ impl Model<'_> {
         self.statistics.sent(in_part, lane, flits);
         let injection = &mut self.sources.injections[number as usize];
         injection.pointer = (lane + 1) % fitted!(whole.lanes.count(), u8);
-        let free_at = last + whole.timing(ChannelKind::Injection).flit;
+        let free_at = last + whole.timing(timing).flit;
         injection.free_at = free_at;
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
         let pair = (of_router << self.ports.size.shift) + u32::from(lane);

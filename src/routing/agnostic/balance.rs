@@ -82,7 +82,7 @@ struct Balance<'a> {
     /// that.
     ways: Vec<Channel>,
     flows: Vec<u32>,
-    /// By channel.
+    /// By channel, each path as often as the channel is slower.
     loads: Vec<u64>,
     /// By channel, the place of the destination whose paths were led away from it last. Those before it could not
     /// be then, and mostly still can't: to begin with them each time takes twice as long on a torus of 10x10x10.
@@ -150,7 +150,7 @@ impl<'a> Balance<'a> {
             let next = graph.target(way);
             let flow = self.flows[start + router as usize];
             self.flows[start + next as usize] += flow;
-            self.loads[way as usize] += u64::from(flow);
+            self.loads[way as usize] += u64::from(flow) * graph.cost(way);
             let onward = self.ways[start + next as usize];
             if onward != NONE {
                 let needs = self.need(place, way, onward);
@@ -296,12 +296,12 @@ impl<'a> Balance<'a> {
         }
         let own = self.way(place, router);
         for other in graph.outputs(router).filter(|&other| other != own) {
-            let mut load = self.loads[other as usize] + flow;
+            let mut load = self.loads[other as usize] + flow * graph.cost(other);
             let mut at = graph.target(other);
             let mut new = 1;
             while load < limit && self.marks[at as usize].0 != self.paths {
                 let way = self.way(place, at);
-                load = load.max(self.loads[way as usize] + flow);
+                load = load.max(self.loads[way as usize] + flow * graph.cost(way));
                 at = graph.target(way);
                 new += 1;
             }
@@ -371,7 +371,8 @@ impl<'a> Balance<'a> {
         while channel != NONE {
             changed.push(channel);
             let load = &mut self.loads[channel as usize];
-            *load = if adds { *load + u64::from(flow) } else { *load - u64::from(flow) };
+            let change = u64::from(flow) * self.graph.cost(channel);
+            *load = if adds { *load + change } else { *load - change };
             let at = self.graph.target(channel);
             channel = self.way(place, at);
             // The destination's router sends nothing on.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::narrow::narrow;
+use crate::narrow::{narrow, rounded};
 use crate::topology::{Channel, Fabric, NONE, breadth_first};
 
 /// A terminal that packets go to, and its router.
@@ -27,7 +27,13 @@ pub(super) struct Graph {
     /// Routers that the live terminals can reach.
     connected: Vec<bool>,
     pub(super) connected_routers: usize,
+    /// By channel, how many times as long as on the fastest a flit takes, in [`COST`]s; empty if
+    /// all are alike.
+    costs: Vec<u32>,
 }
+
+/// What a path weighs on the fastest channels, if there are slower ones.
+const COST: f64 = 16.0;
 
 impl Graph {
     pub(super) fn new(fabric: &Fabric) -> Self {
@@ -65,13 +71,29 @@ impl Graph {
             destinations,
             connected: Vec::new(),
             connected_routers: 0,
+            costs: Vec::new(),
         };
+        if fabric.cable_classes().len() > 1 {
+            let cost = |at| rounded(fabric.cable(at).rate.slowness() * COST);
+            graph.costs = (0..slots).map(cost).collect();
+        }
         if let Some(destination) = graph.destinations.first() {
             let hops = graph.hops(destination.router);
             graph.connected = hops.iter().map(|&hops| hops != NONE).collect();
             graph.connected_routers = graph.connected.iter().filter(|&&live| live).count();
         }
         graph
+    }
+
+    /// What a path adds to the weight of a channel: as much more as the channel is slower.
+    #[inline]
+    pub(super) fn cost(&self, channel: Channel) -> u64 {
+        self.costs.get(channel as usize).map_or(1, |&cost| cost.into())
+    }
+
+    /// A weight above what so many paths, squared, can add to a channel.
+    pub(super) fn weight_above(&self, paths: u64) -> u64 {
+        paths * paths * u64::from(self.costs.iter().copied().max().unwrap_or(1))
     }
 
     /// The same routers with one channel from each to every neighbor and no vacant ports, and by channel of this graph
@@ -86,6 +108,7 @@ impl Graph {
             destinations: self.destinations.clone(),
             connected: self.connected.clone(),
             connected_routers: self.connected_routers,
+            costs: Vec::new(),
         };
         let mut simple_of = vec![NONE; self.slots()];
         for router in self.all_routers() {

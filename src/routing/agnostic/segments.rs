@@ -32,7 +32,7 @@ fn segments(graph: &Graph, table: &mut ForwardingTable) -> u32 {
     let root = center(graph);
     let turns = Turns::new(graph, root);
     let terminals = graph.destinations.len() as u64;
-    let mut weights = vec![terminals * terminals; graph.slots()];
+    let mut weights = vec![graph.weight_above(terminals); graph.slots()];
     // Where packets from elsewhere can't follow, a way is of use to no other router.
     for (weight, &forbidden) in weights.iter_mut().zip(&turns.forbidden) {
         *weight = if forbidden == ALL { HEAVY } else { *weight };

@@ -80,7 +80,7 @@ fn smart(graph: &Graph, table: &mut ForwardingTable) -> Result<(), NoTable> {
         from != NONE && to != NONE && turns.has(from, to)
     }));
     let terminals = graph.destinations.len() as u64;
-    let mut weights = vec![terminals * terminals; graph.slots()];
+    let mut weights = vec![graph.weight_above(terminals); graph.slots()];
     for &destination in &graph.destinations {
         let ways = &paths.ways[paths.place[destination.router as usize] as usize];
         search.route(destination.router, &weights, |way| {

@@ -3,8 +3,9 @@
 //!
 //! All channels start with a weight above what can ever be added to them, so that paths are shortest ones.
 //! P-SSSP finds the lightest paths from all routers to a destination at a time and then adds to the weight of
-//! each channel the terminals whose paths take it. P²-SSSP does so after each path: a source takes the path
-//! that is the lightest at that moment. Paths to one destination join, as forwarding by destination has it.
+//! each channel the terminals whose paths take it, as many times more as the channel is slower than
+//! the fastest ones. P²-SSSP does so after each path: a source takes the path that is the lightest
+//! at that moment. Paths to one destination join, as forwarding by destination has it.
 
 use super::Algorithm;
 use super::frontier::{Frontier, scatter};
@@ -73,7 +74,8 @@ pub(super) fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
             way[router as usize] = channel.expect("a router nearer by");
             let mut at = router;
             while at != destination.router {
-                weights[way[at as usize] as usize] += u64::from(graph.hosts(router));
+                let channel = way[at as usize];
+                weights[channel as usize] += u64::from(graph.hosts(router)) * graph.cost(channel);
                 at = graph.target(way[at as usize]);
             }
         }
@@ -84,9 +86,10 @@ pub(super) fn p2_sssp(graph: &Graph, table: &mut ForwardingTable) {
     }
 }
 
-/// The square of the number of terminals: more than all paths together add to a channel.
+/// More than all paths together add to a channel: the square of the number of terminals, if all
+/// channels are alike.
 fn initial_weight(graph: &Graph) -> u64 {
-    (graph.destinations.len() as u64).pow(2)
+    graph.weight_above(graph.destinations.len() as u64)
 }
 
 /// The lightest paths from all routers to one, found against the direction of the channels: by levels of hops as
@@ -222,7 +225,7 @@ impl<'a> Search<'a> {
             let channel = self.way[router as usize];
             let flow = self.flow[router as usize];
             let weight = &mut self.weights[channel as usize];
-            *weight += flow;
+            *weight += flow * self.graph.cost(channel);
             self.added = self.added.max(*weight - self.initial);
             self.flow[self.graph.target(channel) as usize] += flow;
         }

@@ -52,7 +52,7 @@ impl Checks<'_> {
             "router.crossbar_latency",
             "router.maximum_payload",
         ];
-        let least = parameters.acknowledged_after();
+        let least = parameters.acknowledged_after(&draft.cable_classes());
         if packets && errors.time_out < least {
             let message = format!(
                 "`time_out` is {}, and an acknowledgement may take {} without any being lost",

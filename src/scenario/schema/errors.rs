@@ -7,7 +7,7 @@ use crate::{
     },
     engine::{Acknowledgements, Bursts, LinkErrors, Parameters, Resend, Retry},
     narrow::narrow,
-    topology::Fabric,
+    topology::{CableClass, Fabric},
     units::Picoseconds,
 };
 
@@ -46,10 +46,12 @@ impl Kind for ErrorRate {
     }
 }
 
-/// The errors of links with these parameters, of a fabric that is `None` if it is wrong itself.
+/// The errors of links with these parameters over these classes of cables, of a fabric that is
+/// `None` if it is wrong itself.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     parameters: &Parameters,
+    classes: &[CableClass],
     fabric: impl FnOnce() -> Option<Fabric>,
     seed: u64,
 ) -> Option<LinkErrors> {
@@ -107,14 +109,17 @@ pub(super) fn read(
         let doc = "Bits of the numbers of packets on a link: of `b` bits, `2^b - 1` packets may be without an acknowledgement, \
                    half of `2^b` with `resend = \"selective\"`.";
         reader.set("sequence_bits", &Whole { range: 1..=16 }, &mut errors.sequence_bits, doc);
-        let covers = parameters.acknowledged_after().0.div_ceil(parameters.link_flit_time().0.max(1));
+        let covers = classes.iter().map(|&class| {
+            parameters.acknowledged_after(&[class]).0.div_ceil(parameters.flit_time_of(class).0.max(1))
+        });
+        let covers = covers.max().unwrap_or(0);
         let covers = covers.saturating_add(2 * u64::from(parameters.maximum_packet()));
         let default = narrow::<u32>(covers.min(1 << 24)).max(errors.replay_buffer);
         let note = "288, or more if packets without an acknowledgement need more";
         let doc = "Flits of packets that are not acknowledged yet, for each channel between routers; at least one of the \
                    largest packets.";
         errors.replay_buffer = reader.value_from("replay_buffer", &flits(), default, note, doc);
-        let default = (parameters.acknowledged_after() * 2).max(errors.time_out);
+        let default = (parameters.acknowledged_after(classes) * 2).max(errors.time_out);
         let note = "2 us, or twice what an acknowledgement takes";
         let doc = "Time from a packet's end until it is sent again if no acknowledgement has come, where these take flits.";
         errors.time_out = reader.value_from("time_out", &time(Picoseconds(1)), default, note, doc);

@@ -27,6 +27,7 @@ use crate::{
     document::{LARGEST, Reader, Text, Whole},
     engine::Parameters,
     measure::Settings,
+    topology::CableClass,
 };
 
 /// What was read. What is `None` has been reported.
@@ -44,6 +45,12 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    /// The classes that cables are of; where the topology is wrong, the usual one.
+    pub(super) fn cable_classes(&self) -> Vec<CableClass> {
+        let topology = self.topology.as_ref();
+        topology.map_or_else(|| vec![CableClass::default()], TopologySpec::cable_classes)
+    }
+
     /// Whether nodes read.
     pub(super) fn reads(&self) -> bool {
         self.workload.as_ref().is_some_and(WorkloadSpec::reads)

@@ -11,6 +11,7 @@ use crate::{
     },
     narrow::narrow,
     scenario::TopologySpec,
+    topology::CableClass,
     units::Picoseconds,
 };
 
@@ -45,9 +46,13 @@ pub(super) fn read(
     let preset =
         reader.table("router", doc, |reader| router(reader, any_fabric, bubble, &mut parameters));
     reader.table("link", "The cables between routers.", |reader| {
+        if let Some(rate) = topology.and_then(TopologySpec::fastest_rate) {
+            parameters.link_rate = rate;
+        }
         link(reader, &mut parameters);
         let fabric = || topology.and_then(|topology| topology.fabric().ok());
-        parameters.errors = errors::read(reader, &parameters, fabric, seed);
+        let cables = topology.map_or_else(|| vec![CableClass::default()], |it| it.cable_classes());
+        parameters.errors = errors::read(reader, &parameters, &cables, fabric, seed);
     });
     let doc = "The network adapters: each node's way into and out of the network, and its host.";
     reader.table("adapter", doc, |reader| adapter(reader, &mut parameters));

@@ -2,10 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::speed::{remark, written};
 use super::{End, Netlist};
-
-/// Of all cables, since a netlist has no rates here; what ibsim's have unless they are given others.
-const RATE: &str = "4xSDR";
 
 pub(super) fn text(netlist: &Netlist) -> String {
     let fabric = &netlist.fabric;
@@ -13,7 +11,7 @@ pub(super) fn text(netlist: &Netlist) -> String {
     let (of_terminals, of_switches) = lids.split_at(netlist.adapters.len());
     let switch_id = |router: u32| format!("\"S-{:016x}\"", netlist.switches[router as usize].guid);
     let adapter_id = |guid: u64| format!("\"H-{guid:016x}\"");
-    let mut text = String::from("#\n# Topology file: written by flitlab\n#\n");
+    let mut text = String::from("#\n# Topology file: written by flitlab\n#\n") + remark(fabric);
     for (router, ends) in (0..).zip(netlist.ends()) {
         let switch = &netlist.switches[router as usize];
         let (guid, lid) = (switch.guid, of_switches[router as usize]);
@@ -26,11 +24,12 @@ pub(super) fn text(netlist: &Netlist) -> String {
         )
         .expect("a string");
         for (port, end) in ends {
+            let rate = written(netlist.rate(router, port, end));
             match end {
                 End::Switch { router: far, port: far_port } => {
                     let (id, name) = (switch_id(far), fabric.router_name(far));
                     let lid = of_switches[far as usize];
-                    writeln!(text, "[{port}]\t{id}[{far_port}]\t\t# \"{name}\" lid {lid} {RATE}")
+                    writeln!(text, "[{port}]\t{id}[{far_port}]\t\t# \"{name}\" lid {lid} {rate}")
                 }
                 End::Adapter { terminal } => {
                     let adapter = &netlist.adapters[terminal as usize];
@@ -39,7 +38,7 @@ pub(super) fn text(netlist: &Netlist) -> String {
                     let lid = of_terminals[terminal as usize];
                     writeln!(
                         text,
-                        "[{port}]\t{id}[{far_port}]({port_guid:x}) \t\t# \"{name}\" lid {lid} {RATE}"
+                        "[{port}]\t{id}[{far_port}]({port_guid:x}) \t\t# \"{name}\" lid {lid} {rate}"
                     )
                 }
             }
@@ -62,9 +61,10 @@ pub(super) fn text(netlist: &Netlist) -> String {
             let (far, far_port) = (switch_id(router), fabric.terminal_port(terminal));
             let (lid, far_lid) = (of_terminals[terminal as usize], of_switches[router as usize]);
             let name = fabric.router_name(router);
+            let rate = written(fabric.terminal_cable(terminal).rate);
             writeln!(
                 text,
-                "[{port}]({port_guid:x}) \t{far}[{far_port}]\t\t# lid {lid} lmc 0 \"{name}\" lid {far_lid} {RATE}"
+                "[{port}]({port_guid:x}) \t{far}[{far_port}]\t\t# lid {lid} lmc 0 \"{name}\" lid {far_lid} {rate}"
             )
             .expect("a string");
         }

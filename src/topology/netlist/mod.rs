@@ -4,15 +4,18 @@
 //! A switch is a router. Each connected port of a channel adapter is a terminal, since each has a local
 //! identifier (LID) of its own; so is that of a router to other subnets, where traffic enters and leaves. Cables and
 //! plugs that lead back to their own node are left out, as OpenSM leaves them out.
+//! Cables have the rates that the netlist gives them, in proportion: the fastest have `link.rate`. What else it says of
+//! ports is left out.
 
 mod discovered;
 mod read;
 mod record;
+mod speed;
 mod write;
 
 use std::collections::BTreeSet;
 
-use super::Fabric;
+use super::{CableRate, Fabric};
 use crate::InvalidLine;
 
 /// What a switch is called by subnet managers.
@@ -101,8 +104,8 @@ impl Netlist {
         write::text(self)
     }
 
-    /// The netlist as `ibnetdiscover` writes it, without terminals that have failed. All cables are said to have
-    /// ibsim's default rate.
+    /// The netlist as `ibnetdiscover` writes it, without terminals that have failed. Cables that
+    /// have no rate of lanes are said to have ibsim's default, 4xSDR.
     pub fn discovered_text(&self) -> String {
         discovered::text(self)
     }
@@ -138,6 +141,20 @@ impl Netlist {
         }
         ends.iter_mut().for_each(|ends| ends.sort_unstable());
         ends
+    }
+
+    /// The rate of the cable at a switch's port.
+    fn rate(&self, router: u32, port: u16, end: End) -> CableRate {
+        let fabric = &self.fabric;
+        let class = match end {
+            End::Adapter { terminal } => fabric.terminal_cable(terminal),
+            End::Switch { .. } => {
+                let mut outputs = fabric.outputs(router);
+                let channel = outputs.find(|&channel| fabric.port(channel) == port);
+                fabric.cable(channel.expect("a cable's end"))
+            }
+        };
+        class.rate
     }
 
     /// By channel adapter, its live terminals with their routers.

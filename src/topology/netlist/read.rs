@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::record::{Kind, Link, Record, records};
+use super::speed::{Stated, with_rates};
 use super::{Adapter, FIRST_ADAPTER, FIRST_SWITCH, Netlist, Switch};
 use crate::InvalidLine;
-use crate::topology::Cabling;
+use crate::topology::{Cabling, LaneRate};
 
 pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
     let mut records = records(text)?;
@@ -19,11 +20,14 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
         }
     }
     let links = check(&records, &known)?;
+    let stated = stated(&records);
+
     identifiers(&records)?;
     let names = names(&records);
     let mut cabling = Cabling::default();
     let mut router = vec![0; records.len()];
     let (mut switches, mut adapters) = (Vec::new(), Vec::new());
+    let (mut of_port, mut of_terminal) = (HashMap::new(), Vec::new());
     for (place, record) in records.iter().enumerate() {
         if record.kind == Kind::Switch {
             router[place] = cabling.router(names[place]);
@@ -43,6 +47,11 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
                         _ => format!("{} port {}", names[place], link.port),
                     };
                     cabling.terminal_at(name, (router[far], link.remote_port));
+                    of_terminal.push(of_cable(
+                        &stated,
+                        (place, link.port),
+                        (far, link.remote_port),
+                    ));
                     adapters.push(Adapter {
                         guid: record.guid.expect("numbered"),
                         port: link.port,
@@ -55,7 +64,10 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
                     if (place, link.port) < (far, link.remote_port)
                         || !links.contains(&(far, link.remote_port)) =>
                 {
-                    cabling.cable_at((router[place], link.port), (router[far], link.remote_port));
+                    let ends = [(router[place], link.port), (router[far], link.remote_port)];
+                    cabling.cable_at(ends[0], ends[1]);
+                    let rate = of_cable(&stated, (place, link.port), (far, link.remote_port));
+                    of_port.extend(ends.map(|end| (end, rate)));
                 }
                 _ => {}
             }
@@ -64,7 +76,29 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
     let fabric = cabling
         .fabric()
         .map_err(|error| InvalidLine::new(text.lines().count().max(1), error.to_string()))?;
+    let of_channel: Vec<Option<LaneRate>> = (0..fabric.channel_slots())
+        .map(|channel| of_port[&(fabric.source(channel), fabric.port(channel))])
+        .collect();
+    let fabric = with_rates(fabric, &of_channel, &of_terminal);
     Ok(Netlist { fabric, switches, adapters })
+}
+
+/// What the ends of cables say of their rates, by node and port.
+fn stated(records: &[Record<'_>]) -> HashMap<(usize, u16), Stated> {
+    let of_record = |(place, record): (usize, &Record<'_>)| {
+        record.links.iter().map(move |link| ((place, link.port), link.stated)).collect::<Vec<_>>()
+    };
+    records.iter().enumerate().flat_map(of_record).collect()
+}
+
+/// What both ends of a cable say of its rate.
+fn of_cable(
+    stated: &HashMap<(usize, u16), Stated>,
+    one: (usize, u16),
+    other: (usize, u16),
+) -> Option<LaneRate> {
+    let of = |end| stated.get(&end).copied().unwrap_or_default();
+    of(one).of_cable(of(other))
 }
 
 /// Gives guids to the nodes that have none, counting on from the one before as ibsim does.

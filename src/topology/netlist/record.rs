@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::speed::Stated;
 use crate::InvalidLine;
 
 /// What a record describes.
@@ -52,6 +53,8 @@ pub(super) struct Link<'t> {
     pub remote_port: u16,
     /// Of an adapter's port.
     pub lid: Option<u16>,
+    /// What this end says of the cable's rate.
+    pub stated: Stated,
 }
 
 /// A line that is read from left to right.
@@ -95,8 +98,9 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, InvalidLine> {
         if line.is_empty() || is_heading(line) {
             open = false;
         } else if line.starts_with('[') {
-            let link = link(number, line)
+            let (mut link, rest) = link(number, line)
                 .ok_or_else(|| wrong("this is no port line, such as [1] \"S7\"[2]".into()))?;
+            link.stated = Stated::read(rest).map_err(wrong)?;
             match records.last_mut().filter(|_| open) {
                 Some(record) => record.links.push(link),
                 None => return Err(wrong("a port line without a node above it".into())),
@@ -218,7 +222,8 @@ fn header(line: usize, text: &str) -> Option<Record<'_>> {
     })
 }
 
-fn link(line: usize, text: &str) -> Option<Link<'_>> {
+/// A port line, and what follows its two ends.
+fn link(line: usize, text: &str) -> Option<(Link<'_>, &str)> {
     let mut cursor = Cursor(text);
     let port = cursor.between('[', ']')?.parse().ok()?;
     // The number on the outside of a chassis, with `ibnetdiscover -g`.
@@ -236,5 +241,6 @@ fn link(line: usize, text: &str) -> Option<Link<'_>> {
     // The comment of an adapter's port begins with its own identifier, that of a switch's does not.
     let comment = cursor.0.split_once('#').map(|(_, comment)| comment.trim_start());
     let lid = comment.filter(|comment| comment.starts_with("lid")).and_then(lid);
-    Some(Link { line, port, port_guid, remote, remote_port, lid })
+    let stated = Stated::default();
+    Some((Link { line, port, port_guid, remote, remote_port, lid, stated }, cursor.0))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::speed::{options, remark};
 use super::{Adapter, End, Netlist};
 
 pub(super) fn text(netlist: &Netlist) -> String {
@@ -12,7 +13,7 @@ pub(super) fn text(netlist: &Netlist) -> String {
         fabric.routers(),
         fabric.live_terminals().count(),
         fabric.channels() / 2
-    );
+    ) + remark(fabric);
     let named = names_will_do(netlist);
     let id = |letter: char, name: String, guid: u64| {
         if named { name } else { format!("{letter}{guid:x}") }
@@ -35,7 +36,8 @@ pub(super) fn text(netlist: &Netlist) -> String {
                     (adapter(terminal), netlist.adapters[terminal as usize].port)
                 }
             };
-            writeln!(text, "[{port}]\t\"{node}\"[{far}]").expect("a string");
+            let rate = options(netlist.rate(router, port, end));
+            writeln!(text, "[{port}]\t\"{node}\"[{far}]{rate}").expect("a string");
         }
     }
     for node in netlist.nodes() {
@@ -50,7 +52,8 @@ pub(super) fn text(netlist: &Netlist) -> String {
             // ibsim counts the ports' guids on from the node's, and passes over those that are written.
             let counted = guid.checked_add(port.into()) == Some(port_guid);
             let own = if counted { String::new() } else { format!("({port_guid:x})") };
-            writeln!(text, "[{port}]{own}\t\"{}\"[{far}]", switch(router)).expect("a string");
+            let rate = options(fabric.terminal_cable(terminal).rate);
+            writeln!(text, "[{port}]{own}\t\"{}\"[{far}]{rate}", switch(router)).expect("a string");
         }
     }
     text

@@ -55,7 +55,7 @@ pub(super) fn nue(
     orders: u8,
 ) -> u32 {
     let vertices = (graph.destinations.len() + graph.connected_routers) as u64;
-    let mut weights = vec![vertices * vertices; graph.slots()];
+    let mut weights = vec![graph.weight_above(vertices); graph.slots()];
     let mut lane_of = vec![0; table.terminals() as usize];
     let mut falls = 0;
     let mut search = Search::new(graph);

@@ -411,7 +411,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             let next = graph.target(way);
-            weights[way as usize] += self.flow[router as usize];
+            weights[way as usize] += self.flow[router as usize] * graph.cost(way);
             self.flow[next as usize] += self.flow[router as usize];
             self.followers[next as usize] -= 1;
             if self.followers[next as usize] == 0 {

@@ -278,12 +278,9 @@ fn tables_lead_as_much_less_over_a_cable_as_it_is_slower() {
         })
         .collect();
     let fabric = fabric.with_cables(|channel| classes[channel as usize], |_| CableClass::default());
-    for algorithm in [
-        Algorithm::SSSP,
-        Algorithm::P2_SSSP,
-        Algorithm::DFSSSP,
-        Algorithm::NUE_BALANCED,
-    ] {
+    for algorithm in
+        [Algorithm::SSSP, Algorithm::P2_SSSP, Algorithm::DFSSSP, Algorithm::NUE_BALANCED]
+    {
         let made = algorithm.generate(&fabric, &agnostic::Parameters::default()).unwrap();
         let quality = ForwardingQuality::new(&fabric, &made.table);
         assert_eq!(quality.load.maximum, 20, "{}: {:?}", algorithm.name, quality.loads);

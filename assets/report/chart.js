@@ -180,13 +180,16 @@ class Chart {
     for (const at of curve.points.filter((one) => one.value(view.over) !== null)) {
       const load = at.value(view.over);
       const value = at.value(name);
-      const x = this.x.place(load);
+      let x = this.x.place(load);
       let y = value === null ? -1 : this.height(value);
-      // The first point that ends the curve shows even if its value is beyond the edge.
+      // The first point that ends the curve shows even if its value is beyond the edge: all such points in one row,
+      // those of one load side by side, since their height says nothing.
       const ending = !at.steady && at === curve.points.find((one) => !one.steady);
       if (ending && y < FRAME.top && !this.zoom) {
-        y = FRAME.top + 7 + 11 * tops.filter((top) => Math.abs(top - x) < 9).length;
+        const before = tops.filter((top) => Math.abs(top - x) < 9).length;
         tops.push(x);
+        y = FRAME.top + 7;
+        x += 11 * before * (this.holds(x + 11 * before, y) ? 1 : -1);
       }
       if (!this.holds(x, y)) continue;
       const half = at.half(name);

@@ -24,7 +24,7 @@ const FARTHEST_FIRST: f64 = 4.0;
 /// How far above the highest mean the highest percentile may stretch the axis.
 const PERCENTILE_STRETCH: f64 = 4.0;
 
-/// The key of hollow markers at the upper edge.
+/// The key of hollow markers above the frame.
 pub(super) const FIRST_NOT_STEADY: &str = "first load not steady";
 
 /// What is drawn of each series.
@@ -46,7 +46,7 @@ impl Content {
 /// also have a percentile, the 99th unless another or none is wanted, dashed.
 ///
 /// The axis follows the steady points; steady points alone are connected. What comes after them is a
-/// hollow marker (a cross for a deadlock) at the upper edge, where the first unsteady load lies. More
+/// hollow marker (a cross for a deadlock) above the frame, where the first unsteady load lies. More
 /// than four series only end at their last steady point, as a note says.
 pub fn latency_figure(rows: &[Point], title: &str) -> Figure {
     let curves = Curves::new(rows);
@@ -219,7 +219,7 @@ fn highest_of(curves: &Curves, content: Content, look: &Look) -> f64 {
     curves.curves.iter().map(of_curve).fold(0.0, f64::max)
 }
 
-/// Marks at the upper edge where a curve ends.
+/// Marks above the frame where a curve ends.
 fn ends(
     points: &[CurvePoint],
     unsteady: bool,
@@ -270,7 +270,7 @@ fn legend(curves: &Curves, content: Content) -> Legend {
     legend
 }
 
-/// What the marks at the upper edge mean.
+/// What the marks above the frame mean.
 fn keys_of_ends(curves: &Curves, few: bool, legend: &mut Legend) {
     if curves.any(Status::NotSteady) || curves.any(Status::Undecided) {
         if few {

@@ -399,3 +399,81 @@ fn bursts_that_outlast_a_time_out_delay_everything_and_lose_nothing() {
         assert!(found.counters.damaged_packets > 0);
     }
 }
+
+/// A cable that damages all that it carries: in bursts that outlast everything, or since packets are
+/// large and bits err often.
+const ENDLESS: [&str; 2] = [
+    "[topology.torus]\ndimensions = [4]\n[link.errors]\nbursts = { interval = \"1 ns\", length = \"1 s\" }\n\
+     [exchange]\npattern = \"neighbor\"\nmessage = \"256 B\"\n",
+    "[topology.torus]\ndimensions = [4]\n[router]\nmaximum_payload = \"64 KiB\"\nbuffer = \"10000 flits\"\n\
+     [adapter]\ninjection_buffer = \"5000 flits\"\n[link.errors]\nbit_error_rate = 1e-4\n\
+     [exchange]\npattern = \"neighbor\"\nmessage = \"64 KiB\"\n",
+];
+
+#[test]
+fn a_run_in_which_no_packet_ever_gets_across_ends_as_a_livelock() {
+    let place = Workplace::new("livelock");
+    for (number, text) in ENDLESS.iter().enumerate() {
+        let file = format!("endless-{number}.toml");
+        place.write(&file, text);
+        let (code, errors) = place.fail(&["run", &file]);
+        assert_eq!(code, 1, "{errors}");
+        assert!(errors.contains("error: livelock: packets were sent again 1"), "{errors}");
+        assert!(errors.contains("gets across with probability"), "{errors}");
+        let points = place.read(&format!("results/endless-{number}/points.csv"));
+        assert!(points.contains(",livelock,"), "{points}");
+        let output = place.flitlab(&["check", &file]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && errors.contains("never get across"), "{errors}");
+        let output = place.flitlab(&["run", &file, "--json", "--out", &format!("json-{number}")]);
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(summary["points"][0]["status"], "livelock");
+        assert!(summary["scenario"]["passage_probability"].as_f64().unwrap() < 1e-20);
+    }
+    // Of a load as well, which would have ended with nothing received, and of a sweep.
+    let load = "[traffic]\npattern = \"neighbor\"\nload = 0.5\n[measure]\nwindow = \"2 ms\"\n";
+    let sweep = "[sweep.grid]\ntraffic.load = [0.4, 0.5]\n";
+    let text = ENDLESS[0].split("[exchange]").next().unwrap();
+    place.write("load.toml", &format!("{text}{load}{sweep}"));
+    for call in [&["run", "load.toml", "--out", "one"], &["sweep", "load.toml", "--out", "many"]] {
+        let (code, errors) = place.fail(call);
+        assert!(code == 1 && errors.contains("livelock: packets were sent again"), "{errors}");
+    }
+    assert_eq!(place.read("many/points.csv").matches(",livelock,").count(), 2);
+}
+
+/// The far end of one link, kept busy: what `check` says of its rate, against what gets across.
+#[test]
+fn what_is_left_of_a_channels_rate_is_what_the_check_says() {
+    for resend in RESENDS {
+        for (rate, length) in [(1e-5, 0), (1e-4, 0), (0.0, 400_000)] {
+            let length = Picoseconds(length);
+            let mut scenario = one_message(2, 6_000 * 256);
+            scenario.parameters.buffer = 4_000;
+            let bursts = Bursts { interval: Picoseconds(2_000_000), length };
+            let errors = LinkErrors {
+                bit_error_rate: rate,
+                bursts: (length > Picoseconds::ZERO).then_some(bursts),
+                resend,
+                retry: Retry::Store,
+                acknowledgements: Acknowledgements::Free,
+                replay_buffer: 2_000,
+                ..LinkErrors::default()
+            };
+            scenario.parameters.errors = Some(errors.clone());
+            let parameters = &scenario.parameters;
+            let passage = parameters.passage().unwrap();
+            let found = run(&scenario, Some(errors), 1);
+            let time = found.log.messages[0].completed.0 as f64;
+            let flits = 6_000.0 * f64::from(parameters.maximum_packet());
+            let measured = flits * parameters.link_flit_time().0 as f64 / time;
+            let off = (passage.rate - measured) / measured;
+            assert!(off.abs() < 0.06, "{resend:?}, {rate:e}, {length}: {passage:?}, {measured}");
+            let sendings = 1.0 + found.counters.packets_resent as f64 / 6_000.0;
+            if resend == Resend::Selective {
+                let off = (passage.sendings() - sendings) / sendings;
+                assert!(off.abs() < 0.06, "{rate:e}, {length}: {passage:?}, {sendings}");
+            }
+        }
+    }
+}

@@ -20,6 +20,7 @@ mod bounds;
 mod checkpoint;
 mod claims;
 mod cli;
+mod combinations;
 mod compare;
 mod deadlock;
 mod desmos_twin;

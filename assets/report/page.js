@@ -29,7 +29,7 @@ function factTable() {
 const factList = (facts) =>
   element("dl", { class: "facts" }, ...facts.flatMap(({ name, value }) => [element("dt", {}, name), element("dd", {}, value)]));
 
-const KINDS = { deadlock: "Deadlock", stuck: "Stuck", unfinished: "Not finished", "not-steady": "Not steady", imprecise: "Imprecise", good: "Good" };
+const KINDS = { deadlock: "Deadlock", livelock: "Livelock", stuck: "Stuck", unfinished: "Not finished", "not-steady": "Not steady", imprecise: "Imprecise", good: "Good" };
 
 function drawVerdict() {
   const section = byId("verdict");
@@ -198,7 +198,7 @@ function drawPoints() {
       number: column.role !== "label" || column.name === "point" || column.name === "seed",
       value: (row) => (column.name === "seed" ? Number(row.value("seed")) : row.value(column.name)),
       cell: (row) => shown(row.value(column.name), column),
-      mood: (row) => (column.name === "status" ? { "not steady": "warn", deadlock: "bad", stuck: "bad" }[row.status] : null),
+      mood: (row) => (column.name === "status" ? { "not steady": "warn", deadlock: "bad", livelock: "bad", stuck: "bad" }[row.status] : null),
     })),
   ];
   const nameOf = (row) => named(several ? data.results[row.result].label : "", row.series);

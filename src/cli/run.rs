@@ -171,8 +171,10 @@ impl Run {
             let waits = text::path_channels(&rows.points[0].explained.channels);
             print_text(&format!("{facts}{over}{waits}results in {place}\n"))?;
         }
-        if measured.status == Status::Stuck {
-            return Err(Failure::Stuck(summary.warnings.join("\n")));
+        match measured.status {
+            Status::Stuck => return Err(Failure::Stuck(summary.warnings.join("\n"))),
+            Status::Livelock => return Err(Failure::Run(summary.warnings.join("\n"))),
+            _ => {}
         }
         for warning in &summary.warnings {
             say(&format!("warning: {warning}"));

@@ -34,6 +34,12 @@ pub(super) struct Expectation {
     /// Of an exchange: it takes this long at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_bound_ns: Option<f64>,
+    /// The probability that one of the largest packets gets across a channel that errs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passage_probability: Option<f64>,
+    /// The share of such a channel's rate that is left for packets that get across, about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passage_rate: Option<f64>,
     /// Channels at which packets can wait for each other for ever under a forwarding table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forwarding_cycle: Option<String>,
@@ -50,6 +56,7 @@ impl Expectation {
         let of_exchange = completion.as_ref().map(|bound| bound.bottleneck.clone());
         let fabric = simulation.fabric();
         let capacity = fabric.capacity();
+        let passage = simulation.scenario().parameters.passage();
         Self {
             name: simulation.scenario().name.clone(),
             fabric: text::fabric_text(&simulation.scenario().network),
@@ -65,6 +72,8 @@ impl Expectation {
             throughput_bound_load: throughput.map(|flits| flits / capacity),
             bottleneck: bottleneck.map(|bottleneck| bottleneck.name.clone()).or(of_exchange),
             completion_bound_ns: completion.map(|bound| bound.time.0 as f64 / 1e3),
+            passage_probability: passage.map(|passage| passage.probability),
+            passage_rate: passage.map(|passage| passage.rate),
             forwarding_cycle: simulation.scenario().network.cycle(),
         }
     }

@@ -77,6 +77,7 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         Status::Undecided => "undecided (see the warning)".into(),
         Status::Deadlock => format!("deadlock, found at {end:.1} us"),
         Status::Completed => "completed".into(),
+        Status::Livelock => format!("livelock, ended at {end:.1} us"),
         Status::Stuck => format!("stuck: ranks wait for what never comes, since {end:.1} us"),
     };
     line("state", state);

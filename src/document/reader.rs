@@ -290,9 +290,12 @@ impl<'d> Reader<'d> {
         self.scope.asked.push(key);
     }
 
-    /// Refuses a key that does not go with the others.
+    /// Refuses a key that does not go with the others. The resolved scenario has no value of it:
+    /// it would be refused there.
     pub(crate) fn forbid(&mut self, key: &'static str, message: &str, help: &str) {
         self.scope.asked.push(key);
+        let path = self.path(key);
+        self.resolved.retain(|(recorded, _)| *recorded != path);
         if let Some(place) = self.key_place(key) {
             self.problems.push(Diagnostic::new(&place, message).help(help));
             self.mark_broken(key);

@@ -120,7 +120,7 @@ pub use deadlock::{Deadlock, Waiting};
 pub use digest::Digest;
 pub use holder::Followed;
 pub use interruption::{Interruption, InterruptionReport};
-pub use link::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
+pub use link::{Acknowledgements, Bursts, LinkErrors, Passage, Resend, Retry};
 pub use memory::{MOST_BUFFERS, memory_needed, most_buffers};
 pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
@@ -163,6 +163,10 @@ pub struct Counters {
     /// Sendings of packets between routers that were damaged, bad copies' excepted, and flits of those that were sent again.
     pub damaged_packets: u64,
     pub flits_resent: u64,
+    /// Sendings of packets between routers that were not the first ones, and how many of these the
+    /// far ends have accepted, then or before.
+    pub packets_resent: u64,
+    pub resent_accepted: u64,
 }
 
 /// A channel's statistics since the last reset.
@@ -216,6 +220,8 @@ impl Counters {
         self.flit_hops += other.flit_hops;
         self.damaged_packets += other.damaged_packets;
         self.flits_resent += other.flits_resent;
+        self.packets_resent += other.packets_resent;
+        self.resent_accepted += other.resent_accepted;
     }
 }
 

@@ -3,9 +3,9 @@
 use super::collector::{Collector, Distribution};
 use super::order::Reordering;
 use super::watch::{Snapshot, Standing, Watch};
-use super::{MOST_CHANNELS, Phase, Progress, Quantile};
+use super::{Halt, MOST_CHANNELS, Phase, Progress, Quantile, livelock};
 use crate::adaptive::Derouting;
-use crate::engine::{ChannelReport, Counters, Deadlock, Digest, Engine};
+use crate::engine::{ChannelReport, Counters, Digest, Engine};
 use crate::narrow::narrow;
 use crate::traffic::Collectives;
 use crate::units::Picoseconds;
@@ -49,13 +49,14 @@ pub type Span = (Picoseconds, Picoseconds);
 /// When the operations of the collective subnetwork are done that a load goes on beside; `None` if they don't come to
 /// their end.
 pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picoseconds> {
-    let mut delivered = 0;
+    let (mut delivered, mut arrivals) = (0, Standing::default().arrivals);
     while engine.run_until(engine.now() + LOOK_EVERY) {
         if engine.collectives_done() {
             break;
         }
         let packets = engine.counters().packets_delivered;
-        if packets == delivered && engine.find_deadlock().is_some() {
+        let is_stuck = packets == delivered && engine.find_deadlock().is_some();
+        if is_stuck || livelock(engine, &mut arrivals).is_err() {
             return None;
         }
         delivered = packets;
@@ -68,22 +69,26 @@ pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picosecon
 /// [outcome](crate::traffic::Application::outcome) does.
 ///
 /// # Errors
-/// If packets wait for each other in a cycle.
+/// If packets wait for each other in a cycle, or move for ever.
 pub fn measure_finite(
     engine: &mut Engine<'_, Collector>,
     messages: u64,
     senders: usize,
     span: Option<Span>,
     watch: &mut Watch<'_>,
-) -> Result<FiniteMeasurement, Deadlock> {
-    if watch.from.is_none() {
-        if let Some((start, _)) = span.filter(|span| span.0 > Picoseconds::ZERO) {
-            engine.run_until(start);
-            engine.observer().end_window();
-            engine.reset_channels();
+) -> Result<FiniteMeasurement, Halt> {
+    let mut standing = match watch.from.take() {
+        Some(standing) => standing,
+        None => {
+            if let Some((start, _)) = span.filter(|span| span.0 > Picoseconds::ZERO) {
+                engine.run_until(start);
+                engine.observer().end_window();
+                engine.reset_channels();
+            }
+            engine.observer().start();
+            Standing::default()
         }
-        engine.observer().start();
-    }
+    };
     let mut delivered = engine.counters().packets_delivered;
     // Ranks may compute for seconds between two messages. A run that goes on from a checkpoint looks at the same times.
     let next = |now: Picoseconds| now + LOOK_EVERY.max(now / LOOKS);
@@ -93,6 +98,7 @@ pub fn measure_finite(
         if packets == delivered && engine.packets_under_way() > 0 {
             engine.find_deadlock().map_or(Ok(()), Err)?;
         }
+        livelock(engine, &mut standing.arrivals)?;
         delivered = packets;
         engine.observer().settle();
         let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
@@ -103,7 +109,9 @@ pub fn measure_finite(
             done: percent(done),
             most: 100,
         });
-        (watch.keep)(Snapshot::new(engine, &Standing::default()));
+        if !engine.collectives_done() {
+            (watch.keep)(Snapshot::new(engine, &standing));
+        }
         // What goes on beside them would go on for ever.
         if engine.now() >= end || engine.collectives_done() {
             break;

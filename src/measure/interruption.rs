@@ -8,8 +8,8 @@
 
 use super::load_point::{Ending, LoadPoint};
 use super::watch::Watch;
-use super::{Collector, LoadMeasurement, Offered, Phase, Settings};
-use crate::engine::{Deadlock, Engine, Interruption, InterruptionReport};
+use super::{Collector, Halt, LoadMeasurement, Offered, Phase, Settings};
+use crate::engine::{Engine, Interruption, InterruptionReport};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
 
@@ -42,7 +42,7 @@ pub fn measure_interruption<'f>(
     let most = half.div_ceil(WINDOWS_A_HALF).max(Picoseconds(1));
     let window = settings.window.map_or(most, |window| window.min(most));
     let mut point = LoadPoint::new(engine, offered, window, watch);
-    let mut run = || -> Result<Recovery, Deadlock> {
+    let mut run = || -> Result<Recovery, Halt> {
         point.run_to(half, Phase::WarmUp, watch)?;
         point.start_measuring();
         point.run_to(interruption.at, Phase::Measuring, watch)?;
@@ -71,7 +71,7 @@ pub fn measure_interruption<'f>(
     };
     let ending = match run() {
         Ok(recovery) => Ending::Interrupted(recovery),
-        Err(deadlock) => Ending::Deadlock(deadlock),
+        Err(halt) => halt.into(),
     };
     let windows = point.standing.history.iter().filter(|it| it.phase == Phase::Measuring).count();
     point.result(ending, half, narrow(windows), None, senders)

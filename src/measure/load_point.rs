@@ -11,12 +11,14 @@ use super::bound::Bottleneck;
 use super::collector::{Collector, Delivered, Distribution};
 use super::growth::{Finding, Growth};
 use super::interruption::Recovery;
-use super::interval::{Batch, half_width_95_of_windows, jain_fairness};
+use super::interval::{Batch, WindowInterval, interval_95_of_windows, jain_fairness};
 use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
 use super::watch::{Snapshot, Standing, Watch};
-use super::{MOST_CHANNELS, Phase, Progress, Quantile, Window};
+use super::{
+    Halt, Livelock, MOST_CHANNELS, Phase, Progress, Quantile, Window, livelock,
+};
 use crate::adaptive::Derouting;
 use crate::engine::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::narrow::{narrow, rounded_down};
@@ -56,8 +58,19 @@ pub enum Ending {
     Undecided(Doubt),
     /// Packets wait for each other in a cycle.
     Deadlock(Deadlock),
+    /// Packets move for ever, and none arrives.
+    Livelock(Livelock),
     /// Something failed meanwhile.
     Interrupted(Recovery),
+}
+
+impl From<Halt> for Ending {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Deadlock(deadlock) => Self::Deadlock(deadlock),
+            Halt::Livelock(livelock) => Self::Livelock(livelock),
+        }
+    }
 }
 
 impl Ending {
@@ -101,8 +114,8 @@ pub struct LoadMeasurement {
     pub fairness: Option<f64>,
     pub packet_latency: Option<Distribution>,
     pub packet_latency_quantiles: Vec<Quantile>,
-    /// Half width of the 95% confidence interval of the mean packet latency, in picoseconds.
-    pub packet_latency_interval: Option<f64>,
+    /// What the windows tell of the mean packet latency, in picoseconds.
+    pub packet_latency_interval: Option<WindowInterval>,
     /// Mean latency from injection, in picoseconds.
     pub network_latency: Option<f64>,
     pub message_latency: Option<Distribution>,
@@ -218,7 +231,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         end: Picoseconds,
         phase: Phase,
         watch: &mut Watch<'_>,
-    ) -> Result<(), Deadlock> {
+    ) -> Result<(), Halt> {
         let most = u32::try_from(end / self.window).unwrap_or(u32::MAX);
         while self.engine.now() < end {
             self.run_window(phase, self.window.min(end - self.standing.end()), watch)?;
@@ -245,7 +258,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         phase: Phase,
         length: Picoseconds,
         watch: &mut Watch<'_>,
-    ) -> Result<(), Deadlock> {
+    ) -> Result<(), Halt> {
         let start = self.standing.end();
         let sampled = self.standing.under_way.len() as u64 % SAMPLES_A_WINDOW;
         for sample in sampled + 1..=SAMPLES_A_WINDOW {
@@ -270,11 +283,12 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             under_way: self.flits_under_way(),
             busiest_channel: carried.busiest,
         });
-        self.engine.find_deadlock().map_or(Ok(()), Err)
+        self.engine.find_deadlock().map_or(Ok(()), Err)?;
+        livelock(self.engine, &mut self.standing.arrivals)
     }
 
     /// Whether what is under way became level; `Err` if it never can.
-    fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<bool, Deadlock> {
+    fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<bool, Halt> {
         let most = settings.warm_up_windows;
         let done: u32 = narrow(self.standing.warm_up().len());
         for window in done + 1..=most {
@@ -299,7 +313,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         &mut self,
         senders: &[u32],
         settings: &Settings,
-        warmed_up: Result<bool, Deadlock>,
+        warmed_up: Result<bool, Halt>,
         watch: &mut Watch<'_>,
     ) -> LoadMeasurement {
         let start = self.standing.warm_up().last().map_or(Picoseconds::ZERO, |window| window.end);
@@ -309,9 +323,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         self.standing.growth = Some(growth);
         let done: u32 = narrow(self.standing.history.len() - self.standing.warm_up().len());
         let beyond = self.offered.beyond_bound();
-        let (level, mut deadlock) = match warmed_up {
+        let (level, mut halt) = match warmed_up {
             Ok(level) => (level, None),
-            Err(deadlock) => (false, Some(deadlock)),
+            Err(halt) => (false, Some(halt)),
         };
         // Past saturation latencies grow for ever: the fewest windows do.
         let most =
@@ -321,15 +335,15 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let (mut interval, mut finding, mut measured) = (None, Finding::Level, 0);
         let mut look = settings.minimum_windows;
         for windows in 1..=most {
-            if deadlock.is_some() {
+            if halt.is_some() {
                 break;
             }
             if windows > done {
-                deadlock = self.run_window(Phase::Measuring, self.window, watch).err();
+                halt = self.run_window(Phase::Measuring, self.window, watch).err();
                 self.note_growth();
                 let time = self.engine.now();
                 (watch.progress)(Progress { phase: Phase::Measuring, time, done: windows, most });
-                if deadlock.is_none() {
+                if halt.is_none() {
                     (watch.keep)(Snapshot::new(self.engine, &self.standing));
                 }
             }
@@ -347,7 +361,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 continue;
             }
             let growth = self.standing.growth.as_ref().expect("the measurement has begun");
-            interval = half_width_95_of_windows(&batches);
+            interval = interval_95_of_windows(&batches);
             finding = growth.finding(settings.growth * self.offered.flits);
             let known = match finding {
                 Finding::Grows { .. } => true,
@@ -358,8 +372,8 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 break;
             }
         }
-        let ending = match (deadlock, beyond, finding) {
-            (Some(deadlock), _, _) => Ending::Deadlock(deadlock),
+        let ending = match (halt, beyond, finding) {
+            (Some(halt), _, _) => halt.into(),
             (_, Some(beyond), _) => Ending::NotSteady(beyond),
             (_, _, Finding::Grows { terminal, rate }) => {
                 Ending::NotSteady(self.cause(terminal, rate, senders))
@@ -413,9 +427,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         }
     }
 
-    fn precise(&mut self, interval: Option<f64>, settings: &Settings) -> bool {
+    fn precise(&mut self, interval: Option<WindowInterval>, settings: &Settings) -> bool {
         let total = self.engine.observer().total;
-        interval.is_some_and(|half| {
+        interval.and_then(|it| it.half_width).is_some_and(|half| {
             half * total.packets as f64 <= settings.precision * total.latency as f64
         })
     }
@@ -426,7 +440,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         ending: Ending,
         start: Picoseconds,
         windows: u32,
-        interval: Option<f64>,
+        interval: Option<WindowInterval>,
         senders: &[u32],
     ) -> LoadMeasurement {
         let history = std::mem::take(&mut self.standing.history);

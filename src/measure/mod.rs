@@ -12,6 +12,7 @@ mod finite;
 mod growth;
 mod interruption;
 mod interval;
+mod livelock;
 mod load_point;
 mod order;
 mod saturation;
@@ -28,7 +29,10 @@ pub use delivery_log::{DeliveryLog, LogFilter, Logged};
 pub use explanation::{Activity, Explanation, Spent, Stretch, Times, explain};
 pub use finite::{FiniteMeasurement, Span, end_of_operations, measure_finite};
 pub use interruption::{Recovery, measure_interruption};
-pub use interval::{half_width_95, half_width_95_of_few, jain_fairness};
+pub use interval::{
+    ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,
+};
+pub use livelock::{Livelock, SENDINGS_OF_A_LIVELOCK};
 pub use load_point::{
     Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,
 };
@@ -38,9 +42,33 @@ pub use settings::{MOST_WINDOWS, Settings};
 pub use watch::{Snapshot, Standing, Watch};
 pub use window::Window;
 
+use livelock::Arrivals;
+
 use serde::{Deserialize, Serialize};
 
+use crate::engine::{Deadlock, Engine};
 use crate::units::Picoseconds;
+
+/// Why a measurement can't go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Halt {
+    /// Packets wait for each other in a cycle.
+    Deadlock(Deadlock),
+    /// Packets move for ever, and none arrives.
+    Livelock(Livelock),
+}
+
+impl From<Deadlock> for Halt {
+    fn from(deadlock: Deadlock) -> Self {
+        Self::Deadlock(deadlock)
+    }
+}
+
+/// Whether packets move for ever, as far as can be told by what has arrived.
+fn livelock(engine: &Engine<'_, Collector>, arrivals: &mut Arrivals) -> Result<(), Halt> {
+    let livelock = arrivals.note(&engine.counters(), engine.packets_under_way());
+    livelock.map_or(Ok(()), |livelock| Err(Halt::Livelock(livelock)))
+}
 
 /// The most channels of which a measurement keeps what they carried: of a larger network, the busiest.
 pub const MOST_CHANNELS: usize = 100_000;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::growth::Growth;
+use super::livelock::Arrivals;
 use super::{Collector, Phase, Progress, Window};
 use crate::engine::{Carried, Engine};
 use crate::units::Picoseconds;
@@ -18,6 +19,8 @@ pub struct Standing {
     pub(super) growth: Option<Growth>,
     /// Whether the warm-up is over, and everything counts.
     pub(super) measuring: bool,
+    /// When something arrived last.
+    pub(super) arrivals: Arrivals,
 }
 
 impl Standing {

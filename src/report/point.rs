@@ -27,6 +27,8 @@ pub enum Status {
     Completed,
     /// Ranks of an application wait for what never comes.
     Stuck,
+    /// Packets are sent for ever, and none arrives.
+    Livelock,
 }
 
 impl Measured {
@@ -77,6 +79,7 @@ impl From<&Ending> for Status {
             Ending::NotSteady(_) => Self::NotSteady,
             Ending::Undecided(_) => Self::Undecided,
             Ending::Deadlock(_) => Self::Deadlock,
+            Ending::Livelock(_) => Self::Livelock,
             Ending::Interrupted(_) => Self::Completed,
         }
     }
@@ -84,13 +87,14 @@ impl From<&Ending> for Status {
 
 impl Status {
     /// In the order of the variants.
-    const NAMES: [(Self, &'static str); 6] = [
+    const NAMES: [(Self, &'static str); 7] = [
         (Self::Steady, "steady"),
         (Self::NotSteady, "not steady"),
         (Self::Undecided, "undecided"),
         (Self::Deadlock, "deadlock"),
         (Self::Completed, "completed"),
         (Self::Stuck, "stuck"),
+        (Self::Livelock, "livelock"),
     ];
 
     /// In files, and for people.
@@ -115,9 +119,10 @@ table! {
     /// Times are picoseconds here and nanoseconds or microseconds in the file, as the header says; a mean
     /// is rounded to whole picoseconds. `None` is an empty cell: the value does not exist for this point.
     /// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second); both are
-    /// means over the nodes that send. A point that ended in a deadlock has neither latencies nor accepted loads.
+    /// means over the nodes that send. A point that ended in a deadlock or a
+    /// livelock has neither latencies nor accepted loads.
     pub struct Measured {
-        /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock`, `completed` or `stuck`.
+        /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock`, `completed`, `stuck` or `livelock`.
         status: Status as Text<Status>, "status", "state", Label, usual;
         /// Offered flits as a fraction of the fabric's capacity.
         offered_load: Option<f64> as Number, "offered_load", "offered load", Load, usual;
@@ -226,6 +231,9 @@ table! {
         warm_up: Option<Picoseconds> as Microseconds, "warm_up_us", "warm-up", Count, more;
         /// Windows measured after the warm-up.
         windows: Option<u32> as Count<u32>, "windows", "windows", Count, more;
+        /// Independent windows that would tell the mean packet latency as exactly. With fewer than ten its confidence
+        /// interval can't be relied on.
+        effective_windows: Option<f64> as Number, "effective_windows", "effective windows", Count, more;
         /// Channels granted to packets, those of terminals included (until results version 5, events of all kinds).
         events: u64 as Given<Count<u64>>, "events", "events", Count, more;
         /// Digest of all grants: equal for equal runs.

@@ -17,6 +17,7 @@ pub(super) fn without_results(row: Measured) -> Measured {
         accepted_minimum_source: None,
         jain_fairness: None,
         packet_latency_mean_ci95: None,
+        effective_windows: None,
         network_latency_mean: None,
         hops_mean: None,
         derouted_outflank: None,

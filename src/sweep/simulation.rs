@@ -16,7 +16,8 @@ use super::rows::{
     without_results,
 };
 use super::warnings::{
-    channels_warning, collective_warning, load_warnings, records_warning, stuck_warning,
+    channels_warning, collective_warning, livelock_warning, load_warnings, records_warning,
+    stuck_warning,
 };
 use crate::adaptive::Derouting;
 use crate::engine::{
@@ -24,7 +25,7 @@ use crate::engine::{
     zero_load_latency,
 };
 use crate::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, Explanation, LogFilter, Logged, Offered,
+    Bottleneck, Collector, CompletionBound, Ending, Explanation, Halt, LogFilter, Logged, Offered,
     Outlook, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
     looks_at_all_pairs, measure_finite,
     measure_interruption, measure_load, outlook,
@@ -342,6 +343,7 @@ impl Simulation {
         let parameters = &self.scenario.parameters;
         // Bytes a picosecond are TB/s.
         let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time().0 as f64 * 1e3;
+        let interval = measured.packet_latency_interval;
         let row = Measured {
             capacity: Some(capacity * flit_rate),
             status: (&measured.ending).into(),
@@ -351,7 +353,8 @@ impl Simulation {
             accepted_payload: Some(measured.accepted_payload / 1e9),
             accepted_minimum_source: Some(measured.accepted_payload_minimum / 1e9),
             jain_fairness: measured.fairness,
-            packet_latency_mean_ci95: measured.packet_latency_interval.map(whole),
+            packet_latency_mean_ci95: interval.and_then(|it| it.half_width).map(whole),
+            effective_windows: interval.map(|it| it.effective_windows),
             network_latency_mean: measured.network_latency.map(whole),
             hops_mean: measured.hops,
             simulated_time: Some(measured.warm_up + measured.measured),
@@ -365,7 +368,7 @@ impl Simulation {
         let errs = self.scenario.parameters.errors.is_some();
         let row = with_link_errors(row, errs, &measured.counters);
         let row = with_order(row, measured.reordering);
-        let stuck = row.status == Status::Deadlock;
+        let stuck = matches!(row.status, Status::Deadlock | Status::Livelock);
         let row = if stuck { without_results(row) } else { row };
         let channels = channel_rows(&measured.channels);
         let quantiles = if stuck { &[] } else { &measured.packet_latency_quantiles[..] };
@@ -382,8 +385,12 @@ impl Simulation {
         });
         let windows = windows.collect();
         let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
-        if let Ending::Deadlock(_) = measured.ending {
-            warnings.extend(self.scenario.deadlock_advice());
+        match &measured.ending {
+            Ending::Deadlock(_) => warnings.extend(self.scenario.deadlock_advice()),
+            Ending::Livelock(livelock) => {
+                warnings.push(livelock_warning(*livelock, &self.scenario.parameters));
+            }
+            _ => {}
         }
         warnings.extend(channels_warning(channels.len(), measured.all_channels));
         let deadlock = match measured.ending {
@@ -585,7 +592,16 @@ impl Simulation {
         };
         let measured = match measured {
             Ok(measured) => measured,
-            Err(deadlock) => {
+            Err(Halt::Livelock(livelock)) => {
+                let warning = livelock_warning(livelock, &self.scenario.parameters);
+                let found = Finding {
+                    measured: unfinished(Status::Livelock, engine.now()),
+                    warnings: vec![warning],
+                    ..Finding::default()
+                };
+                return Outcome { found, deadlock: None, logged, work };
+            }
+            Err(Halt::Deadlock(deadlock)) => {
                 let found = Finding {
                     measured: unfinished(Status::Deadlock, deadlock.time),
                     warnings: self.scenario.deadlock_advice().into_iter().collect(),

@@ -1,7 +1,11 @@
 //! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
 
 use crate::application::{Schedule, Stuck};
-use crate::measure::{Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, MOST_WINDOWS};
+use crate::engine::Parameters;
+use crate::measure::{
+    Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement,
+    MOST_WINDOWS,
+};
 use crate::report::Measured;
 use crate::scenario::Scenario;
 use crate::traffic::{Application, ApplicationSpec};
@@ -57,7 +61,7 @@ pub(super) fn load_warnings(
             }
         ),
         Ending::SteadyImprecise => format!(
-            "{} {windows} windows: for more precision, try {longer}",
+            "{} {windows} windows{}, try {longer}",
             row.packet_latency_mean_ci95.zip(row.packet_latency_mean).map_or(
                 "the mean latency has no confidence interval after".into(),
                 |(half, mean)| format!(
@@ -65,13 +69,17 @@ pub(super) fn load_warnings(
                     half.0 as f64 / mean.max(Picoseconds(1)).0 as f64 * 100.0
                 )
             ),
+            few_effective(row.effective_windows)
+                .unwrap_or_else(|| ": for more precision".into()),
         ),
         Ending::Interrupted(recovery) if recovery.recovery.is_none() => {
             "the network had not recovered at the end: more was under way than before the failure; a \
              lower load, or less that fails, leaves it time to"
                 .into()
         }
-        Ending::Deadlock(_) | Ending::Steady | Ending::Interrupted(_) => return Vec::new(),
+        Ending::Deadlock(_) | Ending::Livelock(_) | Ending::Steady | Ending::Interrupted(_) => {
+            return Vec::new();
+        }
     };
     let bound = parameters.packets_on_a_link().filter(|(most, sent)| f64::from(*most) < *sent);
     let bound = bound.map(|(most, sent)| {
@@ -83,6 +91,32 @@ pub(super) fn load_warnings(
         )
     });
     [Some(warning), bound].into_iter().flatten().collect()
+}
+
+/// Why a simulation was ended that would go on for ever, and what to change.
+pub(super) fn livelock_warning(livelock: Livelock, parameters: &Parameters) -> String {
+    let way_out = match livelock {
+        Livelock::Links { .. } => {
+            let chance = parameters.passage().map_or(0.0, |passage| passage.probability);
+            format!(
+                ": one of the largest packets gets across with probability {chance:.2e}; make packets \
+                 smaller (router.maximum_payload), or errors rarer ([link.errors])"
+            )
+        }
+        Livelock::Ways { .. } => {
+            "; a routing that bounds detours would have led them to their destinations".into()
+        }
+    };
+    format!("livelock: {livelock}{way_out}")
+}
+
+/// Says that windows are too much alike, or too uneven, for their interval to be relied on.
+fn few_effective(windows: Option<f64>) -> Option<String> {
+    let few = windows.filter(|windows| *windows < ENOUGH_EFFECTIVE_WINDOWS)?;
+    Some(format!(
+        ", which tell no more than {few:.1} independent ones, too few to rely on the \
+         mean or its interval: to measure longer"
+    ))
 }
 
 /// A load to try, of three digits and never 0.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use flitlab::{
     routing::{
-        PathRoutes, RelationRoutes, Routes,
+        PathRoutes, RelationRoutes,
         relation::{Hop, PathChoice, Ring},
     },
     topology::Fabric,
@@ -13,6 +13,7 @@ use flitlab::{
 };
 
 use super::{
+    detours::Adaptive,
     packet::Packet,
     ways::{drawn, splitmix},
 };
@@ -34,34 +35,27 @@ pub struct Choice {
 /// What a packet that has come to a router in a virtual channel may choose by an adaptive routing; `None` if it doesn't
 /// choose, or is at its destination.
 pub fn choice(
-    routes: &Routes,
+    adaptive: Option<&Adaptive<'_>>,
     fabric: &Fabric,
     packet: &Packet,
     router: u32,
     came_in: usize,
 ) -> Option<Choice> {
-    let (Routes::Adaptive(adaptive), true) = (routes, packet.adaptive) else { return None };
-    let course = packet.course.expect("it has been injected");
+    let adaptive = adaptive.filter(|_| packet.adaptive)?;
+    let course = packet.course.as_ref().expect("it has been injected");
     let destination = fabric.terminal_router(packet.destination).expect("terminals are live");
     if router == destination && course.to == destination {
         return None;
     }
-    let (mut heading, channels) = (course.heading, adaptive.rules().channels);
+    let channels = adaptive.rules.channels;
     let to_intermediate = course.to != destination;
-    if !to_intermediate && packet.passed_intermediate {
-        heading.bound = 0;
-    }
     let escape = if to_intermediate { channels.escape_to_intermediate } else { channels.escape };
     let escape = usize::from(escape);
-    let ports = adaptive.ports(router, course.to, heading);
-    let mut ports: Vec<u16> = (0..16).filter(|port| ports >> port & 1 == 1).collect();
-    let way_out = if adaptive.has_table() {
-        let is_live = |port: u16| fabric.target(fabric.outputs(router).start + u32::from(port));
-        ports.retain(|&port| came_in != escape && is_live(port).is_some());
-        adaptive.onward(router, course.to, heading, true).escape
-    } else {
-        ports[0]
-    };
+    let (mut ports, way_out) = adaptive.outputs(router, course.to, &course.rounds);
+    if adaptive.has_table() && came_in == escape {
+        // It stays on the table's way as far as its leg goes.
+        ports.clear();
+    }
     let nearer = ports.into_iter().map(|port| (port, channels.adaptive.into())).collect();
     Some(Choice { nearer, escape: (way_out, escape) })
 }
@@ -96,12 +90,16 @@ pub fn hops(
     assert!(hops.is_sorted_by_key(|hop| (hop.port, hop.lane)));
     if routes.random_ties {
         let packet = drawn(routes.seed, packet.source, packet.sequence) >> 48;
-        let mixed = u128::from((packet << 16) ^ u64::from(router)) * 2_654_435_761;
-        let place = (mixed % (1 << 32)) >> 16;
-        let first = (place % hops.len() as u128) as usize;
+        let first = chance_at(router, packet) as usize % hops.len();
         hops.rotate_left(first);
     }
     hops
+}
+
+/// A packet's random number at a router, of 16 bits, from the one that it was given.
+pub fn chance_at(router: u32, packet: u64) -> u64 {
+    let mixed = u128::from((packet << 16) ^ u64::from(router)) * 2_654_435_761;
+    ((mixed % (1 << 32)) >> 16) as u64
 }
 
 /// What makes a packet like a hop of a relation.

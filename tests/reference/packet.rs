@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 
 use flitlab::{
-    adaptive::Heading,
     engine::Parameters,
-    routing::{Course, Routes},
+    routing::{ForwardingTable, Lanes, Routes},
     topology::Fabric,
     units::Picoseconds,
 };
 
-use super::channel::OutputName;
+use super::{
+    channel::OutputName,
+    detours::{Adaptive, Course},
+};
 
 /// A packet, from its creation to its delivery, or a copy of it that a link sent again.
 #[derive(Clone)]
@@ -28,7 +30,6 @@ pub struct Packet {
     pub course: Option<Course>,
     /// Whether its source router has decided on detours.
     pub decided: bool,
-    pub passed_intermediate: bool,
     pub flits: u32,
     pub payload: u32,
     pub created: Picoseconds,
@@ -49,6 +50,17 @@ pub struct Packet {
     pub hops: usize,
 }
 
+/// Flits of a packet with so many bytes of payload.
+pub fn flits_of(parameters: &Parameters, payload: u64) -> u32 {
+    let carrying = payload.div_ceil(parameters.flit.0) as u32;
+    (parameters.header_flits + carrying + parameters.checksum_flits).max(1)
+}
+
+/// Flits of the largest packet.
+pub fn largest(parameters: &Parameters) -> u32 {
+    flits_of(parameters, parameters.maximum_payload.0)
+}
+
 impl Packet {
     /// The port and the lane in which a router sends it on by its forwarding table; `None` at the destination's own
     /// router, and if there is no such table.
@@ -58,12 +70,36 @@ impl Packet {
             return None;
         }
         let port = table.port(router, self.destination).expect("every pair is routed");
-        let class = table.class(fabric, self.source, self.destination);
         let input = self.came.map(|channel| {
             let back = fabric.opposite(channel).expect("it is a cable's");
             (back - fabric.outputs(router).start) as u16
         });
-        Some((port, usize::from(table.lane(router, self.destination, class, input, port))))
+        Some((port, self.lane_of(table, fabric, router, (input, port)).into()))
+    }
+
+    /// The lane that a table has for a packet at a router, by the input port through which it came and the output.
+    fn lane_of(
+        &self,
+        table: &ForwardingTable,
+        fabric: &Fabric,
+        router: u32,
+        (input, output): (Option<u16>, u16),
+    ) -> u8 {
+        // Lanes are kept by destination, then router.
+        let row = self.destination as usize * fabric.routers() as usize;
+        match table.lanes() {
+            Lanes::One => 0,
+            Lanes::ByDestination(lanes) => lanes[self.destination as usize],
+            Lanes::ByPair(lanes) => {
+                let source = fabric.terminal_router(self.source).expect("it is live");
+                lanes[row + source as usize]
+            }
+            Lanes::ByHop(lanes) => lanes[row + router as usize],
+            Lanes::ByServiceLevel(levels) => {
+                let level = levels.level(self.source, self.destination);
+                levels.lane(router, input, output, level)
+            }
+        }
     }
 
     /// The output that it needs at the router where its header is unless it chooses, and its lane if a forwarding table or
@@ -72,16 +108,16 @@ impl Packet {
         &self,
         fabric: &Fabric,
         routes: &Routes,
+        adaptive: Option<&Adaptive<'_>>,
         parameters: &Parameters,
         router: u32,
     ) -> (OutputName, Option<usize>) {
         let (mut port, lane) = self.looked_up(fabric, routes, router).unzip();
         let end = fabric.terminal_router(self.destination);
-        if let (Routes::Adaptive(adaptive), Some(end)) = (routes, end)
-            && adaptive.has_table()
+        if let (Some(adaptive), Some(end)) = (adaptive, end)
             && end != router
         {
-            port = Some(adaptive.onward(router, end, Heading::default(), true).escape);
+            port = adaptive.table_port(router, end).or(port);
         }
         if !self.adaptive && port.is_none() {
             port = self.ports.get(self.hops).copied();
@@ -115,7 +151,6 @@ impl Packet {
             && next != destination
         {
             course.to = destination;
-            self.passed_intermediate = true;
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use flitlab::{
-    adaptive::drawn_at,
     engine::{Arbitration, Switching},
     routing::{AdaptiveRules, Routes, relation::Hop, relation::Ring},
     units::Picoseconds,
@@ -14,7 +13,7 @@ use super::{
     channel::{ChannelKind, OutputName},
     choosing,
     network::{Flit, Sending},
-    packet::Packet,
+    packet::{Packet, largest},
 };
 
 /// An output of a router.
@@ -47,14 +46,14 @@ impl Router {
     }
 }
 
-/// Whom a walk of a router's outputs serves.
+/// The three times for which a router goes through its outputs ("Granting").
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// Packets that like no other output better.
+    /// To packets that like no other output better.
     Preferred,
-    /// Packets that can have it.
+    /// To any packet that can have it.
     Any,
-    /// Packets that have found room nowhere.
+    /// To packets with room at none of their outputs, which escape.
     Escape,
 }
 
@@ -111,29 +110,27 @@ impl Simulator<'_> {
 
     /// Decides how new packets go on.
     fn decide(&mut self, router: usize, now: Picoseconds) {
-        let Routes::Adaptive(adaptive) = self.routes else { return };
+        let Some(adaptive) = &self.terminals.adaptive else { return };
         for input in self.routers[router].inputs.clone() {
             for virtual_channel in 0..self.virtual_channels() {
                 let place = Place { channel: input, virtual_channel };
                 let Some(packet) = self.asking(place, now) else { continue };
                 let (Some(course), false) =
-                    (self.packets[packet].course, self.packets[packet].decided)
+                    (self.packets[packet].course.clone(), self.packets[packet].decided)
                 else {
                     continue;
                 };
                 let capacity = self.parameters.buffer;
-                let onto = usize::from(adaptive.rules().channels.adaptive);
+                let onto = usize::from(adaptive.rules.channels.adaptive);
                 let ports = self.fabric.outputs(router as u32).len() as u16;
-                let used: Vec<u32> = (0..ports)
+                let used: Vec<Option<u32>> = (0..ports)
                     .map(|port| {
-                        let output = self.routers[router].output_named(OutputName::Port(port));
-                        output.map_or(u32::MAX, |output| {
-                            capacity - self.credits(router, &(output, onto))
-                        })
+                        let output = self.routers[router].output_named(OutputName::Port(port))?;
+                        Some(capacity - self.credits(router, &(output, onto)))
                     })
                     .collect();
-                let full = capacity - self.packets[packet].flits + 1;
-                let course = adaptive.decide(router as u32, course, &used, full);
+                let sizes = (capacity, self.packets[packet].flits);
+                let course = adaptive.decide(router as u32, course, &used, sizes);
                 self.packets[packet].course = Some(course);
                 self.packets[packet].decided = true;
             }
@@ -162,7 +159,7 @@ impl Simulator<'_> {
         };
         let (name, came_in) = (router as u32, place.virtual_channel);
         let of = &self.packets[packet];
-        if let Some(choice) = choosing::choice(self.routes, self.fabric, of, name, came_in) {
+        if let Some(choice) = choosing::choice(self.terminals.adaptive.as_ref(), self.fabric, of, name, came_in) {
             let nearer: Vec<_> = choice.nearer.into_iter().map(onto).collect();
             let escapes = vec![onto(choice.escape)];
             if nearer.is_empty() {
@@ -214,8 +211,9 @@ impl Simulator<'_> {
     /// table, its path or a dateline gives it one.
     fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
+        let adaptive = self.terminals.adaptive.as_ref();
         let (name, lane) =
-            packet.next_output(self.fabric, self.routes, self.parameters, router as u32);
+            packet.next_output(self.fabric, self.routes, adaptive, self.parameters, router as u32);
         let router = &self.routers[router];
         let place = router.output_named(name).expect("routes lead through live outputs");
         let on_ring = self.channels[router.outputs[place].channel].ring.is_some();
@@ -243,7 +241,7 @@ impl Simulator<'_> {
         let serve = |may_be_served: fn(ChannelKind) -> bool, pair: usize, request: &Request| {
             let input = self.routers[router].inputs[pair / self.virtual_channels()];
             let entering = |wish: &(usize, usize)| {
-                if request.entering.contains(wish) { self.parameters.maximum_packet() } else { 0 }
+                if request.entering.contains(wish) { largest(self.parameters) } else { 0 }
             };
             let room = |&(output, onto): &(usize, usize)| {
                 let from =
@@ -339,30 +337,19 @@ impl Simulator<'_> {
         if request.by_relation {
             return choosing::liked_best(&open, |way| self.liking(router, way));
         }
-        let (Routes::Adaptive(adaptive), false) = (self.routes, request.escapes.is_empty()) else {
+        let (Some(adaptive), false) = (&self.terminals.adaptive, request.escapes.is_empty()) else {
             return open.first().copied();
         };
         let port = |wish: &(usize, usize)| {
-            let port = outputs[wish.0].name.port();
-            u32::from(port.expect("a packet that chooses is under way"))
+            outputs[wish.0].name.port().expect("a packet that chooses is under way")
         };
-        let set = open.iter().fold(0, |set, wish| set | 1 << port(wish));
-        if set == 0 {
-            return None;
-        }
         let mut all = self.routers.iter().flat_map(|router| &router.outputs);
         let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
-        let came = came.map_or(u32::MAX, u32::from);
-        let drawn = self.packets[request.packet].course.map_or(0, |course| course.drawn);
-        let best = adaptive.rules().selection.prefers(
-            set,
-            came,
-            drawn_at(router as u32, drawn),
-            |number| {
-                let wish = open.iter().find(|wish| port(wish) == number).expect("it is open");
-                self.channels[outputs[wish.0].channel].credits[wish.1]
-            },
-        );
+        let course = self.packets[request.packet].course.as_ref();
+        let drawn = course.map_or(0, |course| course.drawn);
+        let rooms: Vec<(u16, u32)> =
+            open.iter().map(|wish| (port(wish), self.credits(router, wish))).collect();
+        let best = adaptive.liked(&rooms, came, (router as u32, drawn))?;
         open.into_iter().find(|wish| port(wish) == best)
     }
 
@@ -387,9 +374,9 @@ impl Simulator<'_> {
         let packet = &self.packets[packet];
         let same_ring = self.channels[from.channel].ring == output.ring;
         let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == onto);
-        let (rules, table) = match self.routes {
-            Routes::Adaptive(adaptive) => (*adaptive.rules(), adaptive.has_table()),
-            _ => (AdaptiveRules::default(), false),
+        let (rules, table) = match &self.terminals.adaptive {
+            Some(adaptive) => (adaptive.rules, adaptive.has_table()),
+            None => (AdaptiveRules::default(), false),
         };
         let chooses = packet.adaptive && onto == usize::from(rules.channels.adaptive);
         let injected = self.channels[from.channel].kind == ChannelKind::Injection;
@@ -398,7 +385,7 @@ impl Simulator<'_> {
             _ if chooses => u32::from(if injected { rules.injection_bubble } else { 0 }),
             _ => u32::from(self.parameters.bubble && !table && output.ring.is_some() && !goes_on),
         };
-        let room = packet.flits + leaving.max(others * self.parameters.maximum_packet());
+        let room = packet.flits + leaving.max(others * largest(self.parameters));
         output.ends_in_sink() || room <= output.credits[onto]
     }
 

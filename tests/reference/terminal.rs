@@ -19,7 +19,8 @@ use rand_chacha::ChaCha8Rng;
 use super::{
     atomics::Atomics,
     choosing::{self, Turns},
-    packet::Packet,
+    detours::Adaptive,
+    packet::{Packet, flits_of},
     ways,
 };
 
@@ -55,6 +56,8 @@ pub struct Terminals<'a> {
     pub begun: Vec<u32>,
     /// Of each terminal, for packets that choose their way.
     random: Vec<ChaCha8Rng>,
+    /// Of packets that choose their way.
+    pub adaptive: Option<Adaptive<'a>>,
     /// Of sources that take paths in turn.
     turns: Turns,
     atomics: Atomics,
@@ -79,6 +82,7 @@ impl<'a> Terminals<'a> {
             created: vec![0; all as usize],
             begun: vec![0; all as usize],
             random: (0..all).map(|terminal| random(routes, terminal)).collect(),
+            adaptive: Adaptive::new(fabric, routes),
             turns: Turns::new(),
             atomics: Atomics::default(),
         };
@@ -143,7 +147,6 @@ impl<'a> Terminals<'a> {
                 && from != to,
             course: None,
             decided: false,
-            passed_intermediate: false,
             flits: 0,
             payload: 0,
             created: now,
@@ -166,9 +169,7 @@ impl<'a> Terminals<'a> {
         let mut packets = Vec::new();
         loop {
             let payload = rest.min(self.parameters.maximum_payload.0);
-            let carrying = payload.div_ceil(self.parameters.flit.0) as u32;
-            let flits = self.parameters.header_flits + carrying + self.parameters.checksum_flits;
-            let (flits, payload_bytes) = (flits.max(1), payload as u32);
+            let (flits, payload_bytes) = (flits_of(self.parameters, payload), payload as u32);
             packets.push(Packet { flits, payload: payload_bytes, ..packet.clone() });
             rest -= payload;
             if rest == 0 {
@@ -215,9 +216,9 @@ impl<'a> Terminals<'a> {
         self.begun[source] += 1;
         let (from, to) = (self.router(packet.source), self.router(packet.destination));
         match routes {
-            Routes::Adaptive(it) if packet.adaptive => {
-                let random = Some(&mut self.random[source]).filter(|_| it.rules().is_random());
-                packet.course = Some(it.inject(from, to, random));
+            Routes::Adaptive(_) if packet.adaptive => {
+                let adaptive = self.adaptive.as_ref().expect("the routing is adaptive");
+                packet.course = Some(adaptive.inject(from, to, &mut self.random[source]));
             }
             Routes::DirectionOrder(order) => {
                 let way = ways::way(self.fabric, order, (from, to), packet.sequence);
@@ -249,7 +250,7 @@ impl<'a> Terminals<'a> {
             flits: packet.flits,
             payload: packet.payload,
             hops: packet.hops as u32,
-            derouting: packet.course.and_then(|course| course.kind),
+            derouting: packet.course.as_ref().and_then(|course| course.kind),
             created: packet.created,
             injected: packet.injected,
             delivered: now,

@@ -1,7 +1,6 @@
 //! Which virtual channels of which outputs a packet asks for.
 
 use flitlab::{
-    adaptive::drawn_at,
     engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching},
     routing::{RelationRoutes, Routes, relation::Ring},
     units::Picoseconds,
@@ -10,6 +9,7 @@ use flitlab::{
 use crate::reference::{
     channel::{ChannelKind, OutputName},
     choosing,
+    packet::largest,
 };
 
 use super::{Simulator, queue::Queue};
@@ -70,25 +70,26 @@ impl Simulator<'_> {
 
     /// Decides how new packets go on that ask for the first time.
     pub fn decide(&mut self, router: usize, now: Picoseconds) {
-        let Routes::Adaptive(adaptive) = self.routes else { return };
+        let Some(adaptive) = &self.terminals.adaptive else { return };
         let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
         let asking: Vec<usize> = queues.filter_map(|queue| self.asking(queue, now)).collect();
         for packet in asking {
-            let (Some(course), false) = (self.packets[packet].course, self.packets[packet].decided)
+            let (Some(course), false) =
+                (self.packets[packet].course.clone(), self.packets[packet].decided)
             else {
                 continue;
             };
             let capacity = self.parameters.buffer;
-            let onto = usize::from(adaptive.rules().channels.adaptive);
+            let onto = usize::from(adaptive.rules.channels.adaptive);
             let used = |port| {
                 let output = self.routers[router].output_named(OutputName::Port(port))?;
                 let channel = self.routers[router].outputs[output].channel;
                 Some(capacity - self.channels[channel].credits[onto])
             };
             let ports = self.fabric.outputs(router as u32).len() as u16;
-            let used: Vec<u32> = (0..ports).map(|port| used(port).unwrap_or(u32::MAX)).collect();
-            let full = (capacity + 1).saturating_sub(self.packets[packet].flits);
-            let course = adaptive.decide(router as u32, course, &used, full);
+            let used: Vec<Option<u32>> = (0..ports).map(used).collect();
+            let sizes = (capacity, self.packets[packet].flits);
+            let course = adaptive.decide(router as u32, course, &used, sizes);
             self.packets[packet].course = Some(course);
             self.packets[packet].decided = true;
         }
@@ -223,7 +224,7 @@ impl Simulator<'_> {
         let is_free = held.held_by.is_none() && held.free_from <= now;
         let channel = &self.channels[output.channel];
         let needs_credits = channel.needs_room() && !self.wormhole();
-        let room = self.packets[packet].flits + others * self.parameters.maximum_packet();
+        let room = self.packets[packet].flits + others * largest(self.parameters);
         is_free && (!needs_credits || room <= channel.credits[number])
     }
 
@@ -231,11 +232,11 @@ impl Simulator<'_> {
     /// virtual channel the routing's injection bubble if the packet is new.
     fn bubble(&self, place: Place, packet: usize, onto: Onto) -> u32 {
         let (output, number) = onto;
-        if let Routes::Adaptive(adaptive) = self.routes
+        if let Some(adaptive) = &self.terminals.adaptive
             && self.packets[packet].adaptive
-            && number == usize::from(adaptive.rules().channels.adaptive)
+            && number == usize::from(adaptive.rules.channels.adaptive)
         {
-            let injected = adaptive.rules().injection_bubble;
+            let injected = adaptive.rules.injection_bubble;
             return if self.is_new(place) { injected.into() } else { 0 };
         }
         let (_, ring) = self.channel_and_ring(place.router, output);
@@ -250,7 +251,7 @@ impl Simulator<'_> {
     }
 
     fn has_bubble(&self) -> bool {
-        let table = matches!(self.routes, Routes::Adaptive(adaptive) if adaptive.has_table());
+        let table = self.terminals.adaptive.as_ref().is_some_and(|it| it.has_table());
         self.parameters.bubble && !self.wormhole() && !table
     }
 
@@ -267,7 +268,8 @@ impl Simulator<'_> {
     fn choice(&self, at: Place, packet: usize) -> Option<Choice> {
         let (router, came_in) = (at.router, at.virtual_channel);
         let packet = &self.packets[packet];
-        let choice = choosing::choice(self.routes, self.fabric, packet, router as u32, came_in)?;
+        let adaptive = self.terminals.adaptive.as_ref();
+        let choice = choosing::choice(adaptive, self.fabric, packet, router as u32, came_in)?;
         let nearer = choice.nearer.into_iter().map(|way| self.onto(router, way)).collect();
         Some(Choice { nearer, escape: self.onto(router, choice.escape) })
     }
@@ -280,26 +282,17 @@ impl Simulator<'_> {
             let liking = |&onto: &Onto| self.liking(place.router, onto);
             return choosing::liked_best(&offered, liking).expect("an offer is one of its hops");
         }
-        let Routes::Adaptive(adaptive) = self.routes else {
-            unreachable!("only packets of adaptive routings choose")
-        };
+        let adaptive = self.terminals.adaptive.as_ref().expect("only its packets choose");
         let outputs = &self.routers[place.router].outputs;
-        let port =
-            |offer: &Onto| u32::from(outputs[offer.0].name.port().expect("a packet on its way"));
-        let offered = offers.iter().fold(0, |ports, offer| ports | 1 << port(offer));
+        let port = |offer: &Onto| outputs[offer.0].name.port().expect("a packet on its way");
         let input = self.routers[place.router].inputs[place.port].channel;
         let mut all = self.routers.iter().flat_map(|router| &router.outputs);
         let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
-        let drawn = self.packets[packet].course.map_or(0, |course| course.drawn);
-        let best = adaptive.rules().selection.prefers(
-            offered,
-            came.map_or(u32::MAX, u32::from),
-            drawn_at(place.router as u32, drawn),
-            |number| {
-                let offer = offers.iter().find(|offer| port(offer) == number).expect("offered");
-                self.channels[outputs[offer.0].channel].credits[offer.1]
-            },
-        );
+        let drawn = self.packets[packet].course.as_ref().map_or(0, |course| course.drawn);
+        let room = |offer: &Onto| self.channels[outputs[offer.0].channel].credits[offer.1];
+        let rooms: Vec<(u16, u32)> = offers.iter().map(|it| (port(it), room(it))).collect();
+        let best = adaptive.liked(&rooms, came, (place.router as u32, drawn));
+        let best = best.expect("there are offers");
         *offers.iter().find(|offer| port(offer) == best).expect("it is one of them")
     }
 
@@ -317,8 +310,9 @@ impl Simulator<'_> {
     /// forwarding table gives it one.
     pub fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
+        let adaptive = self.terminals.adaptive.as_ref();
         let (name, lane) =
-            packet.next_output(self.fabric, self.routes, self.parameters, router as u32);
+            packet.next_output(self.fabric, self.routes, adaptive, self.parameters, router as u32);
         let output = self.routers[router].output_named(name);
         (output.expect("routes lead through live outputs"), lane)
     }

@@ -34,6 +34,13 @@ pub fn sections() -> Vec<Section> {
             "coverage",
             "cargo test coverage -- --ignored",
         ),
+        section(
+            "Confidence intervals near saturation",
+            "The same of one queue, a source's, whose mean wait has a closed form: Geo/D/1, rho (D - 1) / (2 (1 - rho)) \
+             slots (H. Takagi, \"Queueing Analysis\", volume 3, section 1.1), with a message of D = 33 slots.",
+            "queue-coverage",
+            "cargo test one_queue -- --ignored",
+        ),
         adaptive_failures(),
     ]
 }

@@ -13,7 +13,8 @@ use super::say::say;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
 use flitlab::application::Action;
-use flitlab::engine::{Parameters, VIRTUAL_CHANNEL_NAMES};
+use flitlab::engine::{Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
+use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
 use flitlab::scenario::{self, RoutingSpec, Scenario, Sweep, WorkloadSpec};
 use flitlab::sweep::Simulation;
 use flitlab::topology::SpanningTree;
@@ -95,6 +96,9 @@ impl Check {
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
         }
+        if let Some(warning) = passage_warning(&scenario.parameters) {
+            say(&format!("warning: {warning}"));
+        }
         if !deadlock {
             return Ok(());
         }
@@ -168,6 +172,9 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         );
         line("links that err", text);
     }
+    if let Some(passage) = parameters.passage() {
+        line("getting across", passage_text(&passage));
+    }
     if scenario.network.forwarding_proof().is_some() {
         let deadlock = expectation.forwarding_cycle.clone();
         let deadlock =
@@ -228,6 +235,49 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         line("silent nodes", format!("{silent}: {why}"));
     }
     text
+}
+
+/// Sendings of a packet from which on links that err are of little use.
+const MANY_SENDINGS: f64 = 10.0;
+
+/// What to expect of links that damage nearly every packet.
+fn passage_warning(parameters: &Parameters) -> Option<String> {
+    let passage = parameters.passage()?;
+    let sendings = passage.sendings();
+    let way_out =
+        "make packets smaller (router.maximum_payload), or errors rarer ([link.errors])";
+    if sendings > SENDINGS_OF_A_LIVELOCK as f64 {
+        let most = SENDINGS_OF_A_LIVELOCK;
+        return Some(format!(
+            "the largest packets never get across a cable that errs: a run ends as a livelock once \
+             packets were sent again {most} times in vain; {way_out}"
+        ));
+    }
+    (sendings > MANY_SENDINGS).then(|| {
+        format!(
+            "the largest packets are sent {sendings:.0} times each on cables that err; {way_out}"
+        )
+    })
+}
+
+/// How the largest packets get across channels that err.
+fn passage_text(passage: &Passage) -> String {
+    let probability = passage.probability;
+    if probability >= 1.0 {
+        return "nothing is damaged".into();
+    }
+    if passage.sendings() > SENDINGS_OF_A_LIVELOCK as f64 {
+        return format!(
+            "one of the largest packets gets across with probability {probability:.1e}: practically \
+             never"
+        );
+    }
+    format!(
+        "one of the largest packets gets across with probability {probability:.4}, and is sent {:.2} \
+         times in the mean; about {:.1}% of a channel's rate are left",
+        passage.sendings(),
+        100.0 * passage.rate
+    )
 }
 
 /// What routers do along trees, in numbers.

@@ -171,13 +171,15 @@ impl<'f> Results<'f> {
             return Err(Failure::Deadlocks(deadlocks.len(), first.text.clone()));
         }
         let mut stuck = told().filter(|(point, _)| point.measured.status == Status::Stuck);
-        match stuck.next() {
-            Some((point, told)) => {
-                let place = point_name(&point.label, &point.measured, repeated);
-                Err(Failure::Stuck(format!("{place}: {}", told.warnings.join("\n"))))
-            }
-            None => Ok(()),
+        let named = |(point, told): (&report::Point, &Told)| {
+            let place = point_name(&point.label, &point.measured, repeated);
+            format!("{place}: {}", told.warnings.join("\n"))
+        };
+        if let Some(stuck) = stuck.next() {
+            return Err(Failure::Stuck(named(stuck)));
         }
+        let mut endless = told().filter(|(point, _)| point.measured.status == Status::Livelock);
+        endless.next().map_or(Ok(()), |endless| Err(Failure::Run(named(endless))))
     }
 }
 
@@ -206,7 +208,7 @@ pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> Strin
             };
             format!("  {name}: {:.3} us{}", time.0 as f64 / 1e6, rate.unwrap_or_default())
         }
-        (Status::Stuck, ..) => format!("  {name}: stuck"),
+        (Status::Stuck | Status::Livelock, ..) => format!("  {name}: {}", row.status.name()),
         (Status::Steady, Some(accepted), _) => {
             format!("  {name}: accepted {accepted:.4}, mean packet latency {latency}")
         }

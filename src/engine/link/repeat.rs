@@ -24,6 +24,8 @@ struct Sending {
     ready: Tick,
     arrives: Tick,
     damaged: bool,
+    /// Whether it is not the first one.
+    again: bool,
 }
 
 impl<S: Size> Visit<'_, '_, S> {
@@ -165,7 +167,8 @@ impl<S: Size> Visit<'_, '_, S> {
         link.line_free = free_at;
         self.links().granted.push(fitted!(output, u16));
         let damaged = self.is_damaged(output, packet.flits, (now, free_at));
-        let sending = Sending { start: now, ready: packet.ready, arrives: packet.tail, damaged };
+        let (ready, arrives) = (packet.ready, packet.tail);
+        let sending = Sending { start: now, ready, arrives, damaged, again: false };
         if cut {
             return self.enter(output, lane, slot);
         }
@@ -204,10 +207,11 @@ impl<S: Size> Visit<'_, '_, S> {
         }
         self.statistics.sent(channel, lane, flits);
         self.counters.flits_resent += u64::from(flits);
+        self.counters.packets_resent += 1;
         self.link(output).flits_resent += u64::from(flits);
         self.occupy(output, now, released);
         let damaged = self.is_damaged(output, flits, (now, released));
-        let sending = Sending { start: now, ready, arrives, damaged };
+        let sending = Sending { start: now, ready, arrives, damaged, again: true };
         if self.is_cut(output, arrives) {
             return self.lose(output, place, sending);
         }
@@ -252,10 +256,10 @@ impl<S: Size> Visit<'_, '_, S> {
     /// Sees to what the far end makes of a sending.
     fn pass(&mut self, output: usize, place: usize, sending: Sending) {
         let rules = self.links().rules;
-        let Sending { arrives, damaged, .. } = sending;
+        let Sending { arrives, damaged, again, .. } = sending;
         let back = self.whole.timing(ChannelKind::Network).back;
         let link = self.link(output);
-        let Entry { slot, lane, flits, bad, .. } = link.entries[place];
+        let Entry { slot, lane, flits, bad, accepted, .. } = link.entries[place];
         let (verdict, fate) = link.judge(place, damaged, &rules);
         if let Some(verdict) = verdict {
             if !rules.takes_flits {
@@ -273,6 +277,8 @@ impl<S: Size> Visit<'_, '_, S> {
             }
         }
         self.counters.damaged_packets += u64::from(damaged && !bad);
+        let accepted = accepted || matches!(fate, Fate::Enters | Fate::Waits) && !bad;
+        self.counters.resent_accepted += u64::from(again && accepted);
         let by_header = rules.retry == Retry::Stomp;
         match fate {
             Fate::Nothing => {}

@@ -85,9 +85,11 @@ impl Measure {
             Status::Steady | Status::Completed => {}
             // A latency there grows with the time simulated.
             Status::NotSteady | Status::Undecided if self.0.role == Role::Throughput => {}
-            Status::NotSteady | Status::Undecided | Status::Deadlock | Status::Stuck => {
-                return None;
-            }
+            Status::NotSteady
+            | Status::Undecided
+            | Status::Deadlock
+            | Status::Stuck
+            | Status::Livelock => return None,
         }
         self.0.estimate(&row.measured)
     }

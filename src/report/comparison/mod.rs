@@ -160,7 +160,7 @@ pub(super) fn worst(runs: &[&Point]) -> Status {
         Status::Steady | Status::Completed => 0,
         Status::Undecided => 1,
         Status::NotSteady => 2,
-        Status::Deadlock | Status::Stuck => 3,
+        Status::Deadlock | Status::Stuck | Status::Livelock => 3,
     };
     runs.iter().map(|run| run.measured.status).max_by_key(badness).unwrap_or_default()
 }

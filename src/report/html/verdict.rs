@@ -11,6 +11,7 @@ use crate::units::Picoseconds;
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
     Deadlock,
+    Livelock,
     Stuck,
     Unfinished,
     NotSteady,
@@ -37,6 +38,8 @@ pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
     let meaning =
         " in a deadlock: packets wait for one another in a cycle, and nothing moves any more";
     verdicts.extend(told(Status::Deadlock, Kind::Deadlock, ("ends", "end"), meaning));
+    let meaning = " in a livelock: packets are sent for ever, and none arrives";
+    verdicts.extend(told(Status::Livelock, Kind::Livelock, ("ends", "end"), meaning));
     let meaning = ": ranks wait for what never comes";
     verdicts.extend(told(Status::Stuck, Kind::Stuck, ("is stuck", "are stuck"), meaning));
     let noted = |note: &String| Verdict { kind: Kind::Unfinished, text: note.clone() };

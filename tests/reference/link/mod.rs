@@ -16,7 +16,7 @@ use flitlab::{
     units::Picoseconds,
 };
 
-use super::channel::Moving;
+use super::{channel::Moving, packet};
 use damage::Damage;
 use far_end::FarEnd;
 use sender::Sender;
@@ -83,7 +83,7 @@ impl Link {
     pub fn new(parameters: &Parameters, number: u32) -> Option<Self> {
         let errors = parameters.errors.clone()?;
         Some(Self {
-            sender: Sender::new(&errors, parameters.maximum_packet()),
+            sender: Sender::new(&errors, packet::largest(parameters)),
             far_end: FarEnd::new(errors.resend),
             damage: Damage::new(&errors, number),
             errors,

@@ -1,0 +1,643 @@
+//! The features of scenarios, as small pieces of TOML by axis: a scenario takes at most one of each
+//! axis, and what no piece says stays as it is by default.
+//!
+//! A key may belong to one of several tables: `{traffic|exchange}.message` is a key of the workload
+//! that the scenario has. Which tables a piece can stand beside follows from its keys.
+
+/// Groups of tables of which a scenario has one each: topologies, routings, workloads. The first of
+/// each is the one that a scenario has if no piece says otherwise.
+pub const TABLES: [&[&str]; 3] = [
+    &[
+        "torus",
+        "random_regular",
+        "irregular",
+        "switched_torus",
+        "tree",
+        "kautz",
+        "dragonfly",
+        "cascade",
+        "director_tree",
+        "hyperx",
+        "slim_fly",
+        "netlist",
+    ],
+    &[
+        "direction_order",
+        "agnostic",
+        "relation",
+        "adaptive",
+        "pick_orthant",
+        "outflank",
+        "angara",
+        "file",
+        "opensm",
+    ],
+    &["traffic", "exchange", "remote_memory", "collective", "application"],
+];
+
+/// Routings of tori alone.
+const OF_TORI: [&str; 6] =
+    ["direction_order", "adaptive", "pick_orthant", "outflank", "angara", "file"];
+
+/// What each table is begun with, where a scenario has it.
+pub const BASES: &[(&str, &[&str])] = &[
+    ("torus", &["topology.torus.dimensions = [4, 4]"]),
+    (
+        "random_regular",
+        &[
+            "topology.random_regular.switches = 8",
+            "topology.random_regular.degree = 3",
+            "topology.random_regular.terminals = 2",
+        ],
+    ),
+    (
+        "irregular",
+        &[
+            "topology.irregular.switches = 8",
+            "topology.irregular.links = 3",
+            "topology.irregular.terminals = 2",
+        ],
+    ),
+    (
+        "switched_torus",
+        &["topology.switched_torus.dimensions = [4, 2]", "topology.switched_torus.terminals = 2"],
+    ),
+    ("tree", &["topology.tree.arity = 2", "topology.tree.levels = 3"]),
+    (
+        "kautz",
+        &[
+            "topology.kautz.degree = 2",
+            "topology.kautz.length = 2",
+            "topology.kautz.terminals = 2",
+        ],
+    ),
+    (
+        "dragonfly",
+        &[
+            "topology.dragonfly.groups = 5",
+            "topology.dragonfly.group_size = 2",
+            "topology.dragonfly.global_cables = 2",
+        ],
+    ),
+    (
+        "cascade",
+        &[
+            "topology.cascade.columns = 2",
+            "topology.cascade.rows = 2",
+            "topology.cascade.global_cables = 4",
+            "topology.cascade.terminals = 2",
+        ],
+    ),
+    (
+        "director_tree",
+        &[
+            "topology.director_tree.edge_switches = 4",
+            "topology.director_tree.directors = 2",
+            "topology.director_tree.line_chips = 2",
+            "topology.director_tree.fabric_chips = 2",
+            "topology.director_tree.uplinks = 8",
+            "topology.director_tree.all_terminals = 10",
+        ],
+    ),
+    (
+        "hyperx",
+        &["topology.hyperx.dimensions = [3, 3]", "topology.hyperx.terminals = 1"],
+    ),
+    ("slim_fly", &["topology.slim_fly.prime = 5"]),
+    ("netlist", &["topology.netlist.path = \"../fabrics/torus4x4.net\""]),
+    ("agnostic", &["routing.agnostic.algorithm = \"nue\""]),
+    ("file", &["routing.file.path = \"torus4x4.routes\""]),
+    (
+        "traffic",
+        &[
+            "traffic.pattern = \"uniform\"",
+            "measure.window = \"3 us\"",
+            "measure.warm_up_windows = 3",
+            "measure.minimum_windows = 3",
+            "measure.maximum_windows = 5",
+        ],
+    ),
+    ("exchange", &["exchange.pattern = \"all-to-all\"", "exchange.message = \"256 B\""]),
+    (
+        "remote_memory",
+        &[
+            "remote_memory.operation = \"put\"",
+            "remote_memory.pattern = \"all-to-all\"",
+            "remote_memory.operations = 4",
+        ],
+    ),
+    ("collective", &["collective.operation = \"all-reduce\"", "collective.rounds = 3"]),
+    (
+        "application",
+        &["application.schedule = { all-reduce = { ranks = 8, bytes = \"4 KiB\" } }"],
+    ),
+];
+
+/// One feature.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pub axis: &'static str,
+    /// `key = value` each.
+    pub lines: Vec<&'static str>,
+    /// What it needs beside, unless another piece says something else about it.
+    pub with: Vec<&'static str>,
+    /// By group of tables: those beside which it can stand, a bit each.
+    pub tables: [u16; 3],
+}
+
+impl Piece {
+    fn new(axis: &'static str, text: &'static str) -> Self {
+        let lines: Vec<&str> = text.split('\n').map(str::trim).collect();
+        let mut tables = TABLES.map(|group| (1 << group.len()) - 1);
+        for name in lines.iter().filter_map(|line| named(line)) {
+            if name == "{switched}" {
+                tables[0] &= !1;
+                continue;
+            }
+            let alternatives = name.trim_matches(['{', '}']).split('|');
+            restrict(&mut tables, &alternatives.collect::<Vec<_>>());
+        }
+        Self { axis, lines, with: Vec::new(), tables }
+    }
+
+    fn with(mut self, text: &'static str) -> Self {
+        self.with.extend(text.split('\n').map(str::trim));
+        self
+    }
+
+    /// Only beside these tables of a group.
+    fn among(mut self, names: &[&str]) -> Self {
+        restrict(&mut self.tables, names);
+        self
+    }
+
+    /// What it is called in counts.
+    pub fn name(&self) -> String {
+        format!("{}: {}", self.axis, self.lines.join("; "))
+    }
+
+    /// Whether a scenario can have both.
+    pub fn stands_beside(&self, other: &Self) -> bool {
+        let both = self.tables.iter().zip(other.tables).map(|(one, other)| one & other);
+        let keys = |piece: &Self| {
+            let keys = piece.lines.iter().map(|line| key(line));
+            keys.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let shared = keys(self).iter().any(|key| keys(other).contains(key));
+        self.axis != other.axis && !shared && possible(&both.collect::<Vec<_>>())
+    }
+}
+
+/// Whether there is a table of each group left, and the routing is one that the fabrics know.
+pub fn possible(tables: &[u16]) -> bool {
+    let of_tori = bits(1, &OF_TORI);
+    let torus = tables[0] & 1 != 0;
+    let switches = tables[0] & !1 != 0;
+    tables.iter().all(|&left| left != 0)
+        && (torus && tables[1] & !bits(1, &["opensm"]) != 0
+            || switches && tables[1] & (!of_tori | 1) != 0)
+}
+
+/// The bits of names in a group of tables.
+pub fn bits(group: usize, names: &[&str]) -> u16 {
+    let places = TABLES[group].iter().enumerate().filter(|(_, name)| names.contains(name));
+    places.fold(0, |bits, (place, _)| bits | 1 << place)
+}
+
+fn restrict(tables: &mut [u16; 3], names: &[&str]) {
+    let group = (0..3).find(|&group| bits(group, names) != 0);
+    if let Some(group) = group {
+        tables[group] &= bits(group, names);
+    }
+}
+
+pub fn key(line: &str) -> &str {
+    line.split(" = ").next().expect("a key")
+}
+
+/// The table of a group that a line names, or the choice of them.
+fn named(line: &'static str) -> Option<&'static str> {
+    let mut parts = key(line).split('.');
+    let first = parts.next().expect("a table");
+    match first {
+        "topology" | "routing" => parts.next(),
+        _ => Some(first),
+    }
+}
+
+/// One of each that a scenario can name on an axis.
+fn each(axis: &'static str, texts: &[&'static str]) -> impl Iterator<Item = Piece> {
+    texts.iter().map(move |text| Piece::new(axis, text)).collect::<Vec<_>>().into_iter()
+}
+
+/// All pieces.
+pub fn pieces() -> Vec<Piece> {
+    let mut all = Vec::new();
+    fabrics(&mut all);
+    routings(&mut all);
+    links(&mut all);
+    routers(&mut all);
+    workloads(&mut all);
+    all
+}
+
+fn fabrics(all: &mut Vec<Piece>) {
+    let tori = [
+        "topology.torus.dimensions = [8]",
+        "topology.torus.dimensions = [5, 3]",
+        "topology.torus.dimensions = [3, 2, 4]",
+        "topology.torus.dimensions = [2, 2, 2, 2]",
+        "topology.torus.dimensions = [4, 4]\ntopology.torus.open = [\"x\", \"y\"]",
+        "topology.torus.dimensions = [4, 4]\ntopology.torus.open = [\"y\"]",
+    ];
+    all.extend(each("fabric", &tori));
+    let switched = [
+        "topology.random_regular.switches = 10",
+        "topology.irregular.switches = 9",
+        "topology.switched_torus.dimensions = [3, 3]",
+        "topology.switched_torus.dimensions = [4, 2]\ntopology.switched_torus.redundancy = 2",
+        "topology.tree.arity = 2",
+        "topology.kautz.redundancy = 2",
+        "topology.dragonfly.groups = 5",
+        "topology.cascade.columns = 2",
+        "topology.director_tree.edge_switches = 4",
+        "topology.hyperx.dimensions = [3, 3]",
+        "topology.slim_fly.prime = 5",
+        "topology.netlist.path = \"../fabrics/updn24.net\"",
+    ];
+    all.extend(each("fabric", &switched));
+    let sets = [
+        "topology.torus.node_set = { box = { corner = [0, 0], size = [3, 2] } }",
+        "topology.torus.node_set = { list = { members = [0, 1, 2, 5, 6, 9, 10, 11] } }",
+    ];
+    all.extend(each("node set", &sets));
+    let failures = [
+        "topology.torus.failed_cables = [{ node = 0, direction = \"+x\" }]",
+        "topology.torus.failed_nodes = [3]",
+    ];
+    all.extend(each("failures", &failures));
+    let switched = [
+        "topology.{switched}.failed_cables = [{ switch = 1, port = 1 }]",
+        "topology.{switched}.failed_switches = [2]",
+        "topology.{switched}.random_failures = { cables = 1, seed = 3 }",
+    ];
+    all.extend(each("failures", &switched));
+    let interruptions = [
+        "interruption.time = \"6 us\"\ninterruption.new_tables_after = \"2 us\"\n\
+         interruption.random_failures = { cables = 1 }",
+        "interruption.time = \"5 us\"\ninterruption.new_tables_after = \"1 ps\"\n\
+         interruption.random_failures = { switches = 1 }",
+    ];
+    for interruption in interruptions {
+        let piece = Piece::new("interruption", interruption);
+        all.push(piece.among(&["traffic"]).among(&["agnostic"]));
+    }
+}
+
+fn routings(all: &mut Vec<Piece>) {
+    let on_tori = [
+        "routing.direction_order.half_ring = \"plus\"",
+        "routing.direction_order.half_ring = \"random\"",
+        "routing.direction_order.dateline = true",
+        "routing.angara.algorithm = \"balanced\"",
+        "routing.angara.algorithm = \"sssp\"",
+        "routing.angara.algorithm = \"bfs\"",
+        "routing.angara.algorithm = \"genetic\"",
+        "routing.angara.algorithm = \"exact\"",
+        "routing.angara.algorithm = \"sgr\"",
+        "routing.angara.algorithm = \"traffic-balancing\"",
+        "routing.angara.algorithm = \"direction-order\"",
+        "routing.angara.first_and_last_steps = false",
+        "routing.angara.relaxation = false",
+        "routing.adaptive = {}",
+        "routing.pick_orthant.rule = \"profit\"",
+        "routing.pick_orthant.rule = \"goal\"",
+        "routing.pick_orthant.rule = \"cqr\"",
+        "routing.outflank.steps = 1",
+        "routing.outflank.steps_percent = 50",
+    ];
+    all.extend(each("routing", &on_tori).map(|piece| piece.among(&["torus"])));
+    let order = "routing.direction_order.order = [\"+y\", \"-x\", \"-y\", \"+x\"]";
+    all.push(Piece::new("routing", order).among(&["torus"]));
+    all.push(Piece::new("routing", "routing.file.path = \"torus4x4.routes\"").among(&["torus"]));
+    let of_any = [
+        "routing.agnostic.algorithm = \"min-hop\"",
+        "routing.agnostic.algorithm = \"dimension-order\"",
+        "routing.agnostic.algorithm = \"torus-2qos\"",
+        "routing.agnostic.algorithm = \"d-mod-k\"",
+        "routing.agnostic.algorithm = \"up-down\"",
+        "routing.agnostic.algorithm = \"udwm\"",
+        "routing.agnostic.algorithm = \"left-right\"",
+        "routing.agnostic.algorithm = \"sssp\"",
+        "routing.agnostic.algorithm = \"p2-sssp\"",
+        "routing.agnostic.algorithm = \"dfsssp\"",
+        "routing.agnostic.algorithm = \"lash\"",
+        "routing.agnostic.algorithm = \"lash-tor\"",
+        "routing.agnostic.algorithm = \"mud\"",
+        "routing.agnostic.algorithm = \"segments\"",
+        "routing.agnostic.algorithm = \"smart\"",
+        "routing.agnostic.algorithm = \"nue\"",
+        "routing.agnostic.algorithm = \"nue-balanced\"",
+        "routing.agnostic.partition = \"in-turn\"",
+        "routing.relation.rule = \"up-down\"",
+        "routing.relation.rule = \"udwm\"",
+        "routing.relation.rule = \"left-right\"",
+        "routing.relation.rule = \"minimal-up-down\"",
+        "routing.relation.rule = \"minimal-nue\"",
+        "routing.relation.rule = \"two-orders\"",
+        "routing.relation.rule = \"parted\"",
+        "routing.relation.rule = \"bubble-colouring\"",
+        "routing.relation.rule = \"auto\"",
+        "routing.relation.rule = \"minimal\"\nrouting.relation.unproved = true",
+    ];
+    all.extend(each("routing", &of_any));
+    let dumps = [
+        "topology.netlist.path = \"../fabrics/ring5.net\"\n\
+         routing.opensm.tables = \"../fabrics/ring5-safe.lfts\"",
+        "topology.netlist.path = \"../fabrics/ring5.net\"\n\
+         routing.opensm.tables = \"../fabrics/ring5-safe.lfts\"\n\
+         routing.opensm.paths = \"../fabrics/ring5.paths\"\n\
+         routing.opensm.map = \"../fabrics/ring5.sl2vl\"",
+    ];
+    all.extend(each("routing", &dumps));
+    let selections = [
+        "routing.{adaptive|pick_orthant|outflank}.selection = \"first\"",
+        "routing.{adaptive|pick_orthant|outflank}.selection = \"straight\"",
+        "routing.{adaptive|pick_orthant|outflank}.selection = \"random\"",
+        "routing.relation.selection = { random = { paths = 3, choice = \"round-robin\" } }",
+        "routing.relation.selection = \"random\"",
+        "routing.relation.selection = \"low-port\"",
+        "routing.relation.selection = \"traffic-balancing\"",
+        "routing.relation.selection = \"high-physical\"",
+        "routing.relation.selection = \"low-virtual\"",
+        "routing.relation.selection = \"low-physical\"",
+        "routing.relation.selection = \"balanced\"",
+    ];
+    all.extend(each("selection", &selections));
+    let ties = [
+        "routing.{adaptive|pick_orthant|outflank}.tie = \"plus\"",
+        "routing.{adaptive|pick_orthant|outflank}.tie = \"random\"",
+        "routing.relation.ties = \"random\"",
+        "routing.relation.ties = \"first\"",
+    ];
+    all.extend(each("ties", &ties));
+    let throttles = [
+        "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 1",
+        "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 3",
+    ];
+    all.extend(each("injection bubble", &throttles));
+    let escapes = [
+        "routing.{adaptive|pick_orthant|outflank}.escape = \"up-down\"",
+        "routing.{adaptive|pick_orthant|outflank}.escape = \"nue\"",
+    ];
+    all.extend(each("escape", &escapes));
+    let channels =
+        "routing.{adaptive|pick_orthant}.virtual_channels = { adaptive = 3, escape = 0 }";
+    all.push(Piece::new("channels", channels));
+    let lanes = ["routing.{agnostic|relation}.lanes = 1", "routing.{agnostic|relation}.lanes = 3"];
+    all.extend(each("lanes", &lanes));
+    let trees = ["routing.relation.tree = \"depth-first\"", "routing.relation.root = 3"];
+    all.extend(each("tree", &trees));
+}
+
+fn links(all: &mut Vec<Piece>) {
+    let errors = [
+        "link.errors.bit_error_rate = 0.0",
+        "link.errors.bit_error_rate = 3e-5",
+        "link.errors.bit_error_rate = 1e-4",
+        "link.errors.bursts = { interval = \"3 us\", length = \"30 ns\" }",
+    ];
+    all.extend(each("errors", &errors));
+    let err = "link.errors.bit_error_rate = 1e-5";
+    let mut of_errors = |axis, texts: &[&'static str]| {
+        all.extend(each(axis, texts).map(|piece| piece.with(err)));
+    };
+    of_errors("errors: retry", &["link.errors.retry = \"store\""]);
+    of_errors("errors: resend", &["link.errors.resend = \"selective\""]);
+    of_errors("errors: acknowledgements", &["link.errors.acknowledgements = \"free\""]);
+    of_errors("errors: numbers", &["link.errors.sequence_bits = 1", "link.errors.sequence_bits = 3"]);
+    of_errors("errors: replay", &["link.errors.replay_buffer = \"80 flits\""]);
+    of_errors("errors: time-out", &["link.errors.time_out = \"9 us\""]);
+    let cables = "link.errors.cables = [{ switch = 0, port = 1 }]";
+    all.push(Piece::new("errors: cables", cables).with(err));
+    let sharing = [
+        (
+            "sharing: latencies",
+            "link.sharing.flit.virtual_channel_allocation_latency = \"5 ns\"\n\
+             link.sharing.flit.switch_allocation_latency = \"3 ns\"",
+        ),
+        ("sharing: iterations", "link.sharing.flit.iterations = 3"),
+        ("sharing: routing", "link.sharing.flit.routing = \"at-head\""),
+        ("sharing: queues", "link.sharing.flit.queues = \"virtual-output\""),
+        ("sharing: output buffer", "link.sharing.flit.output_buffer = 1"),
+        ("sharing: output buffer", "link.sharing.flit.output_buffer = 20"),
+        ("sharing: stall times", "link.sharing.flit.stall_times = true"),
+    ];
+    all.extend(sharing.into_iter().map(|(axis, text)| Piece::new(axis, text)));
+    let weighted = "router.arbitration = \"weighted\"";
+    let weights = ["link.sharing.flit.weights = [3]", "link.sharing.flit.weights = [2, 1]"];
+    all.extend(each("sharing: weights", &weights).map(|piece| piece.with(weighted)));
+    let priorities = [
+        "link.sharing.flit.high_priority = [1]",
+        "link.sharing.flit.high_priority = [2]\nlink.sharing.flit.high_priority_limit = 4",
+    ];
+    all.extend(each("sharing: priority", &priorities).map(|piece| piece.with(weighted)));
+    let cables = ["link.rate = \"10 Gb/s\"", "link.rate = \"400 Gb/s\""];
+    all.extend(each("link rate", &cables).map(|piece| piece.with("link.latency = \"70 ns\"")));
+    all.extend(each("link latency", &["link.latency = \"1 us\"", "link.latency = \"17 ns\""]));
+}
+
+fn routers(all: &mut Vec<Piece>) {
+    let flit = "link.sharing.flit.iterations = 1";
+    all.push(Piece::new("switching", "router.switching = \"store-and-forward\""));
+    let worms = "router.switching = \"wormhole\"";
+    let short = "router.buffer = \"6 flits\"\nadapter.injection_buffer = \"6 flits\"";
+    all.push(Piece::new("switching", worms).with(flit).with(short));
+    all.push(Piece::new("arbitration", "router.arbitration = \"transit-first\""));
+    all.push(Piece::new("arbitration", "router.arbitration = \"random\""));
+    all.push(Piece::new("arbitration", "router.arbitration = \"oldest-first\"").with(flit));
+    all.push(Piece::new("arbitration", "router.arbitration = \"weighted\"").with(flit));
+    let presets = [
+        "router.preset = \"infiniband-4xqdr\"",
+        "router.preset = \"angara\"",
+    ];
+    all.extend(each("preset", &presets));
+    all.extend(each("bubble", &["router.bubble = false"]));
+    let speedups = ["router.crossbar_speedup = 2", "router.crossbar_speedup = 3"];
+    all.extend(each("speed-up", &speedups));
+    let latencies = [
+        "router.routing_latency = \"0 ps\"\nrouter.crossbar_latency = \"0 ps\"",
+        "router.routing_latency = \"300 ns\"",
+    ];
+    all.extend(each("router latencies", &latencies));
+    all.extend(each("flit", &["router.flit = \"8 B\"", "router.flit = \"100 B\""]));
+    let around = [
+        "router.header_flits = 0",
+        "router.header_flits = 3\nrouter.checksum_flits = 2",
+    ];
+    all.extend(each("header", &around));
+    let payloads = ["router.maximum_payload = \"60 B\"", "router.maximum_payload = \"1000 B\""];
+    all.extend(each("payload", &payloads));
+    let buffers = ["router.buffer = \"40 flits\"", "router.buffer = \"600 flits\""];
+    all.extend(each("buffer", &buffers));
+    let channels = [
+        "router.virtual_channels = 2",
+        "router.virtual_channels = 7",
+        "router.virtual_channels = 16",
+    ];
+    all.extend(each("virtual channels", &channels));
+    let injections = ["adapter.injection_channels = 1", "adapter.injection_channels = 3"];
+    all.extend(each("injection channels", &injections));
+    let ejections = ["adapter.ejection_channels = 1", "adapter.ejection_channels = 3"];
+    all.extend(each("ejection channels", &ejections));
+    let adapters = [
+        "adapter.injection_rate = \"200 Gb/s\"\nadapter.ejection_rate = \"200 Gb/s\"",
+        "adapter.injection_rate = \"30 Gb/s\"",
+        "adapter.ejection_rate = \"20 Gb/s\"",
+    ];
+    all.extend(each("adapter rates", &adapters));
+    all.extend(each("injection buffer", &["adapter.injection_buffer = \"70 flits\""]));
+    let hosts = [
+        "adapter.send_overhead = \"0 ps\"\nadapter.receive_overhead = \"0 ps\"\n\
+         adapter.service_time = \"0 ps\"",
+        "adapter.send_overhead = \"2 us\"",
+    ];
+    all.extend(each("hosts", &hosts));
+    let measures = [
+        "measure.window = \"auto\"",
+        "measure.precision = 0.5",
+        "measure.growth = 0.5",
+    ];
+    all.extend(each("measure", &measures).map(|piece| piece.among(&["traffic"])));
+}
+
+fn workloads(all: &mut Vec<Piece>) {
+    let workloads = ["exchange.rounds = 1", "remote_memory.operation = \"put\""];
+    all.extend(each("workload", &workloads));
+    let patterns = [
+        "{traffic|exchange|remote_memory}.pattern = \"transpose\"",
+        "{traffic|exchange|remote_memory}.pattern = \"transpose-linear\"",
+        "{traffic|exchange|remote_memory}.pattern = \"neighbor\"",
+        "{traffic|exchange|remote_memory}.pattern = \"tornado\"",
+        "{traffic|exchange|remote_memory}.pattern = \"bit-reverse\"",
+        "{traffic|exchange|remote_memory}.pattern = \"bit-complement\"",
+        "{traffic|exchange|remote_memory}.pattern = \"butterfly\"",
+        "{traffic|exchange|remote_memory}.pattern = \"shuffle\"",
+        "{traffic|exchange|remote_memory}.pattern = \"random-permutation\"",
+        "{traffic|exchange|remote_memory}.pattern = \"all-to-all\"",
+        "{traffic|exchange|remote_memory}.pattern = { pairs = { list = [[0, 5], [0, 6], [7, 0], [1, 0]] } }",
+        "traffic.pattern = { uniform = { include_self = true } }",
+        "traffic.pattern = { hotspot = { nodes = [2], share = 0.2 } }",
+        "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }",
+    ];
+    all.extend(each("pattern", &patterns));
+    let transpose = "{traffic|exchange|remote_memory}.pattern = \"transpose-3d\"";
+    let cube = "topology.torus.dimensions = [2, 2, 2]";
+    all.push(Piece::new("pattern", transpose).with(cube).among(&["torus"]));
+    let loads = ["traffic.load = 1.1", "traffic.load = 0.01", "traffic.load = \"500 MB/s\""];
+    all.extend(each("load", &loads));
+    let processes = [
+        "traffic.process = \"periodic\"",
+        "traffic.process = { periodic = { in_step = true } }",
+        "traffic.process = { burst = { packets = 5 } }",
+    ];
+    all.extend(each("process", &processes));
+    let messages = [
+        "{traffic|exchange|remote_memory|collective}.message = \"0 B\"",
+        "{traffic|exchange|remote_memory|collective}.message = \"8 B\"",
+        "{traffic|exchange|remote_memory|collective}.message = \"300 B\"",
+        "{traffic|exchange|remote_memory|collective}.message = \"5000 B\"",
+    ];
+    all.extend(each("message", &messages));
+    let reads = [
+        "{traffic|exchange}.read = {}",
+        "{traffic|exchange}.read = { request = \"700 B\" }",
+    ];
+    all.extend(each("read", &reads));
+    let steps = [
+        "exchange.between_steps = \"nothing\"",
+        "exchange.between_steps = { barrier = { latency = \"400 ns\" } }",
+        "exchange.between_steps = \"barrier\"",
+    ];
+    all.extend(each("between steps", &steps));
+    all.extend(each("rounds", &["{exchange|collective}.rounds = 4"]));
+    let operations = [
+        "remote_memory.operation = \"get\"",
+        "remote_memory.operation = \"add\"",
+        "remote_memory.operation = \"xor\"",
+        "remote_memory.operation = \"compare-and-swap\"",
+    ];
+    all.extend(each("operation", &operations));
+    let outstanding = [
+        "remote_memory.outstanding = 4\nremote_memory.flush_every = 3",
+        "collective.outstanding = 2",
+    ];
+    all.extend(each("outstanding", &outstanding));
+    let processes = [
+        "remote_memory.processes = 3",
+        "remote_memory.adapter_outstanding = 1\nremote_memory.processes = 2",
+    ];
+    all.extend(each("processes", &processes));
+    collectives(all);
+    applications(all);
+}
+
+fn collectives(all: &mut Vec<Piece>) {
+    let operations = [
+        "collective.operation = \"broadcast\"",
+        "collective.operation = \"reduce\"",
+        "collective.operation = \"all-reduce\"",
+        "collective.operation = \"barrier\"",
+    ];
+    all.extend(each("operation", &operations));
+    let roots = ["collective.roots = [0, 5]", "collective.members = [0, 1, 2, 5, 6]"];
+    all.extend(each("roots", &roots));
+    let units = [
+        "collective.open_operations = 1",
+        "collective.combining_latency = \"100 ns\"\ncollective.combining_rate = \"20 Gb/s\"",
+    ];
+    all.extend(each("units", &units));
+    all.extend(each("replication", &["collective.replication = \"together\""]));
+    let load = "traffic.pattern = \"uniform\"\ntraffic.load = 0.4";
+    all.push(Piece::new("beside", "collective.start = \"3 us\"").with(load));
+}
+
+fn applications(all: &mut Vec<Piece>) {
+    let schedules = [
+        "application.schedule = { broadcast = { ranks = 8, bytes = \"2 KiB\", root = 3 } }",
+        "application.schedule = { reduce = { ranks = 8, bytes = \"2 KiB\", combine_ns_per_byte = 0.1 } }",
+        "application.schedule = { all-reduce = { ranks = 8, bytes = \"20 KiB\", algorithm = \"ring\" } }",
+        "application.schedule = { all-gather = { ranks = 8, bytes = \"2 KiB\" } }",
+        "application.schedule = { reduce-scatter = { ranks = 8, bytes = \"2 KiB\" } }",
+        "application.schedule = { all-to-all = { ranks = 8, bytes = \"70 KiB\" } }",
+        "application.schedule = { gather = { ranks = 8, bytes = \"1 KiB\" } }",
+        "application.schedule = { scatter = { ranks = 8, bytes = \"1 KiB\" } }",
+        "application.schedule = { barrier = { ranks = 8 } }",
+        "application.schedule = { npb = { benchmark = \"is\", class = \"S\", ranks = 4, iterations = 1 } }",
+        "application.schedule = { npb = { benchmark = \"lu\", class = \"S\", ranks = 4, iterations = 1, flops_per_second = 1e9 } }",
+        "application.schedule = { halo3d = { ranks = 8, points = [4, 4, 4], iterations = 2 } }",
+        "application.schedule = { sweep3d = { ranks = 8, points = [4, 4, 4], iterations = 1 } }",
+        "application.schedule = { fft3d = { ranks = 8, points = [8, 8, 8], iterations = 1 } }",
+        "application.file = \"../goal/dissemination_16.goal\"",
+    ];
+    all.extend(each("schedule", &schedules));
+    let placements = ["application.placement = \"random\"", "application.placement = \"round-robin\""];
+    all.extend(each("placement", &placements));
+    all.extend(each("ranks a node", &["application.ranks_per_node = 2"]));
+    let protocols = [
+        "application.eager_limit = \"0 B\"",
+        "application.eager_limit = \"1 KiB\"\napplication.rendezvous = \"processor\"",
+    ];
+    all.extend(each("protocol", &protocols));
+    let hosts = [
+        "application.overhead_per_byte = 0.2\napplication.gap = \"100 ns\"",
+        "application.copy_rate = \"10 Gb/s\"",
+        "application.control_message = \"0 B\"",
+    ];
+    all.extend(each("host", &hosts));
+    let networks = [
+        "application.network = \"loggops\"",
+        "application.network = { loggops = { dialect = \"atlahs\" } }",
+    ];
+    all.extend(each("network", &networks));
+}

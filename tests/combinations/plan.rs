@@ -1,0 +1,217 @@
+//! Which pieces meet in which scenario: every pair that can stand beside each other does in one of
+//! the first scenarios, most of them as part of a triple; those that follow are drawn by their seeds.
+
+use rand::{RngExt, SeedableRng, seq::IndexedRandom, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::pieces::{BASES, Piece, TABLES, bits, key, pieces, possible};
+
+/// Candidates for the third of a triple.
+const TRIED: usize = 40;
+
+pub struct Plan {
+    pub pieces: Vec<Piece>,
+    /// By pair of pieces.
+    beside: Vec<Vec<bool>>,
+    /// The scenarios that cover all pairs.
+    pub scenarios: Vec<Vec<usize>>,
+}
+
+impl Plan {
+    pub fn new() -> Self {
+        let pieces = pieces();
+        let beside = pieces.iter().map(|one| {
+            pieces.iter().map(|other| one.stands_beside(other)).collect::<Vec<bool>>()
+        });
+        let beside: Vec<_> = beside.collect();
+        let mut plan = Self { pieces, beside, scenarios: Vec::new() };
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let mut pairs = plan.pairs();
+        pairs.shuffle(&mut random);
+        let mut met = vec![vec![false; plan.pieces.len()]; plan.pieces.len()];
+        for (one, other) in pairs {
+            if met[one][other] {
+                continue;
+            }
+            let mut drawn = vec![one, other];
+            let new = |third: &usize| drawn.iter().filter(|&&it| !met[*third][it]).count();
+            drawn.extend(plan.thirds(&mut random, &drawn).into_iter().max_by_key(new));
+            for &one in &drawn {
+                for &other in &drawn {
+                    met[one][other] = true;
+                }
+            }
+            plan.scenarios.push(drawn);
+        }
+        plan
+    }
+
+    /// All pairs of pieces that can stand beside each other, the lower one first.
+    pub fn pairs(&self) -> Vec<(usize, usize)> {
+        let all = 0..self.pieces.len();
+        let pairs = all.flat_map(|one| (one + 1..self.pieces.len()).map(move |other| (one, other)));
+        pairs.filter(|&(one, other)| self.beside[one][other]).collect()
+    }
+
+    /// Some pieces that can stand beside all of these.
+    fn thirds(&self, random: &mut ChaCha8Rng, drawn: &[usize]) -> Vec<usize> {
+        let fits = |third: &usize| {
+            let mut tables = self.pieces[*third].tables;
+            for &piece in drawn {
+                let other = self.pieces[piece].tables;
+                tables.iter_mut().zip(other).for_each(|(left, other)| *left &= other);
+            }
+            possible(&tables) && drawn.iter().all(|&it| self.beside[*third][it])
+        };
+        let tried = (0..TRIED).map(|_| random.random_range(0..self.pieces.len()));
+        tried.filter(fits).collect()
+    }
+
+    /// The pieces of a scenario.
+    pub fn drawn(&self, seed: u64) -> Vec<usize> {
+        if let Some(planned) = self.scenarios.get(seed as usize) {
+            return planned.clone();
+        }
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut drawn = vec![random.random_range(0..self.pieces.len())];
+        while drawn.len() < 3 + seed as usize % 3 {
+            match self.thirds(&mut random, &drawn).first() {
+                Some(&next) => drawn.push(next),
+                None => break,
+            }
+        }
+        drawn
+    }
+
+    /// A scenario's text.
+    pub fn text(&self, seed: u64) -> String {
+        let drawn: Vec<&Piece> = self.drawn(seed).iter().map(|&it| &self.pieces[it]).collect();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(1);
+        let tables = tables(&drawn, &mut random);
+        let mut lines: Vec<String> = Vec::new();
+        let own: Vec<String> =
+            drawn.iter().flat_map(|piece| &piece.lines).map(|line| placed(line, &tables)).collect();
+        for table in tables.iter().flatten() {
+            let base = BASES.iter().find(|base| base.0 == *table);
+            base.into_iter().flat_map(|base| base.1).for_each(|line| set(&mut lines, line));
+        }
+        if tables[2] == Some("traffic") {
+            // Half of them full; a torus of switches with one injection channel takes less.
+            let any_fabric = matches!(tables[1], Some("agnostic" | "relation"));
+            let full = if any_fabric && tables[0] == Some("torus") { 0.45 } else { 0.8 };
+            let load = if seed.is_multiple_of(2) { 0.3 } else { full };
+            set(&mut lines, &format!("traffic.load = {load}"));
+        }
+        if own.iter().any(|line| line.starts_with("application.file")) {
+            lines.retain(|line| !line.starts_with("application.schedule"));
+        }
+        let of_tori = !matches!(tables[1], Some("agnostic" | "relation" | "opensm"));
+        let sized = ["router.flit", "router.header", "router.maximum", "router.preset"];
+        let sized = own.iter().any(|line| sized.iter().any(|key| line.starts_with(key)));
+        if seed.is_multiple_of(3) && of_tori && tables[0] == Some("torus") && !sized {
+            // Room for two packets, so that they wait for each other.
+            set(&mut lines, "router.buffer = \"36 flits\"");
+        }
+        for line in drawn.iter().flat_map(|piece| &piece.with) {
+            if wanted(line, &own, &tables) {
+                set(&mut lines, line);
+            }
+        }
+        own.iter().for_each(|line| set(&mut lines, line));
+        // A table that is written key by key is not written whole as well.
+        let parts: Vec<String> = lines.iter().map(|line| key(line).to_owned()).collect();
+        lines.retain(|line| {
+            let inner = format!("{}.", key(line));
+            !line.ends_with("= {}") || !parts.iter().any(|part| part.starts_with(&inner))
+        });
+        if let Some(routing) = tables[1] {
+            let table = format!("routing.{routing}");
+            if !lines.iter().any(|line| line.starts_with(&table)) {
+                lines.push(format!("{table} = {{}}"));
+            }
+        }
+        let payload = "collective.operation = \"barrier\"";
+        if tables[2] == Some("collective")
+            && !lines.iter().any(|line| line == payload || line.starts_with("collective.message"))
+        {
+            lines.push("collective.message = \"256 B\"".into());
+        }
+        let writes = ["put", "get"].map(|name| format!("remote_memory.operation = \"{name}\""));
+        if lines.iter().any(|line| writes.contains(line))
+            && !lines.iter().any(|line| line.starts_with("remote_memory.message"))
+        {
+            lines.push("remote_memory.message = \"256 B\"".into());
+        }
+        format!("seed = {seed}\n{}\n", lines.join("\n"))
+    }
+}
+
+/// Adds a line, in place of what was said about its key.
+fn set(lines: &mut Vec<String>, line: &str) {
+    lines.retain(|it| key(it) != key(line));
+    lines.push(line.into());
+}
+
+/// The table of each group that a scenario has. No routing if no piece is about it.
+fn tables(drawn: &[&Piece], random: &mut ChaCha8Rng) -> [Option<&'static str>; 3] {
+    let mut left = TABLES.map(|group| (1u16 << group.len()) - 1);
+    let all = left;
+    for piece in drawn {
+        left.iter_mut().zip(piece.tables).for_each(|(left, own)| *left &= own);
+    }
+    let names = |group: usize, bits: u16| {
+        let names = TABLES[group].iter().enumerate();
+        names.filter(move |(place, _)| bits >> place & 1 == 1).map(|(_, name)| *name)
+    };
+    let routings: Vec<&str> = names(1, left[1]).filter(|it| known(left[0], it) != 0).collect();
+    let routing = (left[1] != all[1]).then(|| *routings.choose(random).expect("possible"));
+    let topologies = routing.map_or(left[0], |routing| known(left[0], routing));
+    let torus = topologies & 1 != 0 && (topologies == 1 || random.random_bool(0.6));
+    let others: Vec<&str> = names(0, topologies & !1).collect();
+    let topology = if torus { "torus" } else { others.choose(random).expect("possible") };
+    let load = left[2] & 1 != 0 && (left[2] == 1 || random.random_bool(0.5));
+    let load = load || left[2] == all[2];
+    let others: Vec<&str> = names(2, left[2] & !1).collect();
+    let workload = if load { "traffic" } else { others.choose(random).expect("possible") };
+    [Some(topology), routing, Some(workload)]
+}
+
+/// The topologies of these on which a routing is known.
+fn known(topologies: u16, routing: &str) -> u16 {
+    match routing {
+        "agnostic" | "relation" => topologies,
+        "opensm" => topologies & bits(0, &["netlist"]),
+        _ => topologies & 1,
+    }
+}
+
+/// A line of the tables that the scenario has.
+fn placed(line: &str, tables: &[Option<&str>; 3]) -> String {
+    let Some((before, rest)) = line.split_once('{').filter(|(before, _)| !before.contains(' '))
+    else {
+        return line.into();
+    };
+    let (names, rest) = rest.split_once('}').expect("it ends");
+    let group = match before {
+        "topology." => 0,
+        "routing." => 1,
+        _ => 2,
+    };
+    let table = tables[group].expect("a piece is about it");
+    assert!(names == "switched" || names.split('|').any(|name| name == table), "{line}");
+    format!("{before}{table}{rest}")
+}
+
+/// Whether nothing else is said about what a line says, and it is about the scenario's topology.
+fn wanted(line: &str, own: &[String], tables: &[Option<&str>; 3]) -> bool {
+    let about = |line: &str| -> Vec<String> {
+        key(line).split('.').take(2).map(str::to_owned).collect()
+    };
+    match line.strip_prefix("topology.") {
+        Some(rest) => {
+            rest.split('.').next() == tables[0] && own.iter().all(|it| key(it) != key(line))
+        }
+        None => own.iter().all(|it| about(it) != about(line)),
+    }
+}

@@ -14,10 +14,7 @@ fn two_ranks(place: &Workplace, goal: &str) {
 #[test]
 fn the_control_messages_of_a_rendezvous_are_no_messages() {
     let place = Workplace::new("control-messages");
-    two_ranks(
-        &place,
-        "rank 0 {\ns: send 1000000b to 1\n}\nrank 1 {\nr: recv 1000000b from 0\n}\n",
-    );
+    two_ranks(&place, "rank 0 {\ns: send 1000000b to 1\n}\nrank 1 {\nr: recv 1000000b from 0\n}\n");
     let found = place.json(&["run", "x.toml", "--json", "--log-messages", "m.csv"]);
     let point = &found["points"][0];
     let value = |name: &str| point[name].as_f64().unwrap();
@@ -46,9 +43,10 @@ fn what_a_wildcard_took_is_named_in_all_models_of_hosts() {
          rank 1 {\ns: send 8b to 0 tag 1\n}\nrank 2 {\nc: calc 5000\ns: send 8b to 0 tag 2\ns requires c\n}\n",
     );
     place.write("x.toml", "[topology.torus]\ndimensions = [4]\n[application]\nfile = \"x.goal\"\n");
-    let dialects =
-        ["classic", "atlahs"].map(|it| format!("application.network={{loggops={{dialect=\"{it}\"}}}}"));
-    let models = [&["--json"][..], &["--json", "--set", &dialects[0]], &["--json", "--set", &dialects[1]]];
+    let dialects = ["classic", "atlahs"]
+        .map(|it| format!("application.network={{loggops={{dialect=\"{it}\"}}}}"));
+    let models =
+        [&["--json"][..], &["--json", "--set", &dialects[0]], &["--json", "--set", &dialects[1]]];
     for (number, model) in models.into_iter().enumerate() {
         let out = number.to_string();
         let output = place.flitlab(&[&["run", "x.toml", "--out", &out], model].concat());
@@ -144,7 +142,8 @@ fn the_channel_that_is_too_narrow_holds_the_critical_path_up() {
         assert!(held > 0.8 * value("path_queueing_us"), "{sharing}: {rows}");
         // Looking changes nothing, on any number of threads.
         let other = format!("{number}-on-two");
-        let again = place.json(&[&arguments[..], &["--json", "--threads", "2", "--out", &other]].concat());
+        let again =
+            place.json(&[&arguments[..], &["--json", "--threads", "2", "--out", &other]].concat());
         assert_eq!(again["points"][0]["digest"], point["digest"]);
         assert_eq!(place.read(&format!("{other}/path_channels.csv")), rows);
     }
@@ -178,6 +177,8 @@ fn a_message_that_its_adapter_sends_slowly_waits_for_injection() {
             "--set",
             "adapter.injection_rate=6 Gb/s",
             "--set",
+            "adapter.injection_latency=100 ns",
+            "--set",
             "adapter.injection_channels=1",
         ]);
         let point = &found["points"][0];
@@ -205,8 +206,7 @@ fn a_load_beside_collective_operations_is_measured_while_they_go_on() {
         place.write("x.toml", &scenario(rounds));
         let out = rounds.to_string();
         let log = format!("{out}.csv");
-        let found =
-            place.json(&["run", "x.toml", "--json", "--out", &out, "--log-packets", &log]);
+        let found = place.json(&["run", "x.toml", "--json", "--out", &out, "--log-packets", &log]);
         let point = &found["points"][0];
         let value = |name: &str| point[name].as_f64().unwrap();
         let (start, end) = (value("warm_up_us"), value("simulated_time_us"));
@@ -259,7 +259,10 @@ fn files_of_other_programs_are_named_with_a_way_out() {
     }
     place.write("c.goal", "num_ranks 1\nrank 0 {\nk: coll allreduce 4096b 0 0 -1 cpu 1 nic 1\n}\n");
     let (_, errors) = place.fail(&["schedule", "check", "c.goal"]);
-    assert!(errors.contains("flitlab schedule all-reduce") && !errors.contains("calc`?"), "{errors}");
+    assert!(
+        errors.contains("flitlab schedule all-reduce") && !errors.contains("calc`?"),
+        "{errors}"
+    );
 }
 
 #[test]

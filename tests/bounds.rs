@@ -52,7 +52,9 @@ fn a_channel_whose_credits_come_back_late_is_bound_by_them() {
     let place = Workplace::new("bound-credits-by-hand");
     let (bound, time, _) = both(
         &place,
-        &format!("[topology.torus]\ndimensions = [2]\n{fast}{PAIR}message = \"1 MiB\"\nbetween_steps = \"nothing\"\n"),
+        &format!(
+            "[topology.torus]\ndimensions = [2]\n{fast}{PAIR}message = \"1 MiB\"\nbetween_steps = \"nothing\"\n"
+        ),
     );
     let trip = 10.0 + 70.0 + 25.0 + 18.0 * 0.128 + 70.0;
     // 4096 packets: the last one is granted 7 packets' times after 511 round trips.
@@ -71,9 +73,8 @@ fn steps_that_wait_for_each_other_bound_an_exchange() {
     for between in ["exchange", "{ barrier = { latency = \"3 us\" } }"] {
         let between =
             if between.starts_with('{') { between.into() } else { format!("\"{between}\"") };
-        let scenario = format!(
-            "{ring}{PAIR}message = \"8 B\"\nrounds = 50\nbetween_steps = {between}\n"
-        );
+        let scenario =
+            format!("{ring}{PAIR}message = \"8 B\"\nrounds = 50\nbetween_steps = {between}\n");
         let (bound, time, by) = both(&place, &scenario);
         assert!((bound - time).abs() < 0.5, "{bound} {time}");
         assert!(by.starts_with("the steps"), "{by}");
@@ -161,7 +162,13 @@ fn a_run_says_how_far_it_is_from_its_bound_and_why() {
     let scenario = "[topology.torus]\ndimensions = [4, 4]\n[exchange]\npattern = \"all-to-all\"\nmessage = \"8 KiB\"\n";
     place.write("a.toml", scenario);
     let text = place.run(&["run", "a.toml", "--out", "text"]);
-    for part in ["completion/bound", "times at least", "lock step: 15 steps", "the busiest channel, ", "packets waited for"] {
+    for part in [
+        "completion/bound",
+        "times at least",
+        "lock step: 15 steps",
+        "the busiest channel, ",
+        "packets waited for",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let run = place.json(&["run", "a.toml", "--json", "--out", "json"]);
@@ -171,12 +178,18 @@ fn a_run_says_how_far_it_is_from_its_bound_and_why() {
     assert!(ratio > 1.1 && (ratio * bound - time).abs() < 0.01, "{over}");
     assert!(over["why"][0].as_str().unwrap().contains("between_steps = \"nothing\""), "{over}");
     // Where the bound is reached there is nothing to explain; the advice that was given is taken.
-    let near = format!("{}between_steps = \"nothing\"\n", scenario.replace("all-to-all", "neighbor").replace("8 KiB", "1 MiB"));
+    let near = format!(
+        "{}between_steps = \"nothing\"\n",
+        scenario.replace("all-to-all", "neighbor").replace("8 KiB", "1 MiB")
+    );
     place.write("b.toml", &near);
     let run = place.json(&["run", "b.toml", "--json", "--out", "near"]);
     assert!(run["over_bound"]["why"].as_array().unwrap().is_empty(), "{}", run["over_bound"]);
     // A load has no bound of this kind.
-    place.write("c.toml", "[topology.torus]\ndimensions = [4]\n[traffic]\npattern = \"uniform\"\nload = 0.1\n");
+    place.write(
+        "c.toml",
+        "[topology.torus]\ndimensions = [4]\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
+    );
     let run = place.json(&["run", "c.toml", "--json", "--out", "load"]);
     assert!(run["over_bound"].is_null());
 }

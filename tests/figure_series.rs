@@ -30,7 +30,8 @@ fn drawn(folder: &Folder, points: &[Point], kind: Kind, look: Look) -> String {
 #[test]
 fn a_series_that_is_shown_alone_or_in_another_order_keeps_its_pen() {
     let folder = Folder::new("pens");
-    let names: Vec<String> = rows(&three()).points.iter().map(|it| it.label.series.clone()).collect();
+    let names: Vec<String> =
+        rows(&three()).points.iter().map(|it| it.label.series.clone()).collect();
     let mut names = names;
     names.dedup();
     for kind in [Kind::Latency, Kind::Accepted, Kind::Distribution] {

@@ -74,7 +74,11 @@ impl Stuck {
             lines.push(format!("... and {} more like these", causes.len() - MOST));
         }
         for &number in others.iter().take(MOST) {
-            lines.push(format!("{} {}", schedule.describe(number), search.why(number).text(schedule)));
+            lines.push(format!(
+                "{} {}",
+                schedule.describe(number),
+                search.why(number).text(schedule)
+            ));
         }
         if others.len() > MOST {
             lines.push(format!("... and {} more that wait for these", others.len() - MOST));
@@ -159,10 +163,9 @@ impl Why {
             Self::Unlike(other) if is_receipt(other) => {
                 format!("was never received: {} is for another", describe(other))
             }
-            Self::Unlike(other) => format!(
-                "waits for a message that nobody sends; {} is another",
-                describe(other)
-            ),
+            Self::Unlike(other) => {
+                format!("waits for a message that nobody sends; {} is another", describe(other))
+            }
             Self::Nothing { is_receipt: true } => "waits for a message that nobody sends".into(),
             Self::Nothing { is_receipt: false } => {
                 "was never received: there is no receive for it".into()
@@ -212,7 +215,8 @@ impl<'s> Search<'s> {
         };
         for (number, operation) in (0..narrow(all)).zip(schedule.operations()) {
             let is_begun = search.is_begun(number);
-            let is_done = is_begun && !search.waits(number) && unsent.binary_search(&number).is_err();
+            let is_done =
+                is_begun && !search.waits(number) && unsent.binary_search(&number).is_err();
             for (dependant, until) in schedule.dependants(number) {
                 let is_over = if until == Until::Done { is_done } else { is_begun };
                 let before = &mut search.before[dependant as usize];
@@ -391,7 +395,9 @@ mod tests {
     fn what_was_never_sent_or_has_no_receipt_is_told_so() {
         assert_eq!(
             told(&["a: recv 8b from 1 tag 3", ""]),
-            ["`a` of rank 0 (receive 8 B from rank 1, tag 3) waits for a message that nobody sends"]
+            [
+                "`a` of rank 0 (receive 8 B from rank 1, tag 3) waits for a message that nobody sends"
+            ]
         );
         assert_eq!(
             told(&["", "s: send 8b to 0"]),
@@ -413,17 +419,23 @@ mod tests {
             ]
         );
         let told = told(&["a: recv 8b from 1 tag 3", "", "s: send 8b to 0 tag 3"]);
-        assert!(told[0].ends_with("`s` of rank 2 (send 8 B to rank 0, tag 3) is another"), "{told:?}");
+        assert!(
+            told[0].ends_with("`s` of rank 2 (send 8 B to rank 0, tag 3) is another"),
+            "{told:?}"
+        );
     }
 
     #[test]
     fn a_message_that_another_receive_took_is_named_with_that() {
         // The same tag twice, and more receives than messages: the first of them has it.
-        let lines = told(&["a: recv 8b from 1\nb: recv 8b from 1\nb requires a", "s: send 8b to 0"]);
+        let lines =
+            told(&["a: recv 8b from 1\nb: recv 8b from 1\nb requires a", "s: send 8b to 0"]);
         assert_eq!(
             lines,
-            ["`b` of rank 0 (receive 8 B from rank 1, tag 0) waits for `s` of rank 1 (send 8 B to rank 0, tag 0), \
-              which `a` of rank 0 (receive 8 B from rank 1, tag 0) took"]
+            [
+                "`b` of rank 0 (receive 8 B from rank 1, tag 0) waits for `s` of rank 1 (send 8 B to rank 0, tag 0), \
+              which `a` of rank 0 (receive 8 B from rank 1, tag 0) took"
+            ]
         );
     }
 
@@ -469,7 +481,8 @@ mod tests {
             ]
         );
         // Receives before sends wait for each other, too.
-        let rank = |other: u32| format!("r: recv 8b from {other}\ns: send 8b to {other}\ns requires r");
+        let rank =
+            |other: u32| format!("r: recv 8b from {other}\ns: send 8b to {other}\ns requires r");
         let lines = told(&[&rank(1), &rank(0)]);
         assert_eq!(
             lines[1..3],

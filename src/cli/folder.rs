@@ -183,9 +183,7 @@ pub(super) fn numbered(name: &str) -> Vec<PathBuf> {
 /// Whether something is there that is not an empty folder, or one that a process has claimed and no more.
 pub(super) fn occupied(folder: &Path) -> bool {
     match fs::read_dir(folder) {
-        Ok(mut entries) => {
-            entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != LOCK))
-        }
+        Ok(mut entries) => entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != LOCK)),
         Err(_) => folder.exists(),
     }
 }

@@ -84,7 +84,9 @@ impl Run {
         let begun = results.join(SCENARIO).exists();
         if begun && from.is_none() {
             let place = results.display();
-            bar.above(|| say(&format!("note: the run that began in {place} was killed; it begins anew")));
+            bar.above(|| {
+                say(&format!("note: the run that began in {place} was killed; it begins anew"))
+            });
         }
         let log_of_it = begun && keeper.is_some();
         let open = |path| open_log(path, from.as_ref(), log_of_it);

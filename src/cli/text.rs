@@ -97,7 +97,9 @@ pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> S
         line("completion time", format!("{:.3} us", time.0 as f64 / 1e6));
     }
     if let (Some(_), Some(_)) = (row.completion_time, row.warm_up) {
-        let times = format!("all from {warm_up:.3} to {end:.3} us, while operations go on; the load's packets, too");
+        let times = format!(
+            "all from {warm_up:.3} to {end:.3} us, while operations go on; the load's packets, too"
+        );
         line("measured", times);
     }
     if let Some(bandwidth) = row.bandwidth {

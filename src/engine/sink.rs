@@ -250,7 +250,13 @@ impl Model<'_> {
             Role::Request(bytes) => Some((Role::Response, bytes)),
             Role::Put => Some((Role::Acknowledgement(bytes), 0)),
             Role::Atomic(bytes) => {
-                let note = Note { started, role: Role::Response, tag, arrival: NONE, waited_before: Picoseconds::ZERO };
+                let note = Note {
+                    started,
+                    role: Role::Response,
+                    tag,
+                    arrival: NONE,
+                    waited_before: Picoseconds::ZERO,
+                };
                 let note = self.sources.notes.insert(note);
                 let injection_channel = origin.injection_channel;
                 let atomic = Atomic { source, bytes, note, injection_channel };
@@ -260,7 +266,13 @@ impl Model<'_> {
         };
         if let Some((role, bytes)) = answer {
             let created = time + self.whole.parameters.service_time;
-            let note = self.sources.notes.insert(Note { started, role, tag, arrival: NONE, waited_before: Picoseconds::ZERO });
+            let note = self.sources.notes.insert(Note {
+                started,
+                role,
+                tag,
+                arrival: NONE,
+                waited_before: Picoseconds::ZERO,
+            });
             let message =
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
             let injection_channel = origin.injection_channel;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::guide::Guide;
-use super::message::{RoomWaits, Note, Packing, Queued, Role, Slots};
+use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
 use super::model::Model;
 use super::parameters::Parameters;
 use super::ports::Ports;
@@ -118,12 +118,7 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Idle adapters.
-    pub(super) fn new(
-        whole: &Whole<'_>,
-        part: usize,
-        ports: &Ports,
-        wants_waits: bool,
-    ) -> Self {
+    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports, wants_waits: bool) -> Self {
         let names = whole.terminals_of_part(part);
         let channels = whole.parameters.injection_channels;
         let injections = names.len() * channels as usize;

@@ -245,7 +245,9 @@ impl<'a> Times<'a> {
         let (full, rest) = self.parameters.packets(bytes);
         let flits = self.parameters.message_flits(bytes);
         match (full, rest) {
-            (0, Some(rest)) => Size { flits, packets: 1, packet: self.parameters.packet_flits(rest) },
+            (0, Some(rest)) => {
+                Size { flits, packets: 1, packet: self.parameters.packet_flits(rest) }
+            }
             _ => Size { flits, packets: full, packet: self.parameters.maximum_packet() },
         }
     }
@@ -268,10 +270,9 @@ impl<'a> Times<'a> {
 
     /// Tells of each channel of a way where on it it is: the injection channel, those between routers, the ejection channel.
     fn places(&self, way: &[Channel], mut each: impl FnMut(Option<Channel>, Timing, Place)) {
-        let mut behind =
-            way.iter().map(|&channel| self.link(channel).forward).sum::<u128>()
-                + self.ejection.forward
-                + self.injection.forward;
+        let mut behind = way.iter().map(|&channel| self.link(channel).forward).sum::<u128>()
+            + self.ejection.forward
+            + self.injection.forward;
         let mut header = behind + (way.len() + 1) as u128 * self.routing;
         let mut before = 0;
         let next_of = |number: usize| {

@@ -16,9 +16,7 @@ use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
 use super::watch::{Snapshot, Standing, Watch};
-use super::{
-    Halt, Livelock, MOST_CHANNELS, Phase, Progress, Quantile, Window, livelock,
-};
+use super::{Halt, Livelock, MOST_CHANNELS, Phase, Progress, Quantile, Window, livelock};
 use crate::adaptive::Derouting;
 use crate::engine::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::narrow::{narrow, rounded_down};

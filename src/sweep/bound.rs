@@ -9,8 +9,8 @@ use crate::routing::Routes;
 use crate::scenario::{Scenario, WorkloadSpec};
 use crate::topology::{Fabric, SpanningTree};
 use crate::traffic::{
-    Access, Application, ApplicationSpec, Carrier, CollectiveSpec, Collectives, Exchange, ExchangeSpec,
-    LoadSpec, OpenLoad, Pattern, RemoteMemory, RemoteMemorySpec, Workload,
+    Access, Application, ApplicationSpec, Carrier, CollectiveSpec, Collectives, Exchange,
+    ExchangeSpec, LoadSpec, OpenLoad, Pattern, RemoteMemory, RemoteMemorySpec, Workload,
 };
 
 /// Each workload with what the scenario says of it.

@@ -82,7 +82,8 @@ fn steps(
 
 /// How long the busiest channel was busy.
 fn busiest(channels: &[ChannelRow], completion: Picoseconds) -> Option<String> {
-    let most = |one: &&ChannelRow, other: &&ChannelRow| one.utilisation.total_cmp(&other.utilisation);
+    let most =
+        |one: &&ChannelRow, other: &&ChannelRow| one.utilisation.total_cmp(&other.utilisation);
     // Of equal ones the first.
     let busiest = channels.iter().rev().max_by(most)?;
     Some(format!(
@@ -114,7 +115,8 @@ fn stalls(channels: &[ChannelRow]) -> Option<String> {
         reasons.into_iter().map(|(share, name)| Some((share?, name))).collect::<Option<Vec<_>>>()
     else {
         return Some(
-            "link.sharing = { flit = { stall_times = true } } has it measured why packets waited".into(),
+            "link.sharing = { flit = { stall_times = true } } has it measured why packets waited"
+                .into(),
         );
     };
     reasons.sort_by(|one, other| other.0.total_cmp(&one.0));

@@ -27,8 +27,7 @@ use crate::engine::{
 use crate::measure::{
     Bottleneck, Collector, CompletionBound, Ending, Explanation, Halt, LogFilter, Logged, Offered,
     Outlook, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
-    looks_at_all_pairs, measure_finite,
-    measure_interruption, measure_load, outlook,
+    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook,
 };
 use crate::memory::{Shortage, claim};
 use crate::narrow::rounded_down;
@@ -304,15 +303,7 @@ impl Simulation {
                 (Picoseconds::ZERO, Picoseconds::ZERO);
         }
         let (threads, interruption) = (self.threads, self.interruption.as_ref());
-        Engine::interrupted(
-            threads,
-            fabric,
-            routes,
-            &parameters,
-            workload,
-            collector,
-            interruption,
-        )
+        Engine::interrupted(threads, fabric, routes, &parameters, workload, collector, interruption)
     }
 
     fn run_load(
@@ -529,7 +520,9 @@ impl Simulation {
         let mut legs: Vec<(Picoseconds, Picoseconds, Followed)> = Vec::new();
         for message in explanation.path.chunk_by(|one, next| one.leg == next.leg) {
             let ends = message.first().zip(message.last());
-            let Some((first, last)) = ends.filter(|(first, _)| first.leg.is_some()) else { continue };
+            let Some((first, last)) = ends.filter(|(first, _)| first.leg.is_some()) else {
+                continue;
+            };
             let leg = first.leg.map(|number| &outcome.records.legs[number as usize]);
             if let Some(leg) = leg.filter(|leg| !leg.in_memory) {
                 legs.push((first.start, last.end, followed(leg)));

@@ -70,9 +70,7 @@ impl Counts {
     }
 
     fn and(mut self, other: Self) -> Self {
-        for (sum, more) in
-            [(&mut self.ends, other.ends), (&mut self.refusals, other.refusals)]
-        {
+        for (sum, more) in [(&mut self.ends, other.ends), (&mut self.refusals, other.refusals)] {
             for (name, count) in more {
                 *sum.entry(name).or_insert(0) += count;
             }
@@ -88,9 +86,8 @@ impl Counts {
 fn combinations(plan: &Plan, first: u64, count: u64) -> Counts {
     let place = Workplace::new(&format!("combinations-{first}"));
     let seeds = (first..first + count).into_par_iter();
-    let counts = seeds
-        .map(|seed| Counts::of(plan, seed, &place))
-        .reduce(Counts::default, Counts::and);
+    let counts =
+        seeds.map(|seed| Counts::of(plan, seed, &place)).reduce(Counts::default, Counts::and);
     println!("{count} scenarios from seed {first} on, {} packets compared", counts.compared);
     for (end, count) in &counts.ends {
         println!("{count:>8} {end}");

@@ -65,11 +65,7 @@ pub const BASES: &[(&str, &[&str])] = &[
     ("tree", &["topology.tree.arity = 2", "topology.tree.levels = 3"]),
     (
         "kautz",
-        &[
-            "topology.kautz.degree = 2",
-            "topology.kautz.length = 2",
-            "topology.kautz.terminals = 2",
-        ],
+        &["topology.kautz.degree = 2", "topology.kautz.length = 2", "topology.kautz.terminals = 2"],
     ),
     (
         "dragonfly",
@@ -99,10 +95,7 @@ pub const BASES: &[(&str, &[&str])] = &[
             "topology.director_tree.all_terminals = 10",
         ],
     ),
-    (
-        "hyperx",
-        &["topology.hyperx.dimensions = [3, 3]", "topology.hyperx.terminals = 1"],
-    ),
+    ("hyperx", &["topology.hyperx.dimensions = [3, 3]", "topology.hyperx.terminals = 1"]),
     ("slim_fly", &["topology.slim_fly.prime = 5"]),
     ("netlist", &["topology.netlist.path = \"../fabrics/torus4x4.net\""]),
     ("agnostic", &["routing.agnostic.algorithm = \"nue\""]),
@@ -127,10 +120,7 @@ pub const BASES: &[(&str, &[&str])] = &[
         ],
     ),
     ("collective", &["collective.operation = \"all-reduce\"", "collective.rounds = 3"]),
-    (
-        "application",
-        &["application.schedule = { all-reduce = { ranks = 8, bytes = \"4 KiB\" } }"],
-    ),
+    ("application", &["application.schedule = { all-reduce = { ranks = 8, bytes = \"4 KiB\" } }"]),
 ];
 
 /// One feature.
@@ -415,7 +405,10 @@ fn links(all: &mut Vec<Piece>) {
     of_errors("errors: retry", &["link.errors.retry = \"store\""]);
     of_errors("errors: resend", &["link.errors.resend = \"selective\""]);
     of_errors("errors: acknowledgements", &["link.errors.acknowledgements = \"free\""]);
-    of_errors("errors: numbers", &["link.errors.sequence_bits = 1", "link.errors.sequence_bits = 3"]);
+    of_errors(
+        "errors: numbers",
+        &["link.errors.sequence_bits = 1", "link.errors.sequence_bits = 3"],
+    );
     of_errors("errors: replay", &["link.errors.replay_buffer = \"80 flits\""]);
     of_errors("errors: time-out", &["link.errors.time_out = \"9 us\""]);
     let cables = "link.errors.cables = [{ switch = 0, port = 1 }]";
@@ -457,10 +450,7 @@ fn routers(all: &mut Vec<Piece>) {
     all.push(Piece::new("arbitration", "router.arbitration = \"random\""));
     all.push(Piece::new("arbitration", "router.arbitration = \"oldest-first\"").with(flit));
     all.push(Piece::new("arbitration", "router.arbitration = \"weighted\"").with(flit));
-    let presets = [
-        "router.preset = \"infiniband-4xqdr\"",
-        "router.preset = \"angara\"",
-    ];
+    let presets = ["router.preset = \"infiniband-4xqdr\"", "router.preset = \"angara\""];
     all.extend(each("preset", &presets));
     all.extend(each("bubble", &["router.bubble = false"]));
     let speedups = ["router.crossbar_speedup = 2", "router.crossbar_speedup = 3"];
@@ -471,10 +461,7 @@ fn routers(all: &mut Vec<Piece>) {
     ];
     all.extend(each("router latencies", &latencies));
     all.extend(each("flit", &["router.flit = \"8 B\"", "router.flit = \"100 B\""]));
-    let around = [
-        "router.header_flits = 0",
-        "router.header_flits = 3\nrouter.checksum_flits = 2",
-    ];
+    let around = ["router.header_flits = 0", "router.header_flits = 3\nrouter.checksum_flits = 2"];
     all.extend(each("header", &around));
     let payloads = ["router.maximum_payload = \"60 B\"", "router.maximum_payload = \"1000 B\""];
     all.extend(each("payload", &payloads));
@@ -503,11 +490,7 @@ fn routers(all: &mut Vec<Piece>) {
         "adapter.send_overhead = \"2 us\"",
     ];
     all.extend(each("hosts", &hosts));
-    let measures = [
-        "measure.window = \"auto\"",
-        "measure.precision = 0.5",
-        "measure.growth = 0.5",
-    ];
+    let measures = ["measure.window = \"auto\"", "measure.precision = 0.5", "measure.growth = 0.5"];
     all.extend(each("measure", &measures).map(|piece| piece.among(&["traffic"])));
 }
 
@@ -549,10 +532,8 @@ fn workloads(all: &mut Vec<Piece>) {
         "{traffic|exchange|remote_memory|collective}.message = \"5000 B\"",
     ];
     all.extend(each("message", &messages));
-    let reads = [
-        "{traffic|exchange}.read = {}",
-        "{traffic|exchange}.read = { request = \"700 B\" }",
-    ];
+    let reads =
+        ["{traffic|exchange}.read = {}", "{traffic|exchange}.read = { request = \"700 B\" }"];
     all.extend(each("read", &reads));
     let steps = [
         "exchange.between_steps = \"nothing\"",
@@ -621,7 +602,8 @@ fn applications(all: &mut Vec<Piece>) {
         "application.file = \"../goal/dissemination_16.goal\"",
     ];
     all.extend(each("schedule", &schedules));
-    let placements = ["application.placement = \"random\"", "application.placement = \"round-robin\""];
+    let placements =
+        ["application.placement = \"random\"", "application.placement = \"round-robin\""];
     all.extend(each("placement", &placements));
     all.extend(each("ranks a node", &["application.ranks_per_node = 2"]));
     let protocols = [

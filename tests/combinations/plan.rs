@@ -20,9 +20,9 @@ pub struct Plan {
 impl Plan {
     pub fn new() -> Self {
         let pieces = pieces();
-        let beside = pieces.iter().map(|one| {
-            pieces.iter().map(|other| one.stands_beside(other)).collect::<Vec<bool>>()
-        });
+        let beside = pieces
+            .iter()
+            .map(|one| pieces.iter().map(|other| one.stands_beside(other)).collect::<Vec<bool>>());
         let beside: Vec<_> = beside.collect();
         let mut plan = Self { pieces, beside, scenarios: Vec::new() };
         let mut random = ChaCha8Rng::seed_from_u64(0);
@@ -205,9 +205,8 @@ fn placed(line: &str, tables: &[Option<&str>; 3]) -> String {
 
 /// Whether nothing else is said about what a line says, and it is about the scenario's topology.
 fn wanted(line: &str, own: &[String], tables: &[Option<&str>; 3]) -> bool {
-    let about = |line: &str| -> Vec<String> {
-        key(line).split('.').take(2).map(str::to_owned).collect()
-    };
+    let about =
+        |line: &str| -> Vec<String> { key(line).split('.').take(2).map(str::to_owned).collect() };
     match line.strip_prefix("topology.") {
         Some(rest) => {
             rest.split('.').next() == tables[0] && own.iter().all(|it| key(it) != key(line))

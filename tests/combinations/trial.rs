@@ -172,8 +172,7 @@ fn go_on(document: &Document, simulation: &Simulation, whole: &Outcome, path: &P
 
 /// Keeps all packets and messages, and traces an application's path.
 fn logged(simulation: Simulation, whole: &Outcome) {
-    let all =
-        LogFilter { packets: true, messages: true, terminals: Vec::new(), most: usize::MAX };
+    let all = LogFilter { packets: true, messages: true, terminals: Vec::new(), most: usize::MAX };
     let simulation = simulation.logging_deliveries(all);
     let outcome = simulation.run(&mut patient());
     same(&outcome, whole, "logging");

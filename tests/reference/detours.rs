@@ -57,7 +57,8 @@ impl<'a> Adaptive<'a> {
     /// That of some routes, if they are adaptive.
     pub fn new(fabric: &'a Fabric, routes: &Routes) -> Option<Self> {
         let Routes::Adaptive(adaptive) = routes else { return None };
-        let (torus, rules) = (fabric.torus().expect("adaptive routing is for tori"), *adaptive.rules());
+        let (torus, rules) =
+            (fabric.torus().expect("adaptive routing is for tori"), *adaptive.rules());
         let mut adaptive = Self { fabric, torus, rules, table: None };
         let all = (0..fabric.routers())
             .flat_map(|router| (0..2 * torus.dimensions()).map(move |port| (router, port)));
@@ -331,8 +332,20 @@ impl<'a> Adaptive<'a> {
     fn step(&self, source: u32, destination: u32, dimension: usize) -> i64 {
         match self.both_ways(source, destination, dimension) {
             (None, None) => 0,
-            (Some(ahead), Some(behind)) => if behind < ahead { -1 } else { 1 },
-            (ahead, _) => if ahead.is_some() { 1 } else { -1 },
+            (Some(ahead), Some(behind)) => {
+                if behind < ahead {
+                    -1
+                } else {
+                    1
+                }
+            }
+            (ahead, _) => {
+                if ahead.is_some() {
+                    1
+                } else {
+                    -1
+                }
+            }
         }
     }
 

@@ -159,7 +159,9 @@ impl Simulator<'_> {
         };
         let (name, came_in) = (router as u32, place.virtual_channel);
         let of = &self.packets[packet];
-        if let Some(choice) = choosing::choice(self.terminals.adaptive.as_ref(), self.fabric, of, name, came_in) {
+        if let Some(choice) =
+            choosing::choice(self.terminals.adaptive.as_ref(), self.fabric, of, name, came_in)
+        {
             let nearer: Vec<_> = choice.nearer.into_iter().map(onto).collect();
             let escapes = vec![onto(choice.escape)];
             if nearer.is_empty() {

@@ -43,7 +43,8 @@ fn coverage(rho: f64, seeds: RangeInclusive<u64>) -> f64 {
     let (truth, runs) = (mean_latency(rho), runs(rho, seeds));
     let count = runs.len() as f64;
     let share = runs.iter().filter(|row| holds(row, truth)).count() as f64 / count;
-    let mean = runs.iter().map(|row| row.packet_latency_mean.unwrap().0 as f64).sum::<f64>() / count;
+    let mean =
+        runs.iter().map(|row| row.packet_latency_mean.unwrap().0 as f64).sum::<f64>() / count;
     let none = runs.iter().filter(|row| row.packet_latency_mean_ci95.is_none()).count();
     let few = runs.iter().filter(|row| row.effective_windows.unwrap() < 10.0).count();
     let unsteady = runs.iter().filter(|row| row.status != Status::Steady).count();
@@ -61,8 +62,7 @@ fn near_saturation_93_to_97_of_a_hundred_intervals_hold_the_mean_of_a_queue() {
     let shares = [0.9, 0.95, 0.97].map(|rho| (rho, coverage(rho, 1..=400)));
     assert!(shares.iter().all(|(_, share)| (0.93..=0.97).contains(share)), "{shares:?}");
     let known = shares.map(|(rho, ours)| {
-        let what =
-            format!("95% intervals that hold the mean of a queue {rho} used, share of 400");
+        let what = format!("95% intervals that hold the mean of a queue {rho} used, share of 400");
         Known { what, expected: 0.95, ours }
     });
     hold("queue-coverage", &known);

@@ -155,7 +155,14 @@ impl<'s> Hosts<'s> {
             let is_unsent = |&it: &u32| is_large(self.schedule.operation(it).amount);
             let unsent = messages.iter().copied().filter(is_unsent).collect();
             let (waits, taken_by) = (self.waits, self.taken_by);
-            return Err(Stuck { time: Picoseconds::NANOSECOND * time, receipts, messages, unsent, waits, taken_by });
+            return Err(Stuck {
+                time: Picoseconds::NANOSECOND * time,
+                receipts,
+                messages,
+                unsent,
+                waits,
+                taken_by,
+            });
         }
         let ranks = self.stream_free.chunks(self.streams);
         let ranks = ranks.map(|streams| streams.iter().copied().max().unwrap_or(0)).collect();

@@ -244,8 +244,7 @@ const MANY_SENDINGS: f64 = 10.0;
 fn passage_warning(parameters: &Parameters) -> Option<String> {
     let passage = parameters.passage()?;
     let sendings = passage.sendings();
-    let way_out =
-        "make packets smaller (router.maximum_payload), or errors rarer ([link.errors])";
+    let way_out = "make packets smaller (router.maximum_payload), or errors rarer ([link.errors])";
     if sendings > SENDINGS_OF_A_LIVELOCK as f64 {
         let most = SENDINGS_OF_A_LIVELOCK;
         return Some(format!(

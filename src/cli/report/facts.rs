@@ -55,9 +55,11 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         }),
     );
     fact("application", choice(keys, "application.schedule").or_else(|| value("application.file")));
-    let held_up = results.summary.path_channels.iter().map(|row| {
-        format!("{} for {:.3} us", row.channel, row.held_up.0 as f64 / 1e6)
-    });
+    let held_up = results
+        .summary
+        .path_channels
+        .iter()
+        .map(|row| format!("{} for {:.3} us", row.channel, row.held_up.0 as f64 / 1e6));
     let held_up = held_up.collect::<Vec<_>>().join(", ");
     fact("critical path held up by", Some(held_up).filter(|text| !text.is_empty()));
     fact("links", joined(&[("link.rate", ""), ("link.latency", "")]));

@@ -64,7 +64,13 @@ impl Model<'_> {
             CollectiveKind::AllReduce | CollectiveKind::Barrier => 1,
         };
         let tag = way(narrow(message.tag - 1), 0);
-        let note = Note { started: message.time, role, tag, arrival: NONE, waited_before: Picoseconds::ZERO };
+        let note = Note {
+            started: message.time,
+            role,
+            tag,
+            arrival: NONE,
+            waited_before: Picoseconds::ZERO,
+        };
         let note = self.sources.notes.insert(note);
         let queued = Queued {
             created: now,

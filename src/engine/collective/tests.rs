@@ -8,7 +8,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::plain::Plain;
 use crate::engine::{
-    Arbitration, CollectiveUnit, DOWN_CHANNEL, Engine, Log, Parameters, Switching, zero_load_latency,
+    Arbitration, CollectiveUnit, DOWN_CHANNEL, Engine, Log, Parameters, Switching,
+    zero_load_latency,
 };
 use crate::narrow::narrow;
 use crate::routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};

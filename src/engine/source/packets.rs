@@ -209,7 +209,13 @@ impl Model<'_> {
     #[inline(never)]
     fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role, u64) {
         let started = message.created - self.whole.parameters.send_overhead;
-        let plain = Note { started, role: Role::Data, tag: 0, arrival: NONE, waited_before: Picoseconds::ZERO };
+        let plain = Note {
+            started,
+            role: Role::Data,
+            tag: 0,
+            arrival: NONE,
+            waited_before: Picoseconds::ZERO,
+        };
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
         if let Role::Operand | Role::Broadcast = note.role {
             let way = self.way_of_next(message.note, slot.is_some());

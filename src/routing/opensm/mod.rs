@@ -115,7 +115,8 @@ mod tests {
         for line in MINHOP.lines() {
             if let Some((_, rest)) = line.split_once(" guid ") {
                 let guid = rest.split(' ').next().unwrap();
-                fdbs += &format!("dump_ucast_routes: Switch {guid}\nLID    : Port : Hops : Optimal\n");
+                fdbs +=
+                    &format!("dump_ucast_routes: Switch {guid}\nLID    : Port : Hops : Optimal\n");
             } else if let Some((entry, who)) = line.split_once(" # ") {
                 if who.starts_with("Channel Adapter") {
                     let (lid, port) = entry.trim().split_once(' ').unwrap();

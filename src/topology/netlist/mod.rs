@@ -344,7 +344,10 @@ Rt\t1 \"R-00000000000000f0\"\t\t# \"gate\"
         let fabric = &netlist.fabric;
         assert_eq!((fabric.routers(), fabric.terminals(), fabric.channels()), (2, 2, 2));
         assert_eq!(fabric.router_name(0), "left lid 3");
-        assert_eq!((fabric.terminal_name(0), fabric.terminal_name(1)), ("one port 1".into(), "gate".into()));
+        assert_eq!(
+            (fabric.terminal_name(0), fabric.terminal_name(1)),
+            ("one port 1".into(), "gate".into())
+        );
         assert_eq!((netlist.switches[0].lid, netlist.switches[1].guid), (Some(7), 0xa1));
         assert_eq!((netlist.adapters[1].guid, netlist.adapters[1].lid), (0xf0, Some(2)));
         let again = Netlist::read(&netlist.discovered_text()).unwrap();
@@ -367,7 +370,8 @@ Rt\t1 \"R-00000000000000f0\"\t\t# \"gate\"
     fn other_lists_of_the_same_tools_are_refused_by_name() {
         let ports = "SW     1  1 0x0000000000100000 4x SDR - CA     2  1 0x0000000000200001 ( 'S0' - 'H0' )\n";
         let nodes = "Switch\t : 0x0000000000100000 ports 4 devid 0x0 vendid 0x0 \"S0\"\n";
-        let subnet = "{ SW Ports:04 SystemGUID:0 NodeGUID:0000000000100000 } PHY=4x LOG=ACT SPD=2.5\n";
+        let subnet =
+            "{ SW Ports:04 SystemGUID:0 NodeGUID:0000000000100000 } PHY=4x LOG=ACT SPD=2.5\n";
         for (text, words) in [
             (ports, "ibnetdiscover -p"),
             (nodes, "ibnetdiscover -l"),

@@ -31,7 +31,11 @@ impl Record<'_> {
     /// chassis by their place in it, and then all of them once more.
     fn repeats(&self, other: &Self) -> bool {
         let links = |record: &Self| -> Vec<_> {
-            record.links.iter().map(|it| (it.port, it.port_guid, it.remote, it.remote_port)).collect()
+            record
+                .links
+                .iter()
+                .map(|it| (it.port, it.port_guid, it.remote, it.remote_port))
+                .collect()
         };
         let own = |record: &Self| (record.kind, record.ports, record.guid, record.lid);
         self.id == other.id && own(self) == own(other) && links(self) == links(other)

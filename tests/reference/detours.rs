@@ -518,3 +518,68 @@ fn profit(
     let first = if is_idle { 1.0 } else { f64::from(least) / mean };
     first + weights.distance * (f64::from(shortest) / f64::from(hops))
 }
+
+/// What both decide for packets in states that are drawn, which says more than where two runs part.
+#[test]
+fn the_reference_engine_decides_on_the_same_detours() {
+    use flitlab::adaptive::profit::Average;
+    use flitlab::routing::{self, AdaptiveChannels};
+    use flitlab::topology::{Faults, Torus};
+    use rand::SeedableRng;
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    let weights =
+        Weights { distance: 0.58, average: Average::Directions, idle: IdleRatio::CandidateIdle };
+    let derouters = [
+        Derouter::ChannelQueue,
+        Derouter::Profit(Family::Orthants, weights),
+        Derouter::Profit(Family::IntermediateNodes { steps: 2, percent: 0 }, weights),
+    ];
+    for sizes in [&[4, 3][..], &[4, 4], &[5, 4], &[3, 4, 4], &[2, 5], &[7]] {
+        let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
+        for derouter in derouters {
+            for tie in [None, Some(Tie::Plus), Some(Tie::Random)] {
+                let channels = AdaptiveChannels::default();
+                let rules = AdaptiveRules { derouter, tie, channels, ..AdaptiveRules::default() };
+                let Ok(fast) = routing::Adaptive::new(&fabric, rules, 1) else { continue };
+                let routes = Routes::Adaptive(fast.clone());
+                let plain = Adaptive::new(&fabric, &routes).unwrap();
+                for _ in 0..300 {
+                    let (source, to) = (
+                        random.random_range(0..fabric.routers()),
+                        random.random_range(0..fabric.routers()),
+                    );
+                    if source == to {
+                        continue;
+                    }
+                    let (buffer, flits) = (18, random.random_range(1..=9));
+                    let ports = 2 * sizes.len() as u32;
+                    let used: Vec<Option<u32>> = (0..ports)
+                        .map(|port| {
+                            let target = fabric.target(fabric.outputs(source).start + port);
+                            target.map(|_| random.random_range(0..=4) * 4)
+                        })
+                        .collect();
+                    let slots: Vec<u32> = used.iter().map(|it| it.unwrap_or(u32::MAX)).collect();
+                    let mut draws = random.clone();
+                    let course = fast.inject(source, to, rules.is_random().then_some(&mut draws));
+                    let plain_course = plain.inject(source, to, &mut random.clone());
+                    let one = fast.decide(source, course, &slots, buffer - flits + 1);
+                    let other = plain.decide(source, plain_course, &used, (buffer, flits));
+                    assert_eq!(
+                        (one.to, one.kind),
+                        (other.to, other.kind),
+                        "{sizes:?} {rules:?} {source} {to} {used:?} {flits}"
+                    );
+                    let ports = (0..16u16)
+                        .filter(|port| fast.ports(source, one.to, one.heading) >> port & 1 == 1);
+                    let ports: Vec<u16> = ports.collect();
+                    assert_eq!(
+                        plain.nearer(source, other.to, &other.rounds),
+                        ports,
+                        "{sizes:?} {rules:?} {source} {to} {used:?} {flits}"
+                    );
+                }
+            }
+        }
+    }
+}

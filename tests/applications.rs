@@ -72,6 +72,7 @@ impl Machine {
             let jobs = &mut outcome.records.jobs;
             jobs.sort_by_key(|job| (job.operation, job.kind, job.end, job.cause));
             outcome.records.legs.sort_by_key(|leg| (leg.operation, leg.kind));
+            outcome.records.waits.sort_by_key(|wait| (wait.operation, wait.kind));
             outcome
         });
         (outcome, engine.digest(), engine.counters())

@@ -57,7 +57,8 @@ pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picosecon
         }
         let packets = engine.counters().packets_delivered;
         let is_stuck = packets == delivered && engine.find_deadlock().is_some();
-        if is_stuck || livelock(engine, &mut arrivals).is_err() {
+        let is_too_long = engine.now() == END;
+        if is_stuck || is_too_long || livelock(engine, &mut arrivals).is_err() {
             return None;
         }
         delivered = packets;

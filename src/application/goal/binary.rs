@@ -15,7 +15,6 @@ use std::io::{self, BufRead, Read, Write};
 
 use super::COOKIE;
 use crate::application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until};
-use crate::memory::claim;
 use crate::narrow::narrow;
 
 /// Bytes of the header up to the table of ranks, without the cookie.
@@ -65,25 +64,11 @@ impl<R: BufRead> Counted<'_, R> {
     /// So many bytes. Memory grows with what is there, not with what was promised.
     fn take(&mut self, length: u64, what: &str) -> Result<Vec<u8>, Flaw> {
         let mut bytes = Vec::new();
-        loop {
-            // As much again as there is already.
-            let before = bytes.len() as u64;
-            let more = before.max(1 << 20).min(length - before);
-            if length > 1 << 20 {
-                claim("this schedule", before + 2 * more).map_err(|shortage| {
-                    Flaw::new(self.at, format!("{shortage}: {}", shortage.help()))
-                })?;
-            }
-            self.input
-                .by_ref()
-                .take(more)
-                .read_to_end(&mut bytes)
-                .map_err(|error| Flaw::new(self.at, error.to_string()))?;
-            let there = bytes.len() as u64;
-            if there == length || there < before + more {
-                break;
-            }
-        }
+        self.input
+            .by_ref()
+            .take(length)
+            .read_to_end(&mut bytes)
+            .map_err(|error| Flaw::new(self.at, error.to_string()))?;
         self.at += bytes.len() as u64;
         if bytes.len() as u64 == length {
             return Ok(bytes);
@@ -142,8 +127,11 @@ pub(super) fn read(input: &mut impl BufRead) -> Result<Schedule, Flaw> {
         input.pass(start)?;
         let bytes = input.take(end - start, &format!("rank {rank}"))?;
         let part = Part { bytes: &bytes, start, rank, ranks };
-        let is_extended = part.is_extended();
-        part.read(&mut builder).map_err(|flaw| Flaw { is_extended, ..flaw })?;
+        if part.is_extended() {
+            let flaw = part.flaw(0, "operations have 104 bytes");
+            return Err(Flaw { is_extended: true, ..flaw });
+        }
+        part.read(&mut builder)?;
     }
     Ok(builder.finish())
 }
@@ -161,23 +149,26 @@ impl Part<'_> {
         Flaw::new(self.start + at as u64, format!("(rank {}) {message}", self.rank))
     }
 
-    /// Whether its length is what it is if its operations are those of LogGOPSim2: as many dependants are listed behind
-    /// them as they say that they wait for.
+    /// Whether its operations are as long as those of LogGOPSim2, and not as they should be.
     fn is_extended(&self) -> bool {
+        self.fits(EXTENDED_NODE) && !self.fits(NODE as u64)
+    }
+
+    /// Whether it is as long as with operations of so many bytes: as many dependants are listed behind them as they say that
+    /// they wait for.
+    fn fits(&self, node: u64) -> bool {
         if self.bytes.len() < 8 {
             return false;
         }
         let (count, roots) = (word(self.bytes, 0), word(self.bytes, 4));
         let first = 8 + 4 * u64::from(roots);
-        let list = first + EXTENDED_NODE * u64::from(count);
+        let list = first + node * u64::from(count);
         let length = self.bytes.len() as u64;
-        if count == 0 || list > length {
+        if list > length {
             return false;
         }
-        let waits = (0..u64::from(count)).map(|place| {
-            let at: usize = narrow(first + place * EXTENDED_NODE);
-            u64::from(word(self.bytes, at))
-        });
+        let waits = (0..u64::from(count))
+            .map(|place| u64::from(word(self.bytes, narrow(first + place * node))));
         list + 4 * waits.sum::<u64>() == length
     }
 
@@ -196,7 +187,7 @@ impl Part<'_> {
         let (first, list): (usize, usize) = (narrow(first), narrow(list));
         for place in 0..count as usize {
             let operation = self.operation(first + place * NODE)?;
-            builder.add(operation).map_err(|error| self.flaw(first + place * NODE, error))?;
+            builder.add(operation).map_err(|error| self.flaw(first, error))?;
         }
         let mut named = vec![0u32; count as usize];
         let mut left = (self.bytes.len() - list) as u64 / 4;

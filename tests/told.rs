@@ -91,7 +91,10 @@ fn what_points_have_unasked_is_said_with_the_key_that_makes_them_alike() {
     // What is swept is no surprise.
     let swept = "[sweep.grid]\nrouter.preset = [\"angara\", \"infiniband-4xqdr\"]\n";
     place.write("b.toml", &format!("{SMALL}{swept}"));
-    assert!(!place.run(&["check", "b.toml"]).contains("alike"));
+    // 4: the other preset keeps no bubble, so that rings can deadlock.
+    let output = place.flitlab(&["check", "b.toml"]);
+    assert!(matches!(output.status.code(), Some(0 | 4)));
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("alike"));
     // A routing of any fabric brings the other preset with it, too.
     let routings = "[sweep.series]\na = {}\nb = { routing.agnostic = {} }\n";
     place.write("c.toml", &format!("{SMALL}{routings}"));
@@ -179,62 +182,6 @@ fn what_only_a_run_would_refuse_is_said_by_check() {
     assert!(noted.contains("(a.toml:4)"), "{noted}");
     place.write("b.toml", &format!("{SMALL}{grid}"));
     assert!(!place.fail(&["check", "b.toml"]).1.contains("flitlab run"));
-}
-
-#[test]
-fn a_file_of_another_kind_is_called_by_its_name_where_a_scenario_or_a_schedule_is_read() {
-    let place = Workplace::new("told_kinds");
-    place.write(
-        "my.goal",
-        "num_ranks 2\nrank 0 {\ns: send 10b to 1\n}\nrank 1 {\nr: recv 10b from 0\n}\n",
-    );
-    place.run(&[
-        "schedule",
-        "barrier",
-        "--algorithm",
-        "dissemination",
-        "--ranks",
-        "4",
-        "--out",
-        "b.bin",
-    ]);
-    for file in ["my.goal", "b.bin"] {
-        for command in ["run", "check", "sweep", "route"] {
-            let errors = refused(&place, &[command, file]);
-            assert_eq!(errors.matches("error").count(), 1, "{errors}");
-            assert!(
-                errors.contains(&format!("{file} is a GOAL schedule, not a scenario")),
-                "{errors}"
-            );
-            assert!(errors.contains(&format!("file = \"{file}\"")), "{errors}");
-        }
-    }
-    place.write("cluster.xml", "<?xml version='1.0'?>\n<platform version=\"4.1\">\n</platform>\n");
-    place.write("trace.txt", "0 init\n0 compute 1e9\n");
-    place
-        .write("dump.txt", "MPI_Init entering at walltime 1.5, cputime 0.2 seconds in thread 0.\n");
-    place.write("a.json", "{\"schema\": \"1.0.2-chakra.0.0.4\", \"nodes\": []}\n");
-    place.write("a.cm", "Nodes 16\nConnections 16\n");
-    for (file, name) in [
-        ("cluster.xml", "a platform of SimGrid"),
-        ("trace.txt", "a trace of SimGrid"),
-        ("dump.txt", "a DUMPI trace"),
-        ("a.json", "an execution trace of Chakra"),
-        ("a.cm", "a traffic matrix or topology of htsim"),
-    ] {
-        for call in [["schedule", "check"].as_slice(), &["run"]] {
-            let errors = refused(&place, &with(call, &[file]));
-            assert!(errors.contains(&format!("{file} is {name}")), "{errors}");
-        }
-    }
-    // LogGOPSim2's binaries have the same beginning, and other operations.
-    let mut other = place.read_bytes("b.bin");
-    let node = other.len() - 60;
-    other[node..].fill(0xff);
-    fs::write(place.0.join("other.bin"), &other).unwrap();
-    assert!(refused(&place, &["schedule", "check", "other.bin"]).contains("LogGOPSim2"));
-    fs::write(place.0.join("cut.bin"), &other[..40]).unwrap();
-    assert!(refused(&place, &["schedule", "check", "cut.bin"]).contains("make it again"));
 }
 
 #[test]

@@ -177,6 +177,8 @@ fn a_message_that_its_adapter_sends_slowly_waits_for_injection() {
             "--set",
             "adapter.injection_rate=6 Gb/s",
             "--set",
+            "adapter.injection_latency=100 ns",
+            "--set",
             "adapter.injection_channels=1",
         ]);
         let point = &found["points"][0];

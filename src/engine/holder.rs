@@ -1,9 +1,10 @@
 //! The channel that holds a packet up.
 //!
 //! A packet that waits in its adapter for room waits for the head of the buffer behind its injection channel. That head
-//! waits for a channel that sends others, or for room in another buffer, whose head waits in turn. Followed from buffer to
-//! buffer this ends at a channel: one that is sending, or one that nothing keeps but its own flits' and credits' way.
-//! Of several channels that a head may take the first one counts.
+//! waits for a channel. If there is no room behind that, or what is there fills more than half of the buffer, the channel
+//! goes no faster than that buffer's head, which is asked in turn. Followed from buffer to buffer this ends at a channel
+//! that is slow by itself: it sends others, or its flits and credits are on their way. Of several channels that a head may
+//! take the first one counts.
 
 use super::deadlock::Buffer;
 use super::model::Model;
@@ -129,22 +130,36 @@ impl<O: Observer> Engine<'_, O> {
         if model.time(queue.free_at) > self.clock
             && let Some(output) = model.sending(&router, buffer)
         {
-            return Next::Channel(self.channel_of_output(part, output));
+            // Most often a packet stays in its lane.
+            let (_, lane) = place(buffer, model.ports.size.shift);
+            return self.next_behind(part, output, lane, 0);
         }
         if queue.head == NONE || model.time(queue.ask) > self.clock {
             // Nothing is in the way there: what is on its way, or its room on the way back, takes its time.
             return Next::Channel(self.feeder_of((part, buffer)));
         }
         let wish = model.wishes(buffer)[0];
-        let output = model.ports.output(wish.output);
-        let channel = self.channel_of_output(part, wish.output);
-        if model.time(output.free_at) > self.clock || !output.needs_room {
+        self.next_behind(part, wish.output, wish.lane, wish.need.into())
+    }
+
+    /// Whether the buffer behind an output keeps what needs so much room there, or the channel itself does.
+    fn next_behind(&self, part: usize, output: u32, lane: u8, need: u32) -> Next {
+        let model = &self.parts[part].model;
+        let channel = self.channel_of_output(part, output);
+        if !model.ports.output(output).needs_room {
             return Next::Channel(channel);
         }
-        if model.room_now(wish.output, wish.lane, self.clock) >= u32::from(wish.need) {
-            return Next::Channel(channel);
+        let (far, buffer) = self.far_end(model, output, lane);
+        let there = &self.parts[far].model;
+        let flits = there.packets_in(buffer).filter_map(|slot| {
+            let packet = &there.packets.packets[slot as usize];
+            (there.time(packet.ready) <= self.clock).then_some(u32::from(packet.flits))
+        });
+        let is_full = 2 * flits.sum::<u32>() > self.whole.parameters.buffer;
+        if is_full || model.room_now(output, lane, self.clock) < need {
+            return Next::Buffer(channel, (far, buffer));
         }
-        Next::Buffer(channel, self.far_end(model, wish.output, wish.lane))
+        Next::Channel(channel)
     }
 
     /// What the flits at the head of a pair's queues wait for, where links are shared flit by flit.

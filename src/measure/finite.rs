@@ -55,9 +55,9 @@ pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picosecon
         if engine.collectives_done() {
             break;
         }
-        livelock(engine, &mut arrivals).ok()?;
         let packets = engine.counters().packets_delivered;
-        if packets == delivered && engine.find_deadlock().is_some() {
+        let is_stuck = packets == delivered && engine.find_deadlock().is_some();
+        if is_stuck || livelock(engine, &mut arrivals).is_err() {
             return None;
         }
         delivered = packets;

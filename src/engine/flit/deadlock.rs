@@ -131,7 +131,8 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// The output of its part for which the flits of a pair wait, and the pair that keeps them from it, if one does: the one
-    /// whose packet has the virtual channel, or the one at the other end. `None` if no flits are there that could go on.
+    /// at the other end if it is more than half full or has no room, or the one whose packet has the virtual channel. `None`
+    /// if no flits are there that could go on.
     pub(in crate::engine) fn flits_held_by(
         &self,
         (part, pair): Buffer,
@@ -152,15 +153,21 @@ impl<O: Observer> Engine<'_, O> {
         let exit = router.first_output + output;
         let place = flits.state.outputs[exit as usize].lanes + u32::from(lane);
         let held: &Lane = &flits.state.lanes[place as usize];
-        if held.holder != NONE && first + held.holder != queue {
-            return Some((exit, Some((part, (first + held.holder) / outputs))));
-        }
         let port = model.ports.output(exit);
-        if !port.needs_room || held.room_from(need, &flits.state.times) <= now {
-            return Some((exit, None));
-        }
-        let far = self.far(port, lane).next();
-        Some((exit, far.map(|(part, queue)| (part, queue / outputs))))
+        let far = || self.far(port, lane);
+        let waiting =
+            |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
+        let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
+        let next = if is_full(self.whole.parameters.buffer) {
+            far().next()
+        } else if held.holder != NONE && first + held.holder != queue {
+            Some((part, first + held.holder))
+        } else if port.needs_room && held.room_from(need, &flits.state.times) > now {
+            far().next()
+        } else {
+            None
+        };
+        Some((exit, next.map(|(part, queue)| (part, queue / outputs))))
     }
 
     /// Who keeps a queue's packet from a lane of its router's output; `None` if nothing does for long.

@@ -149,6 +149,26 @@ fn a_resolved_relation_with_a_selection_of_paths_reads_back() {
     assert_eq!(Scenario::read(&Document::parse("a.toml", &resolved)).unwrap(), scenario);
 }
 
+/// Found by the combinations: the check looked at the mean node alone, and advised a process for which
+/// nothing could be set up either.
+#[test]
+fn a_node_that_would_create_more_than_a_message_a_flit_time_is_refused_with_its_place() {
+    let matrix = "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }\n\
+                  traffic.load = 0.45\n";
+    let periodic = "traffic.pattern = \"uniform\"\ntraffic.process = \"periodic\"\n\
+                    traffic.load = 1.0\nrouter.checksum_flits = 0\n";
+    for load in [matrix, periodic] {
+        let text = format!(
+            "topology.torus.dimensions = [3, 3]\ntraffic.message = \"0 B\"\n{load}\
+             router.header_flits = 1\nadapter.injection_channels = 3\n"
+        );
+        let mistakes = Scenario::read(&Document::parse("a.toml", &text)).unwrap_err();
+        let said = mistakes.plain();
+        assert!(said.contains("messages in the time of one flit"), "{said}");
+        assert!(said.contains("--> a.toml:"), "{said}");
+    }
+}
+
 /// Found by the combinations: the last state that was shown was that of a run that was over, from
 /// which the load went on to the next look.
 #[test]

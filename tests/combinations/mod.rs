@@ -16,7 +16,6 @@ mod workloads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 
-use flitlab::report::Status;
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::{Checkpoint, Simulation};
 use rayon::prelude::*;
@@ -56,13 +55,8 @@ impl Counts {
             }
             Ok(Trial { status, compared, foretold, .. }) => {
                 let status = status.expect("it was run");
-                let unforeseen = if foretold { "" } else { ", not foretold" };
-                let deadlock = status == Status::Deadlock;
-                let unforeseen = if deadlock { unforeseen } else { "" };
-                if deadlock && !foretold && env::var("FLITLAB_SHOW").is_ok() {
-                    println!("seed {seed}: a deadlock that is not foretold\n{text}");
-                }
-                counts.ends.insert(format!("{}{unforeseen}", status.name()), 1);
+                let end = if foretold { "can deadlock" } else { "can't deadlock" };
+                counts.ends.insert(format!("{}, {end}", status.name()), 1);
                 counts.compared = compared;
                 counts.run.extend(plan.drawn(seed));
             }
@@ -131,7 +125,16 @@ fn some_hundred_combinations_of_features_are_refused_or_run_to_an_end_that_is_to
     let plan = Plan::new();
     let counts = combinations(&plan, 0, SOME);
     assert_all_well(&counts, SOME);
-    let never = (0..plan.pieces.len()).filter(|piece| !counts.run.contains(piece));
+    // What was refused together with others is run alone.
+    let place = Workplace::new("combinations-alone");
+    let alone = |&piece: &usize| {
+        !(0..8).any(|seed| {
+            let text = plan.text_of(&[piece], seed);
+            let trial = attempt(seed, &text, &place);
+            trial.unwrap_or_else(|wrong| panic!("{wrong}\n{text}")).refused.is_none()
+        })
+    };
+    let never = (0..plan.pieces.len()).filter(|piece| !counts.run.contains(piece)).filter(alone);
     let never: Vec<String> = never.map(|piece| plan.pieces[piece].name()).collect();
     assert!(never.is_empty(), "always refused: {never:#?}");
 }
@@ -144,6 +147,26 @@ fn a_resolved_relation_with_a_selection_of_paths_reads_back() {
     let (scenario, resolved) = Scenario::read_resolved(&Document::parse("a.toml", text)).unwrap();
     assert!(!resolved.contains("ties") && !resolved.contains("injection_bubble"), "{resolved}");
     assert_eq!(Scenario::read(&Document::parse("a.toml", &resolved)).unwrap(), scenario);
+}
+
+/// Found by the combinations: the check looked at the mean node alone, and advised a process for which
+/// nothing could be set up either.
+#[test]
+fn a_node_that_would_create_more_than_a_message_a_flit_time_is_refused_with_its_place() {
+    let matrix = "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }\n\
+                  traffic.load = 0.45\n";
+    let periodic = "traffic.pattern = \"uniform\"\ntraffic.process = \"periodic\"\n\
+                    traffic.load = 1.0\nrouter.checksum_flits = 0\n";
+    for load in [matrix, periodic] {
+        let text = format!(
+            "topology.torus.dimensions = [3, 3]\ntraffic.message = \"0 B\"\n{load}\
+             router.header_flits = 1\nadapter.injection_channels = 3\n"
+        );
+        let mistakes = Scenario::read(&Document::parse("a.toml", &text)).unwrap_err();
+        let said = mistakes.plain();
+        assert!(said.contains("messages in the time of one flit"), "{said}");
+        assert!(said.contains("--> a.toml:"), "{said}");
+    }
 }
 
 /// Found by the combinations: the last state that was shown was that of a run that was over, from

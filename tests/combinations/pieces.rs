@@ -265,7 +265,8 @@ fn fabrics(all: &mut Vec<Piece>) {
         "topology.torus.failed_cables = [{ node = 0, direction = \"+x\" }]",
         "topology.torus.failed_nodes = [3]",
     ];
-    all.extend(each("failures", &failures));
+    let around = "routing.angara.relaxation = true";
+    all.extend(each("failures", &failures).map(|piece| piece.with(around)));
     let switched = [
         "topology.{switched}.failed_cables = [{ switch = 1, port = 1 }]",
         "topology.{switched}.failed_switches = [2]",
@@ -312,9 +313,6 @@ fn routings(all: &mut Vec<Piece>) {
     all.push(Piece::new("routing", "routing.file.path = \"torus4x4.routes\"").among(&["torus"]));
     let of_any = [
         "routing.agnostic.algorithm = \"min-hop\"",
-        "routing.agnostic.algorithm = \"dimension-order\"",
-        "routing.agnostic.algorithm = \"torus-2qos\"",
-        "routing.agnostic.algorithm = \"d-mod-k\"",
         "routing.agnostic.algorithm = \"up-down\"",
         "routing.agnostic.algorithm = \"udwm\"",
         "routing.agnostic.algorithm = \"left-right\"",
@@ -341,6 +339,14 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"minimal\"\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));
+    let of_grids = [
+        "routing.agnostic.algorithm = \"dimension-order\"",
+        "routing.agnostic.algorithm = \"torus-2qos\"",
+    ];
+    let grids = ["torus", "switched_torus"];
+    all.extend(each("routing", &of_grids).map(|piece| piece.among(&grids)));
+    let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";
+    all.push(Piece::new("routing", of_trees).among(&["tree"]));
     let dumps = [
         "topology.netlist.path = \"../fabrics/ring5.net\"\n\
          routing.opensm.tables = \"../fabrics/ring5-safe.lfts\"",
@@ -435,7 +441,7 @@ fn links(all: &mut Vec<Piece>) {
         "link.sharing.flit.high_priority = [2]\nlink.sharing.flit.high_priority_limit = 4",
     ];
     all.extend(each("sharing: priority", &priorities).map(|piece| piece.with(weighted)));
-    let cables = ["link.rate = \"10 Gb/s\"", "link.rate = \"400 Gb/s\""];
+    let cables = ["link.rate = \"10 Gb/s\"", "link.rate = \"75 Gb/s\""];
     all.extend(each("link rate", &cables).map(|piece| piece.with("link.latency = \"70 ns\"")));
     all.extend(each("link latency", &["link.latency = \"1 us\"", "link.latency = \"17 ns\""]));
 }
@@ -467,11 +473,9 @@ fn routers(all: &mut Vec<Piece>) {
     all.extend(each("payload", &payloads));
     let buffers = ["router.buffer = \"40 flits\"", "router.buffer = \"600 flits\""];
     all.extend(each("buffer", &buffers));
-    let channels = [
-        "router.virtual_channels = 2",
-        "router.virtual_channels = 7",
-        "router.virtual_channels = 16",
-    ];
+    let channels = ["router.virtual_channels = 7", "router.virtual_channels = 16"];
+    let few = "router.virtual_channels = 2";
+    all.push(Piece::new("virtual channels", few).with(flit));
     all.extend(each("virtual channels", &channels));
     let injections = ["adapter.injection_channels = 1", "adapter.injection_channels = 3"];
     all.extend(each("injection channels", &injections));

@@ -85,7 +85,12 @@ impl Plan {
 
     /// A scenario's text.
     pub fn text(&self, seed: u64) -> String {
-        let drawn: Vec<&Piece> = self.drawn(seed).iter().map(|&it| &self.pieces[it]).collect();
+        self.text_of(&self.drawn(seed), seed)
+    }
+
+    /// The text of a scenario with these pieces; the seed decides what they leave open.
+    pub fn text_of(&self, drawn: &[usize], seed: u64) -> String {
+        let drawn: Vec<&Piece> = drawn.iter().map(|&it| &self.pieces[it]).collect();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(1);
         let tables = tables(&drawn, &mut random);
@@ -207,6 +212,9 @@ fn placed(line: &str, tables: &[Option<&str>; 3]) -> String {
 fn wanted(line: &str, own: &[String], tables: &[Option<&str>; 3]) -> bool {
     let about =
         |line: &str| -> Vec<String> { key(line).split('.').take(2).map(str::to_owned).collect() };
+    if line.starts_with("routing.") && tables[1].is_some() {
+        return false;
+    }
     match line.strip_prefix("topology.") {
         Some(rest) => {
             rest.split('.').next() == tables[0] && own.iter().all(|it| key(it) != key(line))

@@ -69,11 +69,23 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
 
     let simulation = Simulation::new(&scenario)
         .unwrap_or_else(|error| panic!("the check accepts it, and it can't be set up: {error}"));
-    let foretold = !matches!(scenario.deadlock(), Deadlock::Never(_));
+    let (foretold, advice) = match scenario.deadlock() {
+        Deadlock::Never(_) => (false, None),
+        Deadlock::Rarely { advice } | Deadlock::Possible { advice, .. } => (true, advice),
+    };
+    let advised = advice.map(|advice| followed(&document, &advice));
     let bound = simulation.completion_bound();
     simulation.outlook();
     let outcome = simulation.run(&mut patient());
     told(&outcome, &scenario);
+    if outcome.found.measured.status == Status::Deadlock {
+        assert!(foretold, "the check says that packets can't wait for each other for ever");
+        if let Some(advised) = advised {
+            let simulation = Simulation::new(&advised).expect("the check accepts it");
+            let status = simulation.run(&mut patient()).found.measured.status;
+            assert_ne!(status, Status::Deadlock, "with the advice of the check as well");
+        }
+    }
     if let (Some(bound), Some(time)) = (bound, outcome.found.measured.completion_time) {
         assert!(bound.time <= time, "bound {}, and it takes {time}", bound.time);
     }
@@ -88,6 +100,20 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
     }
     let compared = if seed.is_multiple_of(2) { compare(seed, &scenario) } else { 0 };
     Trial { refused: None, status: Some(outcome.found.measured.status), compared, foretold }
+}
+
+/// The scenario with what the check advises to type, of which it says nothing worse than that packets
+/// of mixed sizes rarely wait for each other.
+fn followed(document: &Document, advice: &str) -> Scenario {
+    let typed = advice.find("--set").unwrap_or_else(|| panic!("nothing to type: {advice}"));
+    let typed = shlex::split(&advice[typed..]).unwrap_or_else(|| panic!("no shell: {advice}"));
+    let mut document = document.clone();
+    typed.iter().filter(|word| *word != "--set").for_each(|setting| document.set(setting));
+    let scenario = Scenario::read(&document)
+        .unwrap_or_else(|mistakes| panic!("the advice is refused: {advice}\n{mistakes}"));
+    let verdict = scenario.deadlock();
+    assert!(!matches!(verdict, Deadlock::Possible { .. }), "the advice: {advice}\n{verdict:?}");
+    scenario
 }
 
 /// Ends what would never end.

@@ -7,10 +7,7 @@ pub fn add(all: &mut Vec<Piece>) {
     let workloads = ["exchange.rounds = 1", "remote_memory.operation = \"put\""];
     all.extend(each("workload", &workloads));
     let patterns = [
-        "{traffic|exchange|remote_memory}.pattern = \"transpose\"",
         "{traffic|exchange|remote_memory}.pattern = \"transpose-linear\"",
-        "{traffic|exchange|remote_memory}.pattern = \"neighbor\"",
-        "{traffic|exchange|remote_memory}.pattern = \"tornado\"",
         "{traffic|exchange|remote_memory}.pattern = \"bit-reverse\"",
         "{traffic|exchange|remote_memory}.pattern = \"bit-complement\"",
         "{traffic|exchange|remote_memory}.pattern = \"butterfly\"",
@@ -23,10 +20,16 @@ pub fn add(all: &mut Vec<Piece>) {
         "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }",
     ];
     all.extend(each("pattern", &patterns));
+    let of_coordinates = [
+        "{traffic|exchange|remote_memory}.pattern = \"transpose\"",
+        "{traffic|exchange|remote_memory}.pattern = \"neighbor\"",
+        "{traffic|exchange|remote_memory}.pattern = \"tornado\"",
+    ];
+    all.extend(each("pattern", &of_coordinates).map(|piece| piece.among(&["torus"])));
     let transpose = "{traffic|exchange|remote_memory}.pattern = \"transpose-3d\"";
     let cube = "topology.torus.dimensions = [2, 2, 2]";
     all.push(Piece::new("pattern", transpose).with(cube).among(&["torus"]));
-    let loads = ["traffic.load = 1.1", "traffic.load = 0.01", "traffic.load = \"500 MB/s\""];
+    let loads = ["traffic.load = 1.05", "traffic.load = 0.01", "traffic.load = \"500 MB/s\""];
     all.extend(each("load", &loads));
     let processes = [
         "traffic.process = \"periodic\"",

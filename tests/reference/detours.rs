@@ -445,8 +445,12 @@ impl<'a> Adaptive<'a> {
     ) -> Option<Detour> {
         let node = self.torus.node(place).expect("it lies inside");
         let destination = course.to;
-        let minimal = self.shortest(source, destination);
-        let is_other = |from, to| self.shortest(from, to).iter().any(|it| !minimal.contains(it));
+        let is_other = |from, to| {
+            [true, false].into_iter().all(|both_halves| {
+                let minimal = self.shortest(source, destination, both_halves);
+                self.shortest(from, to, both_halves).iter().any(|it| !minimal.contains(it))
+            })
+        };
         let leads_round = is_other(source, node) && is_other(node, destination);
         let mut terminals = 0..self.fabric.terminals();
         let has_end = terminals.any(|it| self.fabric.terminal_router(it) == Some(node));
@@ -455,16 +459,17 @@ impl<'a> Adaptive<'a> {
         exists.then(|| Detour { node, hops, rounds: course.rounds.clone(), kind })
     }
 
-    /// The directions of all shortest ways, both of half rings.
-    fn shortest(&self, from: u32, to: u32) -> Vec<usize> {
+    /// The directions of all shortest ways, of half rings both or the positive one.
+    fn shortest(&self, from: u32, to: u32, both_halves: bool) -> Vec<usize> {
         let dimensions = self.torus.dimensions();
         let mut directions = Vec::new();
         for dimension in 0..dimensions {
             let (ahead, behind) = self.both_ways(from, to, dimension);
             let least = ahead.into_iter().chain(behind).min();
             if least.is_some() {
+                let goes_back = behind == least && (both_halves || ahead != least);
                 directions.extend((ahead == least).then_some(dimension));
-                directions.extend((behind == least).then_some(dimension + dimensions));
+                directions.extend(goes_back.then_some(dimension + dimensions));
             }
         }
         directions

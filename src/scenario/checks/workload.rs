@@ -8,7 +8,7 @@ use crate::scenario::schema::Draft;
 use crate::topology::Fabric;
 use crate::traffic::{
     Access, ApplicationSpec, Carrier, ExchangeSpec, LoadSpec, OfferedLoad, Pattern, PatternSpec,
-    PlacementError, Process,
+    PlacementError,
 };
 use crate::units::{Bytes, bytes_text, rate_text};
 
@@ -174,12 +174,13 @@ impl Checks<'_> {
         self.packets_of_messages(parameters, load.message, load.access, "traffic");
         self.pattern(&load.pattern, fabric, draft.seed, "traffic.pattern");
         if let (true, Some(fabric)) = (packets, fabric) {
-            self.load(parameters, load, fabric);
+            self.load(draft, load, fabric);
         }
     }
 
     /// Whether the nodes can inject what they are to offer.
-    fn load(&mut self, parameters: &Parameters, load: &LoadSpec, fabric: &Fabric) {
+    fn load(&mut self, draft: &Draft, load: &LoadSpec, fabric: &Fabric) {
+        let parameters = &draft.parameters;
         let keys = [
             "traffic.load",
             "adapter.injection_rate",
@@ -242,18 +243,21 @@ impl Checks<'_> {
             let help = format!("{can}{why}; so `load` can be at most {largest}");
             return self.report(&keys, message, &format!("at most {largest}"), Some(help));
         }
-        // Messages a flit time of a network channel.
-        let messages = offered * parameters.link_flit_time().0 as f64 / flits;
-        if load.process == Process::Bernoulli && messages > 1.0 {
+        // Messages a flit time of a network channel, of the node that sends most.
+        let pattern = Pattern::new(&load.pattern, fabric, draft.seed);
+        let most = pattern.map_or(1.0, |pattern| {
+            fabric.live_terminals().map(|node| pattern.rate(node)).fold(1.0, f64::max)
+        });
+        let messages = most * offered * parameters.link_flit_time().0 as f64 / flits;
+        if messages > 1.0 {
             let label = match load.load {
                 OfferedLoad::Fraction(load) => format!("at most {}", rounded_down(load / messages)),
                 OfferedLoad::Payload(_) => String::new(),
             };
-            let keys = ["traffic.load", "traffic.process", "traffic.message"];
+            let keys = ["traffic.load", "traffic.message"];
             let count = significant(messages);
             let message = format!("a node would create {count} messages in the time of one flit");
-            let help = "the process \"bernoulli\" creates at most one: lower `load`, make `message` \
-                        larger, or set `process = \"periodic\"`";
+            let help = "it creates at most one: lower `load`, or make `message` larger";
             self.report(&keys, message, &label, Some(help.into()));
         }
     }

@@ -133,8 +133,11 @@ fn one_size(scenario: &Scenario) -> bool {
 /// What is proved never deadlocks, and what deadlocks was warned of: over all routings, with whole packets and flit by flit.
 fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
     let one = |seed: u64| {
-        let scenario =
-            if seed % 2 == 0 { flit_scenario(seed / 2) } else { differential::scenario(seed / 2) };
+        let scenario = if seed.is_multiple_of(2) {
+            flit_scenario(seed / 2)
+        } else {
+            differential::scenario(seed / 2)
+        };
         let Scenario { fabric, routes, parameters, messages } = &scenario;
         let wormhole = parameters.switching == Switching::Wormhole;
         let flow = FlowControl { bubble: parameters.bubble, wormhole };

@@ -22,9 +22,9 @@ pub struct Stuck {
     /// Of [`messages`](Self::messages) the large ones, whose sending ends when they are received.
     pub unsent: Vec<u32>,
     /// By operation: on how many others it still waits before it may begin.
-    pub waits: Vec<u32>,
+    pub waits: Box<[u32]>,
     /// By operation: of a message the receipt that took it. [`ANY`] of all else, and where it is not known.
-    pub taken_by: Vec<u32>,
+    pub taken_by: Box<[u32]>,
 }
 
 /// The most causes, and the most operations of each other list, that are told.
@@ -39,7 +39,7 @@ impl Stuck {
         let all = narrow::<u32>(schedule.operations().len());
         Self {
             waits: (0..all).map(|number| schedule.waits(number)).collect(),
-            taken_by: vec![ANY; all as usize],
+            taken_by: vec![ANY; all as usize].into(),
             ..Self::default()
         }
     }

@@ -95,7 +95,7 @@ impl Run {
         if begun && from.is_none() {
             let place = results.display();
             bar.above(|| {
-                say(&format!("note: the run that began in {place} was killed; it begins anew"))
+                say(&format!("note: the run that began in {place} was killed; it begins anew"));
             });
         }
         let log_of_it = begun && keeper.is_some();

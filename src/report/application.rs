@@ -126,8 +126,8 @@ fn row(
     ActivityRow {
         first_rank,
         last_rank,
-        start: start,
-        end: end,
+        start,
+        end,
         compute,
         host,
         partner,

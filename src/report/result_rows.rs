@@ -112,10 +112,10 @@ impl ResultRows {
 }
 
 /// The rows of a file, and the columns that it does not have.
-fn whole<R: Row>(
-    path: &Path,
-    note: &mut impl FnMut(String),
-) -> Result<(Vec<(Label, R)>, Vec<String>), ReportError> {
+type Whole<R> = (Vec<(Label, R)>, Vec<String>);
+
+/// Reads all rows of a file, but for a last line that is cut short.
+fn whole<R: Row>(path: &Path, note: &mut impl FnMut(String)) -> Result<Whole<R>, ReportError> {
     let rows = read(path, &Labels::Place)?;
     if let Some(line) = rows.incomplete_line {
         note(format!("{}:{line}: the last line is cut short and left out", path.display()));

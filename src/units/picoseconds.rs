@@ -299,7 +299,8 @@ mod tests {
                 assert_eq!(time - other, time);
             }
             assert_eq!([time * 3, time / 3, time % Picoseconds(3)], [time; 3]);
-            assert_eq!(time * 0, Picoseconds::ZERO);
+            let none = 0;
+            assert_eq!(time * none, Picoseconds::ZERO);
             assert_eq!(time.to_string(), "later than 213 days");
         }
         assert_eq!(Picoseconds(1 << 40) * (1 << 40), Picoseconds::BEYOND);

@@ -3,15 +3,14 @@
 //! as the scenario has them, the torus, and the table of the escape, which is data. Everything is looked for anew each
 //! time, coordinate by coordinate.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use flitlab::{
     adaptive::{
-        Derouting, Family, Selection, Tie,
+        Derouting, Family, Heading, Selection, Tie,
         profit::{IdleRatio, Weights},
     },
-    routing::{
-        AdaptiveRules, Derouter, ForwardingTable, Routes,
-        agnostic::{Algorithm, Parameters},
-    },
+    routing::{AdaptiveRules, Derouter, Routes},
     topology::{Fabric, Torus},
 };
 use rand::{Rng, RngExt};
@@ -49,26 +48,30 @@ pub struct Adaptive<'a> {
     fabric: &'a Fabric,
     torus: &'a Torus,
     pub rules: AdaptiveRules,
-    /// The table of the escape, if that is not direction order.
-    table: Option<ForwardingTable>,
+    /// The table of the escape, if that is not direction order: by router, and router of a destination.
+    table: Option<BTreeMap<(u32, u32), u16>>,
 }
 
 impl<'a> Adaptive<'a> {
     /// That of some routes, if they are adaptive.
     pub fn new(fabric: &'a Fabric, routes: &Routes) -> Option<Self> {
-        let Routes::Adaptive(adaptive) = routes else { return None };
-        let (torus, rules) =
-            (fabric.torus().expect("adaptive routing is for tori"), *adaptive.rules());
+        let Routes::Adaptive(made) = routes else { return None };
+        let torus = fabric.torus().expect("adaptive routing is for tori");
+        let rules = *made.rules();
         let mut adaptive = Self { fabric, torus, rules, table: None };
         let all = (0..fabric.routers())
             .flat_map(|router| (0..2 * torus.dimensions()).map(move |port| (router, port)));
         let mut beside = all.filter(|&(router, port)| adaptive.beside(router, port).is_some());
         let failed = beside.any(|(router, port)| !adaptive.is_live(router, port));
-        let algorithm = rules.escape.or(failed.then_some(Algorithm::UP_DOWN));
-        adaptive.table = algorithm.map(|algorithm| {
-            let parameters = Parameters { lanes: 1, ..Parameters::default() };
-            algorithm.generate(fabric, &parameters).expect("the routing has it, too").table
-        });
+        if rules.escape.is_some() || failed {
+            let ends: BTreeSet<u32> =
+                (0..fabric.terminals()).filter_map(|it| fabric.terminal_router(it)).collect();
+            let pairs = (0..fabric.routers()).flat_map(|at| ends.iter().map(move |&end| (at, end)));
+            // Where cables have rates of their own it may have been made before they were known.
+            let port = |(at, end)| made.onward(at, end, Heading::default(), true).escape;
+            let pairs = pairs.filter(|(at, end)| at != end);
+            adaptive.table = Some(pairs.map(|pair| (pair, port(pair))).collect());
+        }
         Some(adaptive)
     }
 
@@ -113,8 +116,7 @@ impl<'a> Adaptive<'a> {
     pub fn nearer(&self, from: u32, to: u32, rounds: &[Round]) -> Vec<u16> {
         let dimensions = self.torus.dimensions();
         let (mut positive, mut negative) = (Vec::new(), Vec::new());
-        for dimension in 0..dimensions {
-            let round = rounds[dimension];
+        for (dimension, round) in rounds.iter().enumerate() {
             let (plus, minus) = match self.both_ways(from, to, dimension) {
                 (None, None) => (false, false),
                 (Some(_), None) => (true, false),
@@ -160,9 +162,7 @@ impl<'a> Adaptive<'a> {
 
     /// The port by which the table leads from a router to another, if it is what leads packets out.
     pub fn table_port(&self, from: u32, to: u32) -> Option<u16> {
-        let mut terminals = 0..self.fabric.terminals();
-        let end = terminals.find(|&terminal| self.fabric.terminal_router(terminal) == Some(to))?;
-        self.table.as_ref()?.port(from, end)
+        self.table.as_ref()?.get(&(from, to)).copied()
     }
 
     /// The course of a packet that is injected now.

@@ -159,7 +159,7 @@ impl<'s> Hosts<'s> {
             let time = self.stream_free.iter().copied().max().unwrap_or(Picoseconds::ZERO);
             let is_unsent = |&it: &u32| is_large(self.schedule.operation(it).amount);
             let unsent = messages.iter().copied().filter(is_unsent).collect();
-            let (waits, taken_by) = (self.waits, self.taken_by);
+            let (waits, taken_by) = (self.waits.into(), self.taken_by.into());
             return Err(Stuck { time, receipts, messages, unsent, waits, taken_by });
         }
         let ranks = self.stream_free.chunks(self.streams);

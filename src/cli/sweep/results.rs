@@ -122,7 +122,7 @@ impl<'f> Results<'f> {
         let scenario = simulation.scenario();
         let Figures { look, sheet, formats, title, .. } = self.figures;
         let untitled = title.as_deref() == Some("");
-        let title = title.or(scenario.title.clone()).unwrap_or_else(|| scenario.name.to_string());
+        let title = title.or(scenario.title.clone()).unwrap_or_else(|| scenario.name.clone());
         let formats = formats.unwrap_or_else(|| Medium::default().formats);
         let medium = Medium { sheet, formats };
         let wish = Wish { look, medium, untitled, ..Wish::titled(&title) };

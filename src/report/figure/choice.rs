@@ -45,7 +45,7 @@ pub(super) fn point<'p>(
     };
     let chosen = of_series(points, has, series)
         .reduce(|best, other| if better(best, other) { other } else { best });
-    chosen.map(|point| Shown::new(point))
+    chosen.map(Shown::new)
 }
 
 /// A point of each of several series, all at one load if they can be; up to `most` points of a single

@@ -117,11 +117,11 @@ mod tests {
                 let guid = rest.split(' ').next().unwrap();
                 fdbs +=
                     &format!("dump_ucast_routes: Switch {guid}\nLID    : Port : Hops : Optimal\n");
-            } else if let Some((entry, who)) = line.split_once(" # ") {
-                if who.starts_with("Channel Adapter") {
-                    let (lid, port) = entry.trim().split_once(' ').unwrap();
-                    fdbs += &format!("{} : {port}  : 02   : yes\n", lid.replace('a', "A"));
-                }
+            } else if let Some((entry, who)) = line.split_once(" # ")
+                && who.starts_with("Channel Adapter")
+            {
+                let (lid, port) = entry.trim().split_once(' ').unwrap();
+                fdbs += &format!("{} : {port}  : 02   : yes\n", lid.replace('a', "A"));
             }
         }
         fdbs += "0x0FFF : UNREACHABLE\n";

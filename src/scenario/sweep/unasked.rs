@@ -24,14 +24,16 @@ pub struct Unasked {
     pub values: Vec<(String, String)>,
 }
 
+/// A preset, the series that have it, and the keys of its first point.
+type OfPreset = (&'static str, Vec<String>, Vec<(String, String)>);
+
 /// Compares the resolved keys of points.
 #[derive(Default)]
 pub(super) struct Comparison {
     /// The first point's, in so far as all others have the same.
     common: Option<BTreeMap<String, String>>,
     all: BTreeSet<String>,
-    /// By preset, the series and the keys of the first point.
-    presets: Vec<(&'static str, Vec<String>, Vec<(String, String)>)>,
+    presets: Vec<OfPreset>,
 }
 
 impl Comparison {

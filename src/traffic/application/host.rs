@@ -622,7 +622,7 @@ impl Application {
                 outcome.records.waits.extend_from_slice(&records.waits);
             }
         }
-        let Some(&Self { ref schedule, ref host, .. }) = parts.first().copied() else {
+        let Some(Self { schedule, host, .. }) = parts.first().copied() else {
             return Ok(outcome);
         };
         if ended == schedule.operations().len() as u64 && messages.is_empty() {

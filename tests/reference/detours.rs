@@ -66,11 +66,15 @@ impl<'a> Adaptive<'a> {
         if rules.escape.is_some() || failed {
             let ends: BTreeSet<u32> =
                 (0..fabric.terminals()).filter_map(|it| fabric.terminal_router(it)).collect();
-            let pairs = (0..fabric.routers()).flat_map(|at| ends.iter().map(move |&end| (at, end)));
+            let ports = 0..2 * torus.dimensions();
+            let is_live = |&at: &u32| ports.clone().any(|port| adaptive.is_live(at, port));
+            let live = (0..fabric.routers()).filter(is_live);
+            let pairs = live.flat_map(|at| ends.iter().map(move |&end| (at, end)));
             // Where cables have rates of their own it may have been made before they were known.
             let port = |(at, end)| made.onward(at, end, Heading::default(), true).escape;
             let pairs = pairs.filter(|(at, end)| at != end);
-            adaptive.table = Some(pairs.map(|pair| (pair, port(pair))).collect());
+            let table = pairs.map(|pair| (pair, port(pair))).collect();
+            adaptive.table = Some(table);
         }
         Some(adaptive)
     }

@@ -145,7 +145,7 @@ const ROWS: &[Advice] = &[
         name: "a swept key that is set",
         scenario: "[traffic]\npattern = \"uniform\"\n[sweep.grid]\ntraffic.load = [0.1]\n",
         call: &["sweep", "a.toml", "--dry-run", "--set", "traffic.load=0.2"],
-        says: "set the swept values: --set sweep.grid.traffic.load=[0.2]",
+        says: "set the swept values: --set 'sweep.grid.traffic.load=[0.2]'",
         follow: Sets,
     },
     Advice {

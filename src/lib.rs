@@ -33,6 +33,7 @@
 //! ```
 //! use flitlab::scenario::{Document, Scenario};
 //! use flitlab::sweep::Simulation;
+//! use flitlab::units::Picoseconds;
 //!
 //! let text = r#"
 //!     [topology.torus]
@@ -44,7 +45,7 @@
 //! let scenario = Scenario::read(&Document::parse("ping.toml", text)).unwrap();
 //! let outcome = Simulation::new(&scenario).unwrap().run(&mut |_| {});
 //! // A ping between neighbours takes the 850 ns that were published for Angara.
-//! assert_eq!(outcome.found.measured.completion_time, Some(850_000));
+//! assert_eq!(outcome.found.measured.completion_time, Some(Picoseconds(850_000)));
 //! ```
 
 #![cfg_attr(

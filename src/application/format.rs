@@ -76,7 +76,8 @@ impl Format {
     /// The format of a file, if it can be read and is one of these.
     pub fn of_file(path: &Path) -> Option<Self> {
         let mut start = Vec::new();
-        let file = File::open(path).ok().filter(|it| it.metadata().is_ok_and(|it| it.is_file()))?;
+        // A pipe can be read once only.
+        let file = if path.is_file() { File::open(path).ok()? } else { return None };
         file.take(LOOKED_AT).read_to_end(&mut start).ok()?;
         Self::of(&path.to_string_lossy(), &start)
     }

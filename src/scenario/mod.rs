@@ -6,6 +6,7 @@
 //!
 //! ```
 //! use flitlab::scenario::{Document, Scenario};
+//! use flitlab::units::Picoseconds;
 //! let mut document = Document::parse("a.toml", r#"
 //!     [topology.torus]
 //!     dimensions = [4, 2, 2, 2]
@@ -21,7 +22,7 @@
 //! let mut document = Document::parse("a.toml", right);
 //! document.set("link.latency=100 ns");
 //! let scenario = Scenario::read(&document).unwrap();
-//! assert_eq!(scenario.parameters.link_latency, 100_000);
+//! assert_eq!(scenario.parameters.link_latency, Picoseconds(100_000));
 //! ```
 
 mod checks;

@@ -118,7 +118,7 @@ pub fn measure_finite(
         if engine.now() >= end || engine.collectives_done() {
             break;
         }
-        // What is left happens later than can be told.
+        // All remaining events happen later than can be told.
         if engine.now() == END {
             break;
         }

@@ -51,7 +51,7 @@ pub enum Freedom {
 pub enum Danger {
     /// Each of these channels can wait for the next, and the last for the first.
     Channels(Vec<Channel>),
-    /// The same of a forwarding table's.
+    /// A flaw of the forwarding table, as its own proof has found it.
     Table(ForwardingFlaw),
     /// What packets that choose their way lack.
     Choice(RelationFlaw),

@@ -26,7 +26,7 @@ const ROW: u64 = 16;
 /// Bytes of an operation.
 const NODE: usize = 39;
 
-/// The same of LogGOPSim2, which adds a byte, six numbers of four bytes and five of eight (its `Parser.hpp`).
+/// Bytes of an operation in LogGOPSim2, which adds a byte, six numbers of four bytes and five of eight (its `Parser.hpp`).
 const EXTENDED_NODE: u64 = 104;
 
 /// What is wrong, and at which byte of the file.

@@ -117,7 +117,7 @@ impl Pens {
         Self { lists, styles: Vec::new() }
     }
 
-    /// The same, where some series have a style.
+    /// Gives some series, by name, styles of their own.
     pub fn styled(self, styles: &[(String, SeriesStyle)]) -> Self {
         Self { styles: styles.to_vec(), ..self }
     }

@@ -110,7 +110,7 @@ impl Axis {
         Self { scale: Scale::Logarithmic, low: below, high: above, ..self }
     }
 
-    /// Lengthens the axis to its next tick, if it then has at most so many beside that of 0.
+    /// Extends the axis so that it ends at a tick, with up to so many ticks besides that of 0.
     pub fn up_to_a_tick(self, most: u32) -> Self {
         let ticks = self.ticks(most);
         let [.., before, last] = &ticks[..] else { return self };

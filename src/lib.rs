@@ -60,27 +60,16 @@
 
 pub mod adaptive;
 pub mod application;
-pub mod document;
 pub mod engine;
-mod file_error;
-mod invalid_line;
 pub mod measure;
-pub mod memory;
-mod mix;
-mod narrow;
 pub mod output_queued;
-mod prefetch;
-pub mod printable;
 pub mod report;
 pub mod reproduce;
 pub mod routing;
 pub mod scenario;
 pub mod sweep;
-pub mod text_file;
 pub mod topology;
 pub mod traffic;
-pub mod units;
-mod whole_file;
 
-pub use file_error::FileError;
-pub use invalid_line::InvalidLine;
+pub use flitlab_base::{FileError, InvalidLine, document, memory, printable, text_file, units};
+pub(crate) use flitlab_base::{mix, narrow, prefetch, whole_file};

@@ -42,7 +42,7 @@ impl<'v, 'd, T> Variant<'v, 'd, T> {
     }
 
     /// For what is refused here for a reason that is better told than "there is no such name".
-    pub(crate) fn not_offered(mut self) -> Self {
+    pub fn not_offered(mut self) -> Self {
         self.name.offered = false;
         self
     }
@@ -100,7 +100,7 @@ impl Choice {
 impl<'d> Reader<'d> {
     /// Reads a key that takes one of several names without keys: each with what it stands for, and a sentence that says
     /// what it means. The first is the default. `None` if it is wrong, which is reported.
-    pub(crate) fn one_of<T>(
+    pub fn one_of<T>(
         &mut self,
         key: &'static str,
         noun: &'static str,

@@ -4,7 +4,7 @@ use super::{Diagnostic, Item, KeyDoc, Location, Node, Presence, Reader, Scope, V
 
 impl<'d> Reader<'d> {
     /// A table that may be absent: then all its keys are.
-    pub(crate) fn table<T>(
+    pub fn table<T>(
         &mut self,
         key: &'static str,
         doc: &'static str,
@@ -20,7 +20,7 @@ impl<'d> Reader<'d> {
     }
 
     /// A table whose absence means something itself.
-    pub(crate) fn optional_table<T>(
+    pub fn optional_table<T>(
         &mut self,
         key: &'static str,
         example: &'static str,
@@ -53,7 +53,7 @@ impl<'d> Reader<'d> {
     }
 
     /// A list of tables, empty by default. Each comes with its place.
-    pub(crate) fn tables<T>(
+    pub fn tables<T>(
         &mut self,
         key: &'static str,
         example: &str,

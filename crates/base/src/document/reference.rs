@@ -8,7 +8,7 @@ use super::{Presence, nearest};
 
 /// A table's beginning or a key.
 #[derive(Clone, Debug)]
-pub(crate) enum Item {
+pub enum Item {
     Section { path: String, doc: &'static str },
     Key(KeyDoc),
 }
@@ -87,7 +87,7 @@ impl KeyDoc {
 
 /// All keys that there are. Its `Display` is the reference page: TOML with comments.
 pub struct Reference {
-    pub(crate) items: Vec<Item>,
+    pub items: Vec<Item>,
 }
 
 impl Reference {
@@ -105,7 +105,7 @@ impl Reference {
     }
 
     /// Whether this path is that of a table, or lies above one.
-    pub(crate) fn is_table(&self, path: &str) -> bool {
+    pub fn is_table(&self, path: &str) -> bool {
         self.items.iter().any(|item| match item {
             Item::Section { path: section, .. } => section
                 .strip_prefix(path)
@@ -115,7 +115,7 @@ impl Reference {
     }
 
     /// The description of a key at this path.
-    pub(crate) fn key(&self, path: &str) -> Option<&KeyDoc> {
+    pub fn key(&self, path: &str) -> Option<&KeyDoc> {
         self.keys().find(|key| key.path == path)
     }
 
@@ -212,7 +212,7 @@ impl fmt::Display for ReferencePart<'_> {
 /// Writes the keys that `choose` wants, each with its description, under their tables' headers: with the
 /// value it gives, or the default or an example. What several topologies, or several routings, have alike is
 /// described where it comes first; of the others it is said that they have it too.
-pub(crate) fn write_items(
+pub fn write_items(
     page: &mut dyn fmt::Write,
     items: &[Item],
     choose: impl Fn(&KeyDoc) -> Option<Option<String>>,
@@ -313,7 +313,7 @@ impl Repeated {
 }
 
 /// What a key is for, what it takes and what holds without it, as comments.
-pub(crate) fn describe(page: &mut dyn fmt::Write, key: &KeyDoc) -> fmt::Result {
+pub fn describe(page: &mut dyn fmt::Write, key: &KeyDoc) -> fmt::Result {
     comment(page, 0, key.doc)?;
     if key.variants.is_empty() {
         comment(page, 0, &format!("{}. {}", sentence(&key.kind), key.presence()))?;
@@ -355,7 +355,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// Comment lines of at most 100 characters; those after the first are indented two more if any is.
-pub(crate) fn comment(page: &mut dyn fmt::Write, indent: usize, text: &str) -> fmt::Result {
+pub fn comment(page: &mut dyn fmt::Write, indent: usize, text: &str) -> fmt::Result {
     let mut line = format!("# {:indent$}", "");
     let mut empty = true;
     for word in text.split_whitespace() {

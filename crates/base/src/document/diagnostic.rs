@@ -122,7 +122,7 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Sorts by position and drops repetitions; `Ok` if there is nothing to report.
-    pub(crate) fn check(mut list: Vec<Diagnostic>) -> Result<(), Self> {
+    pub fn check(mut list: Vec<Diagnostic>) -> Result<(), Self> {
         list.sort_by(|a, b| match (&a.place, &b.place) {
             (Some(a), Some(b)) => a.order(b),
             (a, b) => a.is_some().cmp(&b.is_some()),
@@ -138,7 +138,7 @@ impl Diagnostics {
         if kept.is_empty() { Ok(()) } else { Err(Self { list: kept }) }
     }
 
-    pub(crate) fn into_list(self) -> Vec<Diagnostic> {
+    pub fn into_list(self) -> Vec<Diagnostic> {
         self.list
     }
 

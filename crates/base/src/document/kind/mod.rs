@@ -9,14 +9,14 @@ mod quantity;
 mod text;
 mod word;
 
-pub(crate) use list::report_repeated;
+pub use list::report_repeated;
 pub use list::{List, Listed};
 pub use number::{Count, Flag, Number, Whole};
-pub(crate) use number::{CountIn, LARGEST};
-pub(crate) use quantity::{Auto, clock_time, time_to};
+pub use number::{CountIn, LARGEST};
+pub use quantity::{Auto, clock_time, time_to};
 pub use quantity::{Quantity, flits, rate, size, time};
 pub use text::Text;
-pub(crate) use word::Word;
+pub use word::Word;
 
 use std::fmt;
 
@@ -81,7 +81,7 @@ pub trait Kind {
 }
 
 /// For a value of the wrong type: what it should be, what it is, an example.
-pub(crate) fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
+pub fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
     if matches!(node.value, Value::Broken) {
         return Vec::new();
     }
@@ -93,7 +93,7 @@ pub(crate) fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<D
 }
 
 /// For a value of the right type outside its range.
-pub(crate) fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Diagnostic> {
+pub fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Diagnostic> {
     vec![
         Diagnostic::new(&node.place, format!("{slot} is out of range"))
             .label(format!("must be {allowed}")),
@@ -101,7 +101,7 @@ pub(crate) fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Di
 }
 
 /// Text as a TOML string.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
@@ -116,10 +116,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// The name that is most like `written`, if any is near enough to be meant.
-pub(crate) fn nearest<'n>(
-    written: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Option<&'n str> {
+pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let plain = |text: &str| text.to_lowercase().replace(['_', ' ', '.'], "-");
     let written = plain(written);
     names

@@ -5,7 +5,7 @@ use super::{Diagnostic, Location, Node, Table, Value, quoted};
 /// The most values of a range.
 const MOST_VALUES: i128 = 100_000;
 
-pub(crate) const KEYS: [&str; 3] = ["from", "to", "step"];
+pub const KEYS: [&str; 3] = ["from", "to", "step"];
 
 /// mantissa / 10^scale, with a unit that may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Decimal {
 
 /// The values of `{ from = 0.1, to = 0.9, step = 0.1 }`, each as text and as a value at the range's
 /// place. `to` is among them if the steps meet it.
-pub(crate) fn values(
+pub fn values(
     key: &str,
     table: &Table,
     place: &Location,

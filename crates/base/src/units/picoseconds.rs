@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Files hold the bare number.
 ///
 /// ```
-/// use flitlab::units::Picoseconds;
+/// use flitlab_base::units::Picoseconds;
 /// let long = Picoseconds(u64::MAX / 2);
 /// assert_eq!(long + long + long, Picoseconds::BEYOND);
 /// assert_eq!(Picoseconds::BEYOND - long, Picoseconds::BEYOND);

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// What holds if a key is absent.
-pub(crate) enum Presence {
+pub enum Presence {
     Required,
     /// Nothing, and nothing is recorded.
     Optional,
@@ -21,7 +21,7 @@ pub(crate) enum Presence {
 }
 
 /// What it means that a key without a default is not written.
-pub(crate) enum Missed {
+pub enum Missed {
     /// It is a mistake.
     Mistake,
     /// It is a mistake, and this is what to do.
@@ -32,7 +32,7 @@ pub(crate) enum Missed {
 
 /// What has to be known of all keys together to say something helpful of a mistake.
 #[derive(Clone, Copy)]
-pub(crate) struct Hints<'d> {
+pub struct Hints<'d> {
     /// All keys that there are.
     pub reference: &'d dyn Fn() -> &'d Reference,
     /// Of the path of a key that must be there and is not.
@@ -46,24 +46,24 @@ pub(crate) struct Hints<'d> {
 /// means that there is nothing to be said any more.
 pub struct Reader<'d> {
     /// The document that is read; `None` while documenting.
-    pub(crate) document: Option<&'d Toml>,
+    pub document: Option<&'d Toml>,
     /// What may help with its mistakes.
-    pub(crate) hints: Option<Hints<'d>>,
-    pub(crate) scope: Scope<'d>,
-    pub(crate) problems: Vec<Diagnostic>,
+    pub hints: Option<Hints<'d>>,
+    pub scope: Scope<'d>,
+    pub problems: Vec<Diagnostic>,
     /// What is missing, but probably only misspelt; of interest if there are no other problems.
-    pub(crate) held: Vec<Diagnostic>,
+    pub held: Vec<Diagnostic>,
     /// Paths of keys whose values can't be used.
-    pub(crate) broken: BTreeSet<String>,
+    pub broken: BTreeSet<String>,
     /// Path and TOML text of each key, in the order of reading.
-    pub(crate) resolved: Vec<(String, String)>,
+    pub resolved: Vec<(String, String)>,
     /// What identifies the contents of files, by the path of the key that names the file.
-    pub(crate) contents: BTreeMap<String, String>,
+    pub contents: BTreeMap<String, String>,
     pub(super) items: Vec<Item>,
 }
 
 /// The table that is being read.
-pub(crate) struct Scope<'d> {
+pub struct Scope<'d> {
     pub path: String,
     /// The table in messages: `[link]`, or a choice's name.
     pub title: String,
@@ -103,7 +103,7 @@ impl<'d> Scope<'d> {
 
 impl<'d> Reader<'d> {
     /// Reads a document.
-    pub(crate) fn reading(document: &'d Toml, hints: Option<Hints<'d>>) -> Self {
+    pub fn reading(document: &'d Toml, hints: Option<Hints<'d>>) -> Self {
         let place = document.start();
         let scope =
             Scope::new(String::new(), "the scenario".into(), Some(&document.root), Some(place));
@@ -111,7 +111,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads nothing and notes down every key.
-    pub(crate) fn documenting() -> Self {
+    pub fn documenting() -> Self {
         Self::new(None, Scope::new(String::new(), String::new(), None, None))
     }
 
@@ -129,17 +129,17 @@ impl<'d> Reader<'d> {
         }
     }
 
-    pub(crate) fn is_documenting(&self) -> bool {
+    pub fn is_documenting(&self) -> bool {
         self.document.is_none()
     }
 
     /// The page of the keys that were documented.
-    pub(crate) fn into_reference(self) -> Reference {
+    pub fn into_reference(self) -> Reference {
         Reference { items: self.items }
     }
 
     /// Whether the table has the key.
-    pub(crate) fn has(&self, key: &str) -> bool {
+    pub fn has(&self, key: &str) -> bool {
         self.scope.table.is_some_and(|table| table.get(key).is_some())
     }
 
@@ -149,7 +149,7 @@ impl<'d> Reader<'d> {
     }
 
     /// The key's value, if that is a text.
-    pub(crate) fn text(&self, key: &str) -> Option<&'d str> {
+    pub fn text(&self, key: &str) -> Option<&'d str> {
         match &self.scope.table?.get(key)?.value {
             Value::Text(text) => Some(text),
             _ => None,
@@ -157,12 +157,12 @@ impl<'d> Reader<'d> {
     }
 
     /// Where the key's value is written, or its table's header.
-    pub(crate) fn place(&self, key: &str) -> Option<Location> {
+    pub fn place(&self, key: &str) -> Option<Location> {
         Some(self.scope.table?.get(key)?.place.clone())
     }
 
     /// Where the key itself is written.
-    pub(crate) fn key_place(&self, key: &str) -> Option<Location> {
+    pub fn key_place(&self, key: &str) -> Option<Location> {
         let entry = self.scope.table?.entry(key)?;
         Some(entry.key_place.clone())
     }
@@ -181,7 +181,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads a key whose default is what `target` holds, and leaves there what it says.
-    pub(crate) fn set<K: Kind, T>(
+    pub fn set<K: Kind, T>(
         &mut self,
         key: &'static str,
         kind: &K,
@@ -286,13 +286,13 @@ impl<'d> Reader<'d> {
     }
 
     /// Accepts a key without looking at it.
-    pub(crate) fn ignore(&mut self, key: &'static str) {
+    pub fn ignore(&mut self, key: &'static str) {
         self.scope.asked.push(key);
     }
 
     /// Refuses a key that does not go with the others. The resolved scenario has no value of it:
     /// it would be refused there.
-    pub(crate) fn forbid(&mut self, key: &'static str, message: &str, help: &str) {
+    pub fn forbid(&mut self, key: &'static str, message: &str, help: &str) {
         self.scope.asked.push(key);
         let path = self.path(key);
         self.resolved.retain(|(recorded, _)| *recorded != path);
@@ -312,14 +312,14 @@ impl<'d> Reader<'d> {
     }
 
     /// Ends the outermost table.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         let empty = Scope::new(String::new(), String::new(), None, None);
         let scope = std::mem::replace(&mut self.scope, empty);
         self.leave(&scope);
     }
 
     /// Whether the table has a key that was meant to be this one.
-    pub(crate) fn has_misspelt(&self, key: &str) -> bool {
+    pub fn has_misspelt(&self, key: &str) -> bool {
         let entries = self.scope.table.into_iter().flat_map(|table| &table.entries);
         entries.into_iter().any(|entry| nearest(&entry.key, [key]).is_some())
     }
@@ -328,12 +328,12 @@ impl<'d> Reader<'d> {
         join(&self.scope.path, key)
     }
 
-    pub(crate) fn mark_broken(&mut self, key: &str) {
+    pub fn mark_broken(&mut self, key: &str) {
         let path = self.path(key);
         self.broken.insert(path);
     }
 
-    pub(crate) fn record(&mut self, key: &str, text: String) {
+    pub fn record(&mut self, key: &str, text: String) {
         let path = self.path(key);
         self.resolved.push((path, text));
     }
@@ -361,6 +361,6 @@ impl<'d> Reader<'d> {
     }
 }
 
-pub(crate) fn join(path: &str, key: &str) -> String {
+pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.into() } else { format!("{path}.{key}") }
 }

@@ -111,7 +111,7 @@ impl<K: Kind> Kind for List<K> {
 }
 
 /// Reports elements that occur again.
-pub(crate) fn report_repeated<T: PartialEq>(
+pub fn report_repeated<T: PartialEq>(
     reader: &mut Reader<'_>,
     key: &'static str,
     list: &[Listed<T>],

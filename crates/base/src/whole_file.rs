@@ -13,10 +13,10 @@ use sha2::{Digest, Sha256};
 use crate::document::hexadecimal;
 
 /// The extension of a file that is being written; a kill leaves it.
-pub(crate) const PARTIAL: &str = "partial";
+pub const PARTIAL: &str = "partial";
 
 /// What there is of a file.
-pub(crate) enum Content {
+pub enum Content {
     /// The text behind its first line.
     Whole(String),
     Missing,
@@ -32,7 +32,7 @@ fn first_line(name: &str, text: &str) -> String {
 ///
 /// # Errors
 /// If it is there and can't be read.
-pub(crate) fn read(path: &Path, name: &str) -> io::Result<Content> {
+pub fn read(path: &Path, name: &str) -> io::Result<Content> {
     let content = match fs::read_to_string(path) {
         Ok(content) => content,
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Content::Missing),
@@ -48,7 +48,7 @@ pub(crate) fn read(path: &Path, name: &str) -> io::Result<Content> {
 ///
 /// # Errors
 /// If it can't be written; what was there before is there still.
-pub(crate) fn write(path: &Path, name: &str, text: &str) -> io::Result<()> {
+pub fn write(path: &Path, name: &str, text: &str) -> io::Result<()> {
     // Another process, even on another machine, may be writing the same file.
     let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let partial = path.with_extension(format!("{}-{moment}.{PARTIAL}", std::process::id()));

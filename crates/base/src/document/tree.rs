@@ -16,12 +16,12 @@ use super::{Diagnostic, Diagnostics, Location, Source, kind::nearest, syntax};
 /// A value with its place.
 #[derive(Clone, Debug)]
 pub struct Node {
-    pub(crate) value: Value,
-    pub(crate) place: Location,
+    pub value: Value,
+    pub place: Location,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
     Text(String),
     /// `None` if it is beyond 64 bits.
     Integer(Option<i64>),
@@ -37,12 +37,12 @@ pub(crate) enum Value {
 
 /// A table's entries, in the order in which they were written.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
     pub entries: Vec<Entry>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
     pub key: String,
     pub key_place: Location,
     pub node: Node,
@@ -77,11 +77,11 @@ impl Node {
 /// Syntax errors do not make it fail: they are kept, and reported with all others when it is read.
 #[derive(Clone, Debug)]
 pub struct Toml {
-    pub(crate) root: Table,
-    pub(crate) file: Arc<Source>,
-    pub(crate) problems: Vec<Diagnostic>,
+    pub root: Table,
+    pub file: Arc<Source>,
+    pub problems: Vec<Diagnostic>,
     /// Whether the tree can be trusted in spite of `problems`.
-    pub(crate) intact: bool,
+    pub intact: bool,
     sources: usize,
 }
 
@@ -204,17 +204,17 @@ impl Toml {
     }
 
     /// Puts a value at a path; tables on the way are made where they are missing.
-    pub(crate) fn assign(&mut self, path: &[&str], key_place: &Location, node: Node) {
+    pub fn assign(&mut self, path: &[&str], key_place: &Location, node: Node) {
         assign(&mut self.root, path, key_place, node);
     }
 
     /// Removes an outermost key.
-    pub(crate) fn remove(&mut self, key: &str) {
+    pub fn remove(&mut self, key: &str) {
         self.root.entries.retain(|entry| entry.key != key);
     }
 
     /// Removes all but one entry of a table.
-    pub(crate) fn keep_only(&mut self, table: &str, key: &str) {
+    pub fn keep_only(&mut self, table: &str, key: &str) {
         let entry = self.root.entries.iter_mut().find(|entry| entry.key == table);
         if let Some(Entry { node: Node { value: Value::Table(table), .. }, .. }) = entry {
             table.entries.retain(|entry| entry.key == key);
@@ -229,7 +229,7 @@ impl Toml {
         Diagnostics::check(self.problems.clone())
     }
 
-    pub(crate) fn get(&self, path: &str) -> Option<&Node> {
+    pub fn get(&self, path: &str) -> Option<&Node> {
         let mut parts = path.split('.');
         let mut node = self.root.get(parts.next()?)?;
         for part in parts {
@@ -240,7 +240,7 @@ impl Toml {
     }
 
     /// The path of a key in the one table below another, such as `dimensions` in `[topology.torus]`.
-    pub(crate) fn below(&self, table: &str, key: &str) -> Option<String> {
+    pub fn below(&self, table: &str, key: &str) -> Option<String> {
         let Value::Table(outer) = &self.get(table)?.value else { return None };
         let [entry] = outer.entries.as_slice() else { return None };
         Some(format!("{table}.{}.{key}", entry.key))
@@ -248,7 +248,7 @@ impl Toml {
 
     /// Where to point for a rule that these keys break together: at the first of them that is
     /// written, else at the table of the first, else at the file's start. Which key it is, if any.
-    pub(crate) fn blame(&self, paths: &[&str]) -> (Location, Option<String>) {
+    pub fn blame(&self, paths: &[&str]) -> (Location, Option<String>) {
         if let Some((path, node)) = paths.iter().find_map(|path| Some((*path, self.get(path)?))) {
             return (node.place.clone(), Some(path.into()));
         }
@@ -257,7 +257,7 @@ impl Toml {
     }
 
     /// The first line that says anything, for what is missing altogether.
-    pub(crate) fn start(&self) -> Location {
+    pub fn start(&self) -> Location {
         let place = |span| Location { source: self.file.clone(), span };
         let first =
             self.root.entries.iter().filter(|entry| !entry.key_place.source.typed).find_map(

@@ -164,7 +164,7 @@ fn scale(number: &str, factor: u64) -> Option<(u64, bool)> {
 /// error of that rounding.
 ///
 /// ```
-/// use flitlab::units::{Bytes, Picoseconds, Rate, flit_time};
+/// use flitlab_base::units::{Bytes, Picoseconds, Rate, flit_time};
 /// assert_eq!(flit_time(Bytes(16), Rate(64_000_000_000)), (Picoseconds(2000), 0.0));
 /// let (time, error) = flit_time(Bytes(16), Rate(60_000_000_000));
 /// assert_eq!(time, Picoseconds(2133));

@@ -10,7 +10,7 @@ mod complaints;
 mod diagnostic;
 mod file;
 mod kind;
-pub(crate) mod range;
+pub mod range;
 mod reader;
 mod reference;
 mod syntax;
@@ -19,8 +19,8 @@ mod tree;
 
 pub use choice::{Choice, Variant, plain, with_keys};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
-pub(crate) use file::{InputFile, hexadecimal, read_other};
-pub(crate) use kind::{
+pub use file::{InputFile, hexadecimal, read_other};
+pub use kind::{
     Auto, CountIn, LARGEST, Word, clock_time, nearest, out_of_range, quoted, report_repeated,
     time_to, wrong_type,
 };
@@ -28,8 +28,8 @@ pub use kind::{
     Count, Flag, Kind, List, Listed, Number, Quantity, Slot, Text, Whole, flits, rate, size, time,
 };
 pub use reader::Reader;
-pub(crate) use reader::{Hints, Missed, Presence, Scope, join};
-pub(crate) use reference::{Item, comment, describe, write_items};
+pub use reader::{Hints, Missed, Presence, Scope, join};
+pub use reference::{Item, comment, describe, write_items};
 pub use reference::{KeyDoc, Reference, ReferencePart, VariantDoc};
-pub(crate) use tree::{Entry, Table, Value};
+pub use tree::{Entry, Table, Value};
 pub use tree::{Node, Toml};

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 /// The function that the generator SplitMix64 applies to its state (Steele, Lea and Flood, "Fast splittable pseudorandom
 /// number generators", 2014).
-pub(crate) fn mixed(mut bits: u64) -> u64 {
+pub fn mixed(mut bits: u64) -> u64 {
     bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     bits ^ bits >> 31
@@ -12,7 +12,7 @@ pub(crate) fn mixed(mut bits: u64) -> u64 {
 
 /// A hasher. The standard library's withstands attacks, which nobody makes here, and takes thrice as long.
 #[derive(Default)]
-pub(crate) struct Mix(u64);
+pub struct Mix(u64);
 
 impl Hasher for Mix {
     fn finish(&self) -> u64 {

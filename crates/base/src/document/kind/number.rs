@@ -2,14 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use crate::document::{Diagnostic, Node, Value};
 use crate::document::{Kind, Slot, out_of_range, wrong_type};
-use crate::{
-    document::{Diagnostic, Node, Value},
-    narrow::narrow,
-};
+use crate::narrow::narrow;
 
 /// The largest integer of TOML.
-pub(crate) const LARGEST: u64 = i64::MAX as u64;
+pub const LARGEST: u64 = i64::MAX as u64;
 
 /// A whole number within a range.
 pub struct Whole {
@@ -99,7 +97,7 @@ impl Kind for Count {
 }
 
 /// How many of something there are, where it takes more than 1 or there can't be more than so many.
-pub(crate) struct CountIn {
+pub struct CountIn {
     /// Within the range of a `u32`.
     pub range: RangeInclusive<u64>,
     pub example: u64,

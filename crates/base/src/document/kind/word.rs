@@ -4,7 +4,7 @@ use super::{Kind, Slot, nearest, quoted, wrong_type};
 use crate::document::{Diagnostic, Node, Value};
 
 /// A value that is one of some words.
-pub(crate) struct Word<T: 'static> {
+pub struct Word<T: 'static> {
     /// Such as `unit`.
     pub what: &'static str,
     /// The values, each with the word for it.

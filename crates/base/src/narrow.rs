@@ -14,7 +14,7 @@ use std::fmt::Display;
 /// If the type can't hold it.
 #[inline]
 #[track_caller]
-pub(crate) fn narrow<N>(value: impl TryInto<N> + Copy + Display) -> N {
+pub fn narrow<N>(value: impl TryInto<N> + Copy + Display) -> N {
     match value.try_into() {
         Ok(narrowed) => narrowed,
         Err(_) => does_not_fit(&value, type_name::<N>()),
@@ -23,6 +23,7 @@ pub(crate) fn narrow<N>(value: impl TryInto<N> + Copy + Display) -> N {
 
 /// The same in the hottest loops, with the type as second argument: checked where debug assertions are on, as they are in
 /// all tests.
+#[macro_export]
 macro_rules! fitted {
     ($value:expr, $Type:ty) => {{
         let value = $value;
@@ -37,14 +38,14 @@ macro_rules! fitted {
     }};
 }
 
-pub(crate) use fitted;
+pub use fitted;
 
 /// The next lower whole number, or the number itself if it is whole.
 ///
 /// # Panics
 /// If the number is not finite or the type can't hold the result.
 #[track_caller]
-pub(crate) fn rounded_down<N: TryFrom<i128>>(value: f64) -> N {
+pub fn rounded_down<N: TryFrom<i128>>(value: f64) -> N {
     whole(value.floor()).unwrap_or_else(|| does_not_fit(&value, type_name::<N>()))
 }
 
@@ -53,12 +54,12 @@ pub(crate) fn rounded_down<N: TryFrom<i128>>(value: f64) -> N {
 /// # Panics
 /// If the number is not finite or the type can't hold the result.
 #[track_caller]
-pub(crate) fn rounded<N: TryFrom<i128>>(value: f64) -> N {
+pub fn rounded<N: TryFrom<i128>>(value: f64) -> N {
     try_rounded(value).unwrap_or_else(|| does_not_fit(&value, type_name::<N>()))
 }
 
 /// As [`rounded`]; `None` instead of a panic.
-pub(crate) fn try_rounded<N: TryFrom<i128>>(value: f64) -> Option<N> {
+pub fn try_rounded<N: TryFrom<i128>>(value: f64) -> Option<N> {
     whole(value.round())
 }
 

@@ -23,12 +23,12 @@ pub enum FileError {
 
 impl FileError {
     /// What it means that this could not be read.
-    pub(crate) fn read(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
+    pub fn read(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Read { path: path.as_ref().into(), cause }
     }
 
     /// What it means that this could not be written.
-    pub(crate) fn write(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
+    pub fn write(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Write { path: path.as_ref().into(), cause }
     }
 }

@@ -1,12 +1,10 @@
 //! Times, rates, sizes and numbers of flits: text with a unit.
 
+use crate::document::{Diagnostic, Node, Value};
 use crate::document::{Kind, Slot, nearest, out_of_range, quoted, wrong_type};
-use crate::{
-    document::{Diagnostic, Node, Value},
-    units::{
-        Bytes, ClockTime, Picoseconds, Rate, UnitError, bytes_text, clock_time_text, parse_bytes,
-        parse_clock_time, parse_rate, parse_time, rate_text, time_text,
-    },
+use crate::units::{
+    Bytes, ClockTime, Picoseconds, Rate, UnitError, bytes_text, clock_time_text, parse_bytes,
+    parse_clock_time, parse_rate, parse_time, rate_text, time_text,
 };
 
 /// A number with a unit, within a range, ends included.
@@ -29,7 +27,7 @@ pub fn time(least: Picoseconds) -> Quantity<Picoseconds> {
 }
 
 /// A time within these ends.
-pub(crate) fn time_to(least: Picoseconds, most: Picoseconds) -> Quantity<Picoseconds> {
+pub fn time_to(least: Picoseconds, most: Picoseconds) -> Quantity<Picoseconds> {
     Quantity {
         what: "a time",
         units: &["ps", "ns", "us", "ms", "s"],
@@ -43,7 +41,7 @@ pub(crate) fn time_to(least: Picoseconds, most: Picoseconds) -> Quantity<Picosec
 }
 
 /// A time on the clock from a second to a year.
-pub(crate) fn clock_time() -> Quantity<ClockTime> {
+pub fn clock_time() -> Quantity<ClockTime> {
     Quantity {
         what: "a time on the clock",
         units: &["s", "min", "h", "d"],
@@ -229,7 +227,7 @@ impl<T: Copy + PartialOrd> Kind for Quantity<T> {
 }
 
 /// A quantity, or `"auto"`, which is `None`.
-pub(crate) struct Auto<K>(pub K);
+pub struct Auto<K>(pub K);
 
 impl<K: Kind> Kind for Auto<K> {
     type Value = Option<K::Value>;

@@ -10,7 +10,7 @@ pub struct InvalidLine {
 }
 
 impl InvalidLine {
-    pub(crate) fn new(line: usize, message: impl Into<String>) -> Self {
+    pub fn new(line: usize, message: impl Into<String>) -> Self {
         Self { line, message: message.into() }
     }
 }

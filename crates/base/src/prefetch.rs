@@ -3,7 +3,7 @@
 
 /// How near the use of what is fetched is. What a later stage fetches is found in what an earlier one has fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub enum Stage {
     Far,
     Near,
     Next,
@@ -16,7 +16,7 @@ pub(crate) enum Stage {
     unsafe_code,
     reason = "a hint to the processor, of which the program notices nothing but time"
 )]
-pub(crate) fn prefetch<T>(value: &T) {
+pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -13,7 +13,7 @@ use crate::text_file::read_text;
 use super::{Diagnostic, Diagnostics, Kind, Location, Reader, Source, Text};
 
 /// A text file that a key names, its path taken from the scenario's own folder.
-pub(crate) struct InputFile {
+pub struct InputFile {
     path: PathBuf,
     pub text: String,
     /// Of its content.
@@ -95,7 +95,7 @@ impl InputFile {
 
 /// A file that a key names, which is read by other means: `read` is given its path. What can't be read is reported where
 /// the key is, mistakes in it where they are.
-pub(crate) fn read_other<T>(
+pub fn read_other<T>(
     reader: &mut Reader<'_>,
     key: &'static str,
     kind: &Text,
@@ -161,6 +161,6 @@ fn content_hash(path: &Path) -> io::Result<(String, String)> {
 }
 
 /// Bytes as text, two digits each.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

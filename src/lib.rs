@@ -68,8 +68,8 @@ pub mod reproduce;
 pub mod routing;
 pub mod scenario;
 pub mod sweep;
-pub mod topology;
 pub mod traffic;
 
 pub use flitlab_base::{FileError, InvalidLine, document, memory, printable, text_file, units};
 pub(crate) use flitlab_base::{mix, narrow, prefetch, whole_file};
+pub use flitlab_fabric as topology;

@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use crate::topology::{CableClass, CableRate, CableSpeed, Fabric, LaneRate, LaneSpeed};
+use crate::{CableClass, CableRate, CableSpeed, Fabric, LaneRate, LaneSpeed};
 
 /// What one end of a cable says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

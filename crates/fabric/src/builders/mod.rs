@@ -123,7 +123,7 @@ fn join_all(cabling: &mut Cabling, routers: &[u32], cables: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Fabric;
+    use crate::Fabric;
 
     /// Routers, terminals and cables.
     fn counts(cabling: Result<Cabling, TopologyError>) -> (u32, u32, usize) {

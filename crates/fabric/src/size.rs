@@ -1,7 +1,7 @@
 //! How large a fabric will be, known before any of it is made.
 
 use super::TopologyError;
-use crate::memory::claim;
+use flitlab_base::memory::claim;
 
 /// The most routers or terminals that a builder makes.
 const MOST: u64 = 1 << 20;

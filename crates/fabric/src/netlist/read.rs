@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use super::record::{Kind, Link, Record, records};
 use super::speed::{Stated, with_rates};
 use super::{Adapter, FIRST_ADAPTER, FIRST_SWITCH, Netlist, Switch};
-use crate::InvalidLine;
-use crate::topology::{Cabling, LaneRate};
+use crate::{Cabling, LaneRate};
+use flitlab_base::InvalidLine;
 
 pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
     let mut records = records(text)?;

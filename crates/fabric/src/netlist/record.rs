@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::speed::Stated;
-use crate::InvalidLine;
+use flitlab_base::InvalidLine;
 
 /// What a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 //! and how many of them.
 
 use super::{Amount, DIMENSION_NAMES, Fabric, Torus};
-use crate::document::{
+use flitlab_base::document::{
     Diagnostic, Kind, Node, Slot, Value, Whole, nearest, out_of_range, quoted, wrong_type,
 };
-use crate::narrow::narrow;
+use flitlab_base::narrow::narrow;
 
 /// What nodes are called.
 #[derive(Clone, Copy)]
@@ -43,12 +43,12 @@ pub struct NodeName<'t> {
 }
 
 /// Sizes as people write them, such as `8x8x4`.
-pub(crate) fn sizes_text(sizes: &[u32]) -> String {
+pub fn sizes_text(sizes: &[u32]) -> String {
     sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }
 
 impl<'t> NodeName<'t> {
-    pub(crate) fn of_torus(torus: Option<&'t Torus>) -> Self {
+    pub fn of_torus(torus: Option<&'t Torus>) -> Self {
         Self { places: torus.map(Places::Torus) }
     }
 
@@ -92,7 +92,7 @@ impl<'t> NodeName<'t> {
 
     /// Finds a node by its number, its coordinates joined by `;`, or its name, as files have them. Otherwise what is wrong,
     /// and the way out.
-    pub(crate) fn of_text(&self, text: &str) -> Result<u32, (String, Option<String>)> {
+    pub fn of_text(&self, text: &str) -> Result<u32, (String, Option<String>)> {
         let numbers: Result<Vec<u32>, _> =
             text.split(';').map(|number| number.trim().parse::<u32>()).collect();
         let found = match (&numbers, self.places) {
@@ -199,7 +199,7 @@ impl Kind for NodeName<'_> {
 
 /// A switch by its name or its number; the value means nothing without a fabric.
 #[derive(Clone, Copy)]
-pub(crate) struct SwitchName<'f> {
+pub struct SwitchName<'f> {
     pub fabric: Option<&'f Fabric>,
 }
 
@@ -282,7 +282,7 @@ impl Kind for NodePair<'_> {
 }
 
 /// A dimension by its name; the value is its number.
-pub(crate) struct DimensionName {
+pub struct DimensionName {
     /// How many there are.
     pub dimensions: usize,
 }
@@ -323,7 +323,7 @@ impl Kind for DimensionName {
 }
 
 /// A direction by its name, such as `+x`.
-pub(crate) struct DirectionName<'t> {
+pub struct DirectionName<'t> {
     pub torus: Option<&'t Torus>,
 }
 
@@ -362,7 +362,7 @@ impl Kind for DirectionName<'_> {
 }
 
 /// A count, or a share as text such as `1%`.
-pub(crate) struct AmountOrShare;
+pub struct AmountOrShare;
 
 impl AmountOrShare {
     const COUNT: Whole = Whole { range: 0..=u32::MAX as u64 };

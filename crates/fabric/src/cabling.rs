@@ -3,7 +3,7 @@
 use super::cables::Cables;
 use super::fabric::{Arrangement, Capacity, Fabric, Labels, NONE};
 use super::{TopologyError, Torus, connectivity};
-use crate::narrow::narrow;
+use flitlab_base::narrow::narrow;
 
 /// A router's port: the router, and the port's number, from 1 as in InfiniBand.
 pub type Port = (u32, u16);

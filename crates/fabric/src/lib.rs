@@ -6,6 +6,16 @@
 //! [`Failures`] takes cables and routers away again. Rates and latencies belong to the router
 //! model; a fabric says only which of its cables have others ([`CableClass`]).
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "tests cast numbers that stand beside the cast"
+    )
+)]
+
 pub mod builders;
 mod cables;
 mod cabling;
@@ -21,16 +31,16 @@ mod torus;
 
 pub use cables::{CableClass, CableRate, CableSpeed, LaneRate, LaneSpeed};
 pub use cabling::{Cabling, Port};
-pub(crate) use connectivity::breadth_first;
+pub use connectivity::breadth_first;
 pub use fabric::{Channel, Fabric, NONE};
 pub use failures::{Amount, Failures, RandomFailures};
 pub use faults::Faults;
-pub(crate) use names::{AmountOrShare, DimensionName, DirectionName, SwitchName, sizes_text};
+pub use names::{AmountOrShare, DimensionName, DirectionName, SwitchName, sizes_text};
 pub use names::{NodeName, NodePair, Places};
 pub use spanning_tree::{SpanningTree, TreeError};
 pub use torus::{DIMENSION_NAMES, MAXIMUM_DIMENSIONS, Torus};
 
-use crate::memory::Shortage;
+use flitlab_base::memory::Shortage;
 
 /// Why a fabric can't be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,7 +6,7 @@ use super::{
     BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TREE_TABLE, TopologyError, begin,
     populate, product, refuse,
 };
-use crate::narrow::narrow;
+use flitlab_base::narrow::narrow;
 
 pub(super) static TREE: BuilderKind = BuilderKind {
     name: "tree",
@@ -85,7 +85,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::netlist::Netlist;
+    use crate::netlist::Netlist;
 
     #[test]
     fn a_binary_tree_of_three_levels_is_a_butterfly() {

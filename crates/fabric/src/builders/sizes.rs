@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use crate::document::{Count, CountIn, LARGEST, List, Listed, Reader, Whole};
-use crate::narrow::narrow;
-use crate::topology::MAXIMUM_DIMENSIONS;
+use crate::MAXIMUM_DIMENSIONS;
+use flitlab_base::document::{Count, CountIn, LARGEST, List, Listed, Reader, Whole};
+use flitlab_base::narrow::narrow;
 
 /// Terminals of a switch.
 pub(super) const TERMINALS: Whole = Whole { range: 0..=1 << 20 };
@@ -14,9 +14,9 @@ pub(super) const TWO_OR_MORE: RangeInclusive<u64> = 2..=1 << 20;
 
 /// Reads sizes.
 pub struct Sizes<'r, 'd> {
-    pub(crate) reader: &'r mut Reader<'d>,
+    pub reader: &'r mut Reader<'d>,
     /// The scenario's.
-    pub(crate) seed: u64,
+    pub seed: u64,
 }
 
 impl Sizes<'_, '_> {

@@ -7,8 +7,8 @@
 use std::fmt;
 
 use super::fabric::Channel;
-use crate::narrow::narrow;
-use crate::units::{Picoseconds, Rate, rate_text};
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::{Picoseconds, Rate, rate_text};
 
 /// The most classes that a fabric can have.
 const MOST_CLASSES: usize = 80;

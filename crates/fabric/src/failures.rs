@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Channel, Fabric, NONE, TopologyError, connectivity};
-use crate::narrow::rounded;
+use flitlab_base::narrow::rounded;
 
 /// How many of something.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,7 +155,7 @@ fn joined(fabric: &Fabric, mut routers: BTreeSet<u32>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::builders::{Dragonfly, Tree};
+    use crate::builders::{Dragonfly, Tree};
 
     fn dragonfly() -> Fabric {
         let dragonfly = Dragonfly { routers: 4, terminals: 2, global: 2, groups: 9 };

@@ -6,7 +6,7 @@ use super::{
     BuilderKind, Built, Cabling, DRAGONFLY_TABLE, Size, Sizes, TERMINALS, TopologyError, begin,
     join_all, pairs, populate, product, refuse,
 };
-use crate::narrow::narrow;
+use flitlab_base::narrow::narrow;
 
 pub(super) static DRAGONFLY: BuilderKind = BuilderKind {
     name: "dragonfly",

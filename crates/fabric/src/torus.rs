@@ -7,9 +7,9 @@
 use super::cables::{CableClass, CableRate, CableSpeed, Cables};
 use super::fabric::{Arrangement, Capacity, Fabric, NONE};
 use super::{Faults, TopologyError, connectivity};
-use crate::memory::claim;
-use crate::narrow::narrow;
-use crate::units::{Picoseconds, Rate};
+use flitlab_base::memory::claim;
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::{Picoseconds, Rate};
 
 /// The most dimensions that a torus can have.
 pub const MAXIMUM_DIMENSIONS: usize = 6;

@@ -2,7 +2,7 @@
 
 use super::Torus;
 use super::cables::{CableClass, Cables};
-use crate::narrow::narrow;
+use flitlab_base::narrow::narrow;
 
 /// How a fabric's routers are arranged, and so what they are called.
 #[derive(Clone, Debug)]
@@ -197,7 +197,7 @@ impl Fabric {
     }
 
     /// The routers to which a router's outputs lead, by output.
-    pub(crate) fn neighbors(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn neighbors(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
         self.outputs(router).filter_map(|channel| self.target(channel))
     }
 
@@ -238,7 +238,7 @@ impl Fabric {
     }
 
     /// The routers with live terminals, ascending.
-    pub(crate) fn ends(&self) -> Vec<u32> {
+    pub fn ends(&self) -> Vec<u32> {
         let all = (0..).zip(self.terminals_by_router());
         all.filter(|(_, terminals)| !terminals.is_empty()).map(|(router, _)| router).collect()
     }
@@ -281,7 +281,7 @@ impl Fabric {
     ///
     /// # Panics
     /// If the fabric is no torus: whoever chose the routing has to see to that.
-    pub(crate) fn coordinates(&self) -> &Torus {
+    pub fn coordinates(&self) -> &Torus {
         self.torus().expect("chosen for tori only")
     }
 

@@ -11,7 +11,7 @@ use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
     refuse,
 };
-use crate::narrow::narrow;
+use flitlab_base::narrow::narrow;
 
 pub(super) static RANDOM_REGULAR: BuilderKind = BuilderKind {
     name: "random_regular",

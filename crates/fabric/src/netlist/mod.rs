@@ -16,7 +16,7 @@ mod write;
 use std::collections::BTreeSet;
 
 use super::{CableRate, Fabric};
-use crate::InvalidLine;
+use flitlab_base::InvalidLine;
 
 /// What a switch is called by subnet managers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +184,7 @@ impl Netlist {
 mod tests {
     use super::*;
 
-    const SMALL: &str = include_str!("../../../tests/fabrics/torus4x4.net");
+    const SMALL: &str = include_str!("../../../../tests/fabrics/torus4x4.net");
 
     /// Two switches joined twice, an adapter on each and one on both, as `ibnetdiscover` writes it.
     const DISCOVERED: &str = "\
@@ -282,7 +282,7 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
 
     #[test]
     fn an_adapter_of_which_one_port_is_connected_keeps_its_name_however_often_it_is_written() {
-        let pair = include_str!("../../../tests/wrong/fabrics/pair.net");
+        let pair = include_str!("../../../../tests/wrong/fabrics/pair.net");
         let second = pair.replace("\"a\"[1]", "\"a\"[2]");
         let second = second.replace("Hca 1 \"a\"\n[1]", "Hca 2 \"a\"\n[2]");
         let netlist = Netlist::read(&second).unwrap();

@@ -6,7 +6,7 @@ use super::{Fabric, NONE, TopologyError};
 
 /// Hops from one router to each, or [`NONE`], by a breadth-first search among those that `next` gives for each. `order`
 /// gets the routers that are reached, the nearest first.
-pub(crate) fn breadth_first<N: Iterator<Item = u32>>(
+pub fn breadth_first<N: Iterator<Item = u32>>(
     start: u32,
     hops: &mut [u32],
     order: &mut Vec<u32>,

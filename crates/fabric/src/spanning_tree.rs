@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::{Fabric, NONE};
-use crate::narrow::narrow;
+use flitlab_base::narrow::narrow;
 
 /// A node that is to be in a tree and can't be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -131,9 +131,9 @@ impl SpanningTree {
         &self.children[first(router)..first(router + 1)]
     }
 
-    /// Takes a router's first child away, as a fault in a router's table would.
-    #[cfg(test)]
-    pub(crate) fn lose_child(&mut self, router: u32) {
+    /// Takes a router's first child away, as a fault in a router's table would: for tests of what notices it.
+    #[doc(hidden)]
+    pub fn lose_child(&mut self, router: u32) {
         let place = self.first_child[router as usize];
         self.children.remove(place as usize);
         self.first_child[router as usize + 1..].iter_mut().for_each(|first| *first -= 1);
@@ -143,7 +143,7 @@ impl SpanningTree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{Faults, Torus};
+    use crate::{Faults, Torus};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 

@@ -4,7 +4,7 @@ use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text,
     populate, product, refuse, sizes_text,
 };
-use crate::topology::Torus;
+use crate::Torus;
 
 pub(super) static SWITCHED_TORUS: BuilderKind = BuilderKind {
     name: "switched_torus",

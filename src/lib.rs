@@ -58,14 +58,12 @@
     )
 )]
 
-pub mod adaptive;
 pub mod application;
 pub mod engine;
 pub mod measure;
 pub mod output_queued;
 pub mod report;
 pub mod reproduce;
-pub mod routing;
 pub mod scenario;
 pub mod sweep;
 pub mod traffic;
@@ -73,3 +71,5 @@ pub mod traffic;
 pub use flitlab_base::{FileError, InvalidLine, document, memory, printable, text_file, units};
 pub(crate) use flitlab_base::{mix, narrow, prefetch, whole_file};
 pub use flitlab_fabric as topology;
+pub use flitlab_routing as routing;
+pub use flitlab_routing::adaptive;

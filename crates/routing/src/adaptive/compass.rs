@@ -1,0 +1,269 @@
+//! Which directions lead a packet on, from router to router.
+
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::Torus;
+
+/// The ways round that a packet is bound to. The default is bound to none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heading {
+    /// Bit i set: dimension i goes in the negative direction, wherever that is not decided by distance.
+    pub negative: u8,
+    /// Bit i set: dimension i goes in that direction however long the way is.
+    pub bound: u8,
+}
+
+/// The nodes of a torus, and which of their ports lead towards others.
+#[derive(Clone, Debug)]
+pub struct Compass {
+    coordinates: Box<[u16]>,
+    sizes: Box<[u16]>,
+    closed: Box<[bool]>,
+    both_halves: bool,
+    /// By dimension, then how far a coordinate lies behind another, plus the size: the ports that bring it nearer by
+    /// a shortest way.
+    nearer: Box<[u16]>,
+}
+
+impl Compass {
+    /// With `both_halves`, both ways round lead on where they are equally long; else the one that a
+    /// packet's heading says.
+    pub fn new(torus: &Torus, both_halves: bool) -> Self {
+        let coordinates = (0..torus.nodes()).flat_map(|node| torus.coordinates(node));
+        let dimensions = torus.dimensions();
+        let nearer = (0..dimensions).flat_map(|dimension| {
+            let size = torus.sizes()[dimension];
+            (0..2 * size).map(move |place| {
+                let (ahead, behind) = if torus.closed(dimension) {
+                    (place % size, (2 * size - place) % size)
+                } else {
+                    (
+                        if place > size { 0 } else { u32::MAX },
+                        if place < size { 0 } else { u32::MAX },
+                    )
+                };
+                let (plus, minus) = (ahead <= behind, behind <= ahead);
+                let level = place % size == 0;
+                let nearer =
+                    u16::from(plus) << dimension | u16::from(minus) << (dimension + dimensions);
+                if level { 0 } else { nearer }
+            })
+        });
+        Self {
+            nearer: nearer.collect(),
+            coordinates: coordinates.map(narrow::<u16>).collect(),
+            sizes: torus.sizes().iter().map(|&size| narrow(size)).collect(),
+            closed: (0..dimensions).map(|dimension| torus.closed(dimension)).collect(),
+            both_halves,
+        }
+    }
+
+    /// How many dimensions there are.
+    pub fn dimensions(&self) -> usize {
+        self.sizes.len()
+    }
+
+    fn at(&self, node: u32) -> &[u16] {
+        &self.coordinates[node as usize * self.sizes.len()..][..self.sizes.len()]
+    }
+
+    /// Whether two nodes have the same coordinate in a dimension.
+    #[inline]
+    pub fn level(&self, one: u32, other: u32, dimension: u32) -> bool {
+        self.at(one)[dimension as usize] == self.at(other)[dimension as usize]
+    }
+
+    /// Hops from one node to another in each dimension, in the positive and in the negative direction;
+    /// `None` if that direction doesn't lead there.
+    #[inline]
+    pub fn hops(
+        &self,
+        from: u32,
+        to: u32,
+    ) -> impl Iterator<Item = (Option<u16>, Option<u16>)> + '_ {
+        self.at(from).iter().zip(self.at(to)).enumerate().map(|(dimension, (&from, &to))| {
+            let ring = self.closed[dimension].then_some(self.sizes[dimension]);
+            let ahead = if to > from { Some(to - from) } else { ring.map(|ring| to + ring - from) };
+            let behind =
+                if from > to { Some(from - to) } else { ring.map(|ring| from + ring - to) };
+            if from == to { (None, None) } else { (ahead, behind) }
+        })
+    }
+
+    /// The ports, a bit each, that bring a packet nearer to another router: all those of shortest ways, but
+    /// where its heading binds it. Positive directions are the low ones.
+    #[inline]
+    pub fn ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
+        if heading.bound != 0 {
+            return self.bound_ports(router, to, heading);
+        }
+        let (mut nearer, mut first) = (0, 0);
+        let coordinates = self.at(router).iter().zip(self.at(to));
+        for ((&from, &to), &size) in coordinates.zip(&self.sizes) {
+            nearer |= self.nearer[first + usize::from(to + size - from)];
+            first += 2 * usize::from(size);
+        }
+        self.of_both_halves(nearer, heading.negative)
+    }
+
+    fn bound_ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
+        let dimensions = self.sizes.len();
+        let mut nearer = 0;
+        for (dimension, (&from, &to)) in self.at(router).iter().zip(self.at(to)).enumerate() {
+            if from == to {
+                continue;
+            }
+            let (mut plus, mut minus) = (to > from, to < from);
+            if self.closed[dimension] {
+                let size = self.sizes[dimension];
+                let ahead = if plus { to - from } else { to + size - from };
+                let behind = size - ahead;
+                let (negative, bound) =
+                    (heading.negative >> dimension & 1 == 1, heading.bound >> dimension & 1 == 1);
+                let told = bound || ahead == behind && !self.both_halves;
+                (plus, minus) =
+                    if told { (!negative, negative) } else { (ahead <= behind, behind <= ahead) };
+            }
+            nearer |= u16::from(plus) << dimension | u16::from(minus) << (dimension + dimensions);
+        }
+        nearer
+    }
+
+    /// A set of directions that has both where a ring's halves are as long, with the one that a heading's
+    /// `negative` tells if only one is to be taken.
+    #[inline]
+    pub fn of_both_halves(&self, directions: u16, negative: u8) -> u16 {
+        if self.both_halves {
+            return directions;
+        }
+        let dimensions = self.sizes.len();
+        let both = directions & directions >> dimensions;
+        let negative = u16::from(negative);
+        directions & !(both & negative | (both & !negative) << dimensions)
+    }
+
+    /// Hops from one node to another by such ports.
+    #[inline]
+    pub fn distance(&self, from: u32, to: u32, heading: Heading) -> u16 {
+        let bound = |dimension: usize, ahead, behind| {
+            let (negative, bound) =
+                (heading.negative >> dimension & 1, heading.bound >> dimension & 1);
+            if bound == 0 || !self.closed[dimension] {
+                None
+            } else if negative == 1 {
+                behind
+            } else {
+                ahead
+            }
+        };
+        let hops = self.hops(from, to).enumerate();
+        hops.filter_map(|(dimension, (ahead, behind))| {
+            bound(dimension, ahead, behind).or_else(|| ahead.into_iter().chain(behind).min())
+        })
+        .sum()
+    }
+
+    /// Whether such steps from a node leave no open dimension.
+    pub fn stays(&self, node: u32, steps: &[i16]) -> bool {
+        let places = self.at(node).iter().zip(&self.sizes).zip(steps).zip(&self.closed);
+        places.into_iter().all(|(((&from, &size), &step), &closed)| {
+            closed || (0..i32::from(size)).contains(&(i32::from(from) + i32::from(step)))
+        })
+    }
+
+    /// The node at an offset from another: steps in each dimension, round the rings; it must not leave an
+    /// open dimension.
+    pub fn away(&self, node: u32, steps: &[i16]) -> u32 {
+        let mut stride = 1;
+        let mut result = 0;
+        for ((&from, &size), &step) in self.at(node).iter().zip(&self.sizes).zip(steps) {
+            result +=
+                (i32::from(from) + i32::from(step)).rem_euclid(i32::from(size)) as u32 * stride;
+            stride *= u32::from(size);
+        }
+        result
+    }
+
+    /// A number for each way that two nodes can lie to one another: equal for pairs with equal hops. Lies
+    /// below [`offsets`](Self::offsets).
+    #[inline]
+    pub fn offset(&self, from: u32, to: u32) -> usize {
+        let mut offset = 0;
+        for (dimension, (&from, &to)) in self.at(from).iter().zip(self.at(to)).enumerate().rev() {
+            let size = self.sizes[dimension];
+            let place = to + size - from;
+            let (place, count) = if self.closed[dimension] {
+                (if place >= size { place - size } else { place }, size)
+            } else {
+                (place - 1, 2 * size - 1)
+            };
+            offset = offset * usize::from(count) + usize::from(place);
+        }
+        offset
+    }
+
+    /// How many offsets there are.
+    pub fn offsets(&self) -> usize {
+        let count = |(&size, &closed): (&u16, &bool)| {
+            if closed { usize::from(size) } else { 2 * usize::from(size) - 1 }
+        };
+        self.sizes.iter().zip(&self.closed).map(count).product()
+    }
+
+    /// How many offsets the nodes of a torus have.
+    pub fn offsets_of(torus: &Torus) -> u64 {
+        let count = |dimension: usize| {
+            let size = u64::from(torus.sizes()[dimension]);
+            if torus.closed(dimension) { size } else { 2 * size - 1 }
+        };
+        (0..torus.dimensions()).map(count).product()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_port_brings_a_packet_one_hop_nearer() {
+        let torus = Torus::new(&[4, 2, 5, 3], &[2]).unwrap();
+        for both_halves in [false, true] {
+            let compass = Compass::new(&torus, both_halves);
+            for bits in 0..=255u8 {
+                let heading = Heading { negative: bits & 15, bound: bits >> 4 & 0b1001 };
+                for to in (0..torus.nodes()).step_by(7) {
+                    for from in (0..torus.nodes()).filter(|&from| from != to) {
+                        let ports = compass.ports(from, to, heading);
+                        assert_ne!(ports, 0);
+                        let distance = compass.distance(from, to, heading);
+                        for port in (0..8).filter(|port| ports >> port & 1 == 1) {
+                            let next = torus.neighbor(from, port).expect("there is a channel");
+                            assert_eq!(compass.distance(next, to, heading), distance - 1);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_of_one_offset_have_equal_ports() {
+        let torus = Torus::new(&[4, 2, 3], &[]).unwrap();
+        let compass = Compass::new(&torus, true);
+        let mut ports = vec![None; compass.offsets()];
+        for from in 0..torus.nodes() {
+            for to in 0..torus.nodes() {
+                let own = compass.ports(from, to, Heading::default());
+                assert_eq!(*ports[compass.offset(from, to)].get_or_insert(own), own);
+            }
+        }
+        assert!(ports.iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn steps_go_round_rings() {
+        let torus = Torus::new(&[4, 5], &[]).unwrap();
+        let compass = Compass::new(&torus, true);
+        let node = |at: [u32; 2]| torus.node(&at).unwrap();
+        assert_eq!(compass.away(node([3, 1]), &[2, -3]), node([1, 3]));
+    }
+}

@@ -1,0 +1,426 @@
+//! What a new packet can do on its way: all detours between two nodes, and the one that pays most.
+//!
+//! Detours depend on how source and destination lie to one another only, so they are found once for each
+//! offset: some 20 bytes for each of a few dozen detours.
+
+use super::profit::{Way, Weights, best_detour};
+use super::{
+    Candidate, Compass, Derouting, Heading, Leg, Midpoint, Nodes, OutFlank, orthants, outflank,
+    wraparound,
+};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::{MAXIMUM_DIMENSIONS, TopologyError, Torus};
+
+/// Packets with less than this distance to go are never derouted.
+pub const LEAST_DISTANCE: u16 = 2;
+
+/// Which detours there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The other orthants: Pick Orthant Routing.
+    Orthants,
+    /// Intermediate nodes: OutFlank Routing.
+    IntermediateNodes {
+        /// Steps outside the minimal orthant, Delta in equations (2) and (3), 1 or more.
+        steps: u32,
+        /// Delta is at least so many hundredths of the distance between the ends, rounded down: section 3.1.2 suggests
+        /// a fraction of it, which bounds the dilation by a factor.
+        percent: u32,
+    },
+}
+
+/// A detour between the nodes of one offset.
+#[derive(Clone, Copy, Debug)]
+struct Detour {
+    /// From the source to where the first leg ends, in steps.
+    steps: [i16; MAXIMUM_DIMENSIONS],
+    /// Hops in all.
+    distance: u16,
+    /// The directions in which the first leg leaves the source, with both halves of a ring.
+    directions: u16,
+    heading: Heading,
+    kind: Derouting,
+}
+
+/// A detour that was decided on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub kind: Derouting,
+    /// Where the first leg ends: the intermediate node, or the destination.
+    pub node: u32,
+    /// What an orthant binds the packet to; for an intermediate node nothing.
+    pub heading: Heading,
+}
+
+/// What is alive, as far as a decision at a source depends on it. The default is all.
+#[derive(Clone, Copy, Debug)]
+pub struct Live<'f> {
+    /// The source's ports that lead somewhere, a bit each.
+    pub ports: u16,
+    /// By node: whether packets can end there; all if `None`.
+    pub ends: Option<&'f [bool]>,
+}
+
+impl Default for Live<'_> {
+    fn default() -> Self {
+        Self { ports: u16::MAX, ends: None }
+    }
+}
+
+/// All detours of a torus, and what they are worth.
+#[derive(Clone, Debug)]
+pub struct Detours {
+    weights: Weights,
+    detours: Vec<Detour>,
+    /// The first detour of each offset; one more at the end.
+    first: Vec<u32>,
+    /// Whether detours may lead over an edge, so that it depends on the source which of them there are.
+    edges: bool,
+}
+
+impl Detours {
+    /// Bytes that they take, about: of an offset a pair that has it, and what a few dozen detours take.
+    pub fn memory_needed(torus: &Torus) -> u64 {
+        // A torus with margins has a few times as many nodes, of a few coordinates each.
+        let margins = u64::from(torus.nodes()) * torus.dimensions() as u64 * 8;
+        Compass::offsets_of(torus) * (16 + 4 + 48 * size_of::<Detour>() as u64) + margins
+    }
+
+    /// Finds all detours. In open dimensions there are outflanking nodes only, as far as the mesh goes: by what lies on
+    /// the other way round, packets are only derouted round rings.
+    ///
+    /// # Errors
+    /// If a mesh is so large that there is no place for nodes beyond its edges.
+    pub fn new(torus: &Torus, family: Family, weights: Weights) -> Result<Self, TopologyError> {
+        // With both halves, so that a half ring's two ways are both minimal.
+        let mut pairs = vec![None; Compass::new(torus, true).offsets()];
+        let own = Compass::new(torus, true);
+        let (wide, margins) = with_margins(torus, family)?;
+        let moved = |node| {
+            let own = torus.coordinates(node);
+            let moved: Vec<u32> =
+                own.iter().zip(&margins).map(|(at, margin)| at + margin).collect();
+            wide.node(&moved).expect("margins make room")
+        };
+        for source in ends(torus) {
+            for destination in 0..torus.nodes() {
+                let pair = &mut pairs[own.offset(source, destination)];
+                pair.get_or_insert_with(|| (moved(source), moved(destination)));
+            }
+        }
+        let (torus, compass) = (&wide, Compass::new(&wide, true));
+        let mut detours = Vec::new();
+        let mut first = vec![0];
+        let mut candidates = Vec::new();
+        for (source, destination) in pairs.into_iter().map(|pair| pair.expect("ends reach all")) {
+            let free = Heading::default();
+            if compass.distance(source, destination, free) >= LEAST_DISTANCE {
+                candidates.clear();
+                find(torus, family, source, destination, &mut candidates);
+                let found = candidates.iter();
+                detours.extend(
+                    found.filter_map(|it| detour(torus, &compass, source, destination, it)),
+                );
+            }
+            first.push(u32::try_from(detours.len()).expect("fewer than 2^32 detours"));
+        }
+        let edges = margins.iter().any(|&margin| margin > 0);
+        Ok(Self { weights, detours, first, edges })
+    }
+
+    /// The detour that pays most for a packet from `source` to `destination`, if one is better than the
+    /// minimal way (equation (17)). Half rings go as `compass` and the bits of `negative` tell.
+    ///
+    /// `used` counts the used flits of each direction; from `full` on a packet has no room. Of a way's directions those
+    /// count that are `live`, and detours through nodes that are not are left out.
+    pub fn decide(
+        &self,
+        compass: &Compass,
+        (source, destination): (u32, u32),
+        negative: u8,
+        (used, full): (&[u32], u32),
+        live: Live<'_>,
+    ) -> Option<Decision> {
+        let offset = compass.offset(source, destination);
+        let detours = &self.detours[self.first[offset] as usize..self.first[offset + 1] as usize];
+        if detours.is_empty() {
+            return None;
+        }
+        let loose = Heading { negative, bound: 0 };
+        let minimal = u32::from(compass.ports(source, destination, loose) & live.ports);
+        let distance = f64::from(compass.distance(source, destination, loose));
+        let ways = detours.iter().map(|detour| {
+            let directions = compass.of_both_halves(detour.directions, negative) & live.ports;
+            let steps = &detour.steps[..compass.dimensions()];
+            let inside = !self.edges || compass.stays(source, steps);
+            let ends = |ends: &[bool]| ends[compass.away(source, steps) as usize];
+            let exists = inside && live.ends.is_none_or(ends);
+            // Without a direction it has no profit.
+            let directions = if exists { directions } else { 0 };
+            let ratio = distance / f64::from(detour.distance);
+            Way::new(u32::from(directions), ratio, &self.weights)
+        });
+        let minimal = Way::new(minimal, 1.0, &self.weights);
+        let best = &detours[best_detour(&minimal, ways, used, full, self.weights.idle)?];
+        let node = compass.away(source, &best.steps[..compass.dimensions()]);
+        let heading = Heading {
+            negative: best.heading.negative | negative & !best.heading.bound,
+            ..best.heading
+        };
+        Some(Decision { kind: best.kind, node, heading })
+    }
+}
+
+/// The torus with so many more nodes at both ends of each open dimension, that no detour from where it lies in the
+/// middle leads over an edge; and how many at each.
+fn with_margins(torus: &Torus, family: Family) -> Result<(Torus, Vec<u32>), TopologyError> {
+    let steps = match family {
+        Family::Orthants => 0,
+        Family::IntermediateNodes { steps, percent } => {
+            let halves = |dimension: usize| {
+                let size = torus.sizes()[dimension];
+                if torus.closed(dimension) { size / 2 } else { size - 1 }
+            };
+            let diameter: u32 = (0..torus.dimensions()).map(halves).sum();
+            steps.max(diameter * percent / 100)
+        }
+    };
+    let open = |&dimension: &usize| !torus.closed(dimension);
+    // Nothing lies farther off than the size less one.
+    let margin = |dimension| match open(&dimension) {
+        true => steps.min(torus.sizes()[dimension] - 1),
+        false => 0,
+    };
+    let margins: Vec<u32> = (0..torus.dimensions()).map(margin).collect();
+    let sizes: Vec<u32> =
+        torus.sizes().iter().zip(&margins).map(|(size, margin)| size + 2 * margin).collect();
+    let open: Vec<usize> = (0..torus.dimensions()).filter(open).collect();
+    Ok((Torus::new(&sizes, &open)?, margins))
+}
+
+/// Sources from which every offset occurs: the corners of the open dimensions.
+fn ends(torus: &Torus) -> Vec<u32> {
+    let mut ends = vec![vec![]];
+    for (dimension, &size) in torus.sizes().iter().enumerate() {
+        let coordinates = if torus.closed(dimension) { vec![0] } else { vec![0, size - 1] };
+        let longer = |end: &Vec<u32>| {
+            let end = end.clone();
+            coordinates.clone().into_iter().map(move |at| [end.clone(), vec![at]].concat())
+        };
+        ends = ends.iter().flat_map(longer).collect();
+    }
+    ends.iter().filter_map(|end| torus.node(end)).collect()
+}
+
+fn find(
+    torus: &Torus,
+    family: Family,
+    source: u32,
+    destination: u32,
+    candidates: &mut Vec<Candidate>,
+) {
+    match family {
+        Family::Orthants => orthants(torus, source, destination, candidates),
+        Family::IntermediateNodes { steps, percent } => {
+            let distance = Leg::minimal(torus, source, destination, 0).distance();
+            let steps = steps.max(distance * percent / 100);
+            let (midpoint, nodes) = (Midpoint::Exact, Nodes::Example);
+            let rule = OutFlank { steps, midpoint, nodes };
+            outflank(torus, source, destination, rule, candidates);
+            if torus.dimensions() > 3 {
+                // The paper gives an order for three dimensions; beyond, the shortest come first.
+                candidates.sort_by_key(Candidate::distance);
+            }
+            wraparound(torus, source, destination, midpoint, candidates);
+        }
+    }
+}
+
+/// A candidate as a detour, unless it is none: if the first or the second leg has minimal directions only.
+fn detour(
+    torus: &Torus,
+    compass: &Compass,
+    source: u32,
+    destination: u32,
+    candidate: &Candidate,
+) -> Option<Detour> {
+    let free = Heading::default();
+    let minimal = compass.ports(source, destination, free);
+    let (heading, distance) = if candidate.kind == Derouting::Orthant {
+        let (negative, bound) = ways_round(torus, &candidate.first, minimal);
+        let heading = Heading { negative, bound };
+        (heading, compass.distance(source, destination, heading))
+    } else {
+        let second = compass.ports(candidate.node, destination, free);
+        if second & !minimal == 0 {
+            return None;
+        }
+        let first = compass.distance(source, candidate.node, free);
+        (free, first + compass.distance(candidate.node, destination, free))
+    };
+    let directions = compass.ports(source, candidate.node, heading);
+    let steps = std::array::from_fn(|dimension| {
+        if dimension >= torus.dimensions() {
+            return 0;
+        }
+        let at = |node| narrow::<i16>(torus.coordinate(node, dimension));
+        at(candidate.node) - at(source)
+    });
+    let is_one = directions & !minimal != 0;
+    is_one.then_some(Detour { steps, distance, directions, heading, kind: candidate.kind })
+}
+
+/// The ways round of an orthant's leg, as [`Heading`] has them; half rings, of which both ways are
+/// minimal, stay free.
+fn ways_round(torus: &Torus, leg: &Leg, minimal: u16) -> (u8, u8) {
+    let dimensions = narrow(torus.dimensions());
+    let set = leg.direction_set(dimensions);
+    let low = (1 << dimensions) - 1;
+    let half_rings = u32::from(minimal) & u32::from(minimal) >> dimensions & low;
+    let closed = (0..torus.dimensions()).filter(|&dimension| torus.closed(dimension));
+    let bound = (set | set >> dimensions) & closed.fold(0, |set, it| set | 1 << it) & !half_rings;
+    (narrow(set >> dimensions & bound), narrow(bound & low))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::profit::{Average, IdleRatio};
+    use super::*;
+
+    const WEIGHTS: Weights =
+        Weights { distance: 2.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
+
+    /// What is used in each direction of an 8x8 torus.
+    fn decide(family: Family, to: [u32; 2], used: [u32; 4]) -> Option<(Vec<u32>, Derouting)> {
+        let torus = Torus::new(&[8, 8], &[]).unwrap();
+        let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
+        let compass = Compass::new(&torus, true);
+        let (source, to) = (torus.node(&[6, 6]).unwrap(), torus.node(&to).unwrap());
+        let decision = detours.decide(&compass, (source, to), 0, (&used, 8), Live::default())?;
+        Some((torus.coordinates(decision.node), decision.kind))
+    }
+
+    const NODES: Family = Family::IntermediateNodes { steps: 2, percent: 0 };
+
+    #[test]
+    fn an_idle_network_has_no_detours() {
+        for family in [Family::Orthants, NODES] {
+            for to in [[0, 6], [1, 1], [7, 3], [2, 6]] {
+                assert_eq!(decide(family, to, [0; 4]), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_direction_is_gone_round() {
+        // Two steps in +x, whose queue is full; the others hold one packet each.
+        let (node, kind) = decide(NODES, [0, 6], [8, 1, 1, 1]).unwrap();
+        assert_ne!(kind, Derouting::Orthant);
+        assert_ne!(node, [7, 6]);
+        let (node, kind) = decide(Family::Orthants, [0, 6], [8, 1, 1, 1]).unwrap();
+        assert_eq!((node, kind), (vec![0, 6], Derouting::Orthant));
+    }
+
+    #[test]
+    fn a_neighbour_is_not_gone_round_to() {
+        for family in [Family::Orthants, NODES] {
+            assert_eq!(decide(family, [7, 6], [8, 1, 1, 1]), None);
+        }
+    }
+
+    /// From (3,3) to (5,6) of a mesh, both of whose minimal ports are full: by (1,8) or (7,1); from its edges by one
+    /// of them, from a corner by none.
+    #[test]
+    fn detours_of_a_mesh_depend_on_how_far_its_edges_are() {
+        let mesh = Torus::new(&[9, 9], &[0, 1]).unwrap();
+        let detours = Detours::new(&mesh, NODES, WEIGHTS).unwrap();
+        let compass = Compass::new(&mesh, true);
+        let decide = |from: [u32; 2], to: [u32; 2], used: [u32; 4]| {
+            let ends = (mesh.node(&from).unwrap(), mesh.node(&to).unwrap());
+            let decision = detours.decide(&compass, ends, 0, (&used, 8), Live::default())?;
+            assert_eq!(decision.kind, Derouting::OutFlank);
+            Some(mesh.coordinates(decision.node))
+        };
+        let (back_in_x, back_in_y) = ([8, 8, 1, 2], [8, 8, 2, 1]);
+        assert_eq!(decide([3, 3], [5, 6], back_in_x), Some(vec![1, 8]));
+        assert_eq!(decide([3, 3], [5, 6], back_in_y), Some(vec![7, 1]));
+        assert_eq!(decide([0, 3], [2, 6], [8, 8, u32::MAX, 1]), Some(vec![4, 1]));
+        assert_eq!(decide([3, 0], [5, 3], [8, 8, 1, u32::MAX]), Some(vec![1, 5]));
+        assert_eq!(decide([0, 0], [2, 3], [8, 8, u32::MAX, u32::MAX]), None);
+        assert_eq!(decide([1, 1], [3, 4], back_in_x), None, "two steps back lead over the edge");
+    }
+
+    /// Four steps in +x: half of them are as many as are told, so that the nodes are those of two steps; all of them
+    /// lead farther out.
+    #[test]
+    fn steps_grow_with_the_distance_if_told() {
+        let torus = Torus::new(&[16, 16], &[]).unwrap();
+        let compass = Compass::new(&torus, true);
+        let aside = |percent, to: u32| {
+            let family = Family::IntermediateNodes { steps: 2, percent };
+            let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
+            let used = (&[8, 1, 8, 8][..], 8);
+            let decision = detours.decide(&compass, (0, to), 0, used, Live::default()).unwrap();
+            torus.coordinates(decision.node)
+        };
+        assert_eq!(aside(0, 4), [6, 2]);
+        assert_eq!(aside(50, 4), [6, 2]);
+        assert_eq!(aside(100, 4), [8, 4]);
+        assert_eq!(aside(99, 4), [7, 3]);
+        assert_eq!(aside(100, 2), [4, 2]);
+    }
+
+    #[test]
+    fn the_half_rings_of_an_orthant_stay_free() {
+        // Half a ring in x both ways; three steps in y.
+        let torus = Torus::new(&[8, 8], &[]).unwrap();
+        let detours = Detours::new(&torus, Family::Orthants, WEIGHTS).unwrap();
+        let compass = Compass::new(&torus, true);
+        let to = torus.node(&[4, 3]).unwrap();
+        let decision =
+            detours.decide(&compass, (0, to), 0, (&[8, 8, 8, 1], 8), Live::default()).unwrap();
+        assert_eq!(decision.heading, Heading { negative: 0b10, bound: 0b10 });
+        assert_eq!(compass.ports(0, to, decision.heading), 0b1101);
+    }
+
+    #[test]
+    fn detours_keep_to_rings_and_to_the_torus() {
+        for (sizes, open) in [
+            (&[4, 2, 2, 2][..], &[][..]),
+            (&[3, 4, 5], &[1]),
+            (&[5, 4, 3], &[0, 1, 2]),
+            (&[6, 2, 3], &[]),
+            (&[5, 1, 4, 3], &[]),
+        ] {
+            let torus = Torus::new(sizes, open).unwrap();
+            let compass = Compass::new(&torus, true);
+            for family in [Family::Orthants, NODES] {
+                let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
+                for source in 0..torus.nodes() {
+                    for destination in 0..torus.nodes() {
+                        let minimal = compass.ports(source, destination, Heading::default());
+                        let used: Vec<u32> = (0..torus.directions())
+                            .map(|port| 1 + 7 * u32::from(minimal >> port & 1))
+                            .collect();
+                        let ends = (source, destination);
+                        let all = Live::default();
+                        let Some(it) = detours.decide(&compass, ends, 0, (&used, 8), all) else {
+                            continue;
+                        };
+                        assert!(it.node < torus.nodes());
+                        for dimension in 0..torus.dimensions() {
+                            let at = |node| torus.coordinate(node, dimension);
+                            let (low, high) =
+                                (at(source).min(at(destination)), at(source).max(at(destination)));
+                            assert!(
+                                torus.closed(dimension)
+                                    || it.kind == Derouting::OutFlank
+                                    || (low..=high).contains(&at(it.node))
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What an algorithm is called, what it does and for which fabrics.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::graph::Graph;
+use super::{ALGORITHMS, nue::Partition};
+use crate::ForwardingTable;
+use flitlab_base::memory::{Shortage, claim};
+use flitlab_fabric::Fabric;
+
+/// An algorithm that makes a forwarding table for any fabric: one row of [`ALGORITHMS`](super::ALGORITHMS), or one
+/// that another crate brings along (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables
+/// from it.
+#[derive(Clone, Copy)]
+pub struct Algorithm {
+    /// As scenarios and the command line call it: small letters, digits and `-`.
+    pub name: &'static str,
+    /// What it does, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    pub doc: &'static str,
+    /// Whether packets can never wait for each other for ever under a table that it makes.
+    pub avoids_deadlock: bool,
+    /// Whether it parts the paths among lanes, of which [`Parameters::lanes`] says how many there are.
+    pub parts_paths: bool,
+    /// Whether it parts destinations among the lanes, as [`Parameters::partition`] says.
+    pub parts_destinations: bool,
+    /// For which fabrics it has a table.
+    pub applies: Applies,
+    /// Bytes that making the table takes at its peak, about.
+    pub memory: fn(&Scale) -> u64,
+    /// Fills in the table of a task.
+    pub make: fn(&mut Task<'_>) -> Result<(), NoTable>,
+}
+
+/// For which fabrics an algorithm has a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applies {
+    /// For every connected fabric, in any number of lanes.
+    Always,
+    /// For every connected fabric, if there are enough lanes.
+    WithLanes,
+    /// For fabrics of certain shapes or sizes.
+    SomeShapes,
+}
+
+/// What the memory of an algorithm depends on.
+pub struct Scale {
+    /// Routers of the fabric.
+    pub routers: u64,
+    /// Terminals of the fabric.
+    pub terminals: u64,
+    /// Ports of all routers, and so channels between routers.
+    pub slots: u64,
+    /// Lanes that the algorithm may use.
+    pub lanes: u64,
+    /// Bytes of a graph of which channel waits for which, as bits.
+    pub dependencies: u64,
+    /// Pairs of channels that follow each other.
+    pub turns: u64,
+}
+
+impl Scale {
+    fn new(fabric: &Fabric, lanes: u8) -> Self {
+        let (routers, terminals) = (u64::from(fabric.routers()), u64::from(fabric.terminals()));
+        let (slots, lanes) = (u64::from(fabric.channel_slots()), u64::from(lanes));
+        let most = (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64).max();
+        // Bits for the channels behind each channel and before it.
+        let most = most.unwrap_or(0);
+        let dependencies = slots * (most.div_ceil(64) * 16 + 16);
+        let turns = slots.saturating_mul(most);
+        Self { routers, terminals, slots, lanes, dependencies, turns }
+    }
+
+    /// So many bytes for each pair of router and terminal, of which the table itself takes 2, and what every
+    /// algorithm takes besides.
+    pub fn pairs(&self, bytes: u64) -> u64 {
+        let pairs = self.routers.saturating_mul(self.terminals).saturating_mul(bytes);
+        pairs.saturating_add(self.slots * 64 + self.routers * 128 + self.terminals * 16)
+    }
+}
+
+/// A table that is to be made.
+pub struct Task<'f> {
+    /// The fabric, whose live terminals are the destinations.
+    pub fabric: &'f Fabric,
+    /// What the algorithm may use.
+    pub parameters: &'f Parameters,
+    /// The table: empty, and all in lane 0, at first.
+    pub table: ForwardingTable,
+    /// Destinations whose paths follow the escape tree, if the algorithm counts them (Nue).
+    pub escape_falls: Option<u32>,
+    pub(super) graph: Graph,
+}
+
+impl PartialEq for Algorithm {
+    /// Names are unique.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = ALGORITHMS.into_iter().find(|known| known.name == name);
+        found.ok_or_else(|| {
+            let names = ALGORITHMS.map(|known| known.name);
+            format!("there is no algorithm {name}; there are {}", names.join(", "))
+        })
+    }
+}
+
+/// What algorithms may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// Virtual lanes that there are, from 1 to 16.
+    pub lanes: u8,
+    /// How Nue parts the destinations among the lanes.
+    pub partition: Partition,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { lanes: 8, partition: Partition::default() }
+    }
+}
+
+/// A table, and what its algorithm counted.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    pub table: ForwardingTable,
+    /// Destinations whose paths follow the escape tree (Nue).
+    pub escape_falls: Option<u32>,
+}
+
+/// Why an algorithm has no table for a fabric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTable {
+    /// It needs more virtual lanes than there are.
+    #[error("{algorithm} needs more than {lanes} virtual lanes here")]
+    Lanes { algorithm: &'static str, lanes: u8 },
+    /// It is for tori and meshes, and the routers are not arranged as one.
+    #[error(
+        "{algorithm} is for tori and meshes; these routers are not known to be arranged as one"
+    )]
+    NoGrid { algorithm: &'static str },
+    /// It has a service level bit for each of four dimensions that close into rings, and there are more.
+    #[error("{algorithm} is for at most 4 dimensions that close into rings, not {dimensions}")]
+    Rings { algorithm: &'static str, dimensions: u8 },
+    /// It is for fat trees, and a cable joins two routers of the same level, by their names.
+    #[error(
+        "{algorithm} is for fat trees; here a cable joins {one} and {other}, which are both {level} hops from the \
+         nearest router with terminals"
+    )]
+    NoTree { algorithm: &'static str, one: String, other: String, level: u32 },
+    /// The way that it would take between two routers, by their names, does not exist.
+    #[error("{algorithm} has no way from {from} to {to}: {reason}")]
+    NoWay { algorithm: &'static str, from: String, to: String, reason: &'static str },
+    /// Making it takes more memory than there is.
+    #[error("{0}")]
+    Memory(Shortage),
+    /// Its paths round the failed routers close a cycle.
+    #[error("{algorithm} can't lead round so many failed routers without a cycle")]
+    Cycle { algorithm: &'static str },
+    /// Another reason: a sentence without a full stop.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Algorithm {
+    /// A row for an algorithm that works on every connected fabric in one lane, takes no memory but the table's, and
+    /// promises nothing; what is otherwise is said in its place: `Self { avoids_deadlock: true, ..Self::plain(...) }`.
+    pub const fn plain(
+        name: &'static str,
+        doc: &'static str,
+        make: fn(&mut Task<'_>) -> Result<(), NoTable>,
+    ) -> Self {
+        Self {
+            name,
+            doc,
+            avoids_deadlock: false,
+            parts_paths: false,
+            parts_destinations: false,
+            applies: Applies::Always,
+            memory: |at| at.pairs(2),
+            make,
+        }
+    }
+
+    /// Makes the table of a fabric.
+    ///
+    /// # Errors
+    /// If the algorithm does not apply to the fabric, or there is too little memory.
+    pub fn generate(&self, fabric: &Fabric, parameters: &Parameters) -> Result<Generated, NoTable> {
+        let what = format!("a table of {} here", self.name);
+        let needed = (self.memory)(&Scale::new(fabric, parameters.lanes));
+        claim(what, needed).map_err(NoTable::Memory)?;
+        let (graph, table) = (Graph::new(fabric), ForwardingTable::empty(fabric));
+        let mut task = Task { fabric, parameters, table, escape_falls: None, graph };
+        (self.make)(&mut task)?;
+        Ok(Generated { table: task.table, escape_falls: task.escape_falls })
+    }
+}

@@ -1,0 +1,176 @@
+//! DFSSSP (Domke, Hoefler, Nagel, "Deadlock-Free Oblivious Routing for Arbitrary Topologies", 2011): the paths of
+//! SSSP, parted among lanes so that none has a cycle.
+//!
+//! The paper starts with all paths in one lane and breaks cycle by cycle, by moving the paths that need its
+//! weakest dependency to the next lane. That also moves paths that would fit once others have gone: on the
+//! slides' 6x5x5 torus 16 lanes did not suffice for it, where this does with 8 (OpenSM, which meets the cycles
+//! in another order, needs 9). Here destinations that are near each other prefer the same lane, since their
+//! paths go together well; each path goes into its destination's lane, or into the next one in which it closes
+//! no cycle. If a few find none, all are dealt anew, those first that found none.
+//!
+//! So all lanes are used, unless one is enough.
+//!
+//! `dfsssp-balanced` takes the paths of P²-SSSP, relieves their fullest channels (balance.rs), which shortest paths of
+//! few alternatives need on Dragonflies, and parts them likewise.
+
+use super::balance::{Keeps, balance};
+use super::dependency::{Dependencies, Numbering};
+use super::graph::Graph;
+use super::nue::Partition;
+use super::sssp::{p2_sssp, sssp};
+use super::{Algorithm, Applies, NoTable};
+use crate::forwarding::NO_PORT;
+use crate::{ForwardingTable, Lanes};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::Channel;
+
+impl Algorithm {
+    /// `dfsssp`.
+    pub const DFSSSP: Self = Self {
+        avoids_deadlock: true,
+        parts_paths: true,
+        applies: Applies::WithLanes,
+        memory: |at| at.pairs(3).saturating_add(at.lanes * (at.dependencies + at.turns * 5)),
+        ..Self::plain(
+            "dfsssp",
+            "the paths of sssp, parted among lanes so that none has a cycle.",
+            |task| {
+                sssp(&task.graph, &mut task.table);
+                part("dfsssp", &task.graph, &mut task.table, task.parameters.lanes)
+            },
+        )
+    };
+
+    /// `dfsssp-balanced`.
+    pub const DFSSSP_BALANCED: Self = Self {
+        memory: |at| at.pairs(15).saturating_add(at.lanes * (at.dependencies + at.turns * 9)),
+        make: |task| {
+            p2_sssp(&task.graph, &mut task.table);
+            balance(&task.graph, &mut task.table, Keeps::Lengths);
+            part("dfsssp-balanced", &task.graph, &mut task.table, task.parameters.lanes)
+        },
+        name: "dfsssp-balanced",
+        doc: "shortest paths, the fullest channels relieved, parted among lanes so that none has a cycle.",
+        ..Self::DFSSSP
+    };
+}
+
+/// How often paths are dealt to lanes before that is given up.
+const ROUNDS: usize = 8;
+
+/// Parts the paths of a table among lanes.
+///
+/// # Errors
+/// If the lanes don't suffice.
+fn part(
+    algorithm: &'static str,
+    graph: &Graph,
+    table: &mut ForwardingTable,
+    lanes: u8,
+) -> Result<(), NoTable> {
+    let one = deal(graph, table, 1, 1).map(|_| Lanes::One);
+    let dealt = one.or_else(|| deal(graph, table, lanes, ROUNDS).map(Lanes::ByPair));
+    table.set_lanes(dealt.ok_or(NoTable::Lanes { algorithm, lanes })?);
+    Ok(())
+}
+
+/// The lane of each path, by destination terminal, then router; `None` if the lanes don't suffice.
+fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) -> Option<Vec<u8>> {
+    let sources =
+        |end: u32| graph.all_routers().filter(move |&at| graph.hosts(at) > 0 && at != end);
+    let mut lane_of_terminal = vec![0; table.terminals() as usize];
+    for (lane, part) in Partition::Near.parts(graph, lanes).iter().enumerate() {
+        for destination in part {
+            lane_of_terminal[destination.terminal as usize] = lane;
+        }
+    }
+    let mut paths = Vec::new();
+    for destination in &graph.destinations {
+        let terminal = destination.terminal;
+        let lane = lane_of_terminal[terminal as usize];
+        paths.extend(sources(destination.router).map(|source| Path { terminal, source, lane }));
+    }
+    let all = paths.len();
+    let numbering = Numbering::new(graph);
+    let mut lane_of = vec![0; graph.routers() * table.terminals() as usize];
+    let mut channels = Vec::new();
+    for _ in 0..rounds {
+        let layer = || Layer {
+            graph,
+            numbering: &numbering,
+            used: Dependencies::new(graph),
+            refused: vec![false; numbering.count()],
+        };
+        let mut layers: Vec<Layer<'_>> = (0..lanes).map(|_| layer()).collect();
+        let (mut dealt, mut lost) = (Vec::new(), Vec::new());
+        for path in paths {
+            path.channels(graph, table, &mut channels);
+            let mut others = (path.lane..layers.len()).chain(0..path.lane);
+            match others.find(|&lane| layers[lane].take(&channels)) {
+                Some(lane) => {
+                    let place = path.terminal as usize * graph.routers() + path.source as usize;
+                    lane_of[place] = narrow(lane);
+                    dealt.push(path);
+                }
+                None if rounds == 1 => return None,
+                // Another deal helps a few.
+                None if 100 * lost.len() > all => return None,
+                None => lost.push(path),
+            }
+        }
+        if lost.is_empty() {
+            return Some(lane_of);
+        }
+        lost.append(&mut dealt);
+        paths = lost;
+    }
+    None
+}
+
+/// From a router to a terminal.
+struct Path {
+    terminal: u32,
+    source: u32,
+    /// That of the destination.
+    lane: usize,
+}
+
+impl Path {
+    fn channels(&self, graph: &Graph, table: &mut ForwardingTable, channels: &mut Vec<Channel>) {
+        let row = table.row(self.terminal);
+        channels.clear();
+        let mut at = self.source;
+        while row[at as usize] != NO_PORT {
+            let channel = graph.first(at) + u32::from(row[at as usize]);
+            channels.push(channel);
+            at = graph.target(channel);
+        }
+    }
+}
+
+/// A lane and the dependencies of its paths.
+struct Layer<'a> {
+    graph: &'a Graph,
+    numbering: &'a Numbering,
+    used: Dependencies<'a>,
+    /// By dependency, whether it has been found to close a cycle by itself. It always will.
+    refused: Vec<bool>,
+}
+
+impl Layer<'_> {
+    /// Takes a path into the lane, unless it closes a cycle.
+    fn take(&mut self, channels: &[Channel]) -> bool {
+        let Self { graph, numbering, used, refused } = self;
+        let number = |pair: &[Channel]| numbering.number(pair[0], graph.port(pair[1]));
+        if channels.windows(2).any(|pair| refused[number(pair)]) {
+            return false;
+        }
+        if used.insert_all(channels.windows(2)) {
+            return true;
+        }
+        for pair in channels.windows(2) {
+            refused[number(pair)] = used.closes_cycle(pair[0], pair[1]);
+        }
+        false
+    }
+}

@@ -1,0 +1,68 @@
+//! LASH-TOR (Skeie, Lysne, Flich, López, Robles, Duato, "LASH-TOR: A Generic Transition-Oriented Routing
+//! Algorithm", 2004): packets change to the next lane where their path would close a cycle in the present one.
+//!
+//! In the paper each path has lane changes of its own. Where routers know a packet by its destination alone,
+//! the lane of a channel depends on the router that it leaves and the destination. It is the highest of the
+//! lanes in which packets arrive, and one more if that closes a cycle. The paths are those of SSSP.
+
+use super::dependency::Dependencies;
+use super::graph::Graph;
+use super::sssp::sssp;
+use super::{Algorithm, Applies, NoTable};
+use crate::forwarding::NO_PORT;
+use crate::{ForwardingTable, Lanes};
+use flitlab_fabric::NONE;
+
+impl Algorithm {
+    /// `lash-tor`.
+    pub const LASH_TOR: Self = Self {
+        avoids_deadlock: true,
+        parts_paths: true,
+        applies: Applies::WithLanes,
+        memory: |at| at.pairs(3).saturating_add(at.lanes * at.dependencies),
+        ..Self::plain(
+            "lash-tor",
+            "the paths of sssp, changing lanes where they would close a cycle.",
+            |task| lash_tor(&task.graph, &mut task.table, task.parameters.lanes),
+        )
+    };
+}
+
+/// Fills in the table.
+///
+/// # Errors
+/// If the lanes don't suffice.
+fn lash_tor(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
+    sssp(graph, table);
+    let routers = graph.routers();
+    let mut used: Vec<_> = (0..lanes).map(|_| Dependencies::new(graph)).collect();
+    let mut lane_of = vec![0u8; routers * table.terminals() as usize];
+    let (mut hops, mut order) = (vec![NONE; routers], Vec::new());
+    for &destination in &graph.destinations {
+        let row = table.row(destination.terminal);
+        let channel = |router: u32| graph.first(router) + u32::from(row[router as usize]);
+        let start = destination.terminal as usize * routers;
+        let lane_of = &mut lane_of[start..start + routers];
+        graph.fill_hops(destination.router, &mut hops, &mut order);
+        for &router in order[1..].iter().rev() {
+            let comes = |&(from, _): &(u32, _)| row[from as usize] != NO_PORT;
+            let arriving: Vec<(u8, [u32; 2])> = graph
+                .inputs(router)
+                .map(|input| (graph.source(input), input))
+                .filter(comes)
+                .filter(|&(from, input)| channel(from) == input)
+                .map(|(from, input)| (lane_of[from as usize], [input, channel(router)]))
+                .collect();
+            let highest = arriving.iter().map(|(lane, _)| *lane).max().unwrap_or(0);
+            let staying = arriving.iter().filter(|(lane, _)| *lane == highest);
+            let stays = used[usize::from(highest)].insert_all(staying.map(|(_, pair)| &pair[..]));
+            let lane = highest + u8::from(!stays);
+            if lane == lanes {
+                return Err(NoTable::Lanes { algorithm: "lash-tor", lanes });
+            }
+            lane_of[router as usize] = lane;
+        }
+    }
+    table.set_lanes(Lanes::ByHop(lane_of));
+    Ok(())
+}

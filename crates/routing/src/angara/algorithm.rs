@@ -1,0 +1,76 @@
+//! What an algorithm is called and what it does.
+
+use std::fmt;
+
+use super::{Choices, LowerBound, Parameters};
+use crate::RouteTable;
+use crate::path_selection::NoCandidates;
+
+/// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that
+/// another crate brings along (`scenario::Document::with_angara_algorithm`).
+#[derive(Clone, Copy)]
+pub struct Algorithm {
+    /// As scenarios and the command line call it: small letters, digits and `-`.
+    pub name: &'static str,
+    /// What it does, in a sentence that ends in a full stop; for the reference page.
+    pub doc: &'static str,
+    /// Whether the table depends on the scenario's seed.
+    pub is_random: bool,
+    /// Makes a table with a route for every pair that has a legal one. The last argument is the seed.
+    ///
+    /// # Errors
+    /// If the algorithm has no table for these choices.
+    pub table: fn(&Choices<'_>, &Parameters, u64) -> Result<Generated, NoTable>,
+}
+
+/// Why an algorithm has no table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTable {
+    /// The linear program would take too long.
+    #[error(
+        "{algorithm} is for at most {most} routes of pairs that have several; here there are {routes}: use balanced"
+    )]
+    TooLarge { algorithm: &'static str, routes: u64, most: u64 },
+    /// The solver of linear programs gave up.
+    #[error("{algorithm}: the linear program was not solved: {reason}")]
+    NotSolved { algorithm: &'static str, reason: String },
+    /// There are too many routes to count.
+    #[error("{algorithm}: {reason}")]
+    Selection { algorithm: &'static str, reason: NoCandidates },
+    /// Neither a better table was found, nor that there is none.
+    #[error(
+        "{algorithm} found a table with a maximum load of {maximum}, and proved that none has less than {bound}, but \
+         nothing in between: use balanced, which gives that table"
+    )]
+    Open { algorithm: &'static str, maximum: u32, bound: u32 },
+}
+
+impl PartialEq for Algorithm {
+    /// Names are unique.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+/// A table, and what its algorithm counted.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    pub table: RouteTable,
+    /// How often SSSP searched from a source (Algorithm 4; the paper's Figure 4).
+    pub sssp_calls: Option<u64>,
+    /// The lower bound that Balanced has found.
+    pub bound: Option<LowerBound>,
+}
+
+impl Generated {
+    /// A table of which nothing was counted.
+    pub fn new(table: RouteTable) -> Self {
+        Self { table, sssp_calls: None, bound: None }
+    }
+}

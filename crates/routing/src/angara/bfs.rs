@@ -1,0 +1,405 @@
+//! The paper's BFS (Algorithms 1 and 2): from one source after the other a breadth-first search of the
+//! routing graph.
+//!
+//! The routing graph has for each node a vertex for what a packet there may have done: nothing yet, a first
+//! step, a list of directions, a last step (section 3.1). Its edges follow from that, so they are not stored.
+//! In each level vertices come in ascending order of the routes that cross their outgoing channels,
+//! and a vertex keeps the parent that reaches it first. The next source is the one farthest from the
+//! latest. What else the order depends on the paper leaves open: [`Reading`]. Usually it is the sum of the
+//! loads here, which gives better tables than the published ones; [`Reading::TABLE_2`] comes nearest to these.
+
+use super::reading::{NextSource, Reading, RouteEnds, VertexKey, VertexTies};
+use super::{Algorithm, Generated};
+use super::{Freedoms, Region, Turns};
+use crate::{Header, RouteTable};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::Channel;
+
+impl Algorithm {
+    /// `bfs`.
+    pub const BFS: Self = Self {
+        name: "bfs",
+        doc: "the published BFS, by breadth-first searches.",
+        is_random: false,
+        table: |choices, parameters, _| {
+            Ok(Generated::new(bfs(choices.region(), parameters.freedoms, parameters.bfs)))
+        },
+    };
+}
+
+const NONE: u32 = u32::MAX;
+
+/// What a packet at a node may have done: a kind of vertex. It forgets the first step once directions
+/// follow, and these once the last step is made; a route's whole header is read from its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Past {
+    header: Header,
+    /// The direction of the latest step; none at the source.
+    latest: Option<u32>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    Begin,
+    FirstStep,
+    Directions,
+    LastStep,
+}
+
+/// A step from one kind of vertex to another.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    direction: u32,
+    kind: u32,
+    /// Whether it is against the direction order, and so needs an allowed turn.
+    against: bool,
+}
+
+/// The kinds of vertices and the steps between them, alike at every node.
+struct Kinds {
+    pasts: Vec<Past>,
+    steps: Vec<Vec<Step>>,
+}
+
+impl Kinds {
+    fn new(dimensions: usize, first_and_last_steps: bool) -> Self {
+        let begin = Past { header: Header::default(), latest: None, stage: Stage::Begin };
+        let mut kinds = Self { pasts: vec![begin], steps: Vec::new() };
+        let mut place = 0;
+        while let Some(&past) = kinds.pasts.get(place) {
+            let next = onward(past, narrow(dimensions), first_and_last_steps);
+            let steps = next
+                .into_iter()
+                .map(|(past, against)| Step {
+                    direction: past.latest.expect("a step was made"),
+                    kind: kinds.number(past),
+                    against,
+                })
+                .collect();
+            kinds.steps.push(steps);
+            place += 1;
+        }
+        kinds
+    }
+
+    fn number(&mut self, past: Past) -> u32 {
+        let known = self.pasts.iter().position(|&other| other == past);
+        narrow(known.unwrap_or_else(|| {
+            self.pasts.push(past);
+            self.pasts.len() - 1
+        }))
+    }
+}
+
+/// The pasts that one more step leads to, and whether that step is against the direction order.
+fn onward(past: Past, dimensions: u32, first_and_last_steps: bool) -> Vec<(Past, bool)> {
+    let mut next = Vec::new();
+    let latest = past.latest;
+    for direction in 0..2 * dimensions {
+        let (dimension, positive) = ((direction % dimensions) as usize, direction < dimensions);
+        if latest.is_some_and(|latest| latest.abs_diff(direction) == dimensions) {
+            continue;
+        }
+        let step = |header, stage| Past { header, latest: Some(direction), stage };
+        let list = if past.stage == Stage::FirstStep { Header::default() } else { past.header };
+        let directions = step(list.with_direction(dimension, positive), Stage::Directions);
+        let ascends = latest.is_none_or(|latest| latest < direction);
+        match past.stage {
+            Stage::Begin => {
+                next.push((directions, false));
+                if positive && first_and_last_steps {
+                    let header = past.header.with_first_step(dimension);
+                    next.push((step(header, Stage::FirstStep), false));
+                }
+            }
+            Stage::FirstStep if latest != Some(direction) => next.push((directions, !ascends)),
+            Stage::Directions => {
+                let own = past.header.direction(dimension);
+                if latest == Some(direction) || ascends && own.is_none() {
+                    next.push((directions, false));
+                }
+                if !positive && first_and_last_steps && latest != Some(direction) {
+                    let header = Header::default().with_last_step(dimension);
+                    next.push((step(header, Stage::LastStep), !ascends));
+                }
+            }
+            Stage::FirstStep | Stage::LastStep => {}
+        }
+    }
+    next
+}
+
+/// A route for every pair of a region that has one.
+pub fn bfs(region: &Region<'_>, freedoms: Freedoms, reading: Reading) -> RouteTable {
+    let turns = freedoms.turns(region);
+    let dimensions = region.torus().dimensions();
+    let mut waiting = reading.numbering.nodes(region);
+    let mut numbers = vec![0; region.fabric().routers() as usize];
+    for (number, &node) in waiting.iter().enumerate() {
+        numbers[node as usize] = narrow(number);
+    }
+    let mut search = Search {
+        region,
+        reading,
+        numbers,
+        turns,
+        kinds: Kinds::new(dimensions, freedoms.first_and_last_steps),
+        loads: vec![0; region.fabric().channel_slots() as usize],
+        parents: Vec::new(),
+        ends: Vec::new(),
+    };
+    let mut table = RouteTable::empty(region.fabric());
+    let mut source = waiting.first().copied();
+    while let Some(node) = source {
+        waiting.retain(|&other| other != node);
+        let hops = search.routes_from(node, &mut table);
+        source = waiting.iter().copied().reduce(|farthest, other| {
+            let farther = match reading.next {
+                NextSource::First => hops[other as usize] > hops[farthest as usize],
+                NextSource::Last => hops[other as usize] >= hops[farthest as usize],
+            };
+            if farther { other } else { farthest }
+        });
+    }
+    table
+}
+
+struct Search<'r, 'f> {
+    region: &'r Region<'f>,
+    reading: Reading,
+    /// For each node its number.
+    numbers: Vec<u32>,
+    turns: Turns,
+    kinds: Kinds,
+    /// Routes across each channel: the weights of the edges.
+    loads: Vec<u32>,
+    /// For each vertex (node, then kind) the vertex before it.
+    parents: Vec<u32>,
+    /// For each node the vertex by which routes end there.
+    ends: Vec<u32>,
+}
+
+impl Search<'_, '_> {
+    fn vertex(&self, node: u32, kind: u32) -> u32 {
+        node * narrow::<u32>(self.kinds.pasts.len()) + kind
+    }
+
+    fn node_and_kind(&self, vertex: u32) -> (u32, u32) {
+        let kinds: u32 = narrow(self.kinds.pasts.len());
+        (vertex / kinds, vertex % kinds)
+    }
+
+    /// The vertices after one, with the channels to them.
+    fn successors(&self, vertex: u32) -> impl Iterator<Item = (u32, Channel)> + '_ {
+        let (node, kind) = self.node_and_kind(vertex);
+        let latest = self.kinds.pasts[kind as usize].latest;
+        self.kinds.steps[kind as usize].iter().filter_map(move |step| {
+            let against = step.against
+                && !latest.is_some_and(|latest| self.turns.allows(node, latest, step.direction));
+            if against {
+                return None;
+            }
+            let next = self.region.step(node, step.direction)?;
+            Some((self.vertex(next, step.kind), self.region.channel(node, step.direction)))
+        })
+    }
+
+    /// The channel by which a vertex was reached; none for the start.
+    fn arrival(&self, vertex: u32) -> Option<Channel> {
+        let (_, kind) = self.node_and_kind(vertex);
+        let direction = self.kinds.pasts[kind as usize].latest?;
+        let (before, _) = self.node_and_kind(self.parents[vertex as usize]);
+        Some(self.region.channel(before, direction))
+    }
+
+    /// Where a vertex comes in its level, by the reading: its key, then what decides between equal ones.
+    fn place(&self, vertex: u32) -> (u64, i64) {
+        let load = |channel: Channel| u64::from(self.loads[channel as usize]);
+        let leaving = || self.successors(vertex).map(|(_, channel)| load(channel));
+        let key = match self.reading.key {
+            VertexKey::Sum => leaving().sum(),
+            VertexKey::Least => leaving().min().unwrap_or(0),
+            VertexKey::Most => leaving().max().unwrap_or(0),
+            VertexKey::Arrival => self.arrival(vertex).map_or(0, load),
+        };
+        let (node, kind) = self.node_and_kind(vertex);
+        let number = i64::from(self.vertex(self.numbers[node as usize], kind));
+        let tie = match self.reading.ties {
+            VertexTies::Reached => 0,
+            VertexTies::Ascending => number,
+            VertexTies::Descending => -number,
+        };
+        (key, tie)
+    }
+
+    /// Algorithm 2 from one source; gives the hops to each node.
+    fn routes_from(&mut self, source: u32, table: &mut RouteTable) -> Vec<u32> {
+        let nodes = self.region.fabric().routers();
+        let vertices: u32 = narrow(nodes as usize * self.kinds.pasts.len());
+        self.parents.clear();
+        self.parents.resize(vertices as usize, NONE);
+        self.ends.clear();
+        self.ends.resize(nodes as usize, NONE);
+        let dimensions = narrow(self.region.torus().dimensions());
+        let mut hops = vec![0; nodes as usize];
+        let start = self.vertex(source, 0);
+        self.parents[start as usize] = start;
+        let mut level = vec![start];
+        let mut length = 0;
+        while !level.is_empty() {
+            let reached = (self.reading.ends == RouteEnds::Reached).then(|| level.clone());
+            level.sort_by_cached_key(|&vertex| self.place(vertex));
+            for vertex in reached.as_ref().unwrap_or(&level) {
+                let (node, _) = self.node_and_kind(*vertex);
+                if self.ends[node as usize] == NONE {
+                    self.ends[node as usize] = *vertex;
+                    hops[node as usize] = length;
+                }
+            }
+            length += 1;
+            let mut next_level = Vec::new();
+            for &vertex in &level {
+                let next: Vec<u32> = self.successors(vertex).map(|(next, _)| next).collect();
+                for next in next {
+                    if self.parents[next as usize] == NONE {
+                        self.parents[next as usize] = vertex;
+                        next_level.push(next);
+                    }
+                }
+            }
+            level = next_level;
+        }
+        for &destination in self.region.nodes().iter().filter(|&&node| node != source) {
+            let mut vertex = self.ends[destination as usize];
+            if vertex == NONE {
+                continue;
+            }
+            let mut header = Header::default();
+            let end = vertex;
+            while vertex != start {
+                let past = self.kinds.pasts[self.node_and_kind(vertex).1 as usize];
+                let direction = past.latest.expect("not the start");
+                header = with_step(header, past.stage, direction, dimensions, vertex == end);
+                let channel = self.arrival(vertex).expect("not the start");
+                self.loads[channel as usize] += 1;
+                vertex = self.parents[vertex as usize];
+            }
+            table.set(source, destination, header);
+        }
+        hops
+    }
+}
+
+/// A header with one of its path's steps. A first step that is the only one is a direction.
+fn with_step(header: Header, stage: Stage, direction: u32, dimensions: u32, only: bool) -> Header {
+    let dimension = (direction % dimensions) as usize;
+    match stage {
+        Stage::FirstStep if !only => header.with_first_step(dimension),
+        Stage::LastStep => header.with_last_step(dimension),
+        _ => header.with_direction(dimension, direction < dimensions),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Choices, Named, Numbering};
+    use super::*;
+    use crate::{Quality, prove};
+    use flitlab_fabric::{Faults, Torus};
+
+    /// Section 3.1: begin, n first steps, 3^n - 1 lists of directions, n last steps; the end is not kept.
+    #[test]
+    fn the_graph_has_the_vertices_of_the_paper() {
+        for (dimensions, lists) in [(2, 8), (3, 26), (4, 80)] {
+            let kinds = Kinds::new(dimensions, true);
+            let count = |stage| kinds.pasts.iter().filter(|past| past.stage == stage).count();
+            assert_eq!(count(Stage::Begin), 1);
+            assert_eq!(count(Stage::FirstStep), dimensions);
+            assert_eq!(count(Stage::Directions), lists);
+            assert_eq!(count(Stage::LastStep), dimensions);
+        }
+    }
+
+    /// What BFS makes of a torus: its figures, after the proof.
+    fn quality(sizes: &[u32], cables: &[(u32, u32)], reading: Reading) -> Quality {
+        let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
+        let fabric = Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap();
+        let region = Region::new(&fabric);
+        let table = bfs(&region, Freedoms::default(), reading);
+        let proof = prove(&fabric, &table);
+        assert!(proof.holds(), "{reading:?}: {}", proof.flaws[0].describe(&fabric));
+        let choices = Choices::new(region, Freedoms::default());
+        let shortest: u64 = choices.pairs.iter().map(|pair| u64::from(pair.hops)).sum();
+        let quality = Quality::new(choices.region(), &table);
+        assert_eq!((quality.hops_mean * quality.routed as f64).round() as u64, shortest);
+        quality
+    }
+
+    #[test]
+    fn every_pair_gets_a_shortest_legal_route_in_every_reading() {
+        for reading in Reading::all() {
+            for (sizes, cables) in [
+                (&[4, 2, 2, 2][..], &[][..]),
+                (&[5, 4], &[]),
+                (&[4, 4, 3], &[(0, 0), (21, 1), (42, 2)]),
+            ] {
+                quality(sizes, cables, reading);
+            }
+        }
+    }
+
+    /// Maximum, minimum, and sigma(4) in thousandths.
+    fn loads(sizes: &[u32], reading: Reading) -> (u64, u64, u64) {
+        let load = quality(sizes, &[], reading).load;
+        (load.maximum, load.minimum, (1e3 * load.sigma_4).round() as u64)
+    }
+
+    /// Table 2 has maximum loads of 1, 2, 6, 18 and 48, the same minimum loads, and sigmas of 0, 0, 1.429, 4.341
+    /// and 12.254.
+    #[test]
+    fn the_reading_of_table_2_has_its_minimum_loads_and_nearly_its_maximum_loads() {
+        let of = |sizes| loads(sizes, Reading::TABLE_2);
+        assert_eq!([of(&[2]), of(&[4])], [(1, 1, 0), (2, 2, 0)]);
+        assert_eq!(of(&[4, 2]), (6, 2, 1257));
+        assert_eq!(of(&[4, 2, 2]), (17, 3, 4019));
+        assert_eq!(of(&[4, 2, 2, 2]), (46, 3, 11178));
+    }
+
+    /// Table 2's maximum loads on 8, 16 and 32 nodes, but not on 4, where it has 2.
+    #[test]
+    fn another_reading_has_the_maximum_loads_of_table_2_on_all_but_four_nodes() {
+        let reading = Reading {
+            key: VertexKey::Least,
+            ties: VertexTies::Descending,
+            ends: RouteEnds::Sorted,
+            next: NextSource::First,
+            numbering: Numbering::XSlowest,
+        };
+        let maximum = |sizes| loads(sizes, reading).0;
+        assert_eq!([maximum(&[4, 2]), maximum(&[4, 2, 2]), maximum(&[4, 2, 2, 2])], [6, 18, 48]);
+        assert_eq!(maximum(&[4]), 3);
+    }
+
+    #[test]
+    fn the_usual_reading_stays_what_it_was() {
+        assert_eq!(loads(&[4, 2, 2, 2], Reading::default()), (34, 2, 8483));
+    }
+
+    #[test]
+    fn each_choice_of_a_reading_changes_the_loads() {
+        fn changed<N: Named>(with: impl Fn(N) -> Reading) {
+            let mut found: Vec<_> =
+                N::ALL.iter().map(|row| loads(&[4, 2, 2], with(row.0))).collect();
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found.len(), N::ALL.len(), "{found:?}");
+        }
+        let usual = Reading::TABLE_2;
+        changed(|key| Reading { key, ..usual });
+        changed(|ties| Reading { ties, ..usual });
+        changed(|ends| Reading { ends, ..usual });
+        changed(|next| Reading { next, ..usual });
+        changed(|numbering| Reading { numbering, ..usual });
+    }
+}

@@ -1,0 +1,47 @@
+//! Balanced direction order (after J. M. Montañana and others, "Balanced dimension-order routing for k-ary n-cubes",
+//! 2009; reference 17 of papers/angara-routing): the route of each pair follows from where its nodes lie.
+//!
+//! Direction order leaves a choice only where half a ring is to be gone. Routers whose coordinates have an even sum go
+//! such halves by the first of a pair's routes without first and last steps, the others by the last: on a whole torus
+//! plus and minus in turn. It does not look at loads, so it suits neither meshes nor failures.
+
+use super::{Algorithm, Choices, Generated, Pair, Selection};
+use flitlab_base::narrow::narrow;
+
+impl Algorithm {
+    /// `direction-order`.
+    pub const DIRECTION_ORDER: Self = Self {
+        name: "direction-order",
+        doc: "direction order with half rings gone both ways in turn.",
+        is_random: false,
+        table: |choices, _, _| Ok(Generated::new(choices.table(&direction_order(choices)))),
+    };
+}
+
+/// The first plain route from nodes with an even coordinate sum, the last from the others; if a pair has none, of all.
+fn direction_order(choices: &Choices<'_>) -> Selection {
+    Selection::new(choices, |place| {
+        let pair = &choices.pairs[place];
+        let is_plain = |number: &usize| {
+            let header = choices.header(pair, *number);
+            header.first_step().is_none() && header.last_step().is_none()
+        };
+        let mut plain = (0..pair.routes()).filter(is_plain);
+        let number = if is_odd(choices, pair) { plain.next_back() } else { plain.next() };
+        number.map_or_else(|| of_all(choices, pair), narrow)
+    })
+}
+
+/// The first route from nodes with an even coordinate sum, the last from the others.
+pub(super) fn alternating(choices: &Choices<'_>) -> Selection {
+    Selection::new(choices, |place| of_all(choices, &choices.pairs[place]))
+}
+
+fn of_all(choices: &Choices<'_>, pair: &Pair) -> u16 {
+    if is_odd(choices, pair) { pair.routes - 1 } else { 0 }
+}
+
+/// Whether the coordinates of a pair's source have an odd sum.
+fn is_odd(choices: &Choices<'_>, pair: &Pair) -> bool {
+    choices.region().torus().coordinates(pair.source).iter().sum::<u32>() % 2 == 1
+}

@@ -1,0 +1,133 @@
+//! The paper's Genetic algorithm (section 4.2): a chromosome is a route number for every pair, its fitness
+//! is sigma(4) of the channel loads.
+//!
+//! 100 chromosomes; both parents of a child are drawn from all (panmixia), two-point crossover, each
+//! gene of a child mutates with a probability of 2%. The best 100 of parents and children live on. It
+//! ends after 30 generations in a row that do not improve the best. (The paper also stops when an
+//! improvement is below 5% of the best; taken literally that ends it within a few generations, far
+//! from the tables it reports, so it is left out.)
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::{Algorithm, Generated};
+use super::{Choices, Selection};
+
+impl Algorithm {
+    /// `genetic`.
+    pub const GENETIC: Self = Self {
+        name: "genetic",
+        doc: "the published genetic algorithm; slow.",
+        is_random: true,
+        table: |choices, _, seed| Ok(Generated::new(choices.table(&genetic(choices, seed)))),
+    };
+}
+
+const POPULATION: usize = 100;
+const MUTATION: f64 = 0.02;
+const PATIENCE: u32 = 30;
+
+/// Chooses a route for every pair; equal seeds give equal routes.
+pub fn genetic(choices: &Choices<'_>, seed: u64) -> Selection {
+    let pairs = &choices.pairs;
+    let genes: Vec<usize> = (0..pairs.len()).filter(|&place| pairs[place].routes() > 1).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let channels = choices.region().channels().count().max(1) as f64;
+    let hops: u64 = pairs.iter().map(|pair| u64::from(pair.hops)).sum();
+    let world = World { choices, genes, perfect: hops as f64 / channels };
+    let first = (0..POPULATION).map(|_| world.random_numbers(&mut random)).collect();
+    let mut population = world.individuals(first);
+    population.sort_by(|one, other| one.fitness.total_cmp(&other.fitness));
+    let mut idle = 0;
+    while idle < PATIENCE && !world.genes.is_empty() {
+        let before = population[0].fitness;
+        let child = |_| {
+            let parents = [0; 2].map(|_| &population[random.random_range(0..POPULATION)]);
+            world.child(parents[0], parents[1], &mut random)
+        };
+        let children = (0..POPULATION).map(child).collect();
+        population.extend(world.individuals(children));
+        population.sort_by(|one, other| one.fitness.total_cmp(&other.fitness));
+        population.truncate(POPULATION);
+        idle = if population[0].fitness < before { 0 } else { idle + 1 };
+    }
+    world.selection(&population[0].numbers)
+}
+
+struct Individual {
+    /// A route number for each pair that has a choice.
+    numbers: Vec<u16>,
+    /// Sum of fourth powers of the deviations from the perfect load; less is better.
+    fitness: f64,
+}
+
+struct World<'c, 'f> {
+    choices: &'c Choices<'f>,
+    /// Places of the pairs that have a choice.
+    genes: Vec<usize>,
+    perfect: f64,
+}
+
+impl World<'_, '_> {
+    fn selection(&self, numbers: &[u16]) -> Selection {
+        let mut all = vec![0; self.choices.pairs.len()];
+        for (&place, &number) in self.genes.iter().zip(numbers) {
+            all[place] = number;
+        }
+        Selection::new(self.choices, |place| all[place])
+    }
+
+    fn individuals(&self, all: Vec<Vec<u16>>) -> Vec<Individual> {
+        all.into_par_iter().map(|numbers| self.individual(numbers)).collect()
+    }
+
+    fn individual(&self, numbers: Vec<u16>) -> Individual {
+        let selection = self.selection(&numbers);
+        let power =
+            |channel: u32| (f64::from(selection.loads[channel as usize]) - self.perfect).powi(4);
+        let fitness = self.choices.region().channels().map(power).sum();
+        Individual { numbers, fitness }
+    }
+
+    fn random_number(&self, gene: usize, random: &mut ChaCha8Rng) -> u16 {
+        let routes = self.choices.pairs[self.genes[gene]].routes;
+        random.random_range(0..routes)
+    }
+
+    fn random_numbers(&self, random: &mut ChaCha8Rng) -> Vec<u16> {
+        (0..self.genes.len()).map(|gene| self.random_number(gene, random)).collect()
+    }
+
+    fn child(&self, one: &Individual, other: &Individual, random: &mut ChaCha8Rng) -> Vec<u16> {
+        let mut cuts = [0; 2].map(|_| random.random_range(0..=self.genes.len()));
+        cuts.sort_unstable();
+        let mut numbers = one.numbers.clone();
+        numbers[cuts[0]..cuts[1]].copy_from_slice(&other.numbers[cuts[0]..cuts[1]]);
+        for (gene, number) in numbers.iter_mut().enumerate() {
+            if random.random_bool(MUTATION) {
+                *number = self.random_number(gene, random);
+            }
+        }
+        numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Freedoms;
+    use super::*;
+    use crate::Region;
+    use flitlab_fabric::{Faults, Torus};
+
+    #[test]
+    fn it_is_better_than_chance_and_the_same_for_equal_seeds() {
+        let fabric = Torus::new(&[4, 2, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
+        let found = genetic(&choices, 1);
+        assert_eq!(found, genetic(&choices, 1));
+        // The paper's has 11.
+        assert!(found.maximum() <= 12, "{}", found.maximum());
+        assert!(found.maximum() < Selection::new(&choices, |_| 0).maximum());
+    }
+}

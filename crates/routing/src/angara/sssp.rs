@@ -1,0 +1,82 @@
+//! The paper's SSSP (Algorithms 3 and 4): unique routes first, then the other pairs by turns, length and
+//! source, from each source a batch of routes that do not cross at a time.
+//!
+//! Algorithm 4 searches the routing graph by breadth first with relaxation; since each channel's weight
+//! starts at |N|^2, it finds the shortest routes with the least load. Here these are looked up among the
+//! pair's shortest routes. Of equally loaded ones the first is taken, which has no first or last step
+//! if it can be had without.
+
+use super::Choices;
+use super::selection::Selection;
+use super::{Algorithm, Generated};
+use flitlab_base::narrow::narrow;
+
+impl Algorithm {
+    /// `sssp`.
+    pub const SSSP: Self = Self {
+        name: "sssp",
+        doc: "the published SSSP, by single-source shortest paths.",
+        is_random: false,
+        table: |choices, _, _| {
+            let sssp = sssp(choices);
+            let made = Generated::new(choices.table(&sssp.selection));
+            Ok(Generated { sssp_calls: Some(sssp.calls), ..made })
+        },
+    };
+}
+
+/// A selection, and how often Algorithm 4 was called (the paper's Figure 4).
+#[derive(Clone, Debug)]
+pub struct Sssp {
+    pub selection: Selection,
+    pub calls: u64,
+}
+
+/// Chooses a route for every pair.
+pub fn sssp(choices: &Choices<'_>) -> Sssp {
+    build(choices, Selection::unique_routes(choices), 2)
+}
+
+/// As [`sssp`], but without its first stage: unique routes are found in groups as the others are. What
+/// the first stage saves is the paper's Figure 4.
+pub fn sssp_in_one_stage(choices: &Choices<'_>) -> Sssp {
+    build(choices, Selection::none(choices), 1)
+}
+
+/// Adds a route for every pair that has `least` routes or more.
+fn build(choices: &Choices<'_>, mut selection: Selection, least: usize) -> Sssp {
+    let pairs = &choices.pairs;
+    // Pairs are listed by source.
+    let key = |place: u32| {
+        let pair = &pairs[place as usize];
+        (pair.turns, pair.hops, pair.source)
+    };
+    let open = (0..narrow(pairs.len())).filter(|&place| pairs[place as usize].routes() >= least);
+    let mut open: Vec<(u8, u16, u32)> = open
+        .map(|place| (pairs[place as usize].turns, pairs[place as usize].hops, place))
+        .collect();
+    open.sort_unstable();
+    let mut calls = 0;
+    // Channels that the present batch uses carry its number.
+    let mut used_by = vec![0u64; selection.loads.len()];
+    for group in open.chunk_by(|one, other| key(one.2) == key(other.2)) {
+        let mut waiting: Vec<u32> = group.iter().map(|(_, _, place)| *place).collect();
+        while !waiting.is_empty() {
+            calls += 1;
+            let path = |place| (place, selection.least_loaded(choices, &pairs[place as usize]));
+            let paths: Vec<(u32, usize)> = waiting.drain(..).map(path).collect();
+            for (place, number) in paths {
+                let channels = choices.channels(&pairs[place as usize], number);
+                if channels.iter().any(|&channel| used_by[channel as usize] == calls) {
+                    waiting.push(place);
+                    continue;
+                }
+                for &channel in channels {
+                    used_by[channel as usize] = calls;
+                }
+                selection.add(choices, place as usize, number);
+            }
+        }
+    }
+    Sssp { selection, calls }
+}

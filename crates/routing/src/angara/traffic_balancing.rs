@@ -1,0 +1,33 @@
+//! Sancho's traffic balancing (J. C. Sancho, A. Robles, "Improving the Up*/Down* Routing Scheme for Networks of
+//! Workstations", 2000; reference 27 of papers/angara-routing) over Angara's legal routes: as long as pairs have several,
+//! one is taken away that crosses the channel with the most, of the pair with the most.
+
+use super::{Algorithm, Choices, Generated, NoTable, Selection};
+use crate::path_selection::balance_traffic;
+use flitlab_base::narrow::narrow;
+
+impl Algorithm {
+    /// `traffic-balancing`.
+    pub const TRAFFIC_BALANCING: Self = Self {
+        name: "traffic-balancing",
+        doc: "takes routes away from the fullest channel (Sancho and Robles).",
+        is_random: false,
+        table: |choices, _, _| {
+            let selection = traffic_balancing(choices)?;
+            Ok(Generated::new(choices.table(&selection)))
+        },
+    };
+}
+
+/// Chooses a route for every pair.
+fn traffic_balancing(choices: &Choices<'_>) -> Result<Selection, NoTable> {
+    let lists = choices.pairs.iter().map(|pair| {
+        let routes = (0..pair.routes()).map(|number| choices.channels(pair, number)).collect();
+        (pair.source, pair.destination, routes)
+    });
+    let algorithm = Algorithm::TRAFFIC_BALANCING.name;
+    let failed = |reason| NoTable::Selection { algorithm, reason };
+    let chosen =
+        balance_traffic(choices.region().fabric().channel_slots(), lists).map_err(failed)?;
+    Ok(Selection::new(choices, |place| narrow(chosen[place])))
+}

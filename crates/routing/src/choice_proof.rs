@@ -1,0 +1,358 @@
+//! Whether packets that choose their way arrive and can't wait for each other for ever, whatever they choose.
+//!
+//! It is the condition that relation_proof.rs states (J. Duato, "A Necessary and Sufficient Condition for Deadlock-Free
+//! Adaptive Routing in Wormhole Networks", 1995, the sufficient half), also for packets whose hops depend on more than
+//! on where they are and on where they go: on the ways round to which they are bound, and on whether they have an
+//! intermediate node before them. For each of these errands all hops are followed from all places where a packet on it can begin. The
+//! extended dependency graph has an edge from one (channel, lane) of an escape to another if some packet that holds
+//! the first can ask for the second as an escape, at once or after more hops that are none, and also if it turns at an
+//! intermediate node in between. Packets that have no choice, as those of reads, hold and ask on the same lanes, so
+//! their hops count as escapes.
+//!
+//! Where it can't tell it supposes the worse: a packet may turn wherever it can come to on its way to an intermediate
+//! node; and one that escapes, chooses again and then turns may ask for any escape thereafter.
+//!
+//! Nothing here knows a rule: hops come in as a function of where a packet is and of what it is bound for.
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+
+use super::relation::Hop;
+use super::{LaneChannel, RelationFlaw, RelationProof, cycle};
+use crate::adaptive::Heading;
+use flitlab_fabric::Fabric;
+
+#[cfg(test)]
+mod tests;
+
+/// Where the head of a packet is: at a router, injected there or come over a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub router: u32,
+    pub came: Option<LaneChannel>,
+}
+
+/// Which part of its way a packet is on, and to what it is bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Leg {
+    /// To an intermediate node, from which it may go on to any router.
+    First { heading: Heading },
+    /// To its destination.
+    Last { heading: Heading },
+    /// It has no choice: injected on this lane and kept there.
+    Fixed { lane: u8 },
+}
+
+/// A leg, and the router where it ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Errand {
+    pub to: u32,
+    pub leg: Leg,
+}
+
+/// What packets there are.
+#[derive(Clone, Debug)]
+pub(super) struct Packets {
+    /// How many virtual channels.
+    pub lanes: u8,
+    /// By channel and lane, the channel's lanes together: whether it is an escape.
+    pub escapes: Vec<bool>,
+    /// Those on which a packet can come to its intermediate node, a bit each; none if there are no such nodes.
+    pub turning: u16,
+    pub legs: Vec<Leg>,
+}
+
+/// Follows packets on all legs to all live routers, and looks for cycles. `hops(head, errand, list)` adds those that a
+/// packet may take where its leg does not end.
+pub(super) fn prove_choices(
+    fabric: &Fabric,
+    packets: &Packets,
+    hops: impl Fn(Head, Errand, &mut Vec<Hop>) + Sync,
+) -> RelationProof {
+    let ends = fabric.ends();
+    let errands: Vec<Errand> = ends
+        .iter()
+        .flat_map(|&to| packets.legs.iter().map(move |&leg| Errand { to, leg }))
+        .collect();
+    let new = || Walk::new(fabric, packets, &hops);
+    let walk = errands
+        .par_iter()
+        .fold(new, |mut walk, &errand| {
+            walk.follow_all(&ends, errand);
+            walk
+        })
+        .reduce(new, Walk::merge);
+    let Walk { longest, edges, mut flaws, .. } = walk;
+    let mut edges: Vec<(u32, u32)> = edges.into_iter().collect();
+    edges.sort_unstable();
+    flaws.sort_by_key(RelationFlaw::is_cycle);
+    let dead_from_the_start = |flaw: &RelationFlaw| match flaw {
+        RelationFlaw::DeadEnd { destination, at, after: None } => Some((*at, *destination)),
+        _ => None,
+    };
+    let unconnected: HashSet<(u32, u32)> = flaws.iter().filter_map(dead_from_the_start).collect();
+    let pairs = (ends.len() * ends.len().saturating_sub(1) - unconnected.len()) as u64;
+    let places = Places::new(fabric, packets.lanes);
+    flaws.extend(find_cycle(&places, &edges).map(RelationFlaw::Cycle));
+    RelationProof { pairs, dependencies: edges.len() as u64, longest, flaws }
+}
+
+/// The channel of a hop from a router, and the router behind it; `None` if it leads nowhere.
+pub(super) fn go(fabric: &Fabric, lanes: u8, at: u32, hop: Hop) -> Option<(u32, u32)> {
+    let outputs = fabric.outputs(at);
+    let exists = usize::from(hop.port) < outputs.len() && hop.lane < lanes;
+    let channel = outputs.start + u32::from(hop.port);
+    Some((channel, exists.then(|| fabric.target(channel)).flatten()?))
+}
+
+/// Numbers of the places where a head can be: come over a channel in a lane, injected at a router; and one for having
+/// turned at some intermediate node.
+#[derive(Clone, Copy)]
+struct Places {
+    lanes: u32,
+    arrivals: u32,
+    routers: u32,
+}
+
+impl Places {
+    fn new(fabric: &Fabric, lanes: u8) -> Self {
+        let lanes = u32::from(lanes);
+        Self { lanes, arrivals: fabric.channel_slots() * lanes, routers: fabric.routers() }
+    }
+
+    fn arrived(&self, came: LaneChannel) -> u32 {
+        came.channel * self.lanes + u32::from(came.lane)
+    }
+
+    fn injected(&self, router: u32) -> u32 {
+        self.arrivals + router
+    }
+
+    fn turned(&self) -> u32 {
+        self.arrivals + self.routers
+    }
+
+    fn came(&self, place: u32) -> Option<LaneChannel> {
+        let lane = u8::try_from(place % self.lanes).ok()?;
+        (place < self.arrivals).then_some(LaneChannel { channel: place / self.lanes, lane })
+    }
+}
+
+fn find_cycle(places: &Places, edges: &[(u32, u32)]) -> Option<Vec<LaneChannel>> {
+    let successors = |vertex: u32| {
+        let start = edges.partition_point(|edge| edge.0 < vertex);
+        edges[start..].iter().take_while(move |edge| edge.0 == vertex).map(|edge| edge.1)
+    };
+    // A place that waits for itself would be a component of one.
+    if let Some(&(own, _)) = edges.iter().find(|(from, to)| from == to) {
+        return Some(places.came(own).into_iter().collect());
+    }
+    let cycle = cycle::any(places.turned() + 1, &successors)?;
+    Some(cycle.into_iter().filter_map(|place| places.came(place)).collect())
+}
+
+/// What is known of a place on an errand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    /// The present walk came through it.
+    Open,
+    /// All that follows has been looked at: so many hops to the leg's end at most.
+    Done(u32),
+}
+
+/// Packets on their way, and what they have shown.
+struct Walk<'a, H> {
+    fabric: &'a Fabric,
+    packets: &'a Packets,
+    hops: &'a H,
+    places: Places,
+    known: Vec<Known>,
+    /// By place: the escape's place from which the search came to it last.
+    met: Vec<u32>,
+    reached: Vec<(u32, u32)>,
+    edges: HashSet<(u32, u32)>,
+    longest: u32,
+    flaws: Vec<RelationFlaw>,
+}
+
+/// A place that the present walk came through.
+struct Step {
+    place: u32,
+    router: u32,
+    /// Where its hops are in the list of hops, and which of them is looked at next.
+    first: usize,
+    next: usize,
+    deepest: u32,
+}
+
+impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
+    fn new(fabric: &'a Fabric, packets: &'a Packets, hops: &'a H) -> Self {
+        let places = Places::new(fabric, packets.lanes);
+        let count = places.turned() as usize + 1;
+        Self {
+            fabric,
+            packets,
+            hops,
+            places,
+            known: vec![Known::Nothing; count],
+            met: vec![u32::MAX; count],
+            reached: Vec::new(),
+            edges: HashSet::new(),
+            longest: 0,
+            flaws: Vec::new(),
+        }
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        self.edges.extend(other.edges);
+        self.longest = self.longest.max(other.longest);
+        self.flaws.extend(other.flaws);
+        self
+    }
+
+    fn hops_at(&self, place: u32, router: u32, errand: Errand, list: &mut Vec<Hop>) {
+        (self.hops)(Head { router, came: self.places.came(place) }, errand, list);
+    }
+
+    /// The place after a hop of a router, and the router there; `None` if there is no such channel or lane.
+    fn go(&self, at: u32, hop: Hop) -> Option<(u32, u32)> {
+        let (channel, target) = go(self.fabric, self.packets.lanes, at, hop)?;
+        Some((self.places.arrived(LaneChannel { channel, lane: hop.lane }), target))
+    }
+
+    fn is_escape(&self, place: u32) -> bool {
+        self.packets.escapes.get(place as usize).is_some_and(|&is| is)
+    }
+
+    /// Follows packets on an errand from wherever they can begin.
+    fn follow_all(&mut self, ends: &[u32], errand: Errand) {
+        self.known.fill(Known::Nothing);
+        self.reached.clear();
+        let before = self.flaws.len();
+        for &source in ends.iter().filter(|&&source| source != errand.to) {
+            self.follow(self.places.injected(source), source, errand);
+        }
+        if let (Leg::Last { .. }, 1..) = (errand.leg, self.packets.turning) {
+            for channel in 0..self.fabric.channel_slots() {
+                let Some(router) = self.fabric.target(channel) else { continue };
+                if router == errand.to {
+                    continue;
+                }
+                for lane in (0..self.packets.lanes).filter(|it| self.packets.turning >> it & 1 == 1)
+                {
+                    self.follow(self.places.arrived(LaneChannel { channel, lane }), router, errand);
+                }
+            }
+        }
+        if self.flaws.len() == before {
+            self.extend_escapes(errand);
+        }
+    }
+
+    fn follow(&mut self, start: u32, router: u32, errand: Errand) {
+        if self.known[start as usize] != Known::Nothing {
+            return;
+        }
+        let mut list = Vec::new();
+        let mut way = Vec::new();
+        self.enter(start, router, errand, &mut list, &mut way);
+        while let Some(step) = way.last_mut() {
+            let (place, router) = (step.place, step.router);
+            let Some(&hop) = list.get(step.next) else {
+                let (deepest, first) = (step.deepest, step.first);
+                self.known[place as usize] = Known::Done(deepest);
+                self.longest = self.longest.max(deepest);
+                list.truncate(first);
+                way.pop();
+                if let Some(before) = way.last_mut() {
+                    before.deepest = before.deepest.max(deepest + 1);
+                }
+                continue;
+            };
+            step.next += 1;
+            let Some((after, target)) = self.go(router, hop) else {
+                let (destination, at) = (errand.to, router);
+                self.flaws.push(RelationFlaw::NoChannel { destination, at, hop });
+                continue;
+            };
+            match self.known[after as usize] {
+                Known::Done(hops) => step.deepest = step.deepest.max(hops + 1),
+                Known::Nothing if target == errand.to => {
+                    self.known[after as usize] = Known::Done(0);
+                    step.deepest = step.deepest.max(1);
+                }
+                Known::Nothing => {
+                    self.enter(after, target, errand, &mut list, &mut way);
+                }
+                Known::Open => {
+                    let first = way.iter().position(|step| step.place == after).unwrap_or(0);
+                    let round = way[first..].iter();
+                    let places = round.filter_map(|step| self.places.came(step.place)).collect();
+                    self.flaws.push(RelationFlaw::Loop { destination: errand.to, places });
+                }
+            }
+        }
+    }
+
+    /// Goes to a place, and sees to it that a packet can go on and escape there.
+    fn enter(
+        &mut self,
+        place: u32,
+        router: u32,
+        errand: Errand,
+        list: &mut Vec<Hop>,
+        way: &mut Vec<Step>,
+    ) {
+        self.known[place as usize] = Known::Open;
+        self.reached.push((place, router));
+        let first = list.len();
+        self.hops_at(place, router, errand, list);
+        let (destination, at, after) = (errand.to, router, self.places.came(place));
+        if list.len() == first {
+            self.flaws.push(RelationFlaw::DeadEnd { destination, at, after });
+        } else if !list[first..].iter().any(|&hop| {
+            hop.escape && self.go(router, hop).is_none_or(|(after, _)| self.is_escape(after))
+        }) {
+            self.flaws.push(RelationFlaw::NoEscape { destination, at, after });
+        }
+        way.push(Step { place, router, first, next: first, deepest: 0 });
+    }
+
+    /// The edges of the extended dependency graph that packets on an errand give, of the places that they came to.
+    fn extend_escapes(&mut self, errand: Errand) {
+        self.met.fill(u32::MAX);
+        let (mut open, mut list) = (Vec::new(), Vec::new());
+        let may_have_turned = matches!(errand.leg, Leg::Last { .. }) && self.packets.turning != 0;
+        for (holder, router) in std::mem::take(&mut self.reached) {
+            let held = self.is_escape(holder);
+            if !held && !may_have_turned {
+                continue;
+            }
+            open.push((holder, router));
+            while let Some((place, router)) = open.pop() {
+                list.clear();
+                self.hops_at(place, router, errand, &mut list);
+                for &hop in &list {
+                    let (after, target) = self.go(router, hop).expect("no flaw was found");
+                    if hop.escape {
+                        if held {
+                            self.edges.insert((holder, after));
+                        }
+                        if may_have_turned {
+                            self.edges.insert((self.places.turned(), after));
+                        }
+                    } else if target == errand.to {
+                        if held && matches!(errand.leg, Leg::First { .. }) {
+                            self.edges.insert((holder, self.places.turned()));
+                        }
+                    } else if held && self.met[after as usize] != holder {
+                        self.met[after as usize] = holder;
+                        open.push((after, target));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The proof accepts what the rules allow on any torus with failures, and refuses what breaks them.
+
+use super::*;
+use crate::adaptive::profit::{Average, IdleRatio, Weights};
+use crate::adaptive::{Family, Tie};
+use crate::agnostic::Algorithm;
+use crate::{Adaptive, AdaptiveChannels, AdaptiveRules, Derouter, test_fabric};
+use flitlab_fabric::{Faults, Torus};
+
+const WEIGHTS: Weights =
+    Weights { distance: 1.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
+const ORTHANTS: Derouter = Derouter::Profit(Family::Orthants, WEIGHTS);
+const OUTFLANK: Derouter =
+    Derouter::Profit(Family::IntermediateNodes { steps: 1, percent: 0 }, WEIGHTS);
+
+fn fabrics() -> Vec<Fabric> {
+    let faults = Faults { cables: vec![(1, 0), (9, 1)], nodes: vec![5], ..Faults::default() };
+    vec![
+        test_fabric(&[6], &[(2, 0)]),
+        test_fabric(&[4, 4], &[(0, 0), (0, 2), (10, 1)]),
+        test_fabric(&[5, 3, 3], &[(0, 0), (17, 1), (40, 2)]),
+        test_fabric(&[4, 2, 2, 2], &[(0, 0), (3, 1)]),
+        Torus::new(&[5, 4], &[1]).unwrap().fabric(&faults).unwrap(),
+        test_fabric(&[4, 4, 2], &[]),
+    ]
+}
+
+fn adaptive(fabric: &Fabric, derouter: Derouter, tie: Option<Tie>, escape: Algorithm) -> Adaptive {
+    let rules = AdaptiveRules { derouter, tie, escape: Some(escape), ..AdaptiveRules::default() };
+    Adaptive::new(fabric, rules, 1).unwrap()
+}
+
+#[test]
+fn every_rule_is_proved_on_tori_with_failures() {
+    for (number, fabric) in fabrics().iter().enumerate() {
+        let ends = fabric.live_terminals().count() as u64;
+        for derouter in [Derouter::None, ORTHANTS, OUTFLANK, Derouter::Goal, Derouter::ChannelQueue]
+        {
+            for tie in [None, Some(Tie::Plus), Some(Tie::Random)] {
+                for escape in [Algorithm::NUE, Algorithm::UP_DOWN] {
+                    let proof = adaptive(fabric, derouter, tie, escape).prove(fabric);
+                    assert!(
+                        proof.holds(),
+                        "{number} {derouter:?}: {}",
+                        proof.flaws[0].describe(fabric)
+                    );
+                    assert_eq!(proof.pairs, ends * (ends - 1));
+                    assert!(proof.dependencies > 0 && proof.longest < 4 * fabric.routers());
+                }
+            }
+        }
+    }
+}
+
+/// What the proof says of packets whose hops are changed after the rule has given them.
+fn changed(
+    fabric: &Fabric,
+    adaptive: &Adaptive,
+    change: impl Fn(Head, Errand, &mut Vec<Hop>) + Sync,
+) -> Vec<RelationFlaw> {
+    let hops = |head: Head, errand: Errand, hops: &mut Vec<Hop>| {
+        let first = hops.len();
+        adaptive.allowed(head, errand, hops);
+        let mut own = hops.split_off(first);
+        change(head, errand, &mut own);
+        hops.extend(own);
+    };
+    adaptive.prove_as(fabric, hops).flaws
+}
+
+fn torus() -> (Fabric, Adaptive) {
+    let fabric = test_fabric(&[5, 4], &[(0, 0), (7, 1)]);
+    let adaptive = adaptive(&fabric, Derouter::None, None, Algorithm::UP_DOWN);
+    (fabric, adaptive)
+}
+
+#[test]
+fn a_place_without_an_escape_is_found() {
+    let (fabric, adaptive) = torus();
+    let flaws = changed(&fabric, &adaptive, |head, errand, hops| {
+        if head.router == 3 && errand.to == 12 && hops.len() > 1 {
+            hops.retain(|hop| !hop.escape);
+        }
+    });
+    let no_escape =
+        |flaw: &RelationFlaw| matches!(flaw, RelationFlaw::NoEscape { destination: 12, at: 3, .. });
+    assert!(!flaws.is_empty() && flaws.iter().all(no_escape), "{flaws:?}");
+    let flaws = changed(&fabric, &adaptive, |head, errand, hops| {
+        if head.router == 3 && errand.to == 12 {
+            hops.clear();
+        }
+    });
+    assert!(matches!(flaws[0], RelationFlaw::DeadEnd { destination: 12, at: 3, .. }));
+}
+
+#[test]
+fn a_hop_through_a_failed_cable_or_into_no_channel_is_found() {
+    let (fabric, adaptive) = torus();
+    for (port, lane) in [(0, 2), (1, 9), (40, 2)] {
+        let flaws = changed(&fabric, &adaptive, |head, _, hops| {
+            if head.router == 0 {
+                hops.push(Hop::new(port, lane));
+            }
+        });
+        assert!(matches!(flaws[0], RelationFlaw::NoChannel { at: 0, .. }), "{flaws:?}");
+    }
+}
+
+/// A packet that leaves the escape again may be led back to where it was, and for ever.
+#[test]
+fn packets_that_leave_the_escape_again_can_go_round_in_circles() {
+    let fabric = test_fabric(&[4, 4], &[(0, 0), (12, 0)]);
+    let adaptive = adaptive(&fabric, Derouter::None, None, Algorithm::UP_DOWN);
+    let hops = |head: Head, errand: Errand, hops: &mut Vec<Hop>| {
+        let head = match errand.leg {
+            Leg::Fixed { .. } => head,
+            _ => Head { came: None, ..head },
+        };
+        adaptive.allowed(head, errand, hops);
+    };
+    let flaws = adaptive.prove_as(&fabric, hops).flaws;
+    assert!(flaws.iter().any(|flaw| matches!(flaw, RelationFlaw::Loop { .. })), "{flaws:?}");
+}
+
+/// The cycle is one of indirect dependencies alone: the table has none.
+#[test]
+fn escapes_that_wait_for_each_other_by_way_of_adaptive_hops_are_found() {
+    let fabric = test_fabric(&[4, 4, 3], &[]);
+    let adaptive = adaptive(&fabric, Derouter::None, Some(Tie::Plus), Algorithm::UP_DOWN);
+    let nearer = |from: u32, to: u32, port: u16| {
+        let next = fabric.target(fabric.outputs(from).start + u32::from(port)).unwrap();
+        let torus = fabric.coordinates();
+        let apart = |dimension, at| {
+            let (one, other) = (torus.coordinate(at, dimension), torus.coordinate(to, dimension));
+            let size = torus.sizes()[dimension];
+            one.abs_diff(other).min(size - one.abs_diff(other))
+        };
+        let distance = |at| (0..3).map(|dimension| apart(dimension, at)).sum::<u32>();
+        distance(next) < distance(from)
+    };
+    // Packets may leave the escape where they get no farther by it.
+    let flaws = adaptive
+        .prove_as(&fabric, |head, errand, hops| {
+            let came_nearer = head.came.is_some_and(|came| {
+                let back = fabric.opposite(came.channel).unwrap();
+                let from = fabric.target(back).unwrap();
+                let port = came.channel - fabric.outputs(from).start;
+                nearer(from, errand.to, port as u16)
+            });
+            let head = if came_nearer && !matches!(errand.leg, Leg::Fixed { .. }) {
+                Head { came: None, ..head }
+            } else {
+                head
+            };
+            adaptive.allowed(head, errand, hops);
+        })
+        .flaws;
+    assert!(matches!(&flaws[..], [RelationFlaw::Cycle(places)] if places.len() > 1), "{flaws:?}");
+}
+
+#[test]
+fn direction_order_round_whole_rings_is_a_cycle_without_the_bubble() {
+    let fabric = test_fabric(&[5, 4], &[]);
+    let (order, table) = (
+        Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap(),
+        adaptive(&fabric, Derouter::None, None, Algorithm::NUE),
+    );
+    assert!(!order.has_table() && table.has_table() && table.prove(&fabric).holds());
+    let flaws = order.prove(&fabric).flaws;
+    assert!(matches!(&flaws[..], [RelationFlaw::Cycle(places)] if places.len() >= 4), "{flaws:?}");
+}
+
+/// Theorem 1 of papers/outflank-routing: each leg needs an escape of its own.
+#[test]
+fn one_escape_for_both_legs_is_a_cycle() {
+    let fabric = test_fabric(&[4, 4], &[(0, 0)]);
+    let channels = AdaptiveChannels { escape_to_intermediate: 1, ..AdaptiveChannels::default() };
+    let rules = AdaptiveRules { derouter: OUTFLANK, channels, ..AdaptiveRules::default() };
+    let flaws = Adaptive::new(&fabric, rules, 1).unwrap().prove(&fabric).flaws;
+    assert!(matches!(&flaws[..], [RelationFlaw::Cycle(_)]), "{flaws:?}");
+}

@@ -1,0 +1,120 @@
+//! Routings of any fabric whose packets have several ways: by a relation, hop by hop, or by paths that sources choose.
+
+use std::sync::Arc;
+
+use super::drawn;
+use super::relation::{Hop, PathChoice, PathSet, Relation};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::{Channel, Fabric};
+
+/// Packets that choose among the hops of a relation.
+#[derive(Clone, Debug)]
+pub struct RelationRoutes {
+    pub relation: Arc<Relation>,
+    /// Whether of equally good hops each packet prefers one by chance; else the first of the list.
+    pub random_ties: bool,
+    /// Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters.
+    pub injection_bubble: u8,
+    /// Of these chances.
+    pub seed: u64,
+}
+
+impl RelationRoutes {
+    /// The random number of a packet by its source and its number there.
+    pub fn drawn(&self, source: u32, sequence: u32) -> u16 {
+        narrow(drawn(self.seed, source, sequence) >> 48)
+    }
+
+    /// The channels of the way that always takes the first of the hops that are no reserve, or else of all.
+    pub(super) fn for_each_channel(
+        &self,
+        fabric: &Fabric,
+        (source, destination): (u32, u32),
+        mut each: impl FnMut(Channel),
+    ) {
+        let mut at = source;
+        let mut state = self.relation.injected(source);
+        // A relation that leads in circles ends somewhere too.
+        for _ in 0..self.relation.states() {
+            if at == destination {
+                return;
+            }
+            let hops = self.relation.hops(state, destination);
+            let Some(hop) = hops.iter().find(|hop| !hop.is_reserve()).or(hops.first()) else {
+                return;
+            };
+            let channel = fabric.outputs(at).start + u32::from(hop.port);
+            each(channel);
+            at = fabric.target(channel).expect("a relation avoids failures");
+            state = self.relation.arrived(channel, hop.lane);
+        }
+    }
+}
+
+/// Packets that go by one of the paths of their source.
+#[derive(Clone, Debug)]
+pub struct PathRoutes {
+    pub paths: Arc<PathSet>,
+    /// Of the choice among paths, if that is random.
+    pub seed: u64,
+}
+
+/// The most paths of a pair that packets can choose among.
+pub const MOST_PATHS: usize = u8::MAX as usize;
+
+impl PathRoutes {
+    /// Which path of a pair a source's packet of some number takes, if it is drawn; 0 of a single one.
+    #[inline]
+    pub fn drawn(&self, source: u32, sequence: u32, paths: usize) -> u8 {
+        let high = drawn(self.seed, source, sequence) >> 32;
+        narrow((high * paths as u64) >> 32)
+    }
+
+    /// Whether paths are taken in turn.
+    pub fn in_turn(&self) -> bool {
+        self.paths.choice() == PathChoice::RoundRobin
+    }
+
+    /// A path from one router to another by its number among those of the pair; empty if they are the same.
+    #[inline]
+    pub fn path(&self, source: u32, destination: u32, number: u8) -> &[Hop] {
+        let numbers = self.paths.numbers(source, destination);
+        if numbers.is_empty() {
+            return &[];
+        }
+        self.paths.path(numbers.start + usize::from(number))
+    }
+
+    /// The channels from one router to another, each with the share of the packets that take it.
+    pub(super) fn for_each_share(
+        &self,
+        fabric: &Fabric,
+        (source, destination): (u32, u32),
+        mut each: impl FnMut(Channel, f64),
+    ) {
+        let paths = self.paths.paths(source, destination);
+        let share = 1.0 / paths.len().max(1) as f64;
+        for path in paths {
+            for_each_channel(fabric, source, path, |channel| each(channel, share));
+        }
+    }
+
+    /// The channels of the first path from one router to another.
+    pub(super) fn for_each_channel(
+        &self,
+        fabric: &Fabric,
+        (source, destination): (u32, u32),
+        each: impl FnMut(Channel),
+    ) {
+        for_each_channel(fabric, source, self.path(source, destination, 0), each);
+    }
+}
+
+fn for_each_channel(fabric: &Fabric, source: u32, path: &[Hop], mut each: impl FnMut(Channel)) {
+    let mut at = source;
+    for hop in path {
+        let channel = fabric.outputs(at).start + u32::from(hop.port);
+        each(channel);
+        at = fabric.target(channel).expect("paths avoid failures");
+    }
+}

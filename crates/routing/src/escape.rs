@@ -1,0 +1,72 @@
+//! The escape of packets that choose their way on a torus with failures: a forwarding table of one lane.
+//!
+//! Direction order and the bubble rule need whole rings. Where a cable or a node has failed, the escape channel
+//! follows a table instead that leads around the failures and whose channels wait for each other in no circle
+//! ([`agnostic`](super::agnostic)). By such a table every router, and not only the source, knows a way to every
+//! destination: packets escape wherever they have come to. Angara's own tables do not do: they are routes from the
+//! source, with first and last steps, and have nothing for a packet that is elsewhere.
+
+use super::agnostic::{Algorithm, NoTable, Parameters};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::Fabric;
+
+/// Marks a router that has no way to another, or is that one itself.
+const NO_PORT: u8 = u8::MAX;
+
+/// The way out at every router for every destination, and what is alive.
+#[derive(Clone, Debug)]
+pub(super) struct EscapeTable {
+    /// By router: its ports that lead somewhere, a bit each.
+    ports: Vec<u16>,
+    /// By router: whether it has a terminal that is alive.
+    pub(super) ends: Vec<bool>,
+    /// By destination's router, then router.
+    next: Vec<u8>,
+}
+
+impl EscapeTable {
+    /// Bytes that it takes, about, beside those of the table from which it is made.
+    pub(super) fn memory_needed(fabric: &Fabric) -> u64 {
+        u64::from(fabric.routers()) * (u64::from(fabric.routers()) + 3)
+    }
+
+    /// # Errors
+    /// If the algorithm has no table of one lane for the fabric, or there is too little memory.
+    pub(super) fn new(fabric: &Fabric, algorithm: Algorithm) -> Result<Self, NoTable> {
+        let parameters = Parameters { lanes: 1, ..Parameters::default() };
+        let table = algorithm.generate(fabric, &parameters)?.table;
+        let routers = fabric.routers();
+        let terminals = fabric.terminals_by_router();
+        let mut next = vec![NO_PORT; routers as usize * routers as usize];
+        for (destination, row) in terminals.iter().zip(next.chunks_mut(routers as usize)) {
+            let Some(&terminal) = destination.first() else { continue };
+            for (router, entry) in (0..).zip(row) {
+                *entry = table.port(router, terminal).map_or(NO_PORT, narrow);
+            }
+        }
+        let ports = |router| {
+            let channels = (0u16..).zip(fabric.outputs(router));
+            let live = channels.filter(|&(_, channel)| fabric.target(channel).is_some());
+            live.fold(0, |set, (port, _)| set | 1 << port)
+        };
+        Ok(Self {
+            ports: (0..routers).map(ports).collect(),
+            ends: terminals.iter().map(|own| !own.is_empty()).collect(),
+            next,
+        })
+    }
+
+    /// The ports of a router that lead somewhere, a bit each.
+    #[inline]
+    pub(super) fn ports(&self, router: u32) -> u16 {
+        self.ports[router as usize]
+    }
+
+    /// The port by which a packet escapes from a router towards another one.
+    #[inline]
+    pub(super) fn port(&self, router: u32, to: u32) -> u16 {
+        let port = self.next[to as usize * self.ports.len() + router as usize];
+        debug_assert_ne!(port, NO_PORT, "every pair of live routers is connected");
+        u16::from(port)
+    }
+}

@@ -1,0 +1,420 @@
+//! Whether a forwarding table is right: every pair of terminals has a way that ends at the destination, none goes
+//! round in circles, no packet is dropped on its way, and no packets can wait for each other for ever.
+//!
+//! This shares nothing with what makes tables: it follows packets router by router, as the routers do, and
+//! looks for cycles among the dependencies that it saw. A dependency is a pair of (channel, lane) that some
+//! packet holds one after the other (Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor
+//! Interconnection Networks", 1987). There is no bubble rule in such networks: any cycle can deadlock.
+
+use std::iter;
+
+use rayon::prelude::*;
+
+use super::{ForwardingTable, MANAGEMENT_LANE, cycle};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::{Channel, Fabric};
+
+/// A channel and one of its virtual lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneChannel {
+    pub channel: Channel,
+    pub lane: u8,
+}
+
+/// What is wrong with a forwarding table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ForwardingFlaw {
+    /// Packets from this router to this terminal get as far as `at`, which has no entry for them: no port, or, if
+    /// it is the terminal's own router, no delivery.
+    Missing { source: u32, terminal: u32, at: u32 },
+    /// This router's port for the terminal does not exist or has failed.
+    NoChannel { router: u32, terminal: u32, port: u16 },
+    /// Packets between these terminals get as far as `at`, where their service level leads to a lane that takes no
+    /// data.
+    Discarded { source: u32, terminal: u32, at: u32 },
+    /// Packets for this terminal go round these routers for ever.
+    Loop { terminal: u32, routers: Vec<u32> },
+    /// Each of these can wait for the next, and the last for the first.
+    Cycle(Vec<LaneChannel>),
+}
+
+impl ForwardingFlaw {
+    /// What is wrong, with the names of routers and channels.
+    pub fn describe(&self, fabric: &Fabric) -> String {
+        let router = |&router: &u32| fabric.router_name(router);
+        let list = |names: Vec<String>| names.join(", ");
+        match self {
+            Self::Missing { source, terminal, at } => format!(
+                "there is no way from {} to {}: {} has no entry for it",
+                router(source),
+                fabric.terminal_name(*terminal),
+                router(at)
+            ),
+            Self::NoChannel { router: at, terminal, port } => format!(
+                "port {port} of {}, for {}, has failed or does not exist",
+                router(at),
+                fabric.terminal_name(*terminal)
+            ),
+            Self::Discarded { source, terminal, at } => format!(
+                "{} drops packets from {} to {}: it maps their service level to lane {MANAGEMENT_LANE}, which \
+                 is management's",
+                router(at),
+                fabric.terminal_name(*source),
+                fabric.terminal_name(*terminal)
+            ),
+            Self::Loop { terminal, routers } => format!(
+                "packets for {} go round in circles: {}",
+                fabric.terminal_name(*terminal),
+                list(routers.iter().map(router).collect())
+            ),
+            Self::Cycle(places) => {
+                let name = |place: &LaneChannel| {
+                    format!("{} lane {}", fabric.channel_name(place.channel), place.lane)
+                };
+                format!(
+                    "packets can deadlock: each of these can wait for the next, the last for the \
+                     first: {}",
+                    list(places.iter().map(name).collect())
+                )
+            }
+        }
+    }
+}
+
+/// What was proved of a forwarding table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForwardingProof {
+    /// Ordered pairs of different live terminals that have a way.
+    pub pairs: u64,
+    /// Pairs of (channel, lane) that some packet takes one after the other, by the lane of the first.
+    pub dependencies: Vec<u64>,
+    /// For each lane, whether a packet takes it between routers.
+    pub lanes: Vec<bool>,
+    pub flaws: Vec<ForwardingFlaw>,
+}
+
+impl ForwardingProof {
+    /// Whether the table is right.
+    pub fn holds(&self) -> bool {
+        self.flaws.is_empty()
+    }
+
+    /// The cycle of channels that can wait for each other, if there is one.
+    pub fn cycle(&self) -> Option<&[LaneChannel]> {
+        self.flaws.iter().find_map(|flaw| match flaw {
+            ForwardingFlaw::Cycle(places) => Some(&places[..]),
+            _ => None,
+        })
+    }
+
+    /// Lanes that packets take.
+    pub fn lanes_used(&self) -> u32 {
+        self.lanes.iter().map(|&used| u32::from(used)).sum()
+    }
+}
+
+/// Follows packets between all live terminals and looks for cycles.
+#[must_use]
+pub fn prove_forwarding(fabric: &Fabric, table: &ForwardingTable) -> ForwardingProof {
+    let dependencies = Dependencies::new(fabric, table);
+    let terminals: Vec<u32> = fabric.live_terminals().collect();
+    let senders = senders(fabric);
+    let none = || Walk::new(fabric, table, &dependencies);
+    let walk = terminals
+        .par_iter()
+        .fold(none, |mut walk, &terminal| {
+            walk.follow_all(&senders, terminal);
+            walk
+        })
+        .reduce(none, Walk::merge);
+    let Walk { pairs, lanes, bits, mut flaws, .. } = walk;
+    let found = dependencies.by_lane(&bits);
+    flaws.extend(dependencies.cycle(&bits).map(ForwardingFlaw::Cycle));
+    let lanes = (0..dependencies.lanes).map(|lane| lanes >> lane & 1 == 1).collect();
+    ForwardingProof { pairs, dependencies: found, lanes, flaws }
+}
+
+/// The routers that have live terminals, with these.
+fn senders(fabric: &Fabric) -> Vec<(u32, Vec<u32>)> {
+    let all = (0..fabric.routers()).zip(fabric.terminals_by_router());
+    all.filter(|(_, terminals)| !terminals.is_empty()).collect()
+}
+
+/// The numbering of all dependencies that there could be: by channel, its lane, the port behind it, and the
+/// next lane.
+struct Dependencies<'a> {
+    fabric: &'a Fabric,
+    lanes: usize,
+    /// Output ports behind the channels before this one.
+    before: Vec<usize>,
+    /// Whether the table has a lane that drops packets.
+    may_discard: bool,
+}
+
+impl<'a> Dependencies<'a> {
+    fn new(fabric: &'a Fabric, table: &ForwardingTable) -> Self {
+        let mut before = vec![0];
+        for channel in 0..fabric.channel_slots() {
+            let ports = fabric.target(channel).map_or(0, |next| fabric.outputs(next).len());
+            before.push(before[channel as usize] + ports);
+        }
+        let lanes = table.lane_count();
+        Self { fabric, lanes: usize::from(lanes), before, may_discard: table.discards(lanes - 1) }
+    }
+
+    fn words(&self) -> usize {
+        (self.before[self.before.len() - 1] * self.lanes * self.lanes).div_ceil(64)
+    }
+
+    /// Of a channel and lane with one of those behind it.
+    fn number(&self, from: LaneChannel, next: LaneChannel) -> usize {
+        let router = self.fabric.target(from.channel).expect("something is behind it");
+        let port = next.channel - self.fabric.outputs(router).start;
+        self.row(from).start + port as usize * self.lanes + usize::from(next.lane)
+    }
+
+    /// The places in [`Self::number`]'s order of the dependencies of a channel and lane.
+    fn row(&self, from: LaneChannel) -> std::ops::Range<usize> {
+        let channel = from.channel as usize;
+        let ports = self.before[channel + 1] - self.before[channel];
+        let rows = self.before[channel] * self.lanes + usize::from(from.lane) * ports;
+        let start = rows * self.lanes;
+        start..start + ports * self.lanes
+    }
+
+    /// How many there are, by the lane of the first channel.
+    fn by_lane(&self, bits: &[u64]) -> Vec<u64> {
+        let of_lane = |lane: u8| {
+            let rows = (0..self.fabric.channel_slots())
+                .flat_map(move |channel| self.row(LaneChannel { channel, lane }));
+            rows.filter(|&bit| is_set(bits, bit)).count() as u64
+        };
+        (0..narrow(self.lanes)).map(of_lane).collect()
+    }
+
+    /// A cycle of (channel, lane), if there is one.
+    fn cycle(&self, bits: &[u64]) -> Option<Vec<LaneChannel>> {
+        let lanes: u32 = narrow(self.lanes);
+        let place =
+            |vertex: u32| LaneChannel { channel: vertex / lanes, lane: narrow(vertex % lanes) };
+        let successors = |vertex: u32| {
+            let from = place(vertex);
+            let row = self.row(from);
+            let start = row.start;
+            let first =
+                self.fabric.target(from.channel).map(|next| self.fabric.outputs(next).start);
+            row.filter(|&bit| is_set(bits, bit)).filter_map(move |bit| {
+                first.map(|first| first * lanes + narrow::<u32>(bit - start))
+            })
+        };
+        let count = narrow(self.fabric.channel_slots() as usize * self.lanes);
+        let cycle = cycle::any(count, &successors)?;
+        Some(cycle.into_iter().map(place).collect())
+    }
+}
+
+fn is_set(bits: &[u64], bit: usize) -> bool {
+    bits[bit / 64] >> (bit % 64) & 1 == 1
+}
+
+/// What is known of a router's way to the present destination.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Unknown,
+    /// The present walk came through it.
+    Walked,
+    Leads,
+    /// It ends at this router.
+    Ends(u32),
+    /// It goes round in circles.
+    Circles,
+}
+
+/// Packets on their way through the routers, and what they have shown.
+struct Walk<'a> {
+    fabric: &'a Fabric,
+    table: &'a ForwardingTable,
+    dependencies: &'a Dependencies<'a>,
+    /// By router.
+    ways: Vec<Way>,
+    /// By channel and lane, the classes of packets that have been followed from there.
+    seen: Vec<u16>,
+    touched: Vec<usize>,
+    bits: Vec<u64>,
+    /// A bit a lane.
+    lanes: u32,
+    pairs: u64,
+    flaws: Vec<ForwardingFlaw>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(
+        fabric: &'a Fabric,
+        table: &'a ForwardingTable,
+        dependencies: &'a Dependencies<'a>,
+    ) -> Self {
+        Self {
+            fabric,
+            table,
+            dependencies,
+            ways: vec![Way::Unknown; fabric.routers() as usize],
+            seen: vec![0; fabric.channel_slots() as usize * dependencies.lanes],
+            touched: Vec::new(),
+            bits: vec![0; dependencies.words()],
+            lanes: 0,
+            pairs: 0,
+            flaws: Vec::new(),
+        }
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        for (word, more) in self.bits.iter_mut().zip(&other.bits) {
+            *word |= more;
+        }
+        self.lanes |= other.lanes;
+        self.pairs += other.pairs;
+        self.flaws.extend(other.flaws);
+        self
+    }
+
+    /// Follows packets from all other terminals to one.
+    fn follow_all(&mut self, senders: &[(u32, Vec<u32>)], terminal: u32) {
+        let end = self.fabric.terminal_router(terminal).expect("live terminals only");
+        let delivered = self.table.delivers(terminal);
+        self.ways.fill(Way::Unknown);
+        self.ways[end as usize] = if delivered { Way::Leads } else { Way::Ends(end) };
+        for place in self.touched.drain(..) {
+            self.seen[place] = 0;
+        }
+        for (source, terminals) in senders {
+            let source = *source;
+            let others = terminals.iter().filter(|&&other| other != terminal).count() as u64;
+            if others == 0 {
+                continue;
+            }
+            match self.way(source, terminal) {
+                Way::Leads if source == end => self.pairs += others,
+                Way::Leads => self.follow_from(source, terminals, terminal),
+                Way::Ends(at) => {
+                    self.flaws.push(ForwardingFlaw::Missing { source, terminal, at });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Follows packets from a router's terminals to another router's. Most routers' have one class, and one way.
+    fn follow_from(&mut self, source: u32, terminals: &[u32], terminal: u32) {
+        let mut known = None;
+        for &sender in terminals {
+            let class = self.table.class(self.fabric, sender, terminal);
+            let dropped = match known {
+                Some((before, dropped)) if before == class => dropped,
+                _ => self.dropped(source, terminal, class),
+            };
+            match dropped {
+                None => self.pairs += 1,
+                Some(at) => {
+                    self.flaws.push(ForwardingFlaw::Discarded { source: sender, terminal, at });
+                }
+            }
+            if dropped.is_none() && known.is_none_or(|(before, _)| before != class) {
+                self.follow(source, terminal, class);
+            }
+            known = Some((class, dropped));
+        }
+    }
+
+    /// Where a router's packets for this terminal get to.
+    fn way(&mut self, source: u32, terminal: u32) -> Way {
+        let mut walked = Vec::new();
+        let mut at = source;
+        let found = loop {
+            match self.ways[at as usize] {
+                Way::Unknown => {}
+                Way::Walked => {
+                    let start = walked.iter().position(|&router| router == at).unwrap_or(0);
+                    let routers = walked[start..].to_vec();
+                    self.flaws.push(ForwardingFlaw::Loop { terminal, routers });
+                    break Way::Circles;
+                }
+                known => break known,
+            }
+            self.ways[at as usize] = Way::Walked;
+            walked.push(at);
+            let Some(port) = self.table.port(at, terminal) else { break Way::Ends(at) };
+            let outputs = self.fabric.outputs(at);
+            let exists = usize::from(port) < outputs.len();
+            let channel = outputs.start + u32::from(port);
+            match exists.then(|| self.fabric.target(channel)).flatten() {
+                Some(next) => at = next,
+                None => {
+                    self.flaws.push(ForwardingFlaw::NoChannel { router: at, terminal, port });
+                    break Way::Ends(at);
+                }
+            }
+        };
+        for router in walked {
+            self.ways[router as usize] = found;
+        }
+        found
+    }
+
+    /// The next channel and its lane of a packet of this class that has taken `before`, or that is at its first
+    /// router, `source`; `None` where it has arrived.
+    fn next(
+        &self,
+        source: u32,
+        before: Option<LaneChannel>,
+        terminal: u32,
+        class: u8,
+    ) -> Option<LaneChannel> {
+        let at = match before {
+            Some(before) => self.fabric.target(before.channel)?,
+            None => source,
+        };
+        if self.fabric.terminal_router(terminal) == Some(at) {
+            return None;
+        }
+        let first = self.fabric.outputs(at).start;
+        let port = self.table.port(at, terminal)?;
+        let input = before.and_then(|before| self.fabric.opposite(before.channel));
+        let input = input.map(|back| narrow(back - first));
+        let lane = self.table.lane(at, terminal, class, input, port);
+        Some(LaneChannel { channel: first + u32::from(port), lane })
+    }
+
+    /// The router that drops a packet on its way from a router to the terminal, if one does.
+    fn dropped(&self, source: u32, terminal: u32, class: u8) -> Option<u32> {
+        if !self.dependencies.may_discard {
+            return None;
+        }
+        let first = self.next(source, None, terminal, class);
+        let mut places =
+            iter::successors(first, |&place| self.next(source, Some(place), terminal, class));
+        let place = places.find(|place| self.table.discards(place.lane))?;
+        Some(self.fabric.source(place.channel))
+    }
+
+    /// Notes the dependencies of a packet from a router to the terminal, until it has come to a (channel, lane)
+    /// from which a packet like it has been followed before.
+    fn follow(&mut self, source: u32, terminal: u32, class: u8) {
+        let mut before: Option<LaneChannel> = None;
+        while let Some(next) = self.next(source, before, terminal, class) {
+            self.lanes |= 1 << next.lane;
+            if let Some(before) = before {
+                let bit = self.dependencies.number(before, next);
+                self.bits[bit / 64] |= 1 << (bit % 64);
+            }
+            let place = next.channel as usize * self.dependencies.lanes + usize::from(next.lane);
+            if self.seen[place] == 0 {
+                self.touched.push(place);
+            }
+            if self.seen[place] >> class & 1 == 1 {
+                return;
+            }
+            self.seen[place] |= 1 << class;
+            before = Some(next);
+        }
+    }
+}

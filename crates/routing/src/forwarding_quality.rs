@@ -1,0 +1,145 @@
+//! How good a forwarding table is: the load of each channel if every terminal sends one unit to every other.
+
+use rayon::prelude::*;
+
+use super::ForwardingTable;
+use super::load_figures::{LoadFigures, add_loads};
+use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
+
+/// Figures of a forwarding table whose routes lead where they should. The load of a channel between routers is
+/// the number of ordered pairs of terminals whose path takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForwardingQuality {
+    /// Ordered pairs of different live terminals that have a way, and that have none.
+    pub routed: u64,
+    pub unrouted: u64,
+    pub channels: u64,
+    pub load: LoadFigures,
+    /// Hops between routers, over routed pairs; 0 for terminals of one router.
+    pub hops_mean: f64,
+    pub hops_maximum: u32,
+    /// As these two, if every path had the least hops.
+    pub least_hops_mean: f64,
+    pub least_hops_maximum: u32,
+    /// By channel.
+    pub loads: Vec<(Channel, u64)>,
+}
+
+impl ForwardingQuality {
+    /// The figures of a table. Routes that lead nowhere or round in circles count as none.
+    pub fn new(fabric: &Fabric, table: &ForwardingTable) -> Self {
+        let terminals: Vec<u32> = fabric.live_terminals().collect();
+        let senders = fabric.terminals_by_router();
+        let senders: Vec<u64> = senders.iter().map(|own| own.len() as u64).collect();
+        let count = terminals
+            .par_iter()
+            .fold(Count::default, |count, &terminal| {
+                count.with_destination(fabric, table, &senders, terminal)
+            })
+            .reduce(Count::default, Count::merge);
+        let channels = (0..fabric.channel_slots()).filter(|&at| fabric.target(at).is_some());
+        let load_of = |channel: Channel| {
+            let pairs = count.loads.get(channel as usize).copied().unwrap_or(0);
+            fabric.cable(channel).rate.slowed(pairs)
+        };
+        let loads: Vec<(Channel, u64)> =
+            channels.map(|channel| (channel, load_of(channel))).collect();
+        let a_pair = |hops: u64| hops as f64 / count.routed.max(1) as f64;
+        Self {
+            routed: count.routed,
+            unrouted: count.unrouted,
+            channels: loads.len() as u64,
+            load: LoadFigures::new(&loads, count.least_hops),
+            hops_mean: a_pair(count.hops),
+            hops_maximum: count.hops_maximum,
+            least_hops_mean: a_pair(count.least_hops),
+            least_hops_maximum: count.least_maximum,
+            loads,
+        }
+    }
+}
+
+/// What is counted over some of the destinations.
+#[derive(Default)]
+struct Count {
+    routed: u64,
+    unrouted: u64,
+    hops: u64,
+    hops_maximum: u32,
+    least_hops: u64,
+    least_maximum: u32,
+    /// By channel; empty for none.
+    loads: Vec<u64>,
+}
+
+impl Count {
+    fn with_destination(
+        mut self,
+        fabric: &Fabric,
+        table: &ForwardingTable,
+        senders: &[u64],
+        terminal: u32,
+    ) -> Self {
+        self.loads.resize(fabric.channel_slots() as usize, 0);
+        if !table.delivers(terminal) {
+            self.unrouted += senders.iter().sum::<u64>() - 1;
+            return self;
+        }
+        let end = fabric.terminal_router(terminal).expect("live terminals only");
+        let least = least_hops(fabric, end);
+        // Routers from which the ports lead to the terminal, from there outwards.
+        let way = |router: u32| {
+            let channel = table.channel(fabric, router, terminal)?;
+            (channel < fabric.outputs(router).end).then(|| fabric.target(channel)).flatten()?;
+            Some(channel)
+        };
+        let leading_here = |router: u32| {
+            let leads_here = |back: &Channel| {
+                fabric.target(*back).is_some_and(|from| way(from) == fabric.opposite(*back))
+            };
+            fabric.outputs(router).filter(leads_here).filter_map(|back| fabric.target(back))
+        };
+        let (mut hops, mut order) = (vec![NONE; senders.len()], Vec::new());
+        breadth_first(end, &mut hops, &mut order, leading_here);
+        let mut flow = senders.to_vec();
+        flow[end as usize] -= 1;
+        for &router in order.iter().rev() {
+            let at = router as usize;
+            let own = senders[at] - u64::from(router == end);
+            self.routed += own;
+            if own > 0 {
+                self.hops += own * u64::from(hops[at]);
+                self.hops_maximum = self.hops_maximum.max(hops[at]);
+                self.least_hops += own * u64::from(least[at]);
+                self.least_maximum = self.least_maximum.max(least[at]);
+            }
+            if let Some(channel) = way(router).filter(|_| router != end) {
+                self.loads[channel as usize] += flow[at];
+                let next = fabric.target(channel).expect("the channel leads somewhere");
+                flow[next as usize] += flow[at];
+            }
+        }
+        let lost = (0..senders.len()).filter(|&at| hops[at] == NONE);
+        self.unrouted += lost.map(|at| senders[at]).sum::<u64>();
+        self
+    }
+
+    fn merge(self, other: Self) -> Self {
+        Self {
+            routed: self.routed + other.routed,
+            unrouted: self.unrouted + other.unrouted,
+            hops: self.hops + other.hops,
+            hops_maximum: self.hops_maximum.max(other.hops_maximum),
+            least_hops: self.least_hops + other.least_hops,
+            least_maximum: self.least_maximum.max(other.least_maximum),
+            loads: add_loads(self.loads, other.loads),
+        }
+    }
+}
+
+/// Hops from every router to one, by any way.
+fn least_hops(fabric: &Fabric, end: u32) -> Vec<u32> {
+    let mut hops = vec![NONE; fabric.routers() as usize];
+    breadth_first(end, &mut hops, &mut Vec::new(), |at| fabric.neighbors(at));
+    hops
+}

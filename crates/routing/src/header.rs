@@ -1,0 +1,164 @@
+//! The route as Angara's header carries it: first step, direction bits, last step.
+
+use std::num::NonZeroU32;
+
+use super::Route;
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::Torus;
+
+const STEP_BITS: u32 = 4;
+const FIRST: u32 = 0;
+const BITS: u32 = FIRST + STEP_BITS;
+const LAST: u32 = BITS + 12;
+/// Set in every header, so that a pair without one takes no more room.
+const EXISTS: u32 = 1 << 31;
+
+/// A packed header: an optional first step in a positive direction, for each dimension plus, minus or
+/// not at all, and an optional last step in a negative direction (papers/angara-routing, section 2.1).
+///
+/// Hop counts are not part of it: a router leaves a dimension when the coordinate fits. With a first
+/// or last step the count refers to the node after the first and before the last step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Header(NonZeroU32);
+
+impl Default for Header {
+    fn default() -> Self {
+        Self(NonZeroU32::new(EXISTS).expect("a bit is set"))
+    }
+}
+
+impl Header {
+    /// With the bits of a field changed.
+    fn with(self, mask: u32, field: u32) -> Self {
+        Self(NonZeroU32::new(self.0.get() & !mask | field).unwrap_or(self.0))
+    }
+
+    /// With the direction of `dimension` set; `positive` says which.
+    #[must_use]
+    pub fn with_direction(self, dimension: usize, positive: bool) -> Self {
+        let shift = BITS + 2 * narrow::<u32>(dimension);
+        self.with(3 << shift, (if positive { 1 } else { 2 }) << shift)
+    }
+
+    /// With a first step in the positive direction of `dimension`.
+    #[must_use]
+    pub fn with_first_step(self, dimension: usize) -> Self {
+        self.with(15 << FIRST, narrow::<u32>(dimension + 1) << FIRST)
+    }
+
+    /// With a last step in the negative direction of `dimension`.
+    #[must_use]
+    pub fn with_last_step(self, dimension: usize) -> Self {
+        self.with(15 << LAST, narrow::<u32>(dimension + 1) << LAST)
+    }
+
+    /// Whether the packet goes plus in this dimension; `None` if it does not move in it.
+    pub fn direction(self, dimension: usize) -> Option<bool> {
+        match self.0.get() >> (BITS + 2 * narrow::<u32>(dimension)) & 3 {
+            0 => None,
+            bits => Some(bits == 1),
+        }
+    }
+
+    /// The dimension of the first step.
+    pub fn first_step(self) -> Option<usize> {
+        (self.0.get() >> FIRST & 15).checked_sub(1).map(|dimension| dimension as usize)
+    }
+
+    /// The dimension of the last step.
+    pub fn last_step(self) -> Option<usize> {
+        (self.0.get() >> LAST & 15).checked_sub(1).map(|dimension| dimension as usize)
+    }
+
+    /// The hops that a packet with this header makes from `source` to reach `destination`: first step,
+    /// positive directions in order, negative ones in order, last step. `None` if the header does not
+    /// lead there.
+    pub fn route(self, torus: &Torus, source: u32, destination: u32) -> Option<Route> {
+        let mut route = Route::default();
+        let dimensions = torus.dimensions();
+        let (mut start, mut end) = (source, destination);
+        if let Some(dimension) = self.first_step() {
+            start = torus.neighbor(start, narrow(dimension))?;
+            route.push(narrow(dimension), 1);
+        }
+        if let Some(dimension) = self.last_step() {
+            end = torus.neighbor(end, narrow(dimension))?;
+        }
+        let mut negative = Route::default();
+        for dimension in 0..dimensions {
+            let (from, to) = (torus.coordinate(start, dimension), torus.coordinate(end, dimension));
+            let Some(plus) = self.direction(dimension) else {
+                if from == to {
+                    continue;
+                }
+                return None;
+            };
+            let size = torus.sizes()[dimension];
+            let (ahead, crosses_edge) =
+                if plus { (to + size - from, to < from) } else { (from + size - to, to > from) };
+            let ahead = if ahead < size { ahead } else { ahead - size };
+            if ahead == 0 || crosses_edge && !torus.closed(dimension) {
+                return None;
+            }
+            if plus {
+                route.push(narrow(dimension), narrow(ahead));
+            } else {
+                negative.push(narrow(dimension + dimensions), narrow(ahead));
+            }
+        }
+        for run in negative.runs() {
+            route.push(run.port, run.hops);
+        }
+        if let Some(dimension) = self.last_step() {
+            route.push(narrow(dimension + dimensions), 1);
+        }
+        Some(route)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_keeps_its_fields_apart() {
+        let header = Header::default()
+            .with_direction(0, true)
+            .with_direction(5, false)
+            .with_first_step(3)
+            .with_last_step(5);
+        assert_eq!(header.direction(0), Some(true));
+        assert_eq!(header.direction(1), None);
+        assert_eq!(header.direction(5), Some(false));
+        assert_eq!((header.first_step(), header.last_step()), (Some(3), Some(5)));
+        assert_eq!(header.with_direction(0, false).direction(0), Some(false));
+    }
+
+    #[test]
+    fn a_route_takes_positive_directions_before_negative_ones() {
+        let torus = Torus::new(&[5, 5, 5], &[]).unwrap();
+        let header = Header::default()
+            .with_direction(0, false)
+            .with_direction(1, true)
+            .with_direction(2, true);
+        let route = header.route(&torus, 0, torus.node(&[3, 2, 1]).unwrap()).unwrap();
+        assert_eq!(route.ports().collect::<Vec<_>>(), [1, 1, 2, 3, 3]);
+    }
+
+    #[test]
+    fn first_and_last_steps_may_break_the_order() {
+        let torus = Torus::new(&[4, 4], &[]).unwrap();
+        let header = Header::default().with_first_step(1).with_direction(0, true).with_last_step(1);
+        let route = header.route(&torus, 0, 1).unwrap();
+        assert_eq!(route.ports().collect::<Vec<_>>(), [1, 0, 3]);
+    }
+
+    #[test]
+    fn a_header_that_leads_elsewhere_has_no_route() {
+        let torus = Torus::new(&[4, 4], &[1]).unwrap();
+        assert_eq!(Header::default().route(&torus, 0, 1), None);
+        assert_eq!(Header::default().with_direction(0, true).route(&torus, 0, 4), None);
+        assert_eq!(Header::default().with_direction(1, false).route(&torus, 0, 4), None);
+        assert_eq!(Header::default().with_direction(1, true).route(&torus, 0, 0), None);
+    }
+}

@@ -1,0 +1,247 @@
+//! Which way packets go: source routes, the tables that hold them, and how they are computed.
+//!
+//! Where the source decides, the engine sees a [`Route`] only: runs of hops through output ports. What the
+//! ports mean (directions of a torus, direction bits, first and last steps) is known here and in topology.
+//! Where routers decide by the destination, it sees their [`ForwardingTable`].
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "tests cast numbers that stand beside the cast"
+    )
+)]
+
+pub mod adaptive;
+pub mod agnostic;
+pub mod angara;
+mod choice_proof;
+mod choosing;
+mod cycle;
+mod deadlock_proof;
+mod derouter;
+mod direction_order;
+mod direction_rules;
+mod escape;
+mod file;
+mod forwarding;
+mod forwarding_proof;
+mod forwarding_quality;
+mod header;
+mod load_bound;
+mod load_figures;
+pub mod opensm;
+pub mod path_selection;
+mod proof;
+mod quality;
+mod region;
+pub mod relation;
+mod relation_proof;
+mod ring_proof;
+mod route;
+mod service_levels;
+mod table;
+mod torus_adaptive;
+
+pub use choosing::{MOST_PATHS, PathRoutes, RelationRoutes};
+pub use deadlock_proof::{Danger, FlowControl, Freedom, prove_deadlock_free};
+pub use derouter::Derouter;
+pub use direction_order::DirectionOrder;
+use direction_rules::drawn;
+pub use direction_rules::{DirectionRules, HalfRing, OrderError};
+pub use file::TableFile;
+pub use forwarding::{ForwardingTable, Lanes, MAXIMUM_LANES};
+pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, LaneChannel, prove_forwarding};
+pub use forwarding_quality::ForwardingQuality;
+pub use header::Header;
+pub use load_bound::{LoadBound, Paths};
+pub use load_figures::LoadFigures;
+pub use proof::{Flaw, Proof, prove};
+pub use quality::Quality;
+pub use region::Region;
+pub use relation_proof::{RelationFlaw, RelationProof, prove_relation};
+pub use route::{MAXIMUM_RUNS, Route, Run};
+pub use service_levels::{MANAGEMENT_LANE, SERVICE_LEVELS, ServiceLevels};
+pub use table::RouteTable;
+pub use torus_adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Onward};
+
+use std::sync::Arc;
+
+use flitlab_fabric::{Channel, Fabric};
+
+/// The routes of a fabric: computed for each pair, read from a table of the sources or of the routers.
+#[derive(Clone, Debug)]
+pub enum Routes {
+    DirectionOrder(DirectionOrder),
+    Table(RouteTable),
+    /// Packets choose their way hop by hop, on a torus.
+    Adaptive(Adaptive),
+    /// Routers look up the way by a packet's destination. Every pair of live terminals has one.
+    Forwarding(Arc<ForwardingTable>),
+    /// Packets choose among the hops of a relation.
+    Relation(RelationRoutes),
+    /// Packets go by one of the paths of their source.
+    Paths(PathRoutes),
+}
+
+impl Routes {
+    /// The route from one router to another, as the source's adapter writes it into the header; of
+    /// adaptive routing the one that a packet takes if it never leaves the escape channel; where half rings are
+    /// drawn, the one that takes them in the positive direction. `None` if routers decide, as on an escape by a table, and of
+    /// paths with a lane for each hop.
+    ///
+    /// # Panics
+    /// If the pair has none; the constructors refuse fabrics with such a pair.
+    #[inline]
+    pub fn source_route(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
+        match self {
+            Self::DirectionOrder(order) => Some(order.route(fabric, source, destination)),
+            Self::Table(table) => Some(table.route(fabric, source, destination)),
+            Self::Adaptive(adaptive) => adaptive.route(fabric, source, destination),
+            Self::Forwarding(_) | Self::Relation(_) | Self::Paths(_) => None,
+        }
+    }
+
+    /// The route of a packet by its number at its source: as [`source_route`](Self::source_route), with half rings as
+    /// they are drawn.
+    ///
+    /// # Panics
+    /// If the pair has none.
+    #[inline]
+    pub fn packet_route(
+        &self,
+        fabric: &Fabric,
+        source: u32,
+        destination: u32,
+        sequence: u32,
+    ) -> Option<Route> {
+        match self {
+            Self::DirectionOrder(order) => {
+                Some(order.packet_route(fabric, source, destination, sequence))
+            }
+            _ => self.source_route(fabric, source, destination),
+        }
+    }
+
+    /// Whether packets between the same nodes may go different ways by chance that is known in advance.
+    pub fn draws(&self) -> bool {
+        match self {
+            Self::DirectionOrder(order) => order.draws(),
+            Self::Paths(routes) => routes.paths.has_choice(),
+            _ => false,
+        }
+    }
+
+    /// Whether packets of a pair may go different ways, so that one may overtake another, on routings of any fabric.
+    pub fn reorders(&self) -> bool {
+        match self {
+            Self::Relation(_) => true,
+            Self::Paths(routes) => routes.paths.has_choice(),
+            _ => false,
+        }
+    }
+
+    /// Whether this is so between these terminals.
+    pub fn draws_between(&self, fabric: &Fabric, source: u32, destination: u32) -> bool {
+        let router = |terminal| fabric.terminal_router(terminal).expect("live");
+        match self {
+            Self::DirectionOrder(order) => order.tied(router(source), router(destination)) != 0,
+            Self::Paths(routes) => {
+                routes.paths.numbers(router(source), router(destination)).len() > 1
+            }
+            _ => false,
+        }
+    }
+
+    /// The channels that packets take from one terminal to another, as [`for_each_channel`](Self::for_each_channel),
+    /// each with the share of the packets that take it: where half rings are drawn half of them go either way.
+    ///
+    /// # Panics
+    /// If a terminal has failed, or the pair has no route.
+    pub fn for_each_share(
+        &self,
+        fabric: &Fabric,
+        source: u32,
+        destination: u32,
+        mut each: impl FnMut(Channel, f64),
+    ) {
+        match self {
+            Self::DirectionOrder(order) if order.draws() => {
+                let router = |terminal| fabric.terminal_router(terminal).expect("live");
+                order.for_each_way(fabric, router(source), router(destination), |route, share| {
+                    let mut at = router(source);
+                    for port in route.ports() {
+                        let channel = fabric.outputs(at).start + u32::from(port);
+                        each(channel, share);
+                        at = fabric.target(channel).expect("routes avoid failures");
+                    }
+                });
+            }
+            Self::Paths(routes) => {
+                let router = |terminal| fabric.terminal_router(terminal).expect("live");
+                routes.for_each_share(fabric, (router(source), router(destination)), each);
+            }
+            _ => self.for_each_channel(fabric, source, destination, |channel| each(channel, 1.0)),
+        }
+    }
+
+    /// The channels of a packet's way from one terminal to another, as far as they are known before it is
+    /// sent (see [`source_route`](Self::source_route)).
+    ///
+    /// # Panics
+    /// If a terminal has failed, or the pair has no route.
+    pub fn for_each_channel(
+        &self,
+        fabric: &Fabric,
+        source: u32,
+        destination: u32,
+        mut each: impl FnMut(Channel),
+    ) {
+        let router = |terminal| fabric.terminal_router(terminal).expect("live");
+        let (mut at, end) = (router(source), router(destination));
+        let mut step = |channel, at: &mut u32| {
+            each(channel);
+            *at = fabric.target(channel).expect("routes avoid failures");
+        };
+        if let Self::Relation(routes) = self {
+            routes.for_each_channel(fabric, (at, end), each);
+        } else if let Self::Paths(routes) = self {
+            routes.for_each_channel(fabric, (at, end), each);
+        } else if let Self::Adaptive(adaptive) = self
+            && adaptive.has_table()
+        {
+            adaptive.for_each_channel(fabric, (at, end), each);
+        } else if let Self::Forwarding(table) = self {
+            while at != end {
+                let channel = table.channel(fabric, at, destination);
+                step(channel.expect("every pair has a route"), &mut at);
+            }
+        } else if let Some(route) = self.source_route(fabric, at, end) {
+            for port in route.ports() {
+                step(fabric.outputs(at).start + u32::from(port), &mut at);
+            }
+        }
+    }
+}
+
+/// Pairs of live nodes between which a routing has no legal route.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{routing} has no way around the failures from node {} to node {} ({pairs} ordered pairs have none)", .first.0, .first.1)]
+pub struct Unroutable {
+    /// What kind of routes there are none of.
+    pub routing: &'static str,
+    /// The first such pair, source and destination.
+    pub first: (String, String),
+    /// How many ordered pairs there are.
+    pub pairs: u64,
+}
+
+/// A torus with failed cables.
+#[cfg(test)]
+fn test_fabric(sizes: &[u32], cables: &[(u32, u32)]) -> Fabric {
+    use flitlab_fabric::{Faults, Torus};
+    let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
+    Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap()
+}

@@ -1,0 +1,83 @@
+//! How much channels between routers carry, and how evenly (papers/angara-routing, section 1.1).
+
+use serde::Serialize;
+
+use flitlab_fabric::Channel;
+
+/// Figures of channel loads. A channel's load is the number of ordered pairs of nodes or terminals whose route
+/// takes it; of a forwarding table's, each counts as many times as the channel is slower than the
+/// fastest ones, rounded up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct LoadFigures {
+    /// Edge-forwarding index.
+    #[serde(rename = "maximum_load")]
+    pub maximum: u64,
+    #[serde(rename = "minimum_load")]
+    pub minimum: u64,
+    #[serde(rename = "mean_load")]
+    pub mean: f64,
+    /// Mean if every route had the least hops that the network allows.
+    #[serde(rename = "perfect_load")]
+    pub perfect: f64,
+    /// Deviation from the perfect load: the mean, the root of the mean square, the fourth root of the mean fourth
+    /// power.
+    pub sigma_1: f64,
+    pub sigma_2: f64,
+    pub sigma_4: f64,
+}
+
+impl LoadFigures {
+    /// The figures of these loads, of routes that have at least so many hops all together.
+    pub fn new(loads: &[(Channel, u64)], least_hops: u64) -> Self {
+        let channels = loads.len().max(1) as f64;
+        let load = || loads.iter().map(|&(_, load)| load);
+        let perfect = least_hops as f64 / channels;
+        let sigma = |power: i32| {
+            let powers = load().map(|load| (load as f64 - perfect).abs().powi(power));
+            libm::pow(powers.sum::<f64>() / channels, 1.0 / f64::from(power))
+        };
+        Self {
+            maximum: load().max().unwrap_or(0),
+            minimum: load().min().unwrap_or(0),
+            mean: load().sum::<u64>() as f64 / channels,
+            perfect,
+            sigma_1: sigma(1),
+            sigma_2: sigma(2),
+            sigma_4: sigma(4),
+        }
+    }
+}
+
+/// Adds up loads by channel, of which either may be empty for none.
+pub(super) fn add_loads(mut loads: Vec<u64>, mut more: Vec<u64>) -> Vec<u64> {
+    if loads.len() < more.len() {
+        std::mem::swap(&mut loads, &mut more);
+    }
+    for (load, more) in loads.iter_mut().zip(&more) {
+        *load += more;
+    }
+    loads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deviations_are_means_of_powers() {
+        let figures = LoadFigures::new(&[(0, 1), (1, 5), (2, 3), (5, 3)], 12);
+        assert_eq!(
+            (figures.maximum, figures.minimum, figures.mean, figures.perfect),
+            (5, 1, 3.0, 3.0)
+        );
+        assert_eq!((figures.sigma_1, figures.sigma_2), (1.0, 2f64.sqrt()));
+        assert!((figures.sigma_4 - 8f64.powf(0.25)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn loads_add_up_whichever_is_empty() {
+        assert_eq!(add_loads(vec![], vec![1, 2]), [1, 2]);
+        assert_eq!(add_loads(vec![3, 4], vec![]), [3, 4]);
+        assert_eq!(add_loads(vec![3, 4], vec![1, 2]), [4, 6]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Service levels of paths.
+
+use std::collections::HashMap;
+
+use super::directory::{Directory, hexadecimal};
+use super::{Dump, map};
+use crate::{Lanes, SERVICE_LEVELS, ServiceLevels};
+use flitlab_base::InvalidLine;
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::netlist::Netlist;
+
+/// The text of a list of paths' service levels, and of `opensm-sl2vl.dump`.
+#[derive(Clone, Copy, Debug)]
+pub struct PathLevels<'t> {
+    /// Lines of source, destination and service level: LIDs in decimals, or the source as the guid of its
+    /// node (`0x...`), as `ibdmchk` takes them. Paths that are not listed have service level 0; none may be listed
+    /// twice.
+    pub paths: &'t str,
+    /// Without it a service level is the lane of the same number.
+    pub map: Option<&'t str>,
+}
+
+impl Dump {
+    /// Gives the table the lanes that follow from service levels.
+    ///
+    /// # Errors
+    /// The first line of either text that does not fit, with the name of the text.
+    pub fn set_levels(
+        &mut self,
+        netlist: &Netlist,
+        levels: PathLevels<'_>,
+    ) -> Result<(), (&'static str, InvalidLine)> {
+        let directory = Directory::new(netlist);
+        let mut found = ServiceLevels::by_terminal(&netlist.fabric);
+        match levels.map {
+            Some(text) => {
+                map::read(netlist, &directory, text, &mut found).map_err(|error| ("map", error))?;
+            }
+            None => identity(netlist, &mut found),
+        }
+        self.paths(netlist, levels.paths, &mut found).map_err(|error| ("paths", error))?;
+        self.table.set_lanes(Lanes::ByServiceLevel(found));
+        Ok(())
+    }
+
+    fn paths(
+        &self,
+        netlist: &Netlist,
+        text: &str,
+        found: &mut ServiceLevels,
+    ) -> Result<(), InvalidLine> {
+        let with_lids = (0..).zip(&self.lids).filter_map(|(at, lid)| Some(((*lid)?, at)));
+        let lids: HashMap<u16, u32> = with_lids.collect();
+        let mut guids: HashMap<u64, Vec<u32>> = HashMap::new();
+        for (at, adapter) in (0..).zip(&netlist.adapters) {
+            guids.entry(adapter.guid).or_default().push(at);
+        }
+        let by_lid = |word: &str| lids.get(&word.parse().ok()?).copied();
+        let source_of = |word: &str| match word.strip_prefix("0x") {
+            None => by_lid(word).ok_or("there is no such source"),
+            Some(digits) => {
+                match hexadecimal(digits).and_then(|guid| guids.get(&guid)).map(Vec::as_slice) {
+                    Some(&[terminal]) => Ok(terminal),
+                    Some(_) => Err("this adapter has several ports: name the source by its LID"),
+                    None => Err("there is no such source"),
+                }
+            }
+        };
+        let mut lines: HashMap<(u32, u32), usize> = HashMap::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if words.is_empty() || words[0].starts_with('#') {
+                continue;
+            }
+            let wrong = |message: &str| InvalidLine::new(number, message);
+            let &[source, destination, level] = &words[..] else {
+                return Err(wrong("a path's line has source, destination and service level"));
+            };
+            let source = source_of(source).map_err(wrong)?;
+            let destination =
+                by_lid(destination).ok_or_else(|| wrong("there is no such destination"))?;
+            let level =
+                level.parse().ok().filter(|&level: &u8| usize::from(level) < SERVICE_LEVELS);
+            let level = level.ok_or_else(|| wrong("service levels are numbered from 0 to 15"))?;
+            if netlist.fabric.terminal_router(source).is_none() {
+                return Err(wrong("the source has failed"));
+            }
+            if let Some(earlier) = lines.insert((source, destination), number) {
+                return Err(wrong(&format!("this path's level is in line {earlier} already")));
+            }
+            found.set_level(source, destination, level);
+        }
+        Ok(())
+    }
+}
+
+/// Service level n takes lane n everywhere.
+fn identity(netlist: &Netlist, found: &mut ServiceLevels) {
+    let fabric = &netlist.fabric;
+    for router in 0..fabric.routers() {
+        let ports: u16 = narrow(fabric.outputs(router).len());
+        for input in (0..ports).map(Some).chain([None]) {
+            for output in 0..ports {
+                for level in 0..narrow(SERVICE_LEVELS) {
+                    found.set_lane(router, input, output, level, level);
+                }
+            }
+        }
+    }
+}

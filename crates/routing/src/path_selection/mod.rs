@@ -1,0 +1,211 @@
+//! Path selection: one path for each pair of routers, of all those that a routing relation offers.
+//!
+//! The selections are those of papers/path-selection and one of ours, a file each, and a row of [`PATH_SELECTIONS`].
+//! Whatever they select can't deadlock if the relation can't: they take nothing but its ways.
+//!
+//! The counters of the paper's selections count candidate paths by physical routes and lanes ([`Candidates`]), so
+//! that routes have to be listed, and choices of lanes along them do not. What has an escape (Silla's and Duato's
+//! minimal routing) is no candidate, as the paper's footnote says: its new channels are safe only for packets that
+//! can leave them at any time.
+//!
+//! What the paper leaves open, and [`SelectionParameters`] can read in more than one way: how paths that differ in
+//! lanes alone count ([`LaneChoices`]), whether they are taken away together or singly, and which of equals comes
+//! first ([`Ties`]).
+
+mod balanced;
+mod bound;
+mod candidates;
+mod counters;
+mod high_physical;
+mod listing;
+mod low_physical;
+mod low_port;
+mod low_virtual;
+mod random;
+#[cfg(test)]
+mod tests;
+mod traffic_balancing;
+mod ways;
+
+pub use bound::RelationBound;
+pub use candidates::{Candidates, LaneChoices, NoCandidates};
+pub use counters::Ties;
+
+use std::fmt;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::relation::{Hop, PathChoice, PathSet, Relation};
+use counters::Counters;
+use flitlab_base::memory::Shortage;
+use flitlab_fabric::{Channel, Fabric};
+
+/// The selections that scenarios can name, in the order in which they are offered.
+pub const PATH_SELECTIONS: [PathSelection; 7] = [
+    PathSelection::RANDOM,
+    PathSelection::LOW_PORT,
+    PathSelection::TRAFFIC_BALANCING,
+    PathSelection::HIGH_PHYSICAL,
+    PathSelection::LOW_VIRTUAL,
+    PathSelection::LOW_PHYSICAL,
+    PathSelection::BALANCED,
+];
+
+/// A selection: one row of [`PATH_SELECTIONS`].
+#[derive(Clone, Copy)]
+pub struct PathSelection {
+    /// As scenarios and the command line call it.
+    pub name: &'static str,
+    /// What it selects, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    pub doc: &'static str,
+    /// Selects.
+    pub select: fn(&SelectionTask<'_>) -> Result<Chosen, NoSelection>,
+}
+
+/// What selections may use, and how they read the paper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SelectionParameters {
+    /// Of what is drawn.
+    pub seed: u64,
+    /// How paths that differ in their lanes alone are counted.
+    pub choices: LaneChoices,
+    /// Whether each of them is taken away singly, from a list of all paths.
+    pub singly: bool,
+    /// Which of equals comes first.
+    pub ties: Ties,
+}
+
+/// Paths to be selected.
+pub struct SelectionTask<'a> {
+    pub fabric: &'a Fabric,
+    pub relation: &'a Relation,
+    pub parameters: SelectionParameters,
+}
+
+/// A path for each ordered pair of different routers with terminals, by source, then destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    pub paths: Vec<Vec<Hop>>,
+}
+
+/// Why no paths can be selected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoSelection {
+    /// The relation is safe only as long as packets can choose.
+    #[error(
+        "a routing with an escape is safe only as long as packets can choose at every router: no paths can be fixed"
+    )]
+    Escape,
+    /// There are no candidates.
+    #[error(transparent)]
+    Candidates(#[from] NoCandidates),
+    /// The paths take more memory than there is.
+    #[error(transparent)]
+    Memory(#[from] Shortage),
+}
+
+impl PathSelection {
+    /// One path a pair, of a relation without flaws. Detours are left out: sources can't see where there is no room.
+    ///
+    /// # Errors
+    /// If the relation has an escape or flaws, or there is too little memory.
+    pub fn paths(
+        &self,
+        fabric: &Fabric,
+        relation: &Relation,
+        parameters: SelectionParameters,
+    ) -> Result<PathSet, NoSelection> {
+        if relation.has_escape() {
+            return Err(NoSelection::Escape);
+        }
+        let straight = relation.has_detours().then(|| relation.without_detours(fabric));
+        let relation = straight.as_ref().unwrap_or(relation);
+        let task = SelectionTask { fabric, relation, parameters };
+        let mut chosen = (self.select)(&task)?.paths.into_iter();
+        let next = |_, _| chosen.next().into_iter().collect();
+        Ok(PathSet::new(fabric, relation.lanes(), PathChoice::default(), next)?)
+    }
+}
+
+/// Sancho's traffic balancing over routes that are listed already: the channels of each of a pair's routes, pair by
+/// pair. The number of the route that is left of each.
+///
+/// # Errors
+/// If a pair has none.
+pub(crate) fn balance_traffic<'c>(
+    slots: u32,
+    lists: impl Iterator<Item = (u32, u32, Vec<&'c [Channel]>)>,
+) -> Result<Vec<u32>, NoCandidates> {
+    let candidates = Candidates::of_lists(slots, lists);
+    let first: Vec<u32> = candidates.pairs.iter().map(|pair| pair.first).collect();
+    let mut counters = Counters::new(candidates, LaneChoices::Distinct, Ties::Lowest)?;
+    counters.thin(false);
+    Ok(counters.chosen().zip(first).map(|(bundle, first)| bundle - first).collect())
+}
+
+impl SelectionTask<'_> {
+    /// The counters of all candidates.
+    fn counters(&self) -> Result<Counters, NoSelection> {
+        let SelectionParameters { choices, singly, ties, .. } = self.parameters;
+        let mut candidates = Candidates::new(self.fabric, self.relation)?;
+        if singly {
+            candidates = candidates.listed()?;
+        }
+        Ok(Counters::new(candidates, choices, ties)?)
+    }
+
+    /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops offered there, by
+    /// its place.
+    fn walk(
+        &self,
+        mut pick: impl FnMut(&[Hop], &mut ChaCha8Rng) -> usize,
+    ) -> Result<Chosen, NoSelection> {
+        let Self { fabric, relation, .. } = *self;
+        let mut random = ChaCha8Rng::seed_from_u64(self.parameters.seed);
+        let ends = fabric.ends();
+        let mut paths = Vec::with_capacity(ends.len() * ends.len());
+        for &source in &ends {
+            for &destination in ends.iter().filter(|&&destination| destination != source) {
+                let (mut at, mut state) = (source, relation.injected(source));
+                let mut path = Vec::new();
+                while at != destination {
+                    let hops = relation.hops(state, destination);
+                    if hops.is_empty() || path.len() as u64 > u64::from(relation.states()) {
+                        let names = (fabric.router_name(source), fabric.router_name(destination));
+                        return Err(NoCandidates::NoPath(names.0, names.1).into());
+                    }
+                    let hop = hops[pick(hops, &mut random)];
+                    let channel = fabric.outputs(at).start + u32::from(hop.port);
+                    path.push(hop);
+                    state = relation.arrived(channel, hop.lane);
+                    at = fabric.target(channel).expect("a relation without flaw");
+                }
+                paths.push(path);
+            }
+        }
+        Ok(Chosen { paths })
+    }
+}
+
+impl Chosen {
+    /// What counters have left.
+    fn of(fabric: &Fabric, counters: &Counters) -> Self {
+        debug_assert_eq!(counters.open_pairs(), 0, "every pair has one path");
+        let path = |bundle| counters.candidates.path(fabric, bundle, 0);
+        Self { paths: counters.chosen().map(path).collect() }
+    }
+}
+
+impl PartialEq for PathSelection {
+    /// Names are unique.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for PathSelection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}

@@ -1,0 +1,372 @@
+//! Whether a routing table is right: every pair has a route, every route is one that the hardware can go,
+//! and no packets can wait for each other for ever.
+//!
+//! This shares nothing with what makes tables: it follows each header channel by channel, as the routers
+//! do, and looks for cycles among the dependencies of the channels that it saw. A dependency is a pair of
+//! channels that some route takes one after the other. Cycles inside one ring are what the bubble rule is
+//! there for; any other cycle can deadlock. A table without a flaw can be used: a test holds that each header
+//! that is accepted here, and no other, gives the engine a [route](Header::route), over the same channels.
+
+use rayon::prelude::*;
+
+use super::{Header, RouteTable, cycle};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::{Channel, Fabric};
+
+/// What is wrong with a table. Nodes are router numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// The pair has no route.
+    Missing { source: u32, destination: u32 },
+    /// The route does not end at its destination, but here.
+    LeadsElsewhere { source: u32, destination: u32, end: u32 },
+    /// The route's header has this direction, and the packet has no hop to make in it: how a router takes that
+    /// is not said.
+    Idle { source: u32, destination: u32, direction: u32 },
+    /// The route takes a channel that does not exist, has failed or leads out of the node set.
+    NoChannel { source: u32, destination: u32, channel: Channel },
+    /// Each of these channels can wait for the next, and the last for the first, in more than one ring.
+    Cycle(Vec<Channel>),
+}
+
+impl Flaw {
+    /// The pair whose route is wrong.
+    pub fn pair(&self) -> Option<(u32, u32)> {
+        match *self {
+            Self::Missing { source, destination }
+            | Self::LeadsElsewhere { source, destination, .. }
+            | Self::Idle { source, destination, .. }
+            | Self::NoChannel { source, destination, .. } => Some((source, destination)),
+            Self::Cycle(_) => None,
+        }
+    }
+
+    /// What is wrong, with the names of nodes and channels.
+    pub fn describe(&self, fabric: &Fabric) -> String {
+        let pair = |source: &u32, destination: &u32| {
+            let name = |&node: &u32| fabric.router_name(node);
+            format!("from {} to {}", name(source), name(destination))
+        };
+        match self {
+            Self::Missing { source, destination } => {
+                format!("there is no route {}", pair(source, destination))
+            }
+            Self::LeadsElsewhere { source, destination, end } => format!(
+                "the route {} ends at {}",
+                pair(source, destination),
+                fabric.router_name(*end)
+            ),
+            Self::Idle { source, destination, direction } => format!(
+                "the route {} has {} among its directions, and no hop to make that way",
+                pair(source, destination),
+                fabric.coordinates().direction_name(*direction)
+            ),
+            Self::NoChannel { source, destination, channel } => format!(
+                "the route {} takes channel {}, which has failed, leaves the node set or does not \
+                 exist",
+                pair(source, destination),
+                fabric.channel_name(*channel)
+            ),
+            Self::Cycle(channels) => {
+                let names: Vec<String> =
+                    channels.iter().map(|&channel| fabric.channel_name(channel)).collect();
+                format!(
+                    "packets can deadlock: each of these channels can wait for the next, the last \
+                     for the first: {}",
+                    names.join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// What was proved of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    pub routes: u64,
+    /// Pairs of channels that some route takes one after the other.
+    pub dependencies: u64,
+    pub flaws: Vec<Flaw>,
+}
+
+impl Proof {
+    /// Whether the table is right.
+    pub fn holds(&self) -> bool {
+        self.flaws.is_empty()
+    }
+}
+
+/// Follows every route between a fabric's live nodes and looks for cycles.
+#[must_use]
+pub fn prove(fabric: &Fabric, table: &RouteTable) -> Proof {
+    let directions = fabric.coordinates().directions() as usize;
+    let nodes: Vec<u32> =
+        fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).collect();
+    // For each channel, the output ports that routes take behind it.
+    let follow = |source: u32, onward: &mut [u16]| {
+        let mut flaws = Vec::new();
+        for &destination in nodes.iter().filter(|&&node| node != source) {
+            let Some(header) = table.header(source, destination) else {
+                flaws.push(Flaw::Missing { source, destination });
+                continue;
+            };
+            let walk = &mut Walk { fabric, source, destination, at: source, before: None, onward };
+            flaws.extend(walk.follow(header).err());
+        }
+        flaws
+    };
+    let none = || (Vec::new(), vec![0u16; fabric.channel_slots() as usize]);
+    let (mut flaws, onward) = nodes
+        .par_iter()
+        .fold(none, |(mut flaws, mut onward), &source| {
+            flaws.extend(follow(source, &mut onward));
+            (flaws, onward)
+        })
+        .reduce(none, |(mut flaws, mut onward), (more, others)| {
+            flaws.extend(more);
+            onward.iter_mut().zip(others).for_each(|(ports, other)| *ports |= other);
+            (flaws, onward)
+        });
+    let pairs = (nodes.len() * nodes.len().saturating_sub(1)) as u64;
+    let routes = pairs - flaws.len() as u64;
+    let dependencies = onward.iter().map(|ports| u64::from(ports.count_ones())).sum();
+    let successors = |channel: Channel| {
+        let next = fabric.target(channel);
+        let ports = onward[channel as usize];
+        (0..narrow(directions))
+            .filter(move |port| ports >> port & 1 == 1)
+            .filter_map(move |port| next.map(|next| fabric.outputs(next).start + port))
+    };
+    flaws.extend(cycle_beyond_rings(fabric, successors).map(Flaw::Cycle));
+    Proof { routes, dependencies, flaws }
+}
+
+/// A packet's way through the routers.
+struct Walk<'a> {
+    fabric: &'a Fabric,
+    source: u32,
+    destination: u32,
+    at: u32,
+    before: Option<Channel>,
+    onward: &'a mut [u16],
+}
+
+impl Walk<'_> {
+    fn hop(&mut self, direction: u32) -> Result<(), Flaw> {
+        let (source, destination) = (self.source, self.destination);
+        let channel = self.fabric.outputs(self.at).start + direction;
+        let Some(next) = self.fabric.target(channel) else {
+            return Err(Flaw::NoChannel { source, destination, channel });
+        };
+        if let Some(before) = self.before {
+            self.onward[before as usize] |= 1 << direction;
+        }
+        self.before = Some(channel);
+        self.at = next;
+        Ok(())
+    }
+
+    /// First step; in the order of directions, as far as the coordinate is another than where the last
+    /// step starts; last step.
+    fn follow(&mut self, header: Header) -> Result<(), Flaw> {
+        let torus = self.fabric.coordinates();
+        let dimensions = torus.dimensions();
+        let mut target = torus.coordinates(self.destination);
+        if let Some(dimension) = header.last_step() {
+            let size = torus.sizes()[dimension];
+            target[dimension] = (target[dimension] + 1) % size;
+        }
+        if let Some(dimension) = header.first_step() {
+            self.hop(narrow(dimension))?;
+        }
+        for direction in 0..2 * dimensions {
+            let dimension = direction % dimensions;
+            if header.direction(dimension) == Some(direction < dimensions) {
+                if torus.coordinate(self.at, dimension) == target[dimension] {
+                    let (source, destination) = (self.source, self.destination);
+                    return Err(Flaw::Idle { source, destination, direction: narrow(direction) });
+                }
+                while torus.coordinate(self.at, dimension) != target[dimension] {
+                    self.hop(narrow(direction))?;
+                }
+            }
+        }
+        if let Some(dimension) = header.last_step() {
+            self.hop(narrow(dimension + dimensions))?;
+        }
+        let (source, destination, end) = (self.source, self.destination, self.at);
+        if end == destination {
+            Ok(())
+        } else {
+            Err(Flaw::LeadsElsewhere { source, destination, end })
+        }
+    }
+}
+
+/// A cycle of channels that are not all of one ring.
+///
+/// A strongly connected component with channels outside one ring has a cycle that leaves it.
+pub(super) fn cycle_beyond_rings<I: Iterator<Item = Channel>>(
+    fabric: &Fabric,
+    successors: impl Fn(Channel) -> I,
+) -> Option<Vec<Channel>> {
+    let components = cycle::components(fabric.channel_slots(), &successors);
+    components.iter().filter(|component| component.len() > 1).find_map(|component| {
+        let ring = fabric.ring(component[0]);
+        if ring.is_some() && component.iter().all(|&channel| fabric.ring(channel) == ring) {
+            return None;
+        }
+        cycle::shortest(component, &successors, |from, to| {
+            fabric.ring(from).is_none() || fabric.ring(from) != fabric.ring(to)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use super::super::angara::{Choices, Freedoms, Turns, balanced, sssp};
+    use super::*;
+    use crate::{Region, Route, test_fabric as fabric};
+
+    #[test]
+    fn generated_tables_are_proved() {
+        for (sizes, cables) in [
+            (&[4, 2, 2, 2][..], &[][..]),
+            (&[5, 4], &[]),
+            (&[4, 4, 4], &[(0, 0), (21, 1), (42, 2)]),
+            (&[3, 2, 3], &[(0, 0)]),
+        ] {
+            let fabric = fabric(sizes, cables);
+            let choices = Choices::new(Region::new(&fabric), Freedoms::default());
+            assert_eq!(choices.unroutable, [], "{sizes:?}");
+            for selection in [sssp(&choices).selection, balanced(&choices).selection] {
+                let table = choices.table(&selection);
+                let proof = prove(&fabric, &table);
+                assert!(proof.holds(), "{:?}", proof.flaws[0].describe(&fabric));
+                assert_eq!(proof.routes, choices.pairs.len() as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn turns_that_theorem_2_forbids_are_found_to_deadlock() {
+        // In a torus without edges no turn against the order is allowed; take one all the same.
+        let fabric = fabric(&[4, 4], &[]);
+        let region = Region::new(&fabric);
+        assert!(!Turns::relaxed(&region).any);
+        let choices = Choices::new(region, Freedoms::default());
+        let mut table = choices.table(&sssp(&choices).selection);
+        for source in 0..16 {
+            let torus = fabric.coordinates();
+            let up = torus.neighbor(source, 1).unwrap();
+            let destination = torus.neighbor(up, 0).unwrap();
+            let header = Header::default().with_first_step(1).with_direction(0, true);
+            table.set(source, destination, header);
+        }
+        let proof = prove(&fabric, &table);
+        let [Flaw::Cycle(channels)] = &proof.flaws[..] else { panic!("{:?}", proof.flaws) };
+        assert!(channels.len() > 1);
+        let rings: Vec<_> = channels.iter().map(|&channel| fabric.ring(channel)).collect();
+        assert!(rings.iter().any(|ring| *ring != rings[0]));
+        for (place, &channel) in channels.iter().enumerate() {
+            let next = channels[(place + 1) % channels.len()];
+            assert_eq!(fabric.target(channel), Some(fabric.source(next)));
+        }
+    }
+
+    /// REVIEW B2: what the proof accepts is what can be used.
+    #[test]
+    fn of_all_headers_the_proof_accepts_those_that_the_engine_can_follow() {
+        let mut counts = [0, 0];
+        for (sizes, cables) in
+            [(&[4][..], &[][..]), (&[2, 3], &[]), (&[3, 4], &[(0, 0)]), (&[1, 5], &[])]
+        {
+            let fabric = fabric(sizes, cables);
+            let torus = fabric.coordinates();
+            let pairs =
+                (0..torus.nodes()).flat_map(|from| (0..torus.nodes()).map(move |to| (from, to)));
+            for (source, destination) in pairs.filter(|(from, to)| from != to) {
+                for header in headers(sizes.len()) {
+                    let mut onward = vec![0; fabric.channel_slots() as usize];
+                    let mut walk = Walk {
+                        fabric: &fabric,
+                        source,
+                        destination,
+                        at: source,
+                        before: None,
+                        onward: &mut onward,
+                    };
+                    let followed = walk.follow(header);
+                    let mut hops = Vec::new();
+                    let mut at = Some(source);
+                    let route = header.route(torus, source, destination);
+                    for port in route.iter().flat_map(Route::ports) {
+                        let channel = at.map(|at| fabric.outputs(at).start + u32::from(port));
+                        at = channel.and_then(|channel| fabric.target(channel));
+                        hops.extend(channel);
+                    }
+                    let can_be_used = route.is_some() && at == Some(destination);
+                    let text = format!("{sizes:?} {source} {destination} {header:?} {route:?}");
+                    assert_eq!(followed.is_ok(), can_be_used, "{text}");
+                    if can_be_used {
+                        for pair in hops.windows(2) {
+                            let port = pair[1] - fabric.outputs(fabric.source(pair[1])).start;
+                            assert_eq!(onward[pair[0] as usize], 1 << port, "{text}");
+                        }
+                    }
+                    counts[usize::from(can_be_used)] += 1;
+                }
+            }
+        }
+        assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
+    }
+
+    /// All headers of some dimensions.
+    fn headers(dimensions: usize) -> Vec<Header> {
+        let steps = || iter::once(None).chain((0..dimensions).map(Some));
+        let mut all = vec![Header::default()];
+        for dimension in 0..dimensions {
+            let ways =
+                [true, false].map(|plus| move |it: &Header| it.with_direction(dimension, plus));
+            let more: Vec<Header> = ways.iter().flat_map(|way| all.iter().map(way)).collect();
+            all.extend(more);
+        }
+        let with_first = |it: Header| {
+            steps().map(move |step| step.map_or(it, |dimension| it.with_first_step(dimension)))
+        };
+        let with_last = |it: Header| {
+            steps().map(move |step| step.map_or(it, |dimension| it.with_last_step(dimension)))
+        };
+        all.into_iter().flat_map(with_first).flat_map(with_last).collect()
+    }
+
+    #[test]
+    fn each_kind_of_wrong_route_is_named() {
+        let fabric = fabric(&[4, 4], &[(0, 0)]);
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
+        let good = choices.table(&sssp(&choices).selection);
+        let wrong = |source, destination, header: Header| {
+            let mut table = good.clone();
+            table.set(source, destination, header);
+            prove(&fabric, &table).flaws.remove(0)
+        };
+        let header = Header::default();
+        assert_eq!(
+            wrong(0, 5, header.with_direction(1, true)),
+            Flaw::LeadsElsewhere { source: 0, destination: 5, end: 4 }
+        );
+        assert_eq!(
+            wrong(0, 1, header.with_direction(0, true)),
+            Flaw::NoChannel { source: 0, destination: 1, channel: 0 }
+        );
+        assert_eq!(
+            wrong(0, 4, header.with_direction(0, true).with_direction(1, true)),
+            Flaw::Idle { source: 0, destination: 4, direction: 0 }
+        );
+        let flaws = prove(&fabric, &RouteTable::empty(&fabric)).flaws;
+        assert_eq!(flaws.len(), 16 * 15);
+        assert_eq!(flaws[0], Flaw::Missing { source: 0, destination: 1 });
+    }
+}

@@ -1,0 +1,133 @@
+//! How good a routing table is (papers/angara-routing, section 1.1): channel loads and hops.
+
+use rayon::prelude::*;
+
+use super::load_figures::{LoadFigures, add_loads};
+use super::{Region, RouteTable};
+use flitlab_fabric::{Channel, NONE, breadth_first};
+
+/// Figures of a table. Loads are routes that cross a channel, over the channels inside the region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quality {
+    /// Ordered pairs of different nodes that have a route, and that have none.
+    pub routed: u64,
+    pub unrouted: u64,
+    pub channels: u64,
+    pub load: LoadFigures,
+    pub hops_mean: f64,
+    pub hops_maximum: u32,
+    /// Routes with a first or a last step.
+    pub stepping: u64,
+    /// By channel.
+    pub loads: Vec<(Channel, u64)>,
+}
+
+impl Quality {
+    /// The figures of a table whose routes lead where they should.
+    ///
+    /// # Panics
+    /// If one of them does not.
+    pub fn new(region: &Region<'_>, table: &RouteTable) -> Self {
+        let sources = region.nodes().par_iter();
+        let count = sources
+            .fold(Count::default, |count, &source| count.with_source(region, table, source))
+            .reduce(Count::default, Count::merge);
+        let Count { routed, unrouted, stepping, hops: hops_sum, hops_maximum, least_hops, loads } =
+            count;
+        let load_of = |channel: Channel| loads.get(channel as usize).copied().unwrap_or(0);
+        let loads: Vec<(Channel, u64)> =
+            region.channels().map(|channel| (channel, load_of(channel))).collect();
+        Self {
+            routed,
+            unrouted,
+            channels: loads.len() as u64,
+            load: LoadFigures::new(&loads, least_hops),
+            hops_mean: hops_sum as f64 / (routed.max(1)) as f64,
+            hops_maximum,
+            stepping,
+            loads,
+        }
+    }
+}
+
+/// What is counted over some of the sources.
+#[derive(Default)]
+struct Count {
+    routed: u64,
+    unrouted: u64,
+    stepping: u64,
+    hops: u64,
+    hops_maximum: u32,
+    least_hops: u64,
+    /// By channel; empty for none.
+    loads: Vec<u64>,
+}
+
+impl Count {
+    fn with_source(mut self, region: &Region<'_>, table: &RouteTable, source: u32) -> Self {
+        let fabric = region.fabric();
+        self.loads.resize(fabric.channel_slots() as usize, 0);
+        let distances = distances(region, source);
+        for &destination in region.nodes().iter().filter(|&&node| node != source) {
+            let Some(header) = table.header(source, destination) else {
+                self.unrouted += 1;
+                continue;
+            };
+            self.routed += 1;
+            self.least_hops += u64::from(distances[destination as usize]);
+            let steps = header.first_step().is_some() || header.last_step().is_some();
+            self.stepping += u64::from(steps);
+            let route = table.route(fabric, source, destination);
+            self.hops += u64::from(route.hops());
+            self.hops_maximum = self.hops_maximum.max(route.hops());
+            let mut at = source;
+            for port in route.ports() {
+                let channel = region.channel(at, u32::from(port));
+                self.loads[channel as usize] += 1;
+                at = fabric.target(channel).expect("routes use channels that exist");
+            }
+        }
+        self
+    }
+
+    fn merge(self, other: Self) -> Self {
+        Self {
+            routed: self.routed + other.routed,
+            unrouted: self.unrouted + other.unrouted,
+            stepping: self.stepping + other.stepping,
+            hops: self.hops + other.hops,
+            hops_maximum: self.hops_maximum.max(other.hops_maximum),
+            least_hops: self.least_hops + other.least_hops,
+            loads: add_loads(self.loads, other.loads),
+        }
+    }
+}
+
+/// Hops from a node to every other inside, by any way.
+fn distances(region: &Region<'_>, source: u32) -> Vec<u32> {
+    let directions = region.torus().directions();
+    let mut distances = vec![NONE; region.fabric().routers() as usize];
+    let next = |node| (0..directions).filter_map(move |direction| region.step(node, direction));
+    breadth_first(source, &mut distances, &mut Vec::new(), next);
+    distances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::angara::{Choices, Freedoms, sssp};
+    use super::*;
+    use flitlab_fabric::{Faults, Torus};
+
+    /// On eight nodes the paper has 5, 3 and a sigma(4) of 0.707 for SSSP.
+    #[test]
+    fn eight_nodes_have_the_published_figures() {
+        let fabric = Torus::new(&[4, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
+        let table = choices.table(&sssp(&choices).selection);
+        let quality = Quality::new(choices.region(), &table);
+        assert_eq!((quality.routed, quality.unrouted, quality.channels), (56, 0, 24));
+        assert_eq!((quality.load.maximum, quality.load.minimum), (5, 3));
+        assert_eq!((quality.hops_maximum, quality.load.perfect), (3, 4.0));
+        assert!((quality.load.sigma_4 - 0.707).abs() < 0.1, "{}", quality.load.sigma_4);
+    }
+}

@@ -1,0 +1,63 @@
+//! Packets for different outputs of a router kept apart in the lanes that lead there, by halves.
+//!
+//! A buffer whose first packet waits for one output holds up those behind it that could have another one. OBQA keeps packets for
+//! different outputs in different lanes (J. Escudero-Sahuquillo and others, "OBQA: Smart and cost-efficient queue scheme for
+//! Head-of-Line blocking elimination in fat-trees", 2011). With a lane for each output, or a few outputs, packets no longer have
+//! the choice of lanes that evens out how full these are, and throughput falls (results/nue). So here each output has half of
+//! the lanes, from another one on than its neighbours: with four lanes output 0 has lanes 0 and 1, output 1 has 1 and 2,
+//! output 3 has 3 and 0.
+
+use super::relation::Builder;
+use super::{Hop, Relation};
+use flitlab_fabric::Fabric;
+
+/// With fewer lanes an output would have only one of them.
+const LEAST_LANES: u8 = 4;
+
+/// The relation without those hops whose lane is not for the output by which packets have to leave the router that they lead to. Where
+/// packets have a choice of routers, or have arrived, any lane is right. Only hops are left out, and of no port all, so
+/// what was free of deadlock without an escape still is.
+pub(super) fn apart(fabric: &Fabric, relation: Relation) -> Relation {
+    if relation.lanes() < LEAST_LANES {
+        return relation;
+    }
+    let mut builder = Builder::of(fabric, relation);
+    let mut hops: Vec<Hop> = Vec::new();
+    for destination in fabric.ends() {
+        for state in 0..builder.relation().states() {
+            let relation = builder.relation();
+            let own = relation.hops(state, destination);
+            if own.is_empty() {
+                continue;
+            }
+            let at = relation.router(fabric, state).expect("packets are at live places");
+            let suits = |hop: &&Hop| {
+                let channel = fabric.outputs(at).start + u32::from(hop.port);
+                let next = relation.arrived(channel, hop.lane);
+                let output = only_output(fabric, relation, next, destination);
+                output.is_none_or(|output| is_for(hop.lane, relation.lanes(), output))
+            };
+            hops.clear();
+            hops.extend(own.iter().filter(suits));
+            builder.set(state, destination, &mut hops);
+        }
+    }
+    builder.finish()
+}
+
+/// The first port by which packets go on from a state, if all lead to one router.
+fn only_output(fabric: &Fabric, relation: &Relation, state: u32, destination: u32) -> Option<u16> {
+    let (first, others) = relation.hops(state, destination).split_first()?;
+    let outputs = fabric.outputs(relation.router(fabric, state)?);
+    let target = |hop: &Hop| fabric.target(outputs.start + u32::from(hop.port));
+    others.iter().all(|hop| target(hop) == target(first)).then_some(first.port)
+}
+
+/// Whether a lane is one of the half that an output has; of an odd number it is the larger half.
+fn is_for(lane: u8, lanes: u8, output: u16) -> bool {
+    let [lane, lanes] = [lane, lanes].map(u16::from);
+    (lane + lanes - output % lanes) % lanes < lanes.div_ceil(2)
+}
+
+#[cfg(test)]
+mod tests;

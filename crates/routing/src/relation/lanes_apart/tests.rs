@@ -1,0 +1,86 @@
+//! Which lanes packets have on a tree, where each way down is the only one.
+
+use std::collections::BTreeMap;
+
+use crate::prove_relation;
+use crate::relation::{Relation, RelationParameters, RelationRule};
+use flitlab_fabric::Fabric;
+use flitlab_fabric::builders::Tree;
+
+fn tree() -> Fabric {
+    Tree { arity: 4, levels: 3, terminals: 5 }.cabling().unwrap().fabric().unwrap()
+}
+
+fn relation(fabric: &Fabric, rule: RelationRule, lanes: u8) -> Relation {
+    let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+    rule.relation(fabric, &parameters).unwrap()
+}
+
+/// By port of a state's hops: the router that it leads to, and its lanes.
+fn lanes_by_port(
+    (fabric, relation): (&Fabric, &Relation),
+    (state, destination): (u32, u32),
+) -> BTreeMap<u16, (u32, Vec<u8>)> {
+    let at = relation.router(fabric, state).unwrap();
+    let mut found = BTreeMap::new();
+    for hop in relation.hops(state, destination) {
+        let next = fabric.target(fabric.outputs(at).start + u32::from(hop.port)).unwrap();
+        found.entry(hop.port).or_insert((next, Vec::new())).1.push(hop.lane);
+    }
+    found
+}
+
+#[test]
+fn packets_for_an_output_have_half_of_the_lanes_before_it_and_all_elsewhere() {
+    let fabric = tree();
+    let relation = relation(&fabric, RelationRule::TWO_ORDERS, 4);
+    let up_and_down = (&fabric, &relation);
+    let ends = fabric.ends();
+    let mut halves = BTreeMap::new();
+    for &destination in &ends {
+        for state in 0..relation.states() {
+            for (port, (next, lanes)) in lanes_by_port(up_and_down, (state, destination)) {
+                let at = relation.router(&fabric, state).unwrap();
+                let channel = fabric.outputs(at).start + u32::from(port);
+                let after = relation.arrived(channel, lanes[0]);
+                let onward = lanes_by_port(up_and_down, (after, destination));
+                if onward.len() == 1 {
+                    assert_eq!(lanes.len(), 2, "from {at} to {destination}");
+                    // Whatever the destination and the way, the same output has the same lanes.
+                    let (&output, _) = onward.first_key_value().unwrap();
+                    let known = halves.entry((next, output)).or_insert_with(|| lanes.clone());
+                    assert_eq!(*known, lanes, "from {at} to {destination}");
+                } else {
+                    assert_eq!(lanes, [0, 1, 2, 3], "from {at} to {destination}");
+                }
+            }
+        }
+    }
+    // Of each router below the roots' level and of the roots: four outputs down, each with another half.
+    assert_eq!(halves.len(), (16 + 16) * 4);
+    for at in 16..48 {
+        let mut own: Vec<&Vec<u8>> =
+            halves.range((at, 0)..(at + 1, 0)).map(|(_, lanes)| lanes).collect();
+        own.sort();
+        own.dedup();
+        assert_eq!(own.len(), 4, "{at}");
+    }
+}
+
+#[test]
+fn the_relation_is_right_with_any_lanes_and_untouched_with_few() {
+    let fabric = tree();
+    for lanes in 1..=9 {
+        for rule in [RelationRule::TWO_ORDERS, RelationRule::BUBBLE_COLOURING] {
+            let own = relation(&fabric, rule, lanes);
+            let proof = prove_relation(&fabric, &own);
+            assert!(proof.holds(), "{} {lanes}: {:?}", rule.name, proof.flaws.first());
+            assert_eq!(proof.pairs, 16 * 15);
+            let minimal = relation(&fabric, RelationRule::MINIMAL, lanes);
+            let alike = |state| {
+                fabric.ends().iter().all(|&to| own.hops(state, to) == minimal.hops(state, to))
+            };
+            assert_eq!((0..own.states()).all(alike), lanes < 4, "{} {lanes}", rule.name);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Minimal adaptive routing: any output that brings a packet nearer, with or without an escape.
+//!
+//! `minimal` alone offers all shortest ways in all lanes. On fabrics where these close no cycle, such as fat trees,
+//! it can't deadlock; on others the proof names the cycle.
+//!
+//! With an escape it is the methodology of F. Silla and J. Duato ("High-Performance Routing in Networks of
+//! Workstations with Irregular Topology", 2000; first in "Improving the Efficiency of Adaptive Routing in Networks
+//! with Irregular Topology", 1997): lane 0 keeps the original channels, on which a routing without cycles is in
+//! force, and the other lanes are the new channels, which packets take along shortest ways without restriction. A
+//! packet may enter an original channel from anywhere, as if it were injected there, and never goes back to the new
+//! ones. Which original channel it may enter is that routing's own choice from there: of Up*/Down* all its shortest
+//! legal ways, of Nue the table's port. That new channels are to be preferred is up to the selection.
+//!
+//! Nue's table is one of a single lane; among the terminals of a router it may differ, and that to the one of
+//! lowest number is taken.
+
+use super::relation::Builder;
+use super::shortest::{FirstHop, shortest};
+use super::up_down::up_down;
+use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
+use crate::LaneChannel;
+use crate::agnostic::{Algorithm, Parameters};
+use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
+
+impl RelationRule {
+    /// `minimal`.
+    pub const MINIMAL: Self = Self {
+        name: "minimal",
+        doc: "all shortest ways in all lanes; can deadlock where these close a cycle.",
+        avoids_deadlock: false,
+        least_lanes: 1,
+        injection_bubble: 0,
+        keeps_bubble: false,
+        make: |fabric, parameters| Ok(shortest(fabric, parameters.lanes, |_, _| true)?),
+    };
+
+    /// `minimal-up-down`.
+    pub const MINIMAL_UP_DOWN: Self = Self {
+        name: "minimal-up-down",
+        doc: "all shortest ways in lanes 1 and up, with Up*/Down* in lane 0 as the escape.",
+        avoids_deadlock: true,
+        least_lanes: 2,
+        injection_bubble: 0,
+        keeps_bubble: false,
+        make: minimal_up_down,
+    };
+
+    /// `minimal-nue`.
+    pub const MINIMAL_NUE: Self = Self {
+        name: "minimal-nue",
+        doc: "all shortest ways in lanes 1 and up, with Nue's table in lane 0 as the escape.",
+        avoids_deadlock: true,
+        least_lanes: 2,
+        injection_bubble: 0,
+        keeps_bubble: false,
+        make: minimal_nue,
+    };
+}
+
+fn minimal_up_down(
+    fabric: &Fabric,
+    parameters: &RelationParameters,
+) -> Result<Relation, NoRelation> {
+    let own = RelationParameters { lanes: 1, ..*parameters };
+    let builder = up_down(fabric, &own)?;
+    let escape = builder.relation();
+    let lanes = Lanes { all: parameters.lanes, escape: 1 };
+    with_escape(fabric, lanes, FirstHop::SHORTEST, relation_as_escape(escape))
+}
+
+fn minimal_nue(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
+    let of_one_lane = Parameters { lanes: 1, ..Parameters::default() };
+    let table = Algorithm::NUE.generate(fabric, &of_one_lane).map_err(NoRelation::Table)?.table;
+    let first: Vec<Option<u32>> =
+        fabric.terminals_by_router().iter().map(|own| own.first().copied()).collect();
+    let lanes = Lanes { all: parameters.lanes, escape: 1 };
+    with_escape(fabric, lanes, FirstHop::SHORTEST, |_, router, destination, hops| {
+        let terminal = first[destination as usize].expect("destinations have terminals");
+        hops.extend(table.port(router, terminal).map(|port| Hop::new(port, 0)));
+    })
+}
+
+/// The hops that a relation of the lanes of an escape allows, for [`with_escape`].
+pub(super) fn relation_as_escape(
+    escape: &Relation,
+) -> impl Fn(Option<LaneChannel>, u32, u32, &mut Vec<Hop>) + '_ {
+    move |before, router, destination, hops| {
+        let state = match before {
+            Some(place) => escape.arrived(place.channel, place.lane),
+            None => escape.injected(router),
+        };
+        hops.extend(escape.hops(state, destination).iter().copied());
+    }
+}
+
+/// How many lanes there are, the first of which are the escape's.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes {
+    pub all: u8,
+    pub escape: u8,
+}
+
+/// Shortest ways in the lanes behind those of the escape, and an escape: `escape(before, router, destination, hops)` adds
+/// its hops for a packet at `router` that came there through `before` of the escape, or is new to it.
+pub(super) fn with_escape(
+    fabric: &Fabric,
+    lanes: Lanes,
+    first_hop: FirstHop,
+    escape: impl Fn(Option<LaneChannel>, u32, u32, &mut Vec<Hop>),
+) -> Result<Relation, NoRelation> {
+    let mut builder = Builder::new(fabric, lanes.all)?;
+    let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
+    let (mut first, mut own, mut hops) = (Vec::new(), Vec::new(), Vec::new());
+    for destination in fabric.ends() {
+        breadth_first(destination, &mut hops_left, &mut order, |at| fabric.neighbors(at));
+        for &router in order.iter().filter(|&&router| router != destination) {
+            first.clear();
+            own.clear();
+            let outputs = fabric.outputs(router);
+            for Onward { port, nearer, detour, .. } in onward(fabric, router, &hops_left, first_hop)
+            {
+                let free = (lanes.escape..lanes.all).map(|lane| Hop::new(port, lane));
+                first.extend(free.clone().map(|hop| Hop { detour, ..hop }));
+                if nearer {
+                    own.extend(free);
+                }
+            }
+            for list in [&mut first, &mut own] {
+                let before = list.len();
+                escape(None, router, destination, list);
+                list[before..].iter_mut().for_each(|hop| hop.escape = true);
+            }
+            let injected = builder.relation().injected(router);
+            builder.set(injected, destination, &mut first);
+            for own_end in outputs.clone() {
+                let Some(channel) = fabric.opposite(own_end) else { continue };
+                let back = |hop: &&Hop| outputs.start + u32::from(hop.port) != own_end;
+                hops.clear();
+                hops.extend(own.iter().filter(|hop| hop.escape || back(hop)));
+                let first_free = builder.relation().arrived(channel, lanes.escape);
+                builder.set(first_free, destination, &mut hops);
+                for lane in lanes.escape + 1..lanes.all {
+                    let state = builder.relation().arrived(channel, lane);
+                    builder.set_like(state, first_free, destination);
+                }
+                for lane in 0..lanes.escape {
+                    hops.clear();
+                    escape(Some(LaneChannel { channel, lane }), router, destination, &mut hops);
+                    hops.iter_mut().for_each(|hop| hop.escape = true);
+                    let state = builder.relation().arrived(channel, lane);
+                    builder.set(state, destination, &mut hops);
+                }
+            }
+        }
+    }
+    Ok(builder.finish())
+}
+
+/// A channel by which a packet can begin its way.
+pub(super) struct Onward {
+    pub port: u16,
+    pub channel: Channel,
+    /// Whether it begins a shortest way.
+    pub nearer: bool,
+    pub detour: bool,
+}
+
+/// The channels of a router, to which so many hops are left from every router, by which packets can begin their way.
+pub(super) fn onward(
+    fabric: &Fabric,
+    router: u32,
+    hops_left: &[u32],
+    first_hop: FirstHop,
+) -> impl Iterator<Item = Onward> {
+    let left = hops_left[router as usize];
+    (0u16..).zip(fabric.outputs(router)).filter_map(move |(port, channel)| {
+        let next = fabric.target(channel)?;
+        let through = hops_left[next as usize].saturating_add(1);
+        let back = fabric.opposite(channel);
+        let leads_on = |it: Channel| {
+            let target = fabric.target(it).filter(|_| Some(it) != back);
+            target.is_some_and(|at| hops_left[at as usize].saturating_add(2) == through)
+        };
+        let nearer = through == left;
+        // A longer way goes on over another cable.
+        let goes_on = nearer || fabric.outputs(next).any(leads_on);
+        let detour = first_hop.begins(through, left).filter(|_| goes_on)?;
+        Some(Onward { port, channel, nearer, detour })
+    })
+}

@@ -1,0 +1,160 @@
+//! Routing relations: for every fabric, all the hops among which a packet may choose on its way.
+//!
+//! A [`Relation`] says, by where a packet's head is and where the packet goes, which (port, lane) it may take next:
+//! adaptive routing chooses one when it gets there. A [`PathSet`] says at the source which ways a packet may go.
+//! Each rule that makes a relation is a file here, which says what it models, and a row of [`RELATION_RULES`].
+//!
+//! All rules are deterministic: equal fabrics give equal relations.
+
+mod bubble_colouring;
+mod evenness;
+mod lanes_apart;
+mod left_right;
+mod minimal;
+mod order;
+mod parting;
+mod path_set;
+#[allow(clippy::module_inception, reason = "the type that the module is about")]
+mod relation;
+mod ring;
+mod shortest;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod two_orders;
+mod udwm;
+mod up_down;
+
+pub use path_set::{PathChoice, PathSet};
+pub use relation::{
+    ALL_CLASSES, Builder as RelationBuilder, Hop, MOST_RESERVES, Relation, Ring, TERMINAL_CLASSES,
+};
+pub use tree::Order as TreeOrder;
+pub use udwm::udwm;
+
+use std::fmt;
+
+use crate::agnostic::NoTable;
+use flitlab_base::memory::Shortage;
+use flitlab_fabric::Fabric;
+
+/// The rules that scenarios can name, in the order in which they are offered.
+pub const RELATION_RULES: [RelationRule; 9] = [
+    RelationRule::UP_DOWN,
+    RelationRule::UDWM,
+    RelationRule::LEFT_RIGHT,
+    RelationRule::MINIMAL,
+    RelationRule::MINIMAL_UP_DOWN,
+    RelationRule::MINIMAL_NUE,
+    RelationRule::TWO_ORDERS,
+    RelationRule::PARTED,
+    RelationRule::BUBBLE_COLOURING,
+];
+
+/// A rule that makes a relation: one row of [`RELATION_RULES`].
+#[derive(Clone, Copy)]
+pub struct RelationRule {
+    /// As scenarios and the command line call it.
+    pub name: &'static str,
+    /// What it allows, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    pub doc: &'static str,
+    /// Whether packets can never wait for each other for ever under it, on any fabric; those of one size, if it
+    /// [keeps a bubble](Self::keeps_bubble).
+    pub avoids_deadlock: bool,
+    /// Lanes that it needs.
+    pub least_lanes: u8,
+    /// Of how many of the largest packets a packet that is injected leaves room, unless it is said otherwise and as far as
+    /// buffers have it.
+    pub injection_bubble: u8,
+    /// Whether it has rings which packets enter only where room for another one is left, so that buffers have to hold two.
+    pub keeps_bubble: bool,
+    /// Makes the relation.
+    pub make: fn(&Fabric, &RelationParameters) -> Result<Relation, NoRelation>,
+}
+
+impl RelationRule {
+    /// The relation of a fabric.
+    ///
+    /// # Errors
+    /// If the rule needs more lanes, the root doesn't exist, some pair is not connected, or there is too little
+    /// memory.
+    pub fn relation(
+        &self,
+        fabric: &Fabric,
+        parameters: &RelationParameters,
+    ) -> Result<Relation, NoRelation> {
+        if parameters.lanes < self.least_lanes {
+            let (rule, needed) = (self.name, self.least_lanes);
+            return Err(NoRelation::Lanes { rule, needed, lanes: parameters.lanes });
+        }
+        (self.make)(fabric, parameters)
+    }
+}
+
+impl PartialEq for RelationRule {
+    /// Names are unique.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for RelationRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+/// What rules may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelationParameters {
+    /// Virtual lanes that there are, from 1 to 16.
+    pub lanes: u8,
+    /// How the spanning tree is searched, of rules that have one.
+    pub tree: TreeOrder,
+    /// The root of the spanning tree; `None` for the connected router of lowest number, or the one in the middle, as the
+    /// rule says.
+    pub root: Option<u32>,
+}
+
+impl Default for RelationParameters {
+    fn default() -> Self {
+        Self { lanes: 1, tree: TreeOrder::default(), root: None }
+    }
+}
+
+impl RelationParameters {
+    /// The spanning tree, from the connected router of lowest number if no root is asked for.
+    fn tree(&self, fabric: &Fabric) -> Result<tree::Tree, NoRelation> {
+        self.tree_from(fabric, tree::first_router)
+    }
+
+    /// The spanning tree, from a root of the rule's own if none is asked for.
+    fn tree_from(
+        &self,
+        fabric: &Fabric,
+        own: fn(&Fabric) -> u32,
+    ) -> Result<tree::Tree, NoRelation> {
+        let root = self.root.unwrap_or_else(|| own(fabric));
+        if root >= fabric.routers() {
+            return Err(NoRelation::Root { root, routers: fabric.routers() });
+        }
+        Ok(tree::Tree::new(fabric, root, self.tree))
+    }
+}
+
+/// Why a rule has no relation for a fabric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoRelation {
+    /// It needs more virtual lanes than there are.
+    #[error("{rule} needs {needed} virtual lanes, and there are {lanes}")]
+    Lanes { rule: &'static str, needed: u8, lanes: u8 },
+    /// The root that was asked for.
+    #[error("there is no router {root} to be the root: there are {routers}")]
+    Root { root: u32, routers: u32 },
+    /// The algorithm whose table is the escape has none.
+    #[error("the escape has no table: {0}")]
+    Table(NoTable),
+    /// Making it takes more memory than there is.
+    #[error(transparent)]
+    Memory(#[from] Shortage),
+}

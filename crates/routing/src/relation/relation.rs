@@ -1,0 +1,477 @@
+//! The table of what a packet may do next.
+
+use crate::{LaneChannel, MAXIMUM_LANES};
+use flitlab_base::memory::{Shortage, claim};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::{Channel, Fabric, NONE};
+
+/// How a hop stands to a ring of (channel, lane) on which there is always room for one of the largest packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ring {
+    /// It leads to none.
+    #[default]
+    Off,
+    /// It leads onto it, for which there has to be room for one of the largest packets besides.
+    Enters,
+    /// It leads from one place of it to the next.
+    Along,
+}
+
+/// A hop that a packet may take: through an output port of the router that it is at, into a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hop {
+    /// The output port, numbered as in [`Fabric::outputs`].
+    pub port: u16,
+    /// The virtual channel, from 0.
+    pub lane: u8,
+    /// Whether the hop belongs to the escape (Duato's routing subfunction). Never set in relations
+    /// that have none.
+    pub escape: bool,
+    /// Whether the hop begins a way that is longer than need be, which packets take like an escape: only where no other has
+    /// room.
+    pub detour: bool,
+    /// How it stands to a ring; always [`Ring::Off`] in relations that have none.
+    pub ring: Ring,
+    /// The classes of terminals to which packets take it, a bit each: a terminal of the destination's router is in the class
+    /// of its number there modulo [`TERMINAL_CLASSES`].
+    pub classes: u32,
+}
+
+/// How many classes of terminals of a router hops can tell apart.
+pub const TERMINAL_CLASSES: u8 = 32;
+
+/// The [classes](Hop::classes) of a hop that is for packets to all terminals.
+pub const ALL_CLASSES: u32 = u32::MAX;
+
+impl Hop {
+    /// A hop that is neither escape nor detour, and is not of a ring.
+    pub fn new(port: u16, lane: u8) -> Self {
+        Self { port, lane, escape: false, detour: false, ring: Ring::Off, classes: ALL_CLASSES }
+    }
+
+    /// Whether packets take the hop only where no other has room: escapes and detours.
+    #[inline]
+    pub fn is_reserve(&self) -> bool {
+        self.escape || self.detour
+    }
+}
+
+impl std::hash::Hash for Hop {
+    /// In one word: making a relation is mostly looking up lists of hops.
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        let kind = (self.ring as u32) << 2 | u32::from(self.detour) << 1 | u32::from(self.escape);
+        let lane = u32::from(self.lane) << 4 | kind;
+        state.write_u64(
+            u64::from(self.classes) << 32 | u64::from(u32::from(self.port) << 16 | lane),
+        );
+    }
+}
+
+/// Which hops packets may take next, by where their head is and by the router of their destination.
+///
+/// A head's position is a *state*: "arrived through channel c in lane l" has the number `c * lanes + l`
+/// ([`arrived`](Self::arrived)), "injected at router r" the number `channel_slots * lanes + r`
+/// ([`injected`](Self::injected)). States in which no packet for the destination can come to be have no hops, and so
+/// have states at the destination's own router: packets leave the network there.
+///
+/// Hops of a state are in ascending order of port, then lane, each (port, lane) once. A packet takes any one of them;
+/// none is better than another but for what a selection function makes of it, and for those that are the
+/// [reserve](Hop::is_reserve). Many states have the same hops, which are stored once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    lanes: u8,
+    /// Channel numbers, vacant ones included.
+    channels: u32,
+    states: u32,
+    /// By router: its place among the destinations, or [`NONE`].
+    row: Vec<u32>,
+    /// By destination's place times states plus state: the list of hops, 0 for the empty one.
+    list: Vec<u32>,
+    /// List `n` is `hops[starts[n]..starts[n + 1]]`.
+    starts: Vec<u32>,
+    hops: Vec<Hop>,
+    has_escape: bool,
+    has_detours: bool,
+    /// By list of hops, if there is a ring: the list of packets that [stay on it](Self::staying).
+    staying: Vec<u32>,
+    /// By list of hops, if some are not for all [classes](Hop::classes): the first of the lists of the classes, which follow
+    /// one another, or [`NONE`] of a list that is for all.
+    by_class: Vec<u32>,
+    longest: u32,
+}
+
+/// After so many hops of its reserve a packet stays on the ring once it is there, until it arrives.
+pub const MOST_RESERVES: u8 = 16;
+
+impl Relation {
+    /// Number of virtual channels of each physical channel.
+    pub fn lanes(&self) -> u8 {
+        self.lanes
+    }
+
+    /// Number of states; their numbers are below it.
+    pub fn states(&self) -> u32 {
+        self.states
+    }
+
+    /// The state of a packet that is injected at a router, and that of one that waits there for its first hop.
+    #[inline]
+    pub fn injected(&self, router: u32) -> u32 {
+        self.channels * u32::from(self.lanes) + router
+    }
+
+    /// The state of a packet whose head has arrived through a channel, in a lane.
+    #[inline]
+    pub fn arrived(&self, channel: Channel, lane: u8) -> u32 {
+        channel * u32::from(self.lanes) + u32::from(lane)
+    }
+
+    /// The channel and lane that a packet in this state came through; `None` if it was injected.
+    #[inline]
+    pub fn place(&self, state: u32) -> Option<LaneChannel> {
+        let lanes = u32::from(self.lanes);
+        let channel = state / lanes;
+        (state < self.channels * lanes)
+            .then(|| LaneChannel { channel, lane: narrow(state % lanes) })
+    }
+
+    /// The router at which a packet in this state waits; `None` for a state of a vacant channel.
+    pub fn router(&self, fabric: &Fabric, state: u32) -> Option<u32> {
+        match self.place(state) {
+            Some(place) => fabric.target(place.channel),
+            None => Some(state - self.channels * u32::from(self.lanes)),
+        }
+    }
+
+    /// The hops that a packet in this state may take next, to a terminal of this router. None at the destination
+    /// itself, where no packet can come to be in this state, and where the router has no live terminals.
+    #[inline]
+    pub fn hops(&self, state: u32, destination_router: u32) -> &[Hop] {
+        self.hops_of_list(self.list(state, destination_router))
+    }
+
+    /// The number of the [list](Self::hops_of_list) of the hops that a packet in this state may take next.
+    #[inline]
+    pub fn list(&self, state: u32, destination_router: u32) -> u32 {
+        match self.row[destination_router as usize] {
+            // List 0 is the empty one.
+            NONE => 0,
+            row => self.list[row as usize * self.states as usize + state as usize],
+        }
+    }
+
+    /// How many lists of hops there are. Their numbers are below it.
+    pub fn lists(&self) -> u32 {
+        narrow(self.starts.len() - 1)
+    }
+
+    /// The hops of a list.
+    #[inline]
+    pub fn hops_of_list(&self, list: u32) -> &[Hop] {
+        let list = list as usize;
+        &self.hops[self.starts[list] as usize..self.starts[list + 1] as usize]
+    }
+
+    /// Whether there is a ring.
+    #[inline]
+    pub fn has_ring(&self) -> bool {
+        !self.staying.is_empty()
+    }
+
+    /// Instead of a list of hops, that of a packet which stays on the ring, after [`MOST_RESERVES`]: the hop along it alone,
+    /// or the same list if the packet is not on it. There has to be a ring.
+    #[inline]
+    pub fn staying(&self, list: u32) -> u32 {
+        self.staying[list as usize]
+    }
+
+    /// Instead of a list of hops, that of packets to terminals of a class.
+    #[inline]
+    pub fn of_class(&self, list: u32, class: u8) -> u32 {
+        match self.by_class.get(list as usize) {
+            None | Some(&NONE) => list,
+            Some(first) => first + u32::from(class),
+        }
+    }
+
+    /// Whether some hops are for some [classes](Hop::classes) of terminals alone.
+    pub fn has_classes(&self) -> bool {
+        !self.by_class.is_empty()
+    }
+
+    /// The states in which packets for a destination router can be before they are there, each behind those to which its hops
+    /// lead.
+    pub(super) fn states_towards(&self, fabric: &Fabric, destination: u32) -> Vec<u32> {
+        let mut search = Search::new(self);
+        search.run(fabric, self, &fabric.ends(), destination);
+        let depth = |&state: &u32| search.depth[state as usize];
+        let mut states: Vec<u32> = (0..self.states)
+            .filter(|state| depth(state) != UNSEEN && !self.hops(*state, destination).is_empty())
+            .collect();
+        states.sort_by_key(depth);
+        states
+    }
+
+    /// Whether some hops are marked as the escape.
+    pub fn has_escape(&self) -> bool {
+        self.has_escape
+    }
+
+    /// Whether some hops are marked as detours.
+    pub fn has_detours(&self) -> bool {
+        self.has_detours
+    }
+
+    /// The relation without the hops that are marked as detours. Every list of a rule's has hops that are none.
+    pub(crate) fn without_detours(&self, fabric: &Fabric) -> Self {
+        let (mut starts, mut hops) = (vec![0], Vec::new());
+        for list in 0..self.lists() {
+            hops.extend(self.hops_of_list(list).iter().filter(|hop| !hop.detour));
+            starts.push(narrow(hops.len()));
+        }
+        let relation = Self { starts, hops, has_detours: false, ..self.clone() };
+        Builder::of(fabric, relation).finish()
+    }
+
+    /// The most hops that a packet can take from its source to its destination, whatever it chooses; `u32::MAX` if it
+    /// could walk in circles, which the [proof](crate::prove_relation) refuses but where packets [stay on a
+    /// ring](Self::staying) at last.
+    pub fn longest(&self) -> u32 {
+        self.longest
+    }
+}
+
+/// Puts a [`Relation`] together, one destination after the other.
+pub struct Builder<'f> {
+    fabric: &'f Fabric,
+    relation: Relation,
+    /// The lists of the present destination, by their first hop, so that equal ones are found.
+    known: std::collections::HashMap<Vec<Hop>, u32>,
+}
+
+impl<'f> Builder<'f> {
+    /// Begins with a relation, whose hops can be set anew.
+    pub(super) fn of(fabric: &'f Fabric, relation: Relation) -> Self {
+        let (staying, by_class) = (Vec::new(), Vec::new());
+        let relation = Relation { staying, by_class, longest: 0, ..relation };
+        Self { fabric, relation, known: std::collections::HashMap::new() }
+    }
+
+    /// # Errors
+    /// If the table would take more memory than there is.
+    ///
+    /// # Panics
+    /// If there are no lanes or more than 16.
+    pub fn new(fabric: &'f Fabric, lanes: u8) -> Result<Self, Shortage> {
+        assert!((1..=MAXIMUM_LANES).contains(&lanes), "1 to 16 lanes");
+        let (routers, channels) = (fabric.routers(), fabric.channel_slots());
+        let mut row = vec![NONE; routers as usize];
+        let ends = fabric.ends();
+        for (place, &router) in (0..).zip(&ends) {
+            row[router as usize] = place;
+        }
+        let rows: u32 = narrow(ends.len());
+        let states = u64::from(channels) * u64::from(lanes) + u64::from(routers);
+        // List numbers; the lists themselves are a router's ports and lanes a few times over.
+        let lists = u64::from(channels) * u64::from(lanes) * 4 * 2;
+        let needed = u64::from(rows).saturating_mul(states * 4 + lists);
+        claim("the routing relation", needed.saturating_mul(2))?;
+        let relation = Relation {
+            lanes,
+            channels,
+            states: narrow(states),
+            row,
+            list: vec![0; rows as usize * narrow::<usize>(states)],
+            starts: vec![0, 0],
+            hops: Vec::new(),
+            has_escape: false,
+            has_detours: false,
+            staying: Vec::new(),
+            by_class: Vec::new(),
+            longest: 0,
+        };
+        Ok(Self { fabric, relation, known: std::collections::HashMap::new() })
+    }
+
+    pub(super) fn fabric(&self) -> &'f Fabric {
+        self.fabric
+    }
+
+    /// The relation as far as it goes, to ask for the numbers of states.
+    pub fn relation(&self) -> &Relation {
+        &self.relation
+    }
+
+    /// Says which hops packets for a destination router may take in a state, in any order; of a hop named twice `escape`
+    /// holds if it does of one of them, and `detour` only if it does of all. What was said before of this state and
+    /// destination is forgotten.
+    ///
+    /// # Panics
+    /// If the router has no live terminals.
+    pub fn set(&mut self, state: u32, destination_router: u32, hops: &mut Vec<Hop>) {
+        let row = self.relation.row[destination_router as usize];
+        assert!(row != NONE, "only routers with terminals are destinations");
+        hops.sort_unstable_by_key(|hop| (hop.port, hop.lane, !hop.escape, hop.detour));
+        hops.dedup_by_key(|hop| (hop.port, hop.lane));
+        let relation = &mut self.relation;
+        let place = row as usize * relation.states as usize + state as usize;
+        if hops.is_empty() {
+            relation.list[place] = 0;
+            return;
+        }
+        let next = narrow(relation.starts.len() - 1);
+        let known = self.known.get(&hops[..]).copied();
+        relation.list[place] = known.unwrap_or_else(|| {
+            relation.hops.extend_from_slice(hops);
+            relation.has_escape |= hops.iter().any(|hop| hop.escape);
+            relation.has_detours |= hops.iter().any(|hop| hop.detour);
+            relation.starts.push(narrow(relation.hops.len()));
+            self.known.insert(hops.clone(), next);
+            next
+        });
+    }
+
+    /// Says of a state that packets for a destination router may take the same hops in it as in another one, of which it is
+    /// said.
+    ///
+    /// # Panics
+    /// If the router has no live terminals.
+    pub(super) fn set_like(&mut self, state: u32, other: u32, destination_router: u32) {
+        let row = self.relation.row[destination_router as usize];
+        assert!(row != NONE, "only routers with terminals are destinations");
+        let first = row as usize * self.relation.states as usize;
+        self.relation.list[first + state as usize] = self.relation.list[first + other as usize];
+    }
+
+    /// The relation, without what no packet can come to: states that are not reached from any router with terminals
+    /// lose their hops.
+    #[must_use]
+    pub fn finish(self) -> Relation {
+        let Self { fabric, mut relation, .. } = self;
+        let senders: Vec<u32> =
+            (0..fabric.routers()).filter(|&at| relation.row[at as usize] != NONE).collect();
+        let mut search = Search::new(&relation);
+        for &destination in &senders {
+            search.run(fabric, &relation, &senders, destination);
+            relation.longest = relation.longest.max(search.longest);
+            let row = relation.row[destination as usize] as usize * relation.states as usize;
+            let lists = &mut relation.list[row..row + relation.states as usize];
+            for (list, depth) in lists.iter_mut().zip(&search.depth) {
+                if *depth == UNSEEN {
+                    *list = 0;
+                }
+            }
+        }
+        relation.keep_to_ring();
+        relation.part_by_class();
+        relation
+    }
+}
+
+impl Relation {
+    /// Makes the lists of packets that stay on the ring, if there is one.
+    fn keep_to_ring(&mut self) {
+        if self.hops.iter().all(|hop| hop.ring == Ring::Off) {
+            return;
+        }
+        let mut known = std::collections::HashMap::new();
+        for list in 0..self.lists() {
+            let along = self.hops_of_list(list).iter().find(|hop| hop.ring == Ring::Along).copied();
+            let own = along.map_or(list, |along| {
+                *known.entry((along.port, along.lane)).or_insert_with(|| {
+                    self.hops.push(Hop { escape: false, ..along });
+                    self.starts.push(narrow(self.hops.len()));
+                    self.lists() - 1
+                })
+            });
+            self.staying.push(own);
+        }
+        // The new lists lead along the ring alone.
+        self.staying.extend(narrow(self.staying.len())..self.lists());
+    }
+}
+
+impl Relation {
+    /// Makes the lists of each class of terminals.
+    fn part_by_class(&mut self) {
+        let is_for_all = |hop: &Hop| hop.classes == ALL_CLASSES;
+        if self.hops.iter().all(is_for_all) {
+            return;
+        }
+        for list in 0..self.lists() {
+            let own = self.hops_of_list(list).to_vec();
+            if own.iter().all(is_for_all) {
+                self.by_class.push(NONE);
+                continue;
+            }
+            self.by_class.push(self.lists());
+            for class in 0..TERMINAL_CLASSES {
+                let of_class = own.iter().filter(|hop| hop.classes >> class & 1 == 1);
+                self.hops.extend(of_class.map(|&hop| Hop { classes: ALL_CLASSES, ..hop }));
+                self.starts.push(narrow(self.hops.len()));
+            }
+        }
+        if self.has_ring() {
+            self.staying.extend(narrow(self.staying.len())..self.lists());
+        }
+    }
+}
+
+const UNSEEN: u32 = u32::MAX;
+/// Of a state that the present walk came through.
+const OPEN: u32 = u32::MAX - 1;
+
+/// The states that packets for one destination come to, and how many hops they can have before them.
+struct Search {
+    /// By state: the most hops to the end.
+    depth: Vec<u32>,
+    longest: u32,
+}
+
+impl Search {
+    fn new(relation: &Relation) -> Self {
+        Self { depth: vec![UNSEEN; relation.states as usize], longest: 0 }
+    }
+
+    fn run(&mut self, fabric: &Fabric, relation: &Relation, senders: &[u32], destination: u32) {
+        self.depth.fill(UNSEEN);
+        self.longest = 0;
+        let mut circles = false;
+        for &source in senders.iter().filter(|&&source| source != destination) {
+            let start = relation.injected(source);
+            let mut calls = vec![(start, source, 0, 0u32)];
+            self.depth[start as usize] = OPEN;
+            while let Some((state, router, next, deepest)) = calls.last_mut() {
+                if let Some(hop) = relation.hops(*state, destination).get(*next) {
+                    *next += 1;
+                    let channel = fabric.outputs(*router).start + u32::from(hop.port);
+                    let Some(target) = fabric.target(channel) else { continue };
+                    let after = relation.arrived(channel, hop.lane);
+                    match self.depth[after as usize] {
+                        UNSEEN if target == destination => {
+                            self.depth[after as usize] = 0;
+                            *deepest = (*deepest).max(1);
+                        }
+                        UNSEEN => {
+                            self.depth[after as usize] = OPEN;
+                            calls.push((after, target, 0, 0));
+                        }
+                        OPEN => circles = true,
+                        known => *deepest = (*deepest).max(known.saturating_add(1)),
+                    }
+                } else {
+                    let (state, _, _, deepest) = *calls.last().expect("it has an end");
+                    self.depth[state as usize] = deepest;
+                    calls.pop();
+                    if let Some((.., before)) = calls.last_mut() {
+                        *before = (*before).max(deepest + 1);
+                    }
+                }
+            }
+            self.longest = self.longest.max(self.depth[start as usize]);
+        }
+        if circles {
+            self.longest = u32::MAX;
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What holds for all rules, and the ways of small fabrics by hand.
+
+use super::*;
+use crate::test_fabric;
+use flitlab_fabric::Cabling;
+
+/// Switches joined by these cables in this order, a terminal each.
+fn fabric(routers: u32, cables: &[(u32, u32)]) -> Fabric {
+    let mut cabling = Cabling::default();
+    for router in 0..routers {
+        cabling.router(format!("S{router}"));
+    }
+    for &(one, other) in cables {
+        cabling.cable(one, other);
+    }
+    for router in 0..routers {
+        cabling.terminal(format!("H{router}"), router);
+    }
+    cabling.fabric().unwrap()
+}
+
+/// The routers and lanes that packets can go through from one router to another, all ways in order.
+fn ways(
+    fabric: &Fabric,
+    relation: &Relation,
+    source: u32,
+    destination: u32,
+) -> Vec<Vec<(u32, u8)>> {
+    let mut found = Vec::new();
+    let mut open = vec![(relation.injected(source), source, Vec::new())];
+    while let Some((state, router, way)) = open.pop() {
+        if router == destination {
+            found.push(way);
+            continue;
+        }
+        for hop in relation.hops(state, destination).iter().rev() {
+            let channel = fabric.outputs(router).start + u32::from(hop.port);
+            let next = fabric.target(channel).unwrap();
+            let mut way: Vec<(u32, u8)> = way.clone();
+            way.push((next, hop.lane));
+            open.push((relation.arrived(channel, hop.lane), next, way));
+        }
+    }
+    found
+}
+
+/// The network of Figure 1 of papers/path-selection, switches a to e, as its text gives it: from a to e by b or c,
+/// and d behind b.
+const FIGURE_1: [(u32, u32); 5] = [(0, 1), (0, 2), (1, 4), (2, 4), (1, 3)];
+
+#[test]
+fn up_down_offers_both_ways_of_figure_1_and_never_turns_up() {
+    let fabric = fabric(5, &FIGURE_1);
+    let parameters = RelationParameters::default();
+    let relation = RelationRule::UP_DOWN.relation(&fabric, &parameters).unwrap();
+    assert_eq!(ways(&fabric, &relation, 0, 4), [[(1, 0), (4, 0)], [(2, 0), (4, 0)]]);
+    assert_eq!(ways(&fabric, &relation, 4, 0), [[(1, 0), (0, 0)], [(2, 0), (0, 0)]]);
+    // By e it would go down, then up.
+    assert_eq!(ways(&fabric, &relation, 1, 2), [[(0, 0), (2, 0)]]);
+    assert_eq!(ways(&fabric, &relation, 3, 2), [[(1, 0), (0, 0), (2, 0)]]);
+    assert_eq!(relation.longest(), 3);
+    // Nobody comes to b by e on the way to c.
+    let channel = fabric.outputs(4).find(|&channel| fabric.target(channel) == Some(1)).unwrap();
+    assert_eq!(relation.hops(relation.arrived(channel, 0), 2), []);
+    assert_eq!(relation.hops(relation.arrived(channel, 0), 0), [Hop::new(0, 0)]);
+}
+
+#[test]
+fn every_lane_is_offered_and_numbers_of_states_can_be_taken_back() {
+    let fabric = test_fabric(&[4, 4], &[]);
+    let parameters = RelationParameters { lanes: 3, ..RelationParameters::default() };
+    let relation = RelationRule::UP_DOWN.relation(&fabric, &parameters).unwrap();
+    assert_eq!(relation.hops(relation.injected(0), 1), [0, 1, 2].map(|lane| Hop::new(0, lane)));
+    for state in 0..relation.states() {
+        match relation.place(state) {
+            Some(place) => assert_eq!(relation.arrived(place.channel, place.lane), state),
+            None => assert_eq!(relation.injected(relation.router(&fabric, state).unwrap()), state),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Two opposite orders of channels, one lane each, and all shortest ways besides.
+//!
+//! With one lane packets take the shortest of the ways along which an [order](super::order) of the channels ascends. With
+//! two they ascend in lane 0, then descend in lane 1: a turn that the order forbids in one lane is allowed in the other, and
+//! changing lanes is a turn of any kind. There is no cycle: each (channel, lane) comes before all that may follow it, lane
+//! 0 in the order, then lane 1 against it.
+//!
+//! With more lanes the others are for any shortest way, without restriction, and the two are the escape, as in
+//! `minimal-up-down` (F. Silla and J. Duato, 2000). Packets that have to escape lose next to no ways by it.
+//!
+//! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in it, in any lanes. So it is
+//! where terminals are at the edge alone and each pair has shortest ways up and then down, as on fat trees of fat trees,
+//! though others may lead down and up again. With four lanes and more packets for different outputs are
+//! [kept apart](super::lanes_apart) in the lanes before a router where they have no choice.
+//!
+//! **Which order.** Of those that are found the one is taken in which the fullest channel has the least to carry, if what
+//! is somewhere parts alike among all hops that it may take: throughput with one lane is nearly in inverse proportion
+//! to that (results/nue).
+//!
+//! **Longer ways.** Where shortest ways crowd some channels, as on fat trees of fat trees, the first hop of a packet that is
+//! not in the escape may also lead to a router that is as far from its destination, or farther by one. Behind it the
+//! packet goes the shortest way from there: Valiant's detour (L. G. Valiant, "A Scheme for Fast Parallel Communication",
+//! 1982), with a neighbor for the intermediate router. How much longer is decided likewise, by the fullest channel.
+//!
+//! **Detours.** With two lanes and more a first hop to a router that is as far from the destination is a detour, which is
+//! taken where no other hop has room: single pairs that share a channel with others find a way round it. With one lane
+//! detours cost more than they gain, in all but permutations (results/nue).
+//!
+//! **Injection.** A packet that is injected leaves room for two more. Else packets that choose fill the buffers of all their
+//! ways past saturation, and wait for each other there; with few lanes throughput falls to a fraction (results/nue).
+
+use super::evenness::Evenness;
+use super::lanes_apart::apart;
+use super::minimal::{Lanes, relation_as_escape, with_escape};
+use super::order::{Ordered, fat_tree_order, order};
+use super::shortest::{FirstHop, from_everywhere};
+use super::tree::middle;
+use super::{NoRelation, Relation, RelationParameters, RelationRule};
+use crate::LaneChannel;
+use flitlab_fabric::Fabric;
+
+impl RelationRule {
+    /// `two-orders`.
+    pub const TWO_ORDERS: Self = Self {
+        name: "two-orders",
+        doc: "ways up an order of channels in lane 0, down it in 1; all shortest ways in others.",
+        avoids_deadlock: true,
+        least_lanes: 1,
+        injection_bubble: 2,
+        keeps_bubble: false,
+        make,
+    };
+}
+
+/// By how many hops a way may be longer because of its first one, as good as any other.
+const LONGER: [u32; 3] = [0, 1, 2];
+
+/// By how many it may be longer where no other hop has room, with two lanes and more.
+const DETOUR: u32 = 1;
+
+pub(super) fn make(
+    fabric: &Fabric,
+    parameters: &RelationParameters,
+) -> Result<Relation, NoRelation> {
+    in_order(fabric, &best_order(fabric, parameters)?, parameters.lanes)
+}
+
+/// The relation of a fabric that needs one order alone, such as a fat tree; `None` of others.
+pub(super) fn of_fat_tree(
+    fabric: &Fabric,
+    parameters: &RelationParameters,
+) -> Result<Option<Relation>, NoRelation> {
+    let rank = fat_tree_order(fabric, &parameters.tree_from(fabric, middle)?);
+    let ordered = rank.map(|rank| Ordered { rank, is_enough: true });
+    ordered.map(|ordered| in_order(fabric, &ordered, parameters.lanes)).transpose()
+}
+
+/// The relation of an order, with the longer ways that suit it.
+fn in_order(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<Relation, NoRelation> {
+    let longer = longer(fabric, ordered, lanes)?;
+    let detour = if lanes > 1 { DETOUR } else { 0 };
+    with_lanes(fabric, ordered, lanes, FirstHop { longer, detour })
+}
+
+/// The order whose fullest channel carries the least.
+fn best_order(fabric: &Fabric, parameters: &RelationParameters) -> Result<Ordered, NoRelation> {
+    order(fabric, &parameters.tree_from(fabric, middle)?, |rank| {
+        let relation = opposite(fabric, rank, parameters.lanes.min(2), FirstHop::SHORTEST)?;
+        let mut evenness = Evenness::new(fabric, &relation);
+        Ok((evenness.fullest(), evenness.burdens()))
+    })
+}
+
+/// By how many hops a way may be longer than the shortest because of its first one. That for which the fullest channel
+/// has the least to carry, of equals the least: longer ways that relieve nothing cost throughput, as on Cascade.
+fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelation> {
+    let mut best = (0, f64::INFINITY);
+    for longer in LONGER {
+        // Further lanes are like the third.
+        let first = FirstHop { longer, detour: 0 };
+        let relation = with_lanes(fabric, ordered, lanes.min(3), first)?;
+        let fullest = Evenness::new(fabric, &relation).fullest();
+        // Sums in another order differ in their last digits.
+        if fullest < best.1 * (1.0 - 1e-9) {
+            best = (longer, fullest);
+        }
+    }
+    Ok(best.0)
+}
+
+/// The relation of an order with so many lanes.
+fn with_lanes(
+    fabric: &Fabric,
+    ordered: &Ordered,
+    lanes: u8,
+    first: FirstHop,
+) -> Result<Relation, NoRelation> {
+    let Ordered { rank, is_enough } = ordered;
+    if *is_enough {
+        let ascends = |before: LaneChannel, next: LaneChannel| {
+            rank[before.channel as usize] < rank[next.channel as usize]
+        };
+        return Ok(apart(fabric, from_everywhere(fabric, lanes, first, ascends)?.finish()));
+    }
+    if lanes <= 2 {
+        return opposite(fabric, rank, lanes, first);
+    }
+    let escape = from_everywhere(fabric, 2, FirstHop::SHORTEST, against_each_other(rank))?;
+    let lanes = Lanes { all: lanes, escape: 2 };
+    with_escape(fabric, lanes, first, relation_as_escape(escape.relation()))
+}
+
+/// The relation with one lane or two.
+fn opposite(
+    fabric: &Fabric,
+    rank: &[u32],
+    lanes: u8,
+    first: FirstHop,
+) -> Result<Relation, NoRelation> {
+    Ok(from_everywhere(fabric, lanes, first, against_each_other(rank))?.finish())
+}
+
+/// The turns that are legal in the two lanes.
+fn against_each_other(rank: &[u32]) -> impl Fn(LaneChannel, LaneChannel) -> bool + '_ {
+    |before, next| {
+        let ascends = rank[before.channel as usize] < rank[next.channel as usize];
+        next.lane > before.lane || next.lane == before.lane && ascends == (before.lane == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! Adaptive Up*/Down* (Schroeder and others, "Autonet: A High-speed, Self-Configuring Local Area Network Using
+//! Point-to-Point Links", 1991): up towards the root as far as needed, then down, never up again. A packet may take
+//! any output on a shortest such way, in any lane: lanes change nothing in which turns are legal.
+
+use super::relation::Builder;
+use super::shortest::{FirstHop, from_everywhere};
+use super::{NoRelation, Relation, RelationParameters, RelationRule};
+use crate::LaneChannel;
+use flitlab_fabric::Fabric;
+
+impl RelationRule {
+    /// `up-down`.
+    pub const UP_DOWN: Self = Self {
+        name: "up-down",
+        doc: "all shortest ways that first go up a tree, then down.",
+        avoids_deadlock: true,
+        least_lanes: 1,
+        injection_bubble: 0,
+        keeps_bubble: false,
+        make,
+    };
+}
+
+fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
+    Ok(up_down(fabric, parameters)?.finish())
+}
+
+/// With the hops of packets that start anywhere.
+pub(super) fn up_down<'f>(
+    fabric: &'f Fabric,
+    parameters: &RelationParameters,
+) -> Result<Builder<'f>, NoRelation> {
+    let up = parameters.tree(fabric)?.up(fabric);
+    let legal = |before: u32, next: u32| up[before as usize] || !up[next as usize];
+    let legal = |before: LaneChannel, next: LaneChannel| legal(before.channel, next.channel);
+    Ok(from_everywhere(fabric, parameters.lanes, FirstHop::SHORTEST, legal)?)
+}

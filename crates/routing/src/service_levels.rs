@@ -1,0 +1,99 @@
+//! InfiniBand's service levels: a number that a packet keeps, from which each router finds the virtual lane.
+//!
+//! A path's service level belongs to its two terminals: two terminals of one router may have different ones to the
+//! same destination.
+
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::Fabric;
+
+/// Number of service levels.
+pub const SERVICE_LEVELS: usize = 16;
+
+/// The lane of management packets. A router discards a data packet whose service level it maps to this lane.
+pub const MANAGEMENT_LANE: u8 = 15;
+
+/// A service level for each path, and a map for each router.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceLevels {
+    /// By destination terminal times rows plus the source's row.
+    levels: Vec<u8>,
+    /// How many rows there are for each destination.
+    rows: u32,
+    /// The row of each source terminal; sources whose paths always have equal levels share one.
+    row_of: Vec<u32>,
+    /// Where each router's map starts; at the end where the last one ends.
+    starts: Vec<usize>,
+    /// Output ports of each router.
+    outputs: Vec<u16>,
+    /// By input port (the last one stands for the router's terminals), output port, service level.
+    pub(super) lanes: Vec<u8>,
+}
+
+impl ServiceLevels {
+    /// Service level 0 for all paths, lane 0 for all; all terminals of a router share their levels.
+    pub fn by_router(fabric: &Fabric) -> Self {
+        let router = |terminal| fabric.terminal_router(terminal).unwrap_or(0);
+        Self::new(fabric, fabric.routers(), (0..fabric.terminals()).map(router).collect())
+    }
+
+    /// The same, with levels of its own for each source terminal.
+    pub fn by_terminal(fabric: &Fabric) -> Self {
+        Self::new(fabric, fabric.terminals(), (0..fabric.terminals()).collect())
+    }
+
+    fn new(fabric: &Fabric, rows: u32, row_of: Vec<u32>) -> Self {
+        let outputs: Vec<u16> =
+            (0..fabric.routers()).map(|router| narrow(fabric.outputs(router).len())).collect();
+        let mut starts = vec![0];
+        let mut end = 0;
+        for &ports in &outputs {
+            end += (usize::from(ports) + 1) * usize::from(ports) * SERVICE_LEVELS;
+            starts.push(end);
+        }
+        let levels = vec![0; rows as usize * fabric.terminals() as usize];
+        Self { levels, rows, row_of, starts, outputs, lanes: vec![0; end] }
+    }
+
+    /// Gives paths to a terminal a service level: those from a source terminal, or from a router if
+    /// [its terminals share theirs](Self::by_router).
+    ///
+    /// # Panics
+    /// If there is no such service level.
+    pub fn set_level(&mut self, source: u32, terminal: u32, level: u8) {
+        assert!(usize::from(level) < SERVICE_LEVELS, "service levels are numbered from 0 to 15");
+        let place = self.pair(source, terminal);
+        self.levels[place] = level;
+    }
+
+    /// Gives a router the lane of a service level from one port to another.
+    pub fn set_lane(&mut self, router: u32, input: Option<u16>, output: u16, level: u8, lane: u8) {
+        let place = self.place(router, input, output, level);
+        self.lanes[place] = lane;
+    }
+
+    /// How many routers and terminals they are for.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.outputs.len(), self.row_of.len())
+    }
+
+    /// The service level of the path from one terminal to another.
+    pub fn level(&self, source: u32, terminal: u32) -> u8 {
+        self.levels[self.pair(self.row_of[source as usize], terminal)]
+    }
+
+    fn pair(&self, row: u32, terminal: u32) -> usize {
+        terminal as usize * self.rows as usize + row as usize
+    }
+
+    /// The lane in which a packet goes on; `input` is `None` for packets from the router's own terminals.
+    pub fn lane(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> u8 {
+        self.lanes[self.place(router, input, output, level)]
+    }
+
+    fn place(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> usize {
+        let ports = self.outputs[router as usize];
+        let input = usize::from(input.unwrap_or(ports));
+        let turn = input * usize::from(ports) + usize::from(output);
+        self.starts[router as usize] + turn * SERVICE_LEVELS + usize::from(level)
+    }
+}

@@ -1,0 +1,474 @@
+//! Routings whose packets choose their way hop by hop, on a torus.
+//!
+//! The adaptive bubble router (Puente, Izu, Beivide, Gregorio, Vallejo, Prellezo, "The adaptive bubble
+//! router", J. Parallel and Distributed Computing 61, 2001) lets a packet take any direction of a
+//! shortest way on an adaptive virtual channel. On an escape channel packets keep the direction order,
+//! and the bubble rule keeps each of its rings from filling up; a packet may leave it again at any
+//! router. Pick Orthant and OutFlank Routing bind or lead round new packets first
+//! ([`adaptive`](crate::adaptive)). What depends on a router's state is decided in the engine.
+//!
+//! Where something has failed, the escape follows a table, and a packet that has entered it keeps to it as far as its
+//! present leg goes (docs/model.md, "Adaptive routing with failures"). [`Adaptive::prove`] has the whole of it proved.
+
+use rand::{Rng, RngExt};
+
+use super::agnostic::Algorithm;
+use super::choice_proof::{Errand, Head, Leg, Packets, prove_choices};
+use super::escape::EscapeTable;
+use super::relation::Hop;
+use super::{Derouter, DirectionOrder, HalfRing, RelationProof, Route};
+use crate::adaptive::{Compass, Derouting, Detours, Heading, Live, Selection, Tie};
+use flitlab_base::narrow::fitted;
+use flitlab_fabric::{Channel, Fabric};
+
+/// The virtual channels of read requests and of responses.
+const READS: [u8; 2] = [0, 1];
+
+/// The virtual channels that adaptive packets use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdaptiveChannels {
+    /// All directions that lead on.
+    pub adaptive: u8,
+    /// Direction order to the destination.
+    pub escape: u8,
+    /// Direction order to an intermediate node.
+    pub escape_to_intermediate: u8,
+}
+
+impl Default for AdaptiveChannels {
+    /// Angara's: the adaptive one, and the response channel as the escape; to intermediate nodes the
+    /// request channel.
+    fn default() -> Self {
+        Self { adaptive: 2, escape: 1, escape_to_intermediate: 0 }
+    }
+}
+
+impl AdaptiveChannels {
+    /// Which of them can't be used so without deadlocks, and why.
+    #[must_use]
+    pub fn flaw(&self, derouter: &Derouter) -> Option<(&'static str, String)> {
+        let &Self { adaptive, escape, escape_to_intermediate } = self;
+        let ring = "adaptive packets keep no bubble, so they could fill its rings and stop them";
+        let reads = ["read requests", "read responses"];
+        if let Some(reads) = reads.get(usize::from(adaptive)) {
+            let reason =
+                format!("virtual channel {adaptive} carries {reads} in direction order; {ring}");
+            return Some(("adaptive", reason));
+        }
+        let alone = "packets need a way out that no others can block: another virtual channel than \
+                     the adaptive one";
+        if escape == adaptive {
+            return Some(("escape", alone.into()));
+        }
+        if !derouter.leads_round() {
+            return None;
+        }
+        let theorem = "packets that turn at an intermediate node would close cycles across the \
+                       dimensions: each leg needs an escape channel of its own";
+        match escape_to_intermediate {
+            same if same == adaptive => Some(("escape_to_intermediate", alone.into())),
+            same if same == escape => Some(("escape_to_intermediate", theorem.into())),
+            _ => None,
+        }
+    }
+
+    /// What each virtual channel is for, as far as adaptive packets use it.
+    pub fn purpose(&self, virtual_channel: u8, derouter: &Derouter) -> Option<&'static str> {
+        if virtual_channel == self.adaptive {
+            Some("adaptive packets")
+        } else if virtual_channel == self.escape {
+            Some("escape")
+        } else if derouter.leads_round() && virtual_channel == self.escape_to_intermediate {
+            Some("escape to intermediate nodes")
+        } else {
+            None
+        }
+    }
+}
+
+/// What an adaptive routing is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptiveRules {
+    pub derouter: Derouter,
+    pub selection: Selection,
+    /// Which way round a half ring; both lead on if `None`.
+    pub tie: Option<Tie>,
+    /// Of how many of the largest packets a new packet leaves room in the adaptive channel's buffer that it enters.
+    pub injection_bubble: u8,
+    pub channels: AdaptiveChannels,
+    /// What makes the table of the escape; if `None`, direction order is the escape where nothing has failed, and
+    /// [`Algorithm::UP_DOWN`] makes a table elsewhere.
+    pub escape: Option<Algorithm>,
+}
+
+impl Default for AdaptiveRules {
+    /// The adaptive bubble router.
+    fn default() -> Self {
+        Self {
+            derouter: Derouter::None,
+            selection: Selection::default(),
+            tie: None,
+            injection_bubble: 0,
+            channels: AdaptiveChannels::default(),
+            escape: None,
+        }
+    }
+}
+
+impl AdaptiveRules {
+    /// Whether packets get random numbers.
+    pub fn is_random(&self) -> bool {
+        self.tie == Some(Tie::Random) || self.selection.draws() || self.derouter.draws()
+    }
+}
+
+/// What a packet was given when it was injected, and what its source router has decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Course {
+    /// Where its present leg ends.
+    pub to: u32,
+    pub heading: Heading,
+    /// Its random number, for [`Selection::Random`].
+    pub drawn: u16,
+    pub kind: Option<Derouting>,
+}
+
+/// The way out on the escape channels.
+#[derive(Clone, Debug)]
+enum Escape {
+    /// Half rings are gone in the positive direction: wherever a packet enters the escape channel, the
+    /// rest of its route there is in direction order from the next router too.
+    DirectionOrder(Box<DirectionOrder>),
+    Table(EscapeTable),
+}
+
+/// How a packet may go on from a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Onward {
+    /// The output ports that it may take on the adaptive channel, a bit each; none if it has to escape.
+    pub options: u16,
+    /// The port by which it may escape.
+    pub escape: u16,
+}
+
+/// An adaptive routing of a fabric.
+#[derive(Clone, Debug)]
+pub struct Adaptive {
+    escape: Escape,
+    compass: Compass,
+    detours: Option<Detours>,
+    rules: AdaptiveRules,
+    seed: u64,
+}
+
+impl Adaptive {
+    /// `seed` is that of the packets' random numbers, where the rules ask for any.
+    ///
+    /// # Errors
+    /// If the escape has no table.
+    pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
+        let escape = match Self::table_of(fabric, &rules) {
+            Some(algorithm) => EscapeTable::new(fabric, algorithm)
+                .map(Escape::Table)
+                .map_err(|error| format!("the escape has no table: {error}"))?,
+            None => DirectionOrder::new(fabric, HalfRing::Plus)
+                .map(|order| Escape::DirectionOrder(Box::new(order)))
+                .map_err(|unroutable| unroutable.to_string())?,
+        };
+        let torus = fabric.coordinates();
+        let profit = rules.derouter.profit();
+        let detours = profit.map(|(family, weights)| Detours::new(torus, family, weights));
+        let detours = detours.transpose().map_err(|error| error.to_string())?;
+        let compass = Compass::new(torus, rules.tie.is_none());
+        Ok(Self { escape, compass, detours, rules, seed })
+    }
+
+    /// What makes the table of the escape, if it has one.
+    fn table_of(fabric: &Fabric, rules: &AdaptiveRules) -> Option<Algorithm> {
+        let torus = fabric.coordinates();
+        let directions = torus.directions();
+        let lost = (0..fabric.channel_slots()).any(|slot| {
+            fabric.target(slot) != torus.neighbor(slot / directions, slot % directions)
+        });
+        rules.escape.or(lost.then_some(Algorithm::UP_DOWN))
+    }
+
+    /// Bytes that it takes while it is made, about, beside those of a table.
+    pub fn memory_needed(fabric: &Fabric, rules: &AdaptiveRules) -> u64 {
+        let torus = fabric.coordinates();
+        let detours = rules.derouter.profit().map_or(0, |_| Detours::memory_needed(torus));
+        let coordinates = u64::from(torus.nodes()) * torus.dimensions() as u64 * 6;
+        let escape = match Self::table_of(fabric, rules) {
+            Some(_) => EscapeTable::memory_needed(fabric),
+            None => DirectionOrder::memory_needed(fabric),
+        };
+        escape + coordinates + detours
+    }
+
+    pub fn rules(&self) -> &AdaptiveRules {
+        &self.rules
+    }
+
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The output ports, a bit each, that lead a packet on. Direction order takes the lowest: positive
+    /// directions come first, and are chosen where both ways round lead on.
+    #[inline]
+    pub fn ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
+        self.compass.ports(router, to, heading)
+    }
+
+    /// Whether the escape follows a table: there is no bubble then, and a packet that has entered it keeps to it as far
+    /// as its leg goes.
+    #[inline]
+    pub fn has_table(&self) -> bool {
+        matches!(self.escape, Escape::Table(_))
+    }
+
+    /// How a packet goes on from a router where its leg to `to` does not end; `escaped` says whether it has come on the
+    /// escape channel of this leg.
+    #[inline]
+    pub fn onward(&self, router: u32, to: u32, heading: Heading, escaped: bool) -> Onward {
+        match &self.escape {
+            Escape::DirectionOrder(_) => {
+                let options = self.ports(router, to, heading);
+                Onward { options, escape: fitted!(options.trailing_zeros(), u16) }
+            }
+            Escape::Table(table) => {
+                let nearer = self.ports(router, to, heading) & table.ports(router);
+                let options = if escaped { 0 } else { nearer };
+                Onward { options, escape: table.port(router, to) }
+            }
+        }
+    }
+
+    /// The course of a packet that is injected now. Draws are, in this order and only where the rules ask
+    /// for them: a byte for half rings, GOAL's ways round, 16 bits for the selection.
+    pub fn inject(&self, source: u32, destination: u32, random: Option<&mut impl Rng>) -> Course {
+        let mut course =
+            Course { to: destination, heading: Heading::default(), drawn: 0, kind: None };
+        let Some(random) = random else { return course };
+        if self.rules.tie == Some(Tie::Random) {
+            course.heading.negative = random.random();
+        }
+        if let Some(heading) = self.rules.derouter.drawn(&self.compass, source, destination, random)
+        {
+            course.heading = heading;
+            course.kind = self.orthant(source, destination, course.heading);
+        }
+        if self.rules.selection.draws() {
+            course.drawn = random.random();
+        }
+        course
+    }
+
+    /// Whether source routers decide anything.
+    pub fn decides(&self) -> bool {
+        self.rules.derouter.decides()
+    }
+
+    /// Decides at the source router how a packet goes on; `used` counts the flits used behind each port on
+    /// the adaptive channel, and from `full` on there is no room for the packet. A port without a channel
+    /// counts as more than full.
+    pub fn decide(&self, source: u32, course: Course, used: &[u32], full: u32) -> Course {
+        let to = course.to;
+        if let Some(detours) = &self.detours {
+            let negative = course.heading.negative;
+            let live = match &self.escape {
+                Escape::DirectionOrder(_) => Live::default(),
+                Escape::Table(table) => {
+                    Live { ports: table.ports(source), ends: Some(&table.ends) }
+                }
+            };
+            let ends = (source, to);
+            return match detours.decide(&self.compass, ends, negative, (used, full), live) {
+                None => course,
+                Some(it) => {
+                    Course { to: it.node, heading: it.heading, kind: Some(it.kind), ..course }
+                }
+            };
+        }
+        match self.rules.derouter.queued(&self.compass, source, to, used) {
+            None => course,
+            Some(heading) => Course { heading, kind: self.orthant(source, to, heading), ..course },
+        }
+    }
+
+    /// What kind of detour a heading is, if it is one.
+    fn orthant(&self, source: u32, destination: u32, heading: Heading) -> Option<Derouting> {
+        let free = Heading::default();
+        let distance = |heading| self.compass.distance(source, destination, heading);
+        (distance(heading) > distance(free)).then_some(Derouting::Orthant)
+    }
+
+    /// Hops of a packet on its course, an intermediate node included.
+    pub fn hops(&self, source: u32, destination: u32, course: &Course) -> u16 {
+        let first = self.compass.distance(source, course.to, course.heading);
+        first + self.compass.distance(course.to, destination, Heading::default())
+    }
+
+    /// The route of a packet that never leaves the escape channel, if that is one in direction order.
+    pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
+        match &self.escape {
+            Escape::DirectionOrder(order) => Some(order.route(fabric, source, destination)),
+            Escape::Table(_) => None,
+        }
+    }
+
+    /// The channels of a packet's way between two routers if it takes the lowest port of those that lead on, and the
+    /// escape where none does.
+    pub(super) fn for_each_channel(
+        &self,
+        fabric: &Fabric,
+        (mut at, end): (u32, u32),
+        mut each: impl FnMut(Channel),
+    ) {
+        let mut escaped = false;
+        while at != end {
+            let Onward { options, escape } = self.onward(at, end, Heading::default(), escaped);
+            escaped = options == 0;
+            let port = if escaped { u32::from(escape) } else { options.trailing_zeros() };
+            let channel = fabric.outputs(at).start + port;
+            each(channel);
+            at = fabric.target(channel).expect("ways avoid failures");
+        }
+    }
+
+    /// Proves that packets, whatever they choose, arrive and can't wait for each other for ever. It is for escapes by a
+    /// table: with direction order the bubble rule is why they can't, which no graph shows.
+    #[must_use]
+    pub fn prove(&self, fabric: &Fabric) -> RelationProof {
+        self.prove_as(fabric, |head, errand, hops| self.allowed(head, errand, hops))
+    }
+
+    /// As [`prove`](Self::prove), where escapes don't count as such: no hops may close a circle.
+    #[must_use]
+    pub(super) fn prove_without_escapes(&self, fabric: &Fabric) -> RelationProof {
+        let (packets, hops) = (self.packets(fabric), |head, errand, hops: &mut Vec<Hop>| {
+            self.allowed(head, errand, hops);
+            hops.iter_mut().for_each(|hop| hop.escape = true);
+        });
+        let escapes = vec![true; packets.escapes.len()];
+        prove_choices(fabric, &Packets { escapes, ..packets }, hops)
+    }
+
+    /// As [`prove`](Self::prove), of packets that go by other hops.
+    pub(super) fn prove_as(
+        &self,
+        fabric: &Fabric,
+        hops: impl Fn(Head, Errand, &mut Vec<Hop>) + Sync,
+    ) -> RelationProof {
+        prove_choices(fabric, &self.packets(fabric), hops)
+    }
+
+    /// What packets there are.
+    fn packets(&self, fabric: &Fabric) -> Packets {
+        let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.rules.channels;
+        let mut legs: Vec<Leg> = READS.map(|lane| Leg::Fixed { lane }).into();
+        let mut turning = 0;
+        if self.rules.derouter.leads_round() {
+            turning = 1 << adaptive | 1 << escape_to_intermediate;
+            legs.extend(self.headings(fabric, false).map(|heading| Leg::First { heading }));
+        }
+        let binds = !self.rules.derouter.leads_round() && self.rules.derouter != Derouter::None;
+        legs.extend(self.headings(fabric, binds).map(|heading| Leg::Last { heading }));
+        let escapes = READS.iter().fold(1 << escape, |set, lane| set | 1 << lane);
+        let escapes = escapes | if turning == 0 { 0 } else { 1 << escape_to_intermediate };
+        let highest = escape.max(adaptive).max(escape_to_intermediate).max(READS[1]);
+        let lanes = highest + 1;
+        let of_channel = (0..lanes).map(|lane| escapes >> lane & 1 == 1);
+        let of_channel: Vec<bool> = of_channel.collect();
+        let escapes = of_channel.repeat(fabric.channel_slots() as usize);
+        Packets { lanes, escapes, turning, legs }
+    }
+
+    /// All that packets may be bound to: the ways of half rings if these are drawn, and, if it `binds` them, any choice
+    /// of ways round in some dimensions.
+    fn headings(&self, fabric: &Fabric, binds: bool) -> impl Iterator<Item = Heading> {
+        let torus = fabric.coordinates();
+        let closed = (0..torus.dimensions()).filter(|&dimension| torus.closed(dimension));
+        let rings = closed.fold(0u8, |set, dimension| set | 1 << dimension);
+        let draws = self.rules.tie == Some(Tie::Random);
+        (0..=rings).filter(move |set| set & !rings == 0).flat_map(move |bound| {
+            let told = if draws { rings } else { bound };
+            let negatives = (0..=told).filter(move |set| set & !told == 0);
+            let negatives = negatives.map(move |negative| Heading { negative, bound });
+            negatives.filter(move |_| binds || bound == 0)
+        })
+    }
+
+    /// All hops that a packet may take from where its head is.
+    pub(super) fn allowed(&self, head: Head, errand: Errand, hops: &mut Vec<Hop>) {
+        let channels = self.rules.channels;
+        let (heading, escape) = match errand.leg {
+            Leg::First { heading } => (heading, channels.escape_to_intermediate),
+            Leg::Last { heading } => (heading, channels.escape),
+            Leg::Fixed { lane } => (Heading::default(), lane),
+        };
+        let escaped = matches!(errand.leg, Leg::Fixed { .. })
+            || head.came.is_some_and(|came| came.lane == escape);
+        let onward = self.onward(head.router, errand.to, heading, escaped);
+        // Of packets that have no choice, where direction order leaves them one.
+        let is_fixed = matches!(errand.leg, Leg::Fixed { .. });
+        let options = if is_fixed { 0 } else { onward.options };
+        let options = (0..u16::BITS).filter(|port| options >> port & 1 == 1);
+        hops.extend(options.map(|port| Hop::new(fitted!(port, u16), channels.adaptive)));
+        hops.push(Hop { escape: true, ..Hop::new(onward.escape, escape) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_fabric;
+
+    fn bubble(fabric: &Fabric) -> Adaptive {
+        Adaptive::new(fabric, AdaptiveRules::default(), 1).unwrap()
+    }
+
+    #[test]
+    fn the_lowest_port_is_that_of_direction_order() {
+        for sizes in [&[5, 4][..], &[2, 3, 4], &[4, 2, 2, 2], &[3, 1, 6]] {
+            let fabric = test_fabric(sizes, &[]);
+            let adaptive = bubble(&fabric);
+            for source in 0..fabric.routers() {
+                for destination in (0..fabric.routers()).filter(|&node| node != source) {
+                    let ports = adaptive.ports(source, destination, Heading::default());
+                    let route = adaptive.route(&fabric, source, destination).unwrap();
+                    assert_eq!(ports.trailing_zeros(), u32::from(route.runs()[0].port));
+                    let course =
+                        adaptive.inject(source, destination, None::<&mut rand_chacha::ChaCha8Rng>);
+                    let hops = adaptive.hops(source, destination, &course);
+                    assert_eq!(u32::from(hops), route.hops());
+                }
+            }
+        }
+    }
+
+    /// A packet on the escape channel asks anew at each router; its ways together are one in direction
+    /// order, also in an orthant that is not minimal.
+    #[test]
+    fn escapes_from_router_to_router_keep_the_direction_order() {
+        let fabric = test_fabric(&[4, 5, 2, 6], &[]);
+        let adaptive = bubble(&fabric);
+        for source in (0..fabric.routers()).step_by(7) {
+            for destination in 0..fabric.routers() {
+                for heading in [
+                    Heading::default(),
+                    Heading { negative: 0b1011, bound: 0b1011 },
+                    Heading { negative: 0b0001, bound: 0b1001 },
+                ] {
+                    let (mut at, mut latest) = (source, 0);
+                    while at != destination {
+                        let escape = adaptive.ports(at, destination, heading).trailing_zeros();
+                        assert!(escape >= latest);
+                        latest = escape;
+                        at = fabric.target(fabric.outputs(at).start + escape).unwrap();
+                    }
+                }
+            }
+        }
+    }
+}

@@ -26,7 +26,18 @@ pub(super) struct Wish {
     pub need: u16,
 }
 
-/// One packet of a wait-for cycle: it is in a router's buffer and waits for the next one's.
+/// What a packet of a wait-for cycle lacks, which only the next packet of the cycle can give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Flits of room at the far end of the channel that it waits for: the next packet is there.
+    Room { needed: u32, free: u32 },
+    /// A virtual channel of the channel that it waits for, which the next packet holds.
+    VirtualChannel,
+    /// The rest of its own flits, which are one router behind.
+    Flits,
+}
+
+/// One packet of a wait-for cycle: it is in a router's buffer and waits for the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub router: String,
@@ -38,10 +49,9 @@ pub struct Waiting {
     /// Source and destination of the packet.
     pub source: String,
     pub destination: String,
-    /// The channel it waits for, and the flits that it needs and that are free at its far end.
+    /// The channel that it is to leave by.
     pub output: String,
-    pub needed: u32,
-    pub free: u32,
+    pub lacks: Lack,
 }
 
 /// Packets that wait for each other in a cycle: none of them will ever move.
@@ -64,20 +74,29 @@ impl fmt::Display for Deadlock {
             self.packets
         )?;
         for waiting in &self.cycle {
-            writeln!(
+            write!(
                 formatter,
-                "  router {}, input port from {}, virtual channel {}{}: packet {} to {} waits for \
-                 channel {}, needs {} flits, {} free",
+                "  router {}, input port from {}, virtual channel {}{}: packet {} to {} waits for ",
                 waiting.router,
                 waiting.input,
                 waiting.virtual_channel,
                 waiting.virtual_channel_name.map_or(String::new(), |name| format!(" ({name})")),
                 waiting.source,
                 waiting.destination,
-                waiting.output,
-                waiting.needed,
-                waiting.free
             )?;
+            let output = &waiting.output;
+            match waiting.lacks {
+                Lack::Room { needed, free } => {
+                    writeln!(formatter, "channel {output}, needs {needed} flits, {free} free")
+                }
+                Lack::VirtualChannel => {
+                    writeln!(
+                        formatter,
+                        "a virtual channel of {output}, which the next packet holds"
+                    )
+                }
+                Lack::Flits => writeln!(formatter, "its own flits, which are one router behind"),
+            }?;
         }
         Ok(())
     }
@@ -234,20 +253,20 @@ impl<O: Observer> Engine<'_, O> {
         let input = pair.0 + self.whole.cut.first_input(part) as usize;
         let router = self.whole.network.router_of_input[input];
         let wish = model.wishes(buffer)[0];
-        let room = (u32::from(wish.need), model.room_due(wish.output, wish.lane));
+        let free = model.room_due(wish.output, wish.lane);
+        let lacks = Lack::Room { needed: wish.need.into(), free };
         let ends = (source, model.destination(router, queue.head));
-        self.named(part, pair, ends, wish.output, room)
+        self.named(part, pair, ends, wish.output, lacks)
     }
 
-    /// A packet that waits in a part's pair of input port and lane, by its ends, for an output of the part, where it needs so
-    /// many flits of room and so many are free.
+    /// Describes a packet, by its ends, that waits in a part's pair of input port and lane for an output of the part.
     pub(super) fn named(
         &self,
         part: usize,
         (input, lane): (usize, u8),
         (source, destination): (u32, u32),
         output: u32,
-        (needed, free): (u32, u32),
+        lacks: Lack,
     ) -> Waiting {
         let fabric = self.whole.fabric;
         let network = &self.whole.network;
@@ -268,8 +287,7 @@ impl<O: Observer> Engine<'_, O> {
             source: fabric.terminal_name(source),
             destination: fabric.terminal_name(destination),
             output: name(output + self.whole.cut.first_output(part)),
-            needed,
-            free,
+            lacks,
         }
     }
 }

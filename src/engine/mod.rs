@@ -116,7 +116,7 @@ mod way;
 mod whole;
 mod zero_load;
 
-pub use deadlock::{Deadlock, Waiting};
+pub use deadlock::{Deadlock, Lack, Waiting};
 pub use digest::Digest;
 pub use holder::Followed;
 pub use interruption::{Interruption, InterruptionReport};

@@ -8,7 +8,7 @@ use super::Flits;
 use super::lane::Lane;
 use super::queue::{Queue, Stage};
 use crate::engine::adaptive::Choosers;
-use crate::engine::deadlock::{Buffer, Waiting};
+use crate::engine::deadlock::{Buffer, Lack, Waiting};
 use crate::engine::model::Model;
 use crate::engine::ports::{AWAY, Output, Router, place};
 use crate::engine::set::bits;
@@ -249,8 +249,12 @@ impl<O: Observer> Engine<'_, O> {
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].lanes + u32::from(lane);
         let held = &flits.state.lanes[place as usize];
-        let is_held = state.stage != Stage::Sending && held.holder != NONE;
-        let free = if is_held { 0 } else { held.due() };
+        let lacks = match state.stage {
+            Stage::New => Lack::Flits,
+            Stage::Sending if state.flits.is_empty() => Lack::Flits,
+            Stage::Asking if held.holder != NONE => Lack::VirtualChannel,
+            _ => Lack::Room { needed: need.max(1), free: held.due() },
+        };
         let (source, sequence) = match state.stage {
             Stage::New => {
                 let packet = &model.packets.packets[state.head as usize];
@@ -259,7 +263,7 @@ impl<O: Observer> Engine<'_, O> {
             _ => (state.source, state.sequence),
         };
         let ends = (source, self.destination_of(source, sequence));
-        self.named(part, place_of(pair, flits), ends, number, (need.max(1), free))
+        self.named(part, place_of(pair, flits), ends, number, lacks)
     }
 
     /// The terminal that a packet is bound for, wherever its header is.

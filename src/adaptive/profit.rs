@@ -1,4 +1,4 @@
-//! Congestion against distance: the profit of a detour (papers/outflank-routing, section 3.2).
+//! Congestion against distance: the profit of a detour (\[outflank\], section 3.2).
 
 use super::{Candidate, Leg};
 

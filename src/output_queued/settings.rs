@@ -112,7 +112,8 @@ impl Routing {
         idle: IdleRatio::AnyIdle,
     });
 
-    /// OutFlank Routing with the author's midpoints, averages and intermediate nodes.
+    /// OutFlank Routing of the simulator of \[outflank\], with its midpoints, averages and
+    /// intermediate nodes.
     pub const OUTFLANK_PUBLISHED: Self = Self::OutFlank {
         outflank: OutFlank {
             steps: 2,

@@ -2,7 +2,7 @@
 # Routes the same fabrics with OpenSM 3.3.23, on ibsim's simulated switches, and with flitlab, each on one CPU,
 # and prints edge-forwarding index, lanes and time side by side.
 #
-#   scripts/compare-opensm.sh                          the five fabrics of the Nue slides, about twenty minutes
+#   scripts/compare-opensm.sh                          the five fabrics of [nue], about twenty minutes
 #   scripts/compare-opensm.sh torus655 fabric.net      these: scenarios by name or file, or netlists
 #
 # FLITLAB=PATH  a flitlab that is built already; otherwise it is built

@@ -121,7 +121,7 @@ figures() {
             gain("Figure 6", "tornado: the better one over BFS, %", 52.9, best("tornado"))
             gain("Figure 6", "all-to-all: SSSP over BFS, %", 11.1, over("all-to-all", "sssp", "bfs"))
             gain("Figure 6", "all-to-all: genetic over SSSP, %", 1.1, over("all-to-all", "genetic", "sssp"))
-            # The paper says that these are approximately the same.
+            # [angara-routing] says that these are approximately the same.
             gain("Figure 6", "all-to-all on 8 nodes (about the same): SSSP over BFS, %", 0, over("all-to-all on 8 nodes", "sssp", "bfs"))
             gain("Figure 6", "all-to-all on 8 nodes (about the same): genetic over BFS, %", 0,
                 over("all-to-all on 8 nodes", "genetic", "bfs"))

@@ -19,7 +19,7 @@
 //! | [`application`] | what the ranks of an application send, receive and compute |
 //! | [`traffic`] | who sends what to whom, when |
 //! | [`engine`] | the simulator: packets, buffers, channels, routers, terminals, deadlock |
-//! | [`output_queued`] | the output-queued router of the OutFlank Routing paper, a simulator of its own |
+//! | [`output_queued`] | the output-queued router of \[outflank\], a simulator of its own |
 //! | [`measure`] | latency, throughput, fairness, steady state, saturation |
 //! | [`report`] | result rows, their files, figures, the page of a report |
 //! | [`scenario`] | the keys of a scenario, and the checked scenario made of them |

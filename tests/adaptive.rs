@@ -116,7 +116,7 @@ fn a_million_packets_past_saturation_are_delivered_under_every_derouter() {
     every_derouter(1_000_000);
 }
 
-/// Theorem 1 of the OutFlank paper asks for a second escape network. With one for both legs, packets that
+/// \[outflank\], Theorem 1, asks for a second escape network. With one for both legs, packets that
 /// turn at an intermediate node close cycles across the dimensions.
 #[test]
 fn with_one_escape_network_outflank_routing_deadlocks_and_the_watch_names_the_cycle() {

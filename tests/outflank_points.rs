@@ -1,5 +1,5 @@
-//! Points of the curves published with the OutFlank Routing paper (F. Versaci, ICPADS 2013), in its
-//! author's units: all times a quarter of those of the paper's Table 1.
+//! Points of the curves published with \[outflank\], in its author's units: all times a quarter of
+//! those of Table 1.
 
 use flitlab::adaptive::Tie;
 use flitlab::output_queued::{Measured, Parameters, Routing, Settings, simulate};

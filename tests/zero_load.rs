@@ -62,7 +62,7 @@ fn slow_injection_or_ejection_holds_the_tail_back() {
     }
 }
 
-/// The published MPI latency between neighbours (papers/angara-routing, section 1).
+/// The published MPI latency between neighbours (\[angara-routing\], section 1).
 #[test]
 fn a_ping_between_neighbours_takes_850_ns() {
     let (_, log) = run(&[4, 2, 2, 2], &Parameters::default(), vec![message(0, 1, 8, 0)]);

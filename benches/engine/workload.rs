@@ -30,7 +30,7 @@ pub enum KindOfWorkload {
     Scenario { path: &'static str, threads: usize, sets: String },
     /// The traffic of 8x8x8 nodes in a torus of this size, the rest of which is idle.
     Block { size: u32 },
-    /// The output-queued router of the OutFlank paper.
+    /// The output-queued router of \[outflank\].
     OutputQueued,
 }
 

@@ -1,9 +1,9 @@
 //! What the ranks of an application do: operations, and which of them wait for which.
 //!
-//! A schedule is what GOAL describes (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly Language", ICPP 2009):
-//! each rank has operations without an order of their own, and says which of them must have ended, or begun, before
-//! another one may begin. It is kept in flat arrays of 36 bytes an operation and up to 6 bytes a dependency, and is never
-//! changed while it runs.
+//! A schedule is what GOAL describes (Group Operation Assembly Language, \[goal-language\]): each
+//! rank has operations without an order of their own, and says which of them must have ended, or
+//! begun, before another one may begin. It is kept in flat arrays of 36 bytes an operation and up
+//! to 6 bytes a dependency, and is never changed while it runs.
 
 use std::ops::Range;
 

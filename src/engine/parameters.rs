@@ -2,7 +2,7 @@
 //!
 //! The defaults are the `angara` preset. Its values that no public source gives are assumed: the
 //! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
-//! ping between neighbours takes the published 850 ns (papers/angara-routing, section 1).
+//! ping between neighbours takes the published 850 ns (\[angara-routing\], section 1).
 
 use super::link::LinkErrors;
 use crate::narrow::narrow;
@@ -119,8 +119,8 @@ impl Default for CollectiveUnit {
     }
 }
 
-/// Virtual channels of each of Angara's channels: request, response, adaptive, collective up and down
-/// (papers/angara-routing, section 2).
+/// Virtual channels of each of Angara's channels: request, response, adaptive, collective up and
+/// down (\[angara-routing\], section 2).
 pub const VIRTUAL_CHANNELS: usize = 5;
 
 /// The most virtual channels that a router can have.
@@ -232,12 +232,12 @@ impl Parameters {
     /// The `infiniband-4xqdr` preset: switches and adapters of InfiniBand with four lanes of quadruple data
     /// rate.
     ///
-    /// From the InfiniBand Architecture Specification, volume 1: 40 Gb/s of signals carry 32 Gb/s of data
-    /// (8b/10b coding); credits count blocks of 64 B, here a flit; a packet's local route header (8 B), base
-    /// transport header (12 B) and two checksums (4 and 2 B) are 26 B, here one flit; packets carry up to
-    /// 2 KiB in up to 8 data lanes. A switch takes 100 ns from port to port, as InfiniScale IV was announced
-    /// to. Assumed are how these 100 ns divide, cables of 2 m (10 ns), buffers of four packets a lane, and the
-    /// hosts' 520 ns a side, with which a ping through one switch takes 1.2 us.
+    /// From \[infiniband\]: 40 Gb/s of signals carry 32 Gb/s of data (8b/10b coding); credits count
+    /// blocks of 64 B, here a flit; a packet's local route header (8 B), base transport header
+    /// (12 B) and two checksums (4 and 2 B) are 26 B, here one flit; packets carry up to 2 KiB in
+    /// up to 8 data lanes. A switch takes 100 ns from port to port, as InfiniScale IV was announced
+    /// to. Assumed are how these 100 ns divide, cables of 2 m (10 ns), buffers of four packets a
+    /// lane, and the hosts' 520 ns a side, with which a ping through one switch takes 1.2 us.
     pub fn infiniband_4xqdr() -> Self {
         let rate = Rate(32_000_000_000);
         Self {

@@ -1,14 +1,13 @@
 //! What can be known of a load curve before it is simulated: hops, zero-load latency, and the
 //! throughput that no flow control can exceed.
 //!
-//! **Throughput bound.** If every terminal offers one flit a flit time, channel c carries `gamma_c` flits
-//! a flit time, its channel load (Dally and Towles, "Principles and Practices of Interconnection
-//! Networks", section 3.3.1). So terminals can't get more than `1 / max gamma_c` through, nor more than
-//! their injection and ejection channels carry. Half rings that are drawn count half either way, which is what packets
-//! do for ever. A channel that is slower than `link.rate` counts as often as its flits take longer.
-//! Under adaptive routing the mean of `gamma_c` stands for its maximum: that of all channels, and
-//! of a torus that of the channels of each rate, since every way has as many hops at least in each
-//! dimension.
+//! **Throughput bound.** If every terminal offers one flit a flit time, channel c carries `gamma_c`
+//! flits a flit time, its channel load (\[dally-towles\], section 3.3.1). So terminals can't get
+//! more than `1 / max gamma_c` through, nor more than their injection and ejection channels carry.
+//! Half rings that are drawn count half either way, which is what packets do for ever. A channel
+//! that is slower than `link.rate` counts as often as its flits take longer. Under adaptive routing
+//! the mean of `gamma_c` stands for its maximum: that of all channels, and of a torus that of the
+//! channels of each rate, since every way has as many hops at least in each dimension.
 
 use crate::engine::{EmptyNetwork, Parameters};
 use crate::narrow::{narrow, rounded};

@@ -1,4 +1,4 @@
-//! Confidence intervals from batch means (A. Law, "Simulation Modeling and Analysis", section 9.5).
+//! Confidence intervals from batch means (\[law\], section 9.5).
 //!
 //! Only IEEE additions, products, quotients and square roots are used: the result is the same on every
 //! machine.
@@ -28,19 +28,18 @@ pub const ENOUGH_EFFECTIVE_WINDOWS: f64 = 10.0;
 /// 95% confidence interval of the mean of all values, from windows of equal length that follow each other;
 /// `None` for fewer than six that have values.
 ///
-/// The mean is a quotient of two sums that vary, so that the deviations are those of a window's sum from what
-/// the mean gives for its count (the ratio estimator; Law, section 9.5.3). Three things make the interval of a
-/// loaded queue longer than that of independent normal windows:
+/// The mean is a quotient of two sums that vary, so that the deviations are those of a window's sum
+/// from what the mean gives for its count (the ratio estimator; \[law\], section 9.5.3). Three
+/// things make the interval of a loaded queue longer than that of independent normal windows:
 ///
-/// - *Neighbours are alike.* For a correlation `r` of neighbours the variance is that of independent windows
-///   times `(1 + r) / (1 - r)`, and there are as many fewer degrees of freedom (as in Skart: A. Tafazzoli,
-///   J. Wilson, "Skart: a skewness- and autoregression-adjusted batch-means procedure", IIE Transactions 43,
-///   2011). Of `n` windows `r` comes out too low by about `(1 + 3 r) / n` (M. Kendall, "Note on bias in the
-///   estimation of autocorrelation", Biometrika 41, 1954), which is added; below its standard error,
-///   `1 / sqrt(n)`, it is taken for chance.
-/// - *Long tails.* Student's t is made for a variance that is known from normal values. Of values with
-///   kurtosis `k` it is known only as if from `2 / (k - 1)` times as many degrees of freedom (the variance of
-///   a sample variance; Law, section 4.4).
+/// - *Neighbours are alike.* For a correlation `r` of neighbours the variance is that of
+///   independent windows times `(1 + r) / (1 - r)`, and there are as many fewer degrees of freedom
+///   (as in \[skart\]). Of `n` windows `r` comes out too low by about `(1 + 3 r) / n`
+///   (\[kendall\]), which is added; below its standard error, `1 / sqrt(n)`, it is taken for
+///   chance.
+/// - *Long tails.* Student's t is made for a variance that is known from normal values. Of values
+///   with kurtosis `k` it is known only as if from `2 / (k - 1)` times as many degrees of freedom
+///   (the variance of a sample variance; \[law\], section 4.4).
 /// - *Skewness.* A mean that came out too low comes with a variance that is too low. Near saturation latency
 ///   goes as one over what is left of capacity, `1 - rho`, and chance is in `rho`: it is one over the mean
 ///   that is normal. The interval is that of one over the mean, of which the upper end is farther off; the
@@ -108,7 +107,7 @@ pub fn half_width_95_of_few(sample: &[f64]) -> Option<f64> {
 }
 
 /// Jain's fairness index of what each source got: 1 if all got the same, 1/n if one got all
-/// (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984). `None` if nobody got anything.
+/// (\[jain\]). `None` if nobody got anything.
 pub fn jain_fairness(shares: impl Iterator<Item = u64>) -> Option<f64> {
     let (mut count, mut sum, mut squares) = (0u64, 0.0, 0.0);
     for share in shares {

@@ -1,8 +1,9 @@
 //! How far packets of a pair of nodes come in another order than they were sent in.
 //!
-//! A packet is *overtaken* if one of the same source and destination that was sent later has come before it. A sink that
-//! gives packets on in the order of sending has to keep the later ones until then: their number at the worst is the room
-//! that it needs for the pair (the reordering buffer density of RFC 5236, section 3, at its greatest).
+//! A packet is *overtaken* if one of the same source and destination that was sent later has come
+//! before it. A sink that gives packets on in the order of sending has to keep the later ones until
+//! then: their number at the worst is the room that it needs for the pair (the reordering buffer
+//! density of \[rfc-5236\], section 3, at its greatest).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,11 +1,9 @@
 //! When the warm-up is over: the rule MSER-5 on what is under way.
 //!
-//! The marginal standard error rule cuts off so much of a series' beginning that the mean of the rest is
-//! known best: it minimises the sum of squared deviations over the square of the number of values left (K.
-//! White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69,
-//! 1997; on means of five: White, Cobb, Spratt, "A comparison of five steady-state truncation heuristics
-//! for simulation", Winter Simulation Conference 2000). A cut in the second half says that the series is
-//! too short to tell. While something grows steadily, the best cut is as late as can be.
+//! The marginal standard error rule cuts off so much of a series' beginning that the mean of the
+//! rest is known best: it minimises the sum of squared deviations over the square of the number of
+//! values left (\[mser\]; on means of five: \[mser-5\]). A cut in the second half says that the
+//! series is too short to tell. While something grows steadily, the best cut is as late as can be.
 
 /// Samples whose mean is one value.
 const BATCH: usize = 5;

@@ -1,10 +1,9 @@
 //! An output-queued, store-and-forward router on a torus: the model behind the published results of
 //! OutFlank Routing.
 //!
-//! The paper describes its simulator in outline only (F. Versaci, "OutFlank Routing: Increasing
-//! Throughput in Toroidal Interconnection Networks", ICPADS 2013, section 4; papers/outflank-routing). The
-//! rules below are those that reproduce its author's result files; what these leave open was settled by
-//! reading the simulator that he has published (github.com/fversaci/auroting).
+//! The paper describes its simulator in outline only (\[outflank\], section 4). The rules below are
+//! those that reproduce its author's result files; what these leave open was settled by reading the
+//! simulator that he has published (github.com/fversaci/auroting).
 //!
 //! **Traffic.** All nodes create a message at the same instants, and send its packets one by one: the next
 //! is offered only after the router has answered the last, at a tick of a clock common to all. A node's

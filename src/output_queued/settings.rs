@@ -34,7 +34,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Those of the paper's Table 1.
+    /// Those of \[outflank\], Table 1.
     pub const PUBLISHED: Self = Self {
         packet: Bytes(512),
         answer: Bytes(10),
@@ -48,8 +48,8 @@ impl Parameters {
         injection_rate: 2.4,
     };
 
-    /// Everything four times faster, as in the result files of the paper's author. Lifetimes are a
-    /// quarter, all else is equal.
+    /// Everything four times faster, as in the result files of the author of \[outflank\].
+    /// Lifetimes are a quarter, all else is equal.
     pub const FOUR_TIMES_FASTER: Self = Self {
         external_rate: Rate(80_000_000_000),
         external_latency: Picoseconds(50_000),
@@ -112,7 +112,8 @@ impl Routing {
         idle: IdleRatio::AnyIdle,
     });
 
-    /// OutFlank Routing with the author's midpoints, averages and intermediate nodes.
+    /// OutFlank Routing of the simulator of \[outflank\], with its midpoints, averages and
+    /// intermediate nodes.
     pub const OUTFLANK_PUBLISHED: Self = Self::OutFlank {
         outflank: OutFlank {
             steps: 2,

@@ -5,14 +5,14 @@ use crate::adaptive::profit::{Average, IdleRatio, Weights};
 use crate::adaptive::{Midpoint, Nodes, OutFlank, Tie};
 use crate::traffic::PatternSpec;
 
-/// Pick Orthant Routing as the paper describes it.
+/// Pick Orthant Routing as \[outflank\] describes it.
 const PICK_ORTHANT: Routing = Routing::PickOrthant(Weights {
     distance: 1.0,
     average: Average::Directions,
     idle: IdleRatio::CandidateIdle,
 });
 
-/// OutFlank Routing as the paper describes it.
+/// OutFlank Routing as \[outflank\] describes it.
 const OUTFLANK: Routing = Routing::OutFlank {
     outflank: OutFlank { steps: 2, midpoint: Midpoint::Exact, nodes: Nodes::Example },
     wraparound: Midpoint::Exact,

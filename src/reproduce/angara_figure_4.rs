@@ -1,4 +1,4 @@
-//! Figure 4 of the same paper: how often SSSP calls BUILD_SSSP, with and without its first stage.
+//! \[angara-routing\], Figure 4: how often SSSP calls BUILD_SSSP, with and without its first stage.
 
 use serde::Serialize;
 

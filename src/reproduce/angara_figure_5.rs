@@ -1,4 +1,5 @@
-//! Figure 5 of the same paper: edge-forwarding indices and run times of the algorithms on many tori.
+//! \[angara-routing\], Figure 5: edge-forwarding indices and run times of the algorithms on many
+//! tori.
 
 use cpu_time::ThreadTime;
 use serde::Serialize;
@@ -16,7 +17,7 @@ use crate::topology::sizes_text;
 const GENETIC_EVERY: usize = 12;
 const GENETIC_NODES: u32 = 150;
 
-/// The run time up to which the paper calls an algorithm practical, in seconds.
+/// The run time up to which \[angara-routing\] calls an algorithm practical, in seconds.
 const PRACTICAL: f64 = 0.25;
 
 /// The systems up to which it finds SSSP and BFS practical, in three and in four dimensions.

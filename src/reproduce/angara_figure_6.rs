@@ -1,4 +1,4 @@
-//! Figure 6 of the same paper: communication patterns on parts of Desmos under each table.
+//! \[angara-routing\], Figure 6: communication patterns on parts of Desmos under each table.
 //!
 //! The paper names the patterns and not their definitions. All that fit the names are run: by ranks,
 //! which number the nodes of a part with x fastest or with x slowest, and by coordinates. All-to-all is run as
@@ -123,8 +123,8 @@ const DEFINITIONS: [Definition; 14] = {
     ]
 };
 
-/// As the text of the paper has them for 32 nodes: pattern, algorithm, baseline, by how many percent it
-/// is better. "Up to", over its figure's node numbers, for neighbor and tornado.
+/// As the text of \[angara-routing\] has them for 32 nodes: pattern, algorithm, baseline, by how
+/// many percent it is better. "Up to", over its figure's node numbers, for neighbor and tornado.
 const PUBLISHED: [(&str, &str, &str, f64); 5] = [
     ("transpose", "genetic", "bfs", -3.9),
     ("neighbor", "sssp", "bfs", 11.6),

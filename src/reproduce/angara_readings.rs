@@ -1,4 +1,5 @@
-//! The readings of BFS beside Table 2 of the same paper: which of them its authors can have meant.
+//! The readings of BFS beside \[angara-routing\], Table 2: which of them its authors can have
+//! meant.
 
 use serde::Serialize;
 

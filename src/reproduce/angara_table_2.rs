@@ -1,5 +1,4 @@
-//! Table 2 of Mukosey et al., "Optimized Graph Based Routing Algorithm for the Angara Interconnect":
-//! routing tables of parts of Desmos.
+//! \[angara-routing\], Table 2: routing tables of parts of Desmos.
 
 use serde::Serialize;
 

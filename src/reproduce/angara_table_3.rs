@@ -1,4 +1,5 @@
-//! Table 3 of the same paper: NAS Parallel Benchmarks on Desmos under the tables of three algorithms.
+//! \[angara-routing\], Table 3: NAS Parallel Benchmarks on Desmos under the tables of three
+//! algorithms.
 //!
 //! NPB 3.3.1, class C, 128 ranks, four of them on each of the 32 nodes. How fast the nodes of Desmos compute is not in
 //! the paper, so that one number a benchmark is taken from it: the rate at which a rank computes is set so that the whole

@@ -1,6 +1,6 @@
-//! The study of failures in the Nue slides (Domke, Hoefler, Matsuoka, "Routing on the Dependency Graph", 2016): 25
-//! tori with four terminals a switch, of whose cables 1% have failed, routed with 8 virtual lanes. The slides say
-//! which algorithms still apply and how their run times compare.
+//! The study of failures in the slides of \[nue\]: 25 tori with four terminals a switch, of whose
+//! cables 1% have failed, routed with 8 virtual lanes. The slides say which algorithms still apply
+//! and how their run times compare.
 //!
 //! Open is which cables failed: here every torus loses 1% of its cables, rounded up, drawn at random, another draw
 //! being made if they part it.
@@ -19,7 +19,7 @@ use crate::routing::agnostic::Algorithm;
 
 const SEED: u64 = 1;
 
-/// The slides' statements.
+/// The statements of the slides of \[nue\].
 const PUBLISHED: [(Algorithm, &str); 4] = [
     (Algorithm::TORUS_2QOS, "not fault-tolerant enough"),
     (Algorithm::LASH, "runs out of lanes"),

@@ -1,7 +1,7 @@
-//! CPU time of making routing tables: every algorithm on the seven fabrics that the Nue slides compare, and over the
-//! size of a torus in which nothing has failed. The slides show run times only on tori with failures
-//! ([`nue_faults`](super::nue_faults)); what they say of them is that Nue is faster than DFSSSP and LASH at larger
-//! scale.
+//! CPU time of making routing tables: every algorithm on the seven fabrics that the slides of
+//! \[nue\] compare, and over the size of a torus in which nothing has failed. The slides show run
+//! times only on tori with failures ([`nue_faults`](super::nue_faults)); what they say of them is
+//! that Nue is faster than DFSSSP and LASH at larger scale.
 
 use std::fmt::Write;
 

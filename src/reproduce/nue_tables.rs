@@ -1,5 +1,5 @@
-//! Forwarding tables of many fabrics under many algorithms, made, proved and timed: what the reproductions of the
-//! Nue slides have in common.
+//! Forwarding tables of many fabrics under many algorithms, made, proved and timed: what the
+//! reproductions of the slides of \[nue\] have in common.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use crate::topology::builders::SwitchedTorus;
 use crate::topology::sizes_text;
 use crate::topology::{Cabling, Fabric};
 
-/// Those that the slides compare, and others beside them.
+/// Those that the slides of \[nue\] compare, and others beside them.
 pub(super) const COMPARED: [Algorithm; 7] = [
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,
@@ -27,7 +27,8 @@ pub(super) const COMPARED: [Algorithm; 7] = [
     Algorithm::NUE_BALANCED,
 ];
 
-/// The fabrics of the slides' Table 1, each with its key in `[topology]`. Which random graph theirs was is open.
+/// The fabrics of Table 1 of the slides of \[nue\], each with its key in `[topology]`. Which random
+/// graph theirs was is open.
 pub(super) const FABRICS: [(&str, &str); 7] = [
     ("random", "random_regular = { switches = 125, degree = 16, terminals = 8, seed = 1 }"),
     ("6x5x5", "switched_torus = { dimensions = [6, 5, 5], terminals = 7, redundancy = 4 }"),

@@ -1,6 +1,6 @@
-//! Figure 10 of the Nue slides (Domke, Hoefler, Matsuoka, "Routing on the Dependency Graph", 2016): throughput of an
-//! all-to-all exchange of 2 KiB messages on seven fabrics of InfiniBand with 4xQDR links and 8 virtual lanes,
-//! under Nue with 1 to 8 lanes and under the algorithms of OpenSM that have a table free of deadlock.
+//! Figure 10 of the slides of \[nue\]: throughput of an all-to-all exchange of 2 KiB messages on
+//! seven fabrics of InfiniBand with 4xQDR links and 8 virtual lanes, under Nue with 1 to 8 lanes
+//! and under the algorithms of OpenSM that have a table free of deadlock.
 //!
 //! The slides say: Nue gives between 83.5% (10-ary 3-tree) and 121.4% (Cascade) of the best other algorithm, and
 //! more lanes give more throughput. Open is how messages follow each other: here all are queued at the start,
@@ -41,7 +41,7 @@ const PARTS: [&str; 2] = ["tsubame2.5", "2-ary 3-tree"];
 /// Lanes of those that are not tried with all numbers from 1 to 8.
 const SOME_LANES: [u8; 4] = [1, 2, 4, LANES];
 
-/// What the slides have sent.
+/// What the slides of \[nue\] have sent.
 const ALL_TO_ALL: &str = "all-to-all";
 
 /// What is sent, and its lines of a scenario: 2 KiB from each terminal to each other one; messages of 2 KiB to terminals

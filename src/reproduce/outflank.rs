@@ -1,5 +1,4 @@
-//! F. Versaci, "OutFlank Routing: Increasing Throughput in Toroidal Interconnection Networks", ICPADS 2013:
-//! Tables 2 and 3, Figures 4 and 5, on the output-queued router of the paper.
+//! \[outflank\], Tables 2 and 3, Figures 4 and 5, on the output-queued router of the paper.
 //!
 //! Times are those of the author's public result files, in which everything is four times faster than
 //! in the paper's Table 1. A load is sustained if the mean lifetime is at most 1.25 times that at load
@@ -24,7 +23,7 @@ use crate::report::rows_text;
 use crate::topology::Torus;
 use crate::traffic::PatternSpec;
 
-/// Which of the paper's results.
+/// Which of the results of \[outflank\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outflank {
     /// Maximum sustained loads.
@@ -118,7 +117,7 @@ struct Throughput {
     pattern: &'static str,
     routing: &'static str,
     size: u32,
-    /// On the paper's grid of loads.
+    /// On the grid of loads of \[outflank\].
     sustained_load: f64,
     published_sustained_load: Option<f64>,
     /// By bisection beyond the grid; on the small torus.

@@ -1,4 +1,4 @@
-//! The comparison of the OutFlank paper on the Angara router, with credits and virtual cut-through, and
+//! The comparison of \[outflank\] on the Angara router, with credits and virtual cut-through, and
 //! in four dimensions too. Nobody has published it, so there is nothing beside it.
 //!
 //! Traffic is what the rest of flitlab uses: single packets, created at random times. With it the

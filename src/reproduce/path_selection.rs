@@ -1,7 +1,6 @@
-//! Tables 2, 3 and 4 of M. Koibuchi, A. Jouraku, H. Amano, "The Impact of Path Selection Algorithm of Adaptive
-//! Routing for Implementing Deterministic Routing" (2002): how unevenly the paths of all pairs of switches are
-//! spread over the channels, as the standard deviation (of the population of directed channels between switches,
-//! one path a pair).
+//! \[path-selection\], Tables 2, 3 and 4: how unevenly the paths of all pairs of switches are
+//! spread over the channels, as the standard deviation (of the population of directed channels
+//! between switches, one path a pair).
 //!
 //! The paper leaves open which ten irregular networks were drawn, how paths that differ in their virtual channels
 //! alone are counted, which of equal channels and paths comes first, and which lanes UDWM's hops may take that are
@@ -50,7 +49,7 @@ enum Routing {
     },
 }
 
-/// A way to understand what the paper leaves open.
+/// A way to understand what \[path-selection\] leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reading {
     name: &'static str,
@@ -90,7 +89,7 @@ const TABLE_3: [(PathSelection, f64, f64); 6] = [
     (PathSelection::LOW_PHYSICAL, 5.52, 2.75),
 ];
 
-/// As many networks as the paper has, and as many as all means are taken over.
+/// As many networks as \[path-selection\] has, and as many as all means are taken over.
 const PAPERS: usize = 10;
 const NETWORKS: u64 = 100;
 const QUICK: u64 = 6;
@@ -190,7 +189,7 @@ struct Row {
     selection: &'static str,
     reading: &'static str,
     published: Option<f64>,
-    /// Over as many networks as the paper has.
+    /// Over as many networks as \[path-selection\] has.
     deviation_10: f64,
     deviation_10_half_width_95: Option<f64>,
     /// Over all networks.
@@ -437,7 +436,8 @@ fn text(table: PathSelectionTable, rows: &[Row]) -> String {
     text + &readings_text(table, rows)
 }
 
-/// How each reading changes what the selections give, and how near that comes to the paper.
+/// How each reading changes what the selections give, and how near that comes to
+/// \[path-selection\].
 fn readings_text(table: PathSelectionTable, rows: &[Row]) -> String {
     let counting = [
         PathSelection::TRAFFIC_BALANCING,

@@ -1,6 +1,6 @@
-//! Figures 4 to 7 of M. Koibuchi, A. Jouraku, H. Amano, "The Impact of Path Selection Algorithm of Adaptive Routing for
-//! Implementing Deterministic Routing" (2002): the throughput of paths fixed by each selection, on ten random networks of 16 switches
-//! with one and five virtual channels and on an 8x8 torus, and how evenly its channels are used.
+//! \[path-selection\], Figures 4 to 7: the throughput of paths fixed by each selection, on ten
+//! random networks of 16 switches with one and five virtual channels and on an 8x8 torus, and how
+//! evenly its channels are used.
 //!
 //! Each host sends packets of 128 flits to hosts drawn uniformly. 1,000,000 clocks are simulated, of which the first 50,000 are
 //! ignored; a flit takes a clock. Throughput is the most that is accepted at any load, in flits a clock and host. The paper's
@@ -113,7 +113,7 @@ impl PathSelectionFigure {
         cases
     }
 
-    /// What the paper's text says of it.
+    /// What the text of \[path-selection\] says of it.
     fn published(self) -> &'static str {
         match self {
             Self::Figure4 => "traffic-balancing is a little better than low-virtual",

@@ -12,8 +12,8 @@ use super::Flawed;
 /// The seed of the Genetic algorithm.
 pub(super) const SEED: u64 = 1;
 
-/// The parts of Desmos that the figures of the paper's Table 2 allow: nodes, then sizes. It names the
-/// numbers only.
+/// The parts of Desmos that the figures of \[angara-routing\], Table 2, allow: nodes, then sizes.
+/// It names the numbers only.
 pub(super) const PARTS: [(u32, &[u32]); 5] =
     [(2, &[2]), (4, &[4]), (8, &[4, 2]), (16, &[4, 2, 2]), (32, &[4, 2, 2, 2])];
 
@@ -57,8 +57,9 @@ pub(super) fn systems(dimensions: u32, most: u32) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// The systems of Figures 4 and 5: 49 of two, 339 of three and 1,183 of four dimensions. (The paper has
-/// 1,173 of four; its bound on the nodes is not stated. These bounds give its numbers best.)
+/// The systems of \[angara-routing\], Figures 4 and 5: 49 of two, 339 of three and 1,183 of four
+/// dimensions. (The paper has 1,173 of four; its bound on the nodes is not stated. These bounds
+/// give its numbers best.)
 pub(super) const SETS: [(u32, u32); 3] = [(2, 64), (3, 447), (4, 432)];
 
 /// Every so many systems of a set that are computed in a quick run.

@@ -53,8 +53,9 @@ const TORUS: &str = "torus";
 const AGNOSTIC: &str = "agnostic";
 const RELATION: &str = "relation";
 
-/// Terminals of a switch where a single one would leave most of the cables idle: about as many as uniform traffic at load 1
-/// fills the cables of the sizes above with; on a Slim Fly half the cables of a switch, as its authors have it.
+/// Terminals of a switch where a single one would leave most of the cables idle: about as many as
+/// uniform traffic at load 1 fills the cables of the sizes above with; on a Slim Fly half the
+/// cables of a switch, as \[slim-fly\] has it.
 const TERMINALS: [(&str, u32); 3] = [("random_regular", 3), ("kautz", 3), ("slim_fly", 4)];
 
 /// The lanes of the starters' switches.

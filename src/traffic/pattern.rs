@@ -1,9 +1,9 @@
 //! Spatial patterns: who sends to whom.
 //!
-//! Each is a file here with its name, what it does, its keys in scenarios and its rule, and a row of [`PATTERNS`].
-//! Unless another source is named there, definitions are those of W. J. Dally and B. Towles, "Principles and
-//! Practices of Interconnection Networks", 2004, section 3.2. s is the sending node, d the destination, N the number
-//! of nodes (failed ones included), b = log2 N; coordinates s_i run from 0 to k_i - 1.
+//! Each is a file here with its name, what it does, its keys in scenarios and its rule, and a row
+//! of [`PATTERNS`]. Unless another source is named there, definitions are those of
+//! \[dally-towles\], section 3.2. s is the sending node, d the destination, N the number of nodes
+//! (failed ones included), b = log2 N; coordinates s_i run from 0 to k_i - 1.
 //!
 //! Where a router has several terminals, or the fabric no coordinates, a node is a terminal, and patterns that
 //! speak of coordinates are not defined.

@@ -17,8 +17,8 @@ const QUEUE: &str = "[topology.hyperx]\ndimensions = [2]\nterminals = 1\n[adapte
 
 const FLITS: f64 = 33.0;
 
-/// The mean latency in picoseconds: that of the empty network, and the wait in a queue Geo/D/1, `rho (D - 1) / (2
-/// (1 - rho))` slots (H. Takagi, "Queueing Analysis", volume 3, section 1.1).
+/// The mean latency in picoseconds: that of the empty network, and the wait in a queue Geo/D/1,
+/// `rho (D - 1) / (2 (1 - rho))` slots (\[takagi\], section 1.1).
 fn mean_latency(rho: f64) -> f64 {
     let simulation = Simulation::new(&scenario(QUEUE, &[])).unwrap();
     let slot = simulation.scenario().parameters.injection_flit_time().0 as f64;

@@ -14,8 +14,8 @@ fn star(terminals: u32, pattern: &str) -> String {
     )
 }
 
-/// 31 senders to one receiver are a queue M/D/1 at its ejection channel: packets wait `rho D / (2 (1 - rho))`
-/// in the mean (Pollaczek and Khinchine; L. Kleinrock, "Queueing Systems", volume 1, section 5.6).
+/// 31 senders to one receiver are a queue M/D/1 at its ejection channel: packets wait
+/// `rho D / (2 (1 - rho))` in the mean (Pollaczek and Khinchine; \[kleinrock\], section 5.6).
 fn waiting_is_that_of_an_md1_queue(rho: f64, precision: f64) -> Known {
     let pairs: Vec<String> = (1..32).map(|source| format!("[{source}, 0]")).collect();
     let text = star(32, &format!("{{ pairs = {{ list = [{}] }} }}", pairs.join(", ")));
@@ -66,9 +66,8 @@ fn packets_for_one_receiver_wait_as_in_an_md1_queue_near_saturation() {
     hold("md1", &loads.map(|rho| waiting_is_that_of_an_md1_queue(rho, 0.005)));
 }
 
-/// A switch whose inputs hold one queue each passes 0.75, 0.6553 and 0.6184 of what 2, 4 and 8 channels
-/// carry, packets of one size in step (M. Karol, M. Hluchyj, S. Morgan, "Input versus output queueing on a
-/// space-division packet switch", IEEE Transactions on Communications 35, 1987, table I).
+/// A switch whose inputs hold one queue each passes 0.75, 0.6553 and 0.6184 of what 2, 4 and 8
+/// channels carry, packets of one size in step (\[input-queueing\], Table I).
 #[test]
 fn a_switch_with_input_queues_saturates_where_theory_says() {
     assert_saturation(&[(2, 0.75)]);
@@ -141,9 +140,9 @@ fn flit_switch(ports: u32, queues: &str, iterations: u32) -> f64 {
     row(&text, &[]).accepted_load.unwrap()
 }
 
-/// By ports: input queues as above (32 ports: the limit of many is 0.5858), and virtual output queues, which have no head of
-/// line that blocks others, so that theory gives them all (N. McKeown, "The iSLIP Scheduling Algorithm for
-/// Input-Queued Switches", IEEE/ACM Transactions on Networking 7, 1999).
+/// By ports: input queues as above (32 ports: the limit of many is 0.5858), and virtual output
+/// queues, which have no head of line that blocks others, so that theory gives them all
+/// (\[islip\]).
 fn assert_flit_switches(queues: &[(u32, f64)], outputs: &[u32]) -> Vec<Known> {
     let mut known = Vec::new();
     let mut hold_to = |ports: u32, kind: &str, iterations: u32, expected: f64, within: f64| {

@@ -104,7 +104,7 @@ fn sizes() -> Section {
             [60, 60, 60 * (3 + 4 + 2) / 2],
             HyperX { sizes: vec![4, 5, 3], redundancy: 1, terminals: 1 }.cabling(),
         ),
-        // 2 q^2 routers of degree (3 q - 1) / 2 for q = 5 (Besta and Hoefler, SC14).
+        // 2 q^2 routers of degree (3 q - 1) / 2 for q = 5 ([slim-fly]).
         ("Slim Fly of q = 5", [50, 50, 50 * 7 / 2], SlimFly { prime: 5, terminals: 1 }.cabling()),
     ];
     let mut rows = Vec::new();

@@ -2,8 +2,7 @@
 
 use std::hash::Hasher;
 
-/// The function that the generator SplitMix64 applies to its state (Steele, Lea and Flood, "Fast splittable pseudorandom
-/// number generators", 2014).
+/// The function that the generator SplitMix64 applies to its state (\[splitmix\]).
 pub fn mixed(mut bits: u64) -> u64 {
     bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

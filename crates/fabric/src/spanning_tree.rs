@@ -1,5 +1,6 @@
-//! Trees over the nodes of a fabric, along which its routers combine and replicate packets (papers/angara-routing,
-//! section 2: a virtual subnetwork with the topology of a tree, laid into the torus).
+//! Trees over the nodes of a fabric, along which its routers combine and replicate packets
+//! (\[angara-routing\], section 2: a virtual subnetwork with the topology of a tree, laid into the
+//! torus).
 //!
 //! A tree is searched breadth first from the router of its root, ports in ascending order, over cables that have both of
 //! their directions; so a router is as far from the root in the tree as it is in what failures have left of the fabric. Then

@@ -1,13 +1,13 @@
 //! Whether packets that choose their way arrive and can't wait for each other for ever, whatever they choose.
 //!
-//! It is the condition that relation_proof.rs states (J. Duato, "A Necessary and Sufficient Condition for Deadlock-Free
-//! Adaptive Routing in Wormhole Networks", 1995, the sufficient half), also for packets whose hops depend on more than
-//! on where they are and on where they go: on the ways round to which they are bound, and on whether they have an
-//! intermediate node before them. For each of these errands all hops are followed from all places where a packet on it can begin. The
-//! extended dependency graph has an edge from one (channel, lane) of an escape to another if some packet that holds
-//! the first can ask for the second as an escape, at once or after more hops that are none, and also if it turns at an
-//! intermediate node in between. Packets that have no choice, as those of reads, hold and ask on the same lanes, so
-//! their hops count as escapes.
+//! It is the condition that relation_proof.rs states (\[duato\], the sufficient half), also for
+//! packets whose hops depend on more than on where they are and on where they go: on the ways round
+//! to which they are bound, and on whether they have an intermediate node before them. For each of
+//! these errands all hops are followed from all places where a packet on it can begin. The extended
+//! dependency graph has an edge from one (channel, lane) of an escape to another if some packet
+//! that holds the first can ask for the second as an escape, at once or after more hops that are
+//! none, and also if it turns at an intermediate node in between. Packets that have no choice, as
+//! those of reads, hold and ask on the same lanes, so their hops count as escapes.
 //!
 //! Where it can't tell it supposes the worse: a packet may turn wherever it can come to on its way to an intermediate
 //! node; and one that escapes, chooses again and then turns may ask for any escape thereafter.

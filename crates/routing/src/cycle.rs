@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Strongly connected components of the graph of vertices from 0 to `count` (Tarjan, "Depth-first search and
-/// linear graph algorithms", 1972), without recursion. All cycles through a vertex lie in its component.
+/// Strongly connected components of the graph of vertices from 0 to `count` (\[tarjan\]), without
+/// recursion. All cycles through a vertex lie in its component.
 pub(super) fn components<I: Iterator<Item = u32>>(
     count: u32,
     successors: &impl Fn(u32) -> I,

@@ -1,15 +1,16 @@
 //! Whether packets can wait for each other for ever: the one place that says so, whatever the routing.
 //!
-//! A packet holds room in a (channel, virtual channel) and asks for the next one of its way. If these dependencies close
-//! no circle, nothing can deadlock (W. J. Dally, C. L. Seitz, "Deadlock-Free Message Routing in Multiprocessor
-//! Interconnection Networks", 1987), however packets are strung out over buffers, and whatever sizes they have. So the
-//! graph of all dependencies is looked at first. Where it has a circle, one of two rules may still break it:
+//! A packet holds room in a (channel, virtual channel) and asks for the next one of its way. If
+//! these dependencies close no circle, nothing can deadlock (\[dally-seitz\]), however packets are
+//! strung out over buffers, and whatever sizes they have. So the graph of all dependencies is
+//! looked at first. Where it has a circle, one of two rules may still break it:
 //!
 //! - the **bubble** rule, if the circle lies in one ring of a torus: who enters the ring leaves room for another packet, so
 //!   there is always room somewhere in it. That holds of packets of one size that fit whole into a buffer.
-//! - **escapes** of packets that choose their way (J. Duato, 1995; choice_proof.rs). With wormhole switching they don't
-//!   count here. Duato has a queue emptied before it takes the next packet. Here a packet may stand behind another one
-//!   in an adaptive virtual channel and hold an escape meanwhile, so that escapes wait for all that the other one waits for.
+//! - **escapes** of packets that choose their way (\[duato\]; choice_proof.rs). With wormhole
+//!   switching they don't count here. Duato has a queue emptied before it takes the next packet.
+//!   Here a packet may stand behind another one in an adaptive virtual channel and hold an escape
+//!   meanwhile, so that escapes wait for all that the other one waits for.
 //!
 //! Everything else can deadlock, and the circle is told.
 

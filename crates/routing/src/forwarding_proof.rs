@@ -1,10 +1,10 @@
 //! Whether a forwarding table is right: every pair of terminals has a way that ends at the destination, none goes
 //! round in circles, no packet is dropped on its way, and no packets can wait for each other for ever.
 //!
-//! This shares nothing with what makes tables: it follows packets router by router, as the routers do, and
-//! looks for cycles among the dependencies that it saw. A dependency is a pair of (channel, lane) that some
-//! packet holds one after the other (Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor
-//! Interconnection Networks", 1987). There is no bubble rule in such networks: any cycle can deadlock.
+//! This shares nothing with what makes tables: it follows packets router by router, as the routers
+//! do, and looks for cycles among the dependencies that it saw. A dependency is a pair of (channel,
+//! lane) that some packet holds one after the other (\[dally-seitz\]). There is no bubble rule in
+//! such networks: any cycle can deadlock.
 
 use std::iter;
 

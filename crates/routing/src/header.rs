@@ -13,8 +13,9 @@ const LAST: u32 = BITS + 12;
 /// Set in every header, so that a pair without one takes no more room.
 const EXISTS: u32 = 1 << 31;
 
-/// A packed header: an optional first step in a positive direction, for each dimension plus, minus or
-/// not at all, and an optional last step in a negative direction (papers/angara-routing, section 2.1).
+/// A packed header: an optional first step in a positive direction, for each dimension plus, minus
+/// or not at all, and an optional last step in a negative direction (\[angara-routing\],
+/// section 2.1).
 ///
 /// Hop counts are not part of it: a router leaves a dimension when the coordinate fits. With a first
 /// or last step the count refers to the node after the first and before the last step.

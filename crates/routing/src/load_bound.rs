@@ -7,10 +7,10 @@
 //! lengths are the dual of the linear program of the least maximum load, so the bound for the best lengths is what
 //! paths that may be split would reach.)
 //!
-//! Good lengths are high where every choice of paths is crowded. They are found by multiplicative updates
-//! (Young, "Randomized rounding without solving the linear program", 1995): each step adds to a channel's exponent
-//! what the shortest paths put on it. Lengths are whole numbers, so that the quotient is exact whatever rounding
-//! there was on the way to them.
+//! Good lengths are high where every choice of paths is crowded. They are found by multiplicative
+//! updates (\[young\]): each step adds to a channel's exponent what the shortest paths put on it.
+//! Lengths are whole numbers, so that the quotient is exact whatever rounding there was on the way
+//! to them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

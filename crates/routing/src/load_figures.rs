@@ -1,4 +1,4 @@
-//! How much channels between routers carry, and how evenly (papers/angara-routing, section 1.1).
+//! How much channels between routers carry, and how evenly (\[angara-routing\], section 1.1).
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! How good a routing table is (papers/angara-routing, section 1.1): channel loads and hops.
+//! How good a routing table is (\[angara-routing\], section 1.1): channel loads and hops.
 
 use rayon::prelude::*;
 
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use flitlab_fabric::{Faults, Torus};
 
-    /// On eight nodes the paper has 5, 3 and a sigma(4) of 0.707 for SSSP.
+    /// On eight nodes \[angara-routing\] has 5, 3 and a sigma(4) of 0.707 for SSSP.
     #[test]
     fn eight_nodes_have_the_published_figures() {
         let fabric = Torus::new(&[4, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();

@@ -5,16 +5,15 @@
 //! sources, state by state (choice_proof.rs). What a packet may hold and then ask for is a dependency between two
 //! (channel, lane).
 //!
-//! A relation without an escape must have no cycle of dependencies at all: then some packet always finds a free
-//! place (W. J. Dally, C. L. Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks",
-//! 1987, and as all choices are counted, for adaptive routing too). One with an escape is proved by Duato's
-//! condition (J. Duato, "A Necessary and Sufficient Condition for Deadlock-Free Adaptive Routing in Wormhole
-//! Networks", 1995), of which the sufficient half counts here: the hops of the escape lead on from wherever a
-//! packet can be, and the extended dependency graph among the (channel, lane) of the escape has no cycle. It has an
-//! edge from one to another if some packet that holds the first, as an escape or not, can ask for the second as an
-//! escape, at once (direct) or after more hops that are not (indirect). All these count for wormhole and for
-//! virtual cut-through switching alike, of which the latter could do without the indirect ones. One with a ring is
-//! proved in ring_proof.rs.
+//! A relation without an escape must have no cycle of dependencies at all: then some packet always
+//! finds a free place (\[dally-seitz\], and as all choices are counted, for adaptive routing too).
+//! One with an escape is proved by Duato's condition (\[duato\]), of which the sufficient half
+//! counts here: the hops of the escape lead on from wherever a packet can be, and the extended
+//! dependency graph among the (channel, lane) of the escape has no cycle. It has an edge from one
+//! to another if some packet that holds the first, as an escape or not, can ask for the second as
+//! an escape, at once (direct) or after more hops that are not (indirect). All these count for
+//! wormhole and for virtual cut-through switching alike, of which the latter could do without the
+//! indirect ones. One with a ring is proved in ring_proof.rs.
 
 use super::LaneChannel;
 use super::choice_proof::{Leg, Packets, go, prove_choices};

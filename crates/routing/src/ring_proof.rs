@@ -1,8 +1,8 @@
 //! Whether a relation with a ring is right, whatever packets choose (relation_proof.rs says what that means).
 //!
-//! A place, a (channel, lane), is on the ring if some hop says so. The proof is that of bubble flow control (C. Carrion,
-//! R. Beivide, J. A. Gregorio, F. Vallejo, "A Flow Control Mechanism to Avoid Message Deadlock in k-ary n-cube Networks",
-//! 1997), with packets of one size. Looked at are all states that packets can come to:
+//! A place, a (channel, lane), is on the ring if some hop says so. The proof is that of bubble flow
+//! control (\[bubble-flow-control\]), with packets of one size. Looked at are all states that
+//! packets can come to:
 //!
 //! 1. Whoever comes to a place of the ring comes along it or says that it enters it, and along it one place leads to one other
 //!    place, and no two lead to the same. So rings have a bubble for ever, once they have it: a hop along moves it, and one

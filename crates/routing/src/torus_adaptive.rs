@@ -1,10 +1,9 @@
 //! Routings whose packets choose their way hop by hop, on a torus.
 //!
-//! The adaptive bubble router (Puente, Izu, Beivide, Gregorio, Vallejo, Prellezo, "The adaptive bubble
-//! router", J. Parallel and Distributed Computing 61, 2001) lets a packet take any direction of a
-//! shortest way on an adaptive virtual channel. On an escape channel packets keep the direction order,
-//! and the bubble rule keeps each of its rings from filling up; a packet may leave it again at any
-//! router. Pick Orthant and OutFlank Routing bind or lead round new packets first
+//! The adaptive bubble router (\[abr\]) lets a packet take any direction of a shortest way on an
+//! adaptive virtual channel. On an escape channel packets keep the direction order, and the bubble
+//! rule keeps each of its rings from filling up; a packet may leave it again at any router. Pick
+//! Orthant and OutFlank Routing bind or lead round new packets first
 //! ([`adaptive`](crate::adaptive)). What depends on a router's state is decided in the engine.
 //!
 //! Where something has failed, the escape follows a table, and a packet that has entered it keeps to it as far as its

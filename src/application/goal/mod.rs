@@ -1,10 +1,10 @@
 //! GOAL files: schedules as LogGOPSim and its relatives exchange them, as text and as binary.
 //!
-//! The grammar and the layout are those of LogGOPSim's converter (`txt2bin`) and reader, which Hoefler, Schneider and
-//! Lumsdaine describe in "`LogGOPSim` - Simulating Large-Scale Applications in the `LogGOPS` Model" (HPDC 2010).
-//! Both forms are read once from begin to end. Kept are the schedule itself (36 bytes an operation, up to 6 a dependency,
-//! and with labels 8 more and their text) and, of a text, the labels of one rank (4 bytes each if they
-//! are called `l1`, `l2` and so on, else about 60).
+//! The grammar and the layout are those of LogGOPSim's converter (`txt2bin`) and reader, which
+//! \[loggopsim\] describes. Both forms are read once from begin to end. Kept are the schedule
+//! itself (36 bytes an operation, up to 6 a dependency, and with labels 8 more and their text) and,
+//! of a text, the labels of one rank (4 bytes each if they are called `l1`, `l2` and so on, else
+//! about 60).
 
 mod binary;
 mod complaints;

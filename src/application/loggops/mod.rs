@@ -1,12 +1,12 @@
 //! A schedule's time in the LogGOPS model, which knows latencies, overheads and gaps, but no network.
 //!
-//! LogGOPS (Hoefler, Schneider and Lumsdaine, "LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model", LSAP
-//! 2010) gives each message a latency `L`, its hosts an overhead `o` and `O` for each byte, and its adapters a gap `g`
-//! and `G` for each byte. Messages of more than `S` bytes wait at their sender until their receipt is there.
+//! LogGOPS (\[loggopsim\]) gives each message a latency `L`, its hosts an overhead `o` and `O` for
+//! each byte, and its adapters a gap `g` and `G` for each byte. Messages of more than `S` bytes
+//! wait at their sender until their receipt is there.
 //!
-//! Two programs of that name give different times for the same schedule, up to eight times as much, as they charge the
-//! gap at different ends. Both are here, rule by rule, each as a [`Dialect`]: LogGOPSim (`classic`), and the version of it
-//! in ATLAHS (`atlahs`; (Shen et al., "ATLAHS: An Application-centric Network Simulator Toolchain", 2025).
+//! Two programs of that name give different times for the same schedule, up to eight times as much,
+//! as they charge the gap at different ends. Both are here, rule by rule, each as a [`Dialect`]:
+//! LogGOPSim (`classic`), and the version of it in ATLAHS (`atlahs`; \[atlahs\]).
 
 mod atlahs;
 mod classic;

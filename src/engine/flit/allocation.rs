@@ -1,5 +1,5 @@
-//! The two allocations of an instant: separable ones, with rounds of offers and acceptances (McKeown, "The iSLIP
-//! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
+//! The two allocations of an instant: separable ones, with rounds of offers and acceptances
+//! (\[islip\]).
 
 use super::contest::Claim;
 use super::queue::{Queue, Stage};

@@ -1,5 +1,5 @@
-//! Lanes in turn by their weights, some before others: InfiniBand's lane arbitration (InfiniBand Architecture
-//! Specification, volume 1, section 7.6.9).
+//! Lanes in turn by their weights, some before others: InfiniBand's lane arbitration
+//! (\[infiniband\], section 7.6.9).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! Colours that people with any colour vision tell apart (after Okabe and Ito, Color Universal Design,
-//! 2008), in an order in which series that follow each other differ in lightness, so that they do in grey
-//! too; marker shapes tell apart what colours don't.
+//! Colours that people with any colour vision tell apart (after \[colours\]), in an order in which
+//! series that follow each other differ in lightness, so that they do in grey too; marker shapes
+//! tell apart what colours don't.
 
 use crate::narrow::{rounded, rounded_down};
 

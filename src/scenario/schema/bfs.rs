@@ -1,11 +1,11 @@
-//! Keys of `[routing.angara]` for what the paper leaves open in BFS.
+//! Keys of `[routing.angara]` for what \[angara-routing\] leaves open in BFS.
 
 use crate::{
     document::Reader,
     routing::angara::{Named, Reading},
 };
 
-/// How BFS reads the paper; `None` if a choice is wrong.
+/// How BFS reads \[angara-routing\]; `None` if a choice is wrong.
 pub(super) fn reading(reader: &mut Reader<'_>) -> Option<Reading> {
     let doc = "What algorithm bfs sorts the vertices of a level by, least first. The paper has \"outgoing edge \
                weights\"; an edge's weight is the number of routes across its channel. `arrival` with \

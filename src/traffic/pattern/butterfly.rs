@@ -1,5 +1,5 @@
 //! Message i flips bit i mod b of the node's number, of b bits, as a fast Fourier transform does
-//! (papers/outflank-routing).
+//! (\[outflank\]).
 
 use rand_chacha::ChaCha8Rng;
 

@@ -1,4 +1,4 @@
-//! (x,y,z) -> (y,z,x), as the authors of papers/outflank-routing define it for three dimensions.
+//! (x,y,z) -> (y,z,x), as \[outflank\] defines it for three dimensions.
 
 use super::{Nodes, Partners, PatternError, PatternKind, PatternRule};
 use super::{coordinates::shifted, no_keys, sizes};

@@ -1,6 +1,6 @@
-//! With N = m * m nodes, node i * m + j sends to node j * m + i (papers/outflank-routing).
+//! With N = m * m nodes, node i * m + j sends to node j * m + i (\[outflank\]).
 //!
-//! For b even this is Dally and Towles' transpose d_i = s_(i + b/2 mod b) on bits.
+//! For b even this is the transpose of \[dally-towles\], d_i = s_(i + b/2 mod b) on bits.
 
 use super::{Partners, PatternKind, no_keys, sizes};
 

@@ -1,5 +1,4 @@
-//! Cray Cascade (G. Faanes et al., "Cray Cascade: a scalable HPC system based on a Dragonfly network", SC
-//! 2012): groups of routers in rows and columns, all joined along both.
+//! Cray Cascade (\[cascade\]): groups of routers in rows and columns, all joined along both.
 
 use super::{
     BuilderKind, Built, Cabling, DRAGONFLY_TABLE, Size, Sizes, TopologyError, begin, join_all,
@@ -39,7 +38,7 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     Some(Built { name, cabling: cascade.cabling() })
 }
 
-/// Groups of `columns` x `rows` routers; the default is the fabric of papers/nue-routing-slides.
+/// Groups of `columns` x `rows` routers; the default is the fabric of \[nue\].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cascade {
     pub groups: u32,

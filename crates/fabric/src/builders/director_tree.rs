@@ -47,9 +47,9 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     Some(Built { name, cabling: tree.cabling() })
 }
 
-/// Edge switches with terminals, joined with the line chips of directors. The default has the counts that
-/// papers/nue-routing-slides gives for Tsubame2.5, read as six directors of 324 ports (18 line chips and 9
-/// fabric chips of 36 ports) and 81 edge switches.
+/// Edge switches with terminals, joined with the line chips of directors. The default has the
+/// counts that \[nue\] gives for Tsubame2.5, read as six directors of 324 ports (18 line chips and
+/// 9 fabric chips of 36 ports) and 81 edge switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectorTree {
     pub edges: u32,

@@ -1,5 +1,4 @@
-//! Dragonflies (J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly
-//! topology", ISCA 2008).
+//! Dragonflies (\[dragonfly\]).
 
 use super::sizes::TWO_OR_MORE;
 use super::{

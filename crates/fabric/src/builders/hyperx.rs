@@ -1,5 +1,4 @@
-//! HyperX (J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC
-//! 2009): all routers along each dimension are joined with each other.
+//! HyperX (\[hyperx\]): all routers along each dimension are joined with each other.
 
 use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, pairs,

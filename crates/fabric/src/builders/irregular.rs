@@ -1,6 +1,7 @@
-//! Irregular networks of switches, as networks of workstations are (papers/path-selection, section 4.1): switches
-//! of so many ports, of which some are taken by hosts and some by links to other switches, drawn at random so that
-//! each link of a switch leads to another neighbour and all switches are connected.
+//! Irregular networks of switches, as networks of workstations are (\[path-selection\],
+//! section 4.1): switches of so many ports, of which some are taken by hosts and some by links to
+//! other switches, drawn at random so that each link of a switch leads to another neighbour and all
+//! switches are connected.
 //!
 //! They are random graphs like [`RandomRegular`](super::RandomRegular)'s, with the ports in the order in which
 //! links were drawn: which neighbour is behind the lowest port is chance.

@@ -1,4 +1,4 @@
-//! Kautz graphs (W. H. Kautz, "Bounds on directed (d, k) graphs", 1968), each arc a cable.
+//! Kautz graphs (\[kautz\]), each arc a cable.
 
 use super::sizes::TWO_OR_MORE;
 use super::{

@@ -1,8 +1,8 @@
 //! Builders of switched fabrics, one file each: routers and cables, and terminals at the routers.
 //!
-//! Each gives a [`Cabling`], from which cables can be taken away before it becomes a fabric. Routers are named
-//! `S0`, `S1`, ... and terminals `H0`, `H1`, ..., router by router. The counts of routers, terminals and cables
-//! of the sizes that papers/nue-routing-slides compares are held by tests.
+//! Each gives a [`Cabling`], from which cables can be taken away before it becomes a fabric.
+//! Routers are named `S0`, `S1`, ... and terminals `H0`, `H1`, ..., router by router. The counts of
+//! routers, terminals and cables of the sizes that \[nue\] compares are held by tests.
 
 mod cascade;
 mod director_tree;

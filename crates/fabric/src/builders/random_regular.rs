@@ -1,4 +1,4 @@
-//! Random regular graphs, the fabric of Jellyfish (A. Singla et al., NSDI 2012).
+//! Random regular graphs, the fabric of Jellyfish (\[jellyfish\]).
 
 use std::collections::HashMap;
 
@@ -44,10 +44,9 @@ pub struct RandomRegular {
 }
 
 impl RandomRegular {
-    /// Ends are paired at random; then, while a pair joins a router with itself or two that are joined
-    /// already, it swaps an end with another pair drawn at random (B. D. McKay, N. C. Wormald, "Uniform
-    /// generation of random regular graphs of moderate degree", 1990, without the last correction to exact
-    /// uniformity).
+    /// Ends are paired at random; then, while a pair joins a router with itself or two that are
+    /// joined already, it swaps an end with another pair drawn at random (\[random-regular\],
+    /// without the last correction to exact uniformity).
     ///
     /// # Errors
     /// If there is no such graph: an odd number of ends, or as many cables a router as routers.

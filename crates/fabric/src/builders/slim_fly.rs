@@ -1,5 +1,4 @@
-//! Slim Fly (M. Besta, T. Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014) on
-//! McKay-Miller-Siran graphs of diameter 2.
+//! Slim Fly (\[slim-fly\]) on McKay-Miller-Siran graphs of diameter 2.
 
 use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
@@ -34,8 +33,8 @@ pub struct SlimFly {
 
 impl SlimFly {
     /// Router (s, x, y) has the number (s q + x) q + y. With generator sets X and X', (0, x, y) and
-    /// (0, x, y') are joined if y - y' is in X, (1, m, c) and (1, m, c') if c - c' is in X', and (0, x, y)
-    /// and (1, m, c) if y = m x + c (section II-B of the paper).
+    /// (0, x, y') are joined if y - y' is in X, (1, m, c) and (1, m, c') if c - c' is in X', and
+    /// (0, x, y) and (1, m, c) if y = m x + c (\[slim-fly\], section II-B).
     ///
     /// # Errors
     /// If q is no odd prime of 5 or more.
@@ -82,9 +81,9 @@ impl SlimFly {
     }
 }
 
-/// X and X', both closed under negation: for q = 4 w + 1 the even and the odd powers of a primitive element;
-/// for q = 4 w - 1 the first even powers and the odd ones behind them, and the other way round (P. R. Hafner,
-/// "Geometric realisation of the graphs of McKay-Miller-Siran", 2004).
+/// X and X', both closed under negation: for q = 4 w + 1 the even and the odd powers of a primitive
+/// element; for q = 4 w - 1 the first even powers and the odd ones behind them, and the other way
+/// round (\[mms-graphs\]).
 fn generators(q: u32) -> [Vec<u32>; 2] {
     let root =
         (2..q).find(|&root| order(root, q) == q - 1).expect("a prime has a primitive element");

@@ -1,5 +1,4 @@
-//! k-ary n-trees (F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel
-//! architectures", IPPS 1997).
+//! k-ary n-trees (\[k-ary-n-trees\]).
 
 use super::sizes::TWO_OR_MORE;
 use super::{
@@ -43,7 +42,7 @@ pub struct Tree {
     pub arity: u32,
     /// n.
     pub levels: u32,
-    /// Terminals of each switch of level 0; k in the paper.
+    /// Terminals of each switch of level 0; k in \[k-ary-n-trees\].
     pub terminals: u32,
 }
 

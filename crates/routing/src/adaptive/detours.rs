@@ -21,10 +21,12 @@ pub enum Family {
     Orthants,
     /// Intermediate nodes: OutFlank Routing.
     IntermediateNodes {
-        /// Steps outside the minimal orthant, Delta in equations (2) and (3), 1 or more.
+        /// Steps outside the minimal orthant, Delta in \[outflank\], equations (2) and (3), 1 or
+        /// more.
         steps: u32,
-        /// Delta is at least so many hundredths of the distance between the ends, rounded down: section 3.1.2 suggests
-        /// a fraction of it, which bounds the dilation by a factor.
+        /// Delta is at least so many hundredths of the distance between the ends, rounded down:
+        /// \[outflank\], section 3.1.2, suggests a fraction of it, which bounds the dilation by a
+        /// factor.
         percent: u32,
     },
 }
@@ -228,7 +230,7 @@ fn find(
             let rule = OutFlank { steps, midpoint, nodes };
             outflank(torus, source, destination, rule, candidates);
             if torus.dimensions() > 3 {
-                // The paper gives an order for three dimensions; beyond, the shortest come first.
+                // [outflank] gives an order for three dimensions; beyond, the shortest come first.
                 candidates.sort_by_key(Candidate::distance);
             }
             wraparound(torus, source, destination, midpoint, candidates);

@@ -1,8 +1,8 @@
 //! The intermediate nodes of OutFlank Routing.
 //!
-//! A direction is minimal at the source if a shortest way leaves along it, and at the destination if
-//! a shortest way arrives along it. A detour pays only if it uses other directions at both ends, so
-//! a candidate that doesn't is left out (papers/outflank-routing, section 3.1.2).
+//! A direction is minimal at the source if a shortest way leaves along it, and at the destination
+//! if a shortest way arrives along it. A detour pays only if it uses other directions at both ends,
+//! so a candidate that doesn't is left out (\[outflank\], section 3.1.2).
 //!
 //! The paper lists outflanking nodes for three dimensions. Their rule in any number of dimensions is
 //! to take the vectors lambda that use a non-minimal direction at both ends and none of whose parts
@@ -34,10 +34,10 @@ impl Derouting {
 /// node, on either for a wraparound node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Midpoint {
-    /// As in the paper's own simulator. On the shorter way it is (x + y) / 2, or ((x + y) mod k) / 2 if
-    /// the coordinates differ by more than k / 2, which lies on the longer way for x + y < k. On the
-    /// other way it is k / 2 further on. Of wraparound nodes those come first that differ in the higher
-    /// dimensions.
+    /// As in the simulator of \[outflank\] itself. On the shorter way it is (x + y) / 2, or
+    /// ((x + y) mod k) / 2 if the coordinates differ by more than k / 2, which lies on the longer
+    /// way for x + y < k. On the other way it is k / 2 further on. Of wraparound nodes those come
+    /// first that differ in the higher dimensions.
     HalfOfRemainder,
     /// (x + y) / 2, or (x + y + k) / 2 mod k on the way that wraps around (equation (1)).
     Exact,
@@ -68,11 +68,11 @@ impl Midpoint {
 /// Which outflanking nodes there are, and in which order: the first of equally good ones is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nodes {
-    /// Those of equations (9) to (14), in their order.
+    /// Those of \[outflank\], equations (9) to (14), in their order.
     Example,
-    /// Those of the paper's own simulator. The pairs of equations (9) to (12) come by the dimension of
-    /// the step back, then by that of the step beyond. Of equations (13) and (14), for ends that differ
-    /// in one dimension, only the single steps in negative directions remain.
+    /// Those of the simulator of \[outflank\] itself. The pairs of equations (9) to (12) come by
+    /// the dimension of the step back, then by that of the step beyond. Of equations (13) and (14),
+    /// for ends that differ in one dimension, only the single steps in negative directions remain.
     Simulator,
 }
 
@@ -156,8 +156,9 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Adds the outflanking intermediate nodes (equations (2) and (3), Example 2). Where a dimension is open, they need no
-/// ring, but have to lie inside it: the paper's section 1 proposes them for meshes.
+/// Adds the outflanking intermediate nodes (\[outflank\], equations (2) and (3), Example 2). Where
+/// a dimension is open, they need no ring, but have to lie inside it: section 1 proposes them for
+/// meshes.
 pub fn outflank(
     torus: &Torus,
     source: u32,

@@ -1,10 +1,9 @@
 //! Adaptive routing on tori: which directions lead on, and when a detour pays.
 //!
 //! Three routings share these parts. The Adaptive Bubble Router takes any minimal direction. Pick
-//! Orthant Routing chooses one of the 2^n orthants for a new packet. OutFlank Routing may send a new
-//! packet through an intermediate node first. The last two weigh congestion against distance with the
-//! same profit (F. Versaci, "OutFlank Routing: Increasing Throughput in Toroidal Interconnection
-//! Networks", ICPADS 2013, sections 2 and 3; papers/outflank-routing).
+//! Orthant Routing chooses one of the 2^n orthants for a new packet. OutFlank Routing may send a
+//! new packet through an intermediate node first. The last two weigh congestion against distance
+//! with the same profit (\[outflank\], sections 2 and 3).
 //!
 //! | module | what it is for |
 //! |---|---|

@@ -1,15 +1,13 @@
 //! Orthants: for each dimension one of the two ways round, kept from source to destination.
 //!
 //! Three rules choose an orthant for a new packet. Pick Orthant Routing weighs congestion against
-//! distance by the profit of OutFlank Routing (papers/outflank-routing, Remark 3). The other two are older:
+//! distance by the profit of OutFlank Routing (\[outflank\], Remark 3). The other two are older:
 //!
-//! - GOAL (A. Singh, W. J. Dally, A. K. Gupta, B. Towles, "GOAL: a load-balanced adaptive routing
-//!   algorithm for torus networks", ISCA 2003) draws each dimension's way at random, the short one of d
-//!   hops in a ring of k with probability (k - d) / k, whatever the congestion.
-//! - CQR (the same authors with B. Towles, "Adaptive channel queue routing on k-ary n-cubes", SPAA 2004)
-//!   decides in each dimension by the source's channel queues. Its rule is taken to be that of the
-//!   authors' later UGAL: the way with the smaller product of queue and hops, the short one if they are
-//!   equal.
+//! - GOAL (\[goal-routing\]) draws each dimension's way at random, the short one of d hops in a
+//!   ring of k with probability (k - d) / k, whatever the congestion.
+//! - CQR (\[cqr\]) decides in each dimension by the source's channel queues. Its rule is taken to
+//!   be that of the authors' later UGAL: the way with the smaller product of queue and hops, the
+//!   short one if they are equal.
 
 use rand::{Rng, RngExt};
 

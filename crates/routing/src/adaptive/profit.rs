@@ -1,4 +1,4 @@
-//! Congestion against distance: the profit of a detour (papers/outflank-routing, section 3.2).
+//! Congestion against distance: the profit of a detour (\[outflank\], section 3.2).
 
 use super::{Candidate, Leg};
 
@@ -7,11 +7,13 @@ use super::{Candidate, Leg};
 pub enum Average {
     /// Over the directions in which the way leaves the source (as written).
     Directions,
-    /// As in the author's Pick Orthant Routing: a queue's slots less the average of the free ones, which
-    /// for a detour are divided by the number of dimensions. One without hops counts as full.
+    /// As in Pick Orthant Routing of the simulator of \[outflank\]: a queue's slots less the
+    /// average of the free ones, which for a detour are divided by the number of dimensions. One
+    /// without hops counts as full.
     FreeOverDimensions,
-    /// As in the author's OutFlank Routing: the free slots of a detour are divided by the number of
-    /// minimal directions of its second leg. What is left as used may be zero, or less.
+    /// As in OutFlank Routing of the simulator of \[outflank\]: the free slots of a detour are
+    /// divided by the number of minimal directions of its second leg. What is left as used may be
+    /// zero, or less.
     FreeOverSecondLeg,
 }
 

@@ -1,15 +1,16 @@
-//! D-mod-K (Zahavi, Johnson, Kerbyson, Lang, "Optimized InfiniBand Fat-Tree Routing for Shift All-to-All
-//! Communication Patterns", 2010; OpenSM's `ftree`): up a fat tree by the destination's number, then down.
+//! D-mod-K (\[d-mod-k\]; OpenSM's `ftree`): up a fat tree by the destination's number, then down.
 //!
-//! A router's level is its distance from the nearest router with terminals. In a fat tree every cable joins two
-//! neighboring levels. Packets go up until the destination lies below, on shortest ways. A router of level `l` has
-//! channels up to `w` others, `p` to each. With `q` the destination's number divided by the `w` of all levels below,
-//! packets go up to the `(q mod w)`-th of them, by its parallel cable `floor(q / w) mod p`. (Zahavi's PGFT, equation 1:
-//! the parallel cables of the levels below do not count, for the destinations that share a router do not depend on
-//! them.) The way down is the one that the destination's router would take up: by the parallel cable of number `q mod p`,
-//! divided by the `w` of the level that it leads to as well. So in a k-ary n-tree with k terminals at each router of
-//! level 0 no channel carries two pairs of a shift, in which every terminal sends to the one so many places further on,
-//! and parallel cables carry equally many destinations in both directions.
+//! A router's level is its distance from the nearest router with terminals. In a fat tree every
+//! cable joins two neighboring levels. Packets go up until the destination lies below, on shortest
+//! ways. A router of level `l` has channels up to `w` others, `p` to each. With `q` the
+//! destination's number divided by the `w` of all levels below, packets go up to the `(q mod w)`-th
+//! of them, by its parallel cable `floor(q / w) mod p`. (PGFT in \[d-mod-k\], equation 1: the
+//! parallel cables of the levels below do not count, for the destinations that share a router do
+//! not depend on them.) The way down is the one that the destination's router would take up: by the
+//! parallel cable of number `q mod p`, divided by the `w` of the level that it leads to as well. So
+//! in a k-ary n-tree with k terminals at each router of level 0 no channel carries two pairs of a
+//! shift, in which every terminal sends to the one so many places further on, and parallel cables
+//! carry equally many destinations in both directions.
 //!
 //! Nothing goes up after it went down, so no cycle can close.
 
@@ -210,7 +211,7 @@ mod tests {
         shortest(&DirectorTree::default().cabling().unwrap().fabric().unwrap());
     }
 
-    /// The paper's theorem.
+    /// The theorem of \[d-mod-k\].
     #[test]
     fn no_channel_carries_two_pairs_of_a_shift() {
         let tree = Tree { arity: 3, levels: 3, terminals: 3 };

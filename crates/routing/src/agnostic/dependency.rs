@@ -1,9 +1,8 @@
 //! A set of channel dependencies without a cycle.
 //!
-//! The channels are kept in an order in which each comes before those that depend on it being left: only where
-//! a new dependency runs against the order is there anything to search (Pearce and Kelly, "A Dynamic
-//! Topological Sort Algorithm for Directed Acyclic Graphs", 2006). Taking dependencies out leaves the order
-//! valid.
+//! The channels are kept in an order in which each comes before those that depend on it being left:
+//! only where a new dependency runs against the order is there anything to search
+//! (\[topological-order\]). Taking dependencies out leaves the order valid.
 
 use super::graph::Graph;
 use flitlab_base::narrow::narrow;

@@ -1,12 +1,12 @@
-//! DFSSSP (Domke, Hoefler, Nagel, "Deadlock-Free Oblivious Routing for Arbitrary Topologies", 2011): the paths of
-//! SSSP, parted among lanes so that none has a cycle.
+//! DFSSSP (\[dfsssp\]): the paths of SSSP, parted among lanes so that none has a cycle.
 //!
-//! The paper starts with all paths in one lane and breaks cycle by cycle, by moving the paths that need its
-//! weakest dependency to the next lane. That also moves paths that would fit once others have gone: on the
-//! slides' 6x5x5 torus 16 lanes did not suffice for it, where this does with 8 (OpenSM, which meets the cycles
-//! in another order, needs 9). Here destinations that are near each other prefer the same lane, since their
-//! paths go together well; each path goes into its destination's lane, or into the next one in which it closes
-//! no cycle. If a few find none, all are dealt anew, those first that found none.
+//! The paper starts with all paths in one lane and breaks cycle by cycle, by moving the paths that
+//! need its weakest dependency to the next lane. That also moves paths that would fit once others
+//! have gone: on the 6x5x5 torus of \[nue\] 16 lanes did not suffice for it, where this does with 8
+//! (OpenSM, which meets the cycles in another order, needs 9). Here destinations that are near each
+//! other prefer the same lane, since their paths go together well; each path goes into its
+//! destination's lane, or into the next one in which it closes no cycle. If a few find none, all
+//! are dealt anew, those first that found none.
 //!
 //! So all lanes are used, unless one is enough.
 //!

@@ -1,6 +1,5 @@
-//! Dimension order (Sullivan and Bashkow, "A Large Scale, Homogeneous, Fully Distributed Parallel Machine", 1977;
-//! OpenSM's `dor`): packets go all the way along the first dimension, then along the second, and so on, always the
-//! shorter way round.
+//! Dimension order (\[dimension-order\]; OpenSM's `dor`): packets go all the way along the first
+//! dimension, then along the second, and so on, always the shorter way round.
 //!
 //! On meshes no cycle can come of that; rings close cycles. Failures on the way are not gone round: then there is
 //! no table.

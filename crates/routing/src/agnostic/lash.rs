@@ -1,5 +1,5 @@
-//! LASH (Skeie, Lysne, Theiss, "Layered Shortest Path (LASH) Routing in Irregular System Area Networks", 2002):
-//! shortest paths, each in the first lane in which it closes no cycle with those there already.
+//! LASH (\[lash\]): shortest paths, each in the first lane in which it closes no cycle with those
+//! there already.
 //!
 //! A path there and the path back go into the same lane. Paths lead from router to router: all terminals of a
 //! router are reached alike, except that they take turns on parallel cables.

@@ -1,5 +1,5 @@
-//! LASH-TOR (Skeie, Lysne, Flich, López, Robles, Duato, "LASH-TOR: A Generic Transition-Oriented Routing
-//! Algorithm", 2004): packets change to the next lane where their path would close a cycle in the present one.
+//! LASH-TOR (\[lash-tor\]): packets change to the next lane where their path would close a cycle in
+//! the present one.
 //!
 //! In the paper each path has lane changes of its own. Where routers know a packet by its destination alone,
 //! the lane of a channel depends on the router that it leaves and the destination. It is the highest of the

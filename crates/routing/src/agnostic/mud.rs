@@ -1,6 +1,5 @@
-//! MUD, several Up*/Down* trees (Flich, López, Sancho, Robles, Duato, "Improving InfiniBand Routing Through
-//! Multiple Virtual Networks", 2002): each lane has a root of its own, and packets take the lane in which their
-//! way is shortest.
+//! MUD, several Up*/Down* trees (\[mud\]): each lane has a root of its own, and packets take the
+//! lane in which their way is shortest.
 //!
 //! The paper lets each pair choose, which takes several addresses a terminal. Where routers forward by
 //! destination alone, all packets to a terminal have to take the same lane: that with the fewest hops from all

@@ -1,5 +1,4 @@
-//! Segment-based routing (Mejia, Flich, Duato, Reinemo, Skeie, "Segment-Based Routing: An Efficient Fault-Tolerant
-//! Routing Algorithm for Meshes and Tori", 2006).
+//! Segment-based routing (\[segment-routing\]).
 //!
 //! The fabric is cut into segments: each leads from a router seen before over new routers to one seen before. At
 //! its first new router packets may not turn from its one cable there to the other, nor back; at a segment of

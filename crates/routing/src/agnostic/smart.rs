@@ -1,13 +1,13 @@
-//! Smart-routing, in the manner of L. Cherkasova, V. Kotov, T. Rokicki, "Fibre Channel Fabrics: Evaluation and Design"
-//! (HICSS 1996) and "Designing Fibre Channel Fabrics" (ICCD 1995): turns are prohibited one by one, each where that
-//! costs least, until the paths close no cycle.
+//! Smart-routing, in the manner of Cherkasova, Kotov and Rokicki (\[smart\], \[smart-1995\]): turns
+//! are prohibited one by one, each where that costs least, until the paths close no cycle.
 //!
-//! The papers were not at hand, nor was the section on Smart in J. Flich and others, "A Survey and Evaluation of
-//! Topology-Agnostic Deterministic Routing Algorithms" (TPDS 2012). Only the abstracts were, and that of the
-//! authors' report HPL-95-69, where "Smart Routing" is a deadlock-free routing together with the balancing of traffic
-//! over it. The rest is how it is commonly told, and could not be checked: one virtual channel; balanced shortest paths
-//! to begin with; cycles of the channel dependency graph that are broken one after the other, where the mean path and
-//! the balance suffer least; a time that grows with the ninth power of the routers. All that follows is ours.
+//! The papers were not at hand, nor was the section on Smart in \[agnostic-survey\]. Only the
+//! abstracts were, and that of the authors' report HPL-95-69, where "Smart Routing" is a
+//! deadlock-free routing together with the balancing of traffic over it. The rest is how it is
+//! commonly told, and could not be checked: one virtual channel; balanced shortest paths to begin
+//! with; cycles of the channel dependency graph that are broken one after the other, where the mean
+//! path and the balance suffer least; a time that grows with the ninth power of the routers. All
+//! that follows is ours.
 //!
 //! - All paths begin as shortest ones, each over the channel with the least load. A turn that they make is taken into
 //!   the dependency graph unless it closes a cycle there. If it does, a shortest such cycle is searched for. Of its

@@ -1,5 +1,4 @@
-//! Balanced shortest paths without regard to deadlock (Hoefler, Schneider, Lumsdaine, "Optimized Routing for
-//! Large-Scale InfiniBand Networks", 2009).
+//! Balanced shortest paths without regard to deadlock (\[sssp\]).
 //!
 //! All channels start with a weight above what can ever be added to them, so that paths are shortest ones.
 //! P-SSSP finds the lightest paths from all routers to a destination at a time and then adds to the weight of

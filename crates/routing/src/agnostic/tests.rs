@@ -1,4 +1,4 @@
-//! Every algorithm on random fabrics, on those of the slides, and on ones made to be hard.
+//! Every algorithm on random fabrics, on those of \[nue\], and on ones made to be hard.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -109,7 +109,7 @@ pub(super) fn torus(sizes: &[u32], terminals: u32, redundancy: u32) -> Fabric {
         .unwrap()
 }
 
-/// The seven fabrics of the Nue slides; which random graph theirs was is open.
+/// The seven fabrics of \[nue\]; which random graph theirs was is open.
 fn published() -> [(&'static str, Fabric); 7] {
     let random = RandomRegular { routers: 125, degree: 16, terminals: 8, seed: 1 };
     let torus = SwitchedTorus { sizes: vec![6, 5, 5], terminals: 7, redundancy: 4 };
@@ -177,7 +177,7 @@ fn up_down_never_turns_up_again() {
     proved(&fabric, &generate(Algorithm::UP_DOWN, &fabric, 1));
 }
 
-/// Shortest paths round a ring of five close a cycle (the slides' example).
+/// Shortest paths round a ring of five close a cycle (the example of \[nue\]).
 #[test]
 fn a_ring_of_five_needs_two_lanes_for_shortest_paths() {
     let fabric = torus(&[5], 1, 1);

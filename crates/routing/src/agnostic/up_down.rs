@@ -1,5 +1,4 @@
-//! Up*/Down* (Schroeder and others, "Autonet: A High-speed, Self-Configuring Local Area Network Using
-//! Point-to-Point Links", 1991): packets first go up, towards a root, then down, and never up again.
+//! Up*/Down* (\[autonet\]): packets first go up, towards a root, then down, and never up again.
 //!
 //! A router from which a destination can be reached going down only does so; others go up by the shortest way
 //! to such a one. So no packet turns up after it went down, whatever router it came from. (OpenSM's tables make

@@ -62,7 +62,7 @@ impl fmt::Debug for Algorithm {
 #[derive(Clone, Debug)]
 pub struct Generated {
     pub table: RouteTable,
-    /// How often SSSP searched from a source (Algorithm 4; the paper's Figure 4).
+    /// How often SSSP searched from a source (\[angara-routing\], Algorithm 4 and Figure 4).
     pub sssp_calls: Option<u64>,
     /// The lower bound that Balanced has found.
     pub bound: Option<LowerBound>,

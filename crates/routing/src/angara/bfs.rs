@@ -1,5 +1,5 @@
-//! The paper's BFS (Algorithms 1 and 2): from one source after the other a breadth-first search of the
-//! routing graph.
+//! BFS, as \[angara-routing\] has it (Algorithms 1 and 2): from one source after the other a
+//! breadth-first search of the routing graph.
 //!
 //! The routing graph has for each node a vertex for what a packet there may have done: nothing yet, a first
 //! step, a list of directions, a last step (section 3.1). Its edges follow from that, so they are not stored.
@@ -308,7 +308,8 @@ mod tests {
     use crate::{Quality, prove};
     use flitlab_fabric::{Faults, Torus};
 
-    /// Section 3.1: begin, n first steps, 3^n - 1 lists of directions, n last steps; the end is not kept.
+    /// \[angara-routing\], section 3.1: begin, n first steps, 3^n - 1 lists of directions, n last
+    /// steps; the end is not kept.
     #[test]
     fn the_graph_has_the_vertices_of_the_paper() {
         for (dimensions, lists) in [(2, 8), (3, 26), (4, 80)] {

@@ -1,10 +1,10 @@
 //! How low the load of the fullest channel can be at best.
 //!
-//! For any weights `w >= 0` of the channels, the routes of all pairs together weigh at least the sum over
-//! the pairs of the lightest route; and they weigh at most the maximum load times the sum of the weights.
-//! So the maximum load is at least the quotient. Good weights are high where every choice of routes
-//! is crowded; they are found by multiplicative updates (Young, "Randomized rounding without solving the
-//! linear program", 1995): each step adds to a channel's exponent what the lightest routes put on it.
+//! For any weights `w >= 0` of the channels, the routes of all pairs together weigh at least the
+//! sum over the pairs of the lightest route; and they weigh at most the maximum load times the sum
+//! of the weights. So the maximum load is at least the quotient. Good weights are high where every
+//! choice of routes is crowded; they are found by multiplicative updates (\[young\]): each step
+//! adds to a channel's exponent what the lightest routes put on it.
 //!
 //! The bound is over the routes of [`Choices`]: shortest legal ones, with the turns that were allowed.
 

@@ -1,10 +1,10 @@
 //! Lowering the load of the fullest channels below a target, by local search with weights.
 //!
-//! A channel that carries more than the target is broken by so much. A step picks a broken channel at random and
-//! moves one of the pairs across it to another route: the one whose move makes the weighted sum of what is broken
-//! least. Where no move makes that sum less, the broken channels gain weight first, so that what has been the best of
-//! all neighbors stops being so (Morris, "The Breakout Method for Escaping from Local Minima", AAAI 1993). A pair that
-//! has just moved stays where it is for some steps.
+//! A channel that carries more than the target is broken by so much. A step picks a broken channel
+//! at random and moves one of the pairs across it to another route: the one whose move makes the
+//! weighted sum of what is broken least. Where no move makes that sum less, the broken channels
+//! gain weight first, so that what has been the best of all neighbors stops being so
+//! (\[breakout\]). A pair that has just moved stays where it is for some steps.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

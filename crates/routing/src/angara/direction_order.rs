@@ -1,5 +1,5 @@
-//! Balanced direction order (after J. M. Montañana and others, "Balanced dimension-order routing for k-ary n-cubes",
-//! 2009; reference 17 of papers/angara-routing): the route of each pair follows from where its nodes lie.
+//! Balanced direction order (after \[balanced-dimension-order\], reference 17 of
+//! \[angara-routing\]): the route of each pair follows from where its nodes lie.
 //!
 //! Direction order leaves a choice only where half a ring is to be gone. Routers whose coordinates have an even sum go
 //! such halves by the first of a pair's routes without first and last steps, the others by the last: on a whole torus

@@ -1,5 +1,5 @@
-//! The paper's Genetic algorithm (section 4.2): a chromosome is a route number for every pair, its fitness
-//! is sigma(4) of the channel loads.
+//! Genetic, the algorithm of \[angara-routing\], section 4.2: a chromosome is a route number for
+//! every pair, its fitness is sigma(4) of the channel loads.
 //!
 //! 100 chromosomes; both parents of a child are drawn from all (panmixia), two-point crossover, each
 //! gene of a child mutates with a probability of 2%. The best 100 of parents and children live on. It
@@ -126,7 +126,7 @@ mod tests {
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let found = genetic(&choices, 1);
         assert_eq!(found, genetic(&choices, 1));
-        // The paper's has 11.
+        // That of [angara-routing] has 11.
         assert!(found.maximum() <= 12, "{}", found.maximum());
         assert!(found.maximum() < Selection::new(&choices, |_| 0).maximum());
     }

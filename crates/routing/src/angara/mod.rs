@@ -1,5 +1,4 @@
-//! Routing tables for the Angara interconnect (papers: Mukosey, Semenov, Tretiakov, "Optimized Graph Based
-//! Routing Algorithm for the Angara Interconnect").
+//! Routing tables for the Angara interconnect (\[angara-routing\]).
 //!
 //! A route keeps the direction order +x +y +z +k -x -y -z -k and never goes both ways in a dimension. One
 //! first step in a positive direction and one last step in a negative direction may break both rules
@@ -65,7 +64,7 @@ pub struct Freedoms {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
     pub freedoms: Freedoms,
-    /// How BFS reads the paper.
+    /// How BFS reads \[angara-routing\].
     pub bfs: Reading,
 }
 

@@ -1,4 +1,5 @@
-//! What Algorithms 1 and 2 of the paper leave open in BFS: the order in which it takes vertices.
+//! What \[angara-routing\], Algorithms 1 and 2, leaves open in BFS: the order in which it takes
+//! vertices.
 //!
 //! "Ascending vertex order in Q by outgoing edge weights" (section 4.1) says neither how several weights make
 //! one key nor what orders equal ones, and nodes have numbers that the paper does not give. What each choice
@@ -132,8 +133,9 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The reading that comes nearest to the paper's Table 2 over all its rows (results/angara): maximum loads
-    /// of 1, 2, 6, 17 and 46 for its 1, 2, 6, 18 and 48, and its minimum loads.
+    /// The reading that comes nearest to \[angara-routing\], Table 2, over all its rows
+    /// (results/angara): maximum loads of 1, 2, 6, 17 and 46 for its 1, 2, 6, 18 and 48, and its
+    /// minimum loads.
     pub const TABLE_2: Self = Self {
         key: VertexKey::Arrival,
         ties: VertexTies::Descending,

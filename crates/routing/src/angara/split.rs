@@ -1,5 +1,5 @@
-//! SGR (A. Abdel-Gawad's decoupled approach, reference 20 of papers/angara-routing): the best channel loads by a linear
-//! program, then routes that come near to them.
+//! SGR (the decoupled approach of \[sgr\], reference 20 of \[angara-routing\]): the best channel
+//! loads by a linear program, then routes that come near to them.
 //!
 //! The program may split a pair over its routes; a table of Angara can't, and SGR's second stage, which gives a pair
 //! several routes where it needs them, has to settle for one: pairs are taken with the largest share of one route first,

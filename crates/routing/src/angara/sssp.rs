@@ -1,5 +1,6 @@
-//! The paper's SSSP (Algorithms 3 and 4): unique routes first, then the other pairs by turns, length and
-//! source, from each source a batch of routes that do not cross at a time.
+//! SSSP, as \[angara-routing\] has it (Algorithms 3 and 4): unique routes first, then the other
+//! pairs by turns, length and source, from each source a batch of routes that do not cross at a
+//! time.
 //!
 //! Algorithm 4 searches the routing graph by breadth first with relaxation; since each channel's weight
 //! starts at |N|^2, it finds the shortest routes with the least load. Here these are looked up among the
@@ -25,7 +26,7 @@ impl Algorithm {
     };
 }
 
-/// A selection, and how often Algorithm 4 was called (the paper's Figure 4).
+/// A selection, and how often Algorithm 4 was called (\[angara-routing\], Figure 4).
 #[derive(Clone, Debug)]
 pub struct Sssp {
     pub selection: Selection,
@@ -37,8 +38,8 @@ pub fn sssp(choices: &Choices<'_>) -> Sssp {
     build(choices, Selection::unique_routes(choices), 2)
 }
 
-/// As [`sssp`], but without its first stage: unique routes are found in groups as the others are. What
-/// the first stage saves is the paper's Figure 4.
+/// As [`sssp`], but without its first stage: unique routes are found in groups as the others are.
+/// What the first stage saves is in \[angara-routing\], Figure 4.
 pub fn sssp_in_one_stage(choices: &Choices<'_>) -> Sssp {
     build(choices, Selection::none(choices), 1)
 }

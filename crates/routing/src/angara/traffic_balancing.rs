@@ -1,6 +1,6 @@
-//! Sancho's traffic balancing (J. C. Sancho, A. Robles, "Improving the Up*/Down* Routing Scheme for Networks of
-//! Workstations", 2000; reference 27 of papers/angara-routing) over Angara's legal routes: as long as pairs have several,
-//! one is taken away that crosses the channel with the most, of the pair with the most.
+//! Sancho's traffic balancing (\[traffic-balancing\]; reference 27 of \[angara-routing\]) over
+//! Angara's legal routes: as long as pairs have several, one is taken away that crosses the channel
+//! with the most, of the pair with the most.
 
 use super::{Algorithm, Choices, Generated, NoTable, Selection};
 use crate::path_selection::balance_traffic;

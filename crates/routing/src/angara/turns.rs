@@ -1,4 +1,5 @@
-//! Turns against the direction order that can't close a cycle of channels (section 3.2, Theorem 2).
+//! Turns against the direction order that can't close a cycle of channels (\[angara-routing\],
+//! section 3.2, Theorem 2).
 //!
 //! The channel dependency graph has an edge from the channel in direction `D_i` into a node to the
 //! channel in direction `D_j` out of it if a packet may hold the first while it waits for the second. In

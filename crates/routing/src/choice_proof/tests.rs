@@ -170,7 +170,7 @@ fn direction_order_round_whole_rings_is_a_cycle_without_the_bubble() {
     assert!(matches!(&flaws[..], [RelationFlaw::Cycle(places)] if places.len() >= 4), "{flaws:?}");
 }
 
-/// Theorem 1 of papers/outflank-routing: each leg needs an escape of its own.
+/// \[outflank\], Theorem 1: each leg needs an escape of its own.
 #[test]
 fn one_escape_for_both_legs_is_a_cycle() {
     let fabric = test_fabric(&[4, 4], &[(0, 0)]);

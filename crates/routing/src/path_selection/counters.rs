@@ -1,5 +1,5 @@
-//! Counters of the paths across each channel, as long as pairs have several: what Sancho's traffic balancing and
-//! the three selections of papers/path-selection have in common.
+//! Counters of the paths across each channel, as long as pairs have several: what traffic balancing
+//! (\[traffic-balancing\]) and the three selections of \[path-selection\] have in common.
 //!
 //! Paths are taken away bundle by bundle ([`Candidates`]): what is closed is a lane at a hop of a bundle, with all
 //! its paths that take it there. With one lane, and in a list of all paths, that is exactly one path. Elsewhere it

@@ -1,5 +1,5 @@
-//! High physical channel first (papers/path-selection, section 3): as traffic balancing, but of the physical
-//! channel with the highest sum, and there of its fullest virtual channel.
+//! High physical channel first (\[path-selection\], section 3): as traffic balancing, but of the
+//! physical channel with the highest sum, and there of its fullest virtual channel.
 
 use super::{Chosen, PathSelection, SelectionTask};
 

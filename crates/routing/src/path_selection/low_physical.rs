@@ -1,5 +1,5 @@
-//! Low physical channel first (papers/path-selection, section 3): as low virtual channel first, but across the
-//! physical channel with the lowest sum, and there across its emptiest virtual channel.
+//! Low physical channel first (\[path-selection\], section 3): as low virtual channel first, but
+//! across the physical channel with the lowest sum, and there across its emptiest virtual channel.
 
 use super::{Chosen, PathSelection, SelectionTask};
 

@@ -1,5 +1,6 @@
-//! Low port first (papers/path-selection, section 2): at each router the output of the lowest number that the
-//! relation offers. The paper doesn't say which lane: it is drawn from those that are offered there.
+//! Low port first (\[path-selection\], section 2): at each router the output of the lowest number
+//! that the relation offers. The paper doesn't say which lane: it is drawn from those that are
+//! offered there.
 
 use rand::RngExt;
 

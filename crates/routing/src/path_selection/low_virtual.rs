@@ -1,6 +1,6 @@
-//! Low virtual channel first (papers/path-selection, section 3): as long as pairs have several paths, one is fixed
-//! that crosses the virtual channel with the fewest, of several there the one that crosses the emptiest other
-//! channel.
+//! Low virtual channel first (\[path-selection\], section 3): as long as pairs have several paths,
+//! one is fixed that crosses the virtual channel with the fewest, of several there the one that
+//! crosses the emptiest other channel.
 
 use super::{Chosen, PathSelection, SelectionTask};
 

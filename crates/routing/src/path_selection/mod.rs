@@ -1,12 +1,13 @@
 //! Path selection: one path for each pair of routers, of all those that a routing relation offers.
 //!
-//! The selections are those of papers/path-selection and one of ours, a file each, and a row of [`PATH_SELECTIONS`].
-//! Whatever they select can't deadlock if the relation can't: they take nothing but its ways.
+//! The selections are those of \[path-selection\] and one of ours, a file each, and a row of
+//! [`PATH_SELECTIONS`]. Whatever they select can't deadlock if the relation can't: they take
+//! nothing but its ways.
 //!
-//! The counters of the paper's selections count candidate paths by physical routes and lanes ([`Candidates`]), so
-//! that routes have to be listed, and choices of lanes along them do not. What has an escape (Silla's and Duato's
-//! minimal routing) is no candidate, as the paper's footnote says: its new channels are safe only for packets that
-//! can leave them at any time.
+//! The counters of the paper's selections count candidate paths by physical routes and lanes
+//! ([`Candidates`]), so that routes have to be listed, and choices of lanes along them do not. What
+//! has an escape (the minimal routing of \[silla-duato\]) is no candidate, as the paper's footnote
+//! says: its new channels are safe only for packets that can leave them at any time.
 //!
 //! What the paper leaves open, and [`SelectionParameters`] can read in more than one way: how paths that differ in
 //! lanes alone count ([`LaneChoices`]), whether they are taken away together or singly, and which of equals comes
@@ -63,7 +64,7 @@ pub struct PathSelection {
     pub select: fn(&SelectionTask<'_>) -> Result<Chosen, NoSelection>,
 }
 
-/// What selections may use, and how they read the paper.
+/// What selections may use, and how they read \[path-selection\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectionParameters {
     /// Of what is drawn.
@@ -128,8 +129,8 @@ impl PathSelection {
     }
 }
 
-/// Sancho's traffic balancing over routes that are listed already: the channels of each of a pair's routes, pair by
-/// pair. The number of the route that is left of each.
+/// Traffic balancing (\[traffic-balancing\]) over routes that are listed already: the channels of
+/// each of a pair's routes, pair by pair. The number of the route that is left of each.
 ///
 /// # Errors
 /// If a pair has none.

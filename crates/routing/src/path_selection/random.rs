@@ -1,5 +1,5 @@
-//! Random selection (papers/path-selection, section 2): a path drawn for each pair, every candidate as likely as
-//! any other.
+//! Random selection (\[path-selection\], section 2): a path drawn for each pair, every candidate as
+//! likely as any other.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

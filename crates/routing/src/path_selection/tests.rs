@@ -76,7 +76,7 @@ fn loads(fabric: &Fabric, paths: &PathSet) -> Vec<u64> {
     loads
 }
 
-/// Switches a to e of Figure 1 of papers/path-selection.
+/// Switches a to e of \[path-selection\], Figure 1.
 fn figure_1() -> Fabric {
     let mut cabling = Cabling::default();
     "abcde".chars().for_each(|name| {
@@ -167,7 +167,8 @@ fn shared_choices_of_lanes_count_as_one_path_together() {
     }
 }
 
-/// How the paper's selections are told apart: by fullest or emptiest, virtual or physical channel.
+/// How the selections of \[path-selection\] are told apart: by fullest or emptiest, virtual or
+/// physical channel.
 fn plainly(fabric: &Fabric, relation: &Relation, high: bool, physical: bool) -> Vec<Places> {
     let lanes = usize::from(relation.lanes());
     let mut left: Vec<Vec<Places>> = pairs(fabric)

@@ -1,6 +1,6 @@
-//! Traffic balancing (J. C. Sancho, A. Robles, "Improving the Up*/Down* Routing Scheme for Networks of Workstations",
-//! 2000; papers/path-selection, section 2): as long as pairs have several paths, one is taken away that crosses the
-//! (virtual) channel with the most, of the pair with the most.
+//! Traffic balancing (\[traffic-balancing\]; \[path-selection\], section 2): as long as pairs have
+//! several paths, one is taken away that crosses the (virtual) channel with the most, of the pair
+//! with the most.
 
 use super::{Chosen, PathSelection, SelectionTask};
 

@@ -1,10 +1,10 @@
 //! All shortest ways in every lane, and in every lane a ring through all routers, on which there is always a bubble.
 //!
-//! It is Bubble Coloring (R. Wang, L. Chen, T. M. Pinkston, "Bubble Coloring: Avoiding Routing- and Protocol-Induced
-//! Deadlocks With Minimal Virtual Channel Requirement", ICS 2013), read in what others say of it, since the paper itself
-//! was not at hand. Packets take shortest ways over any channels, those of the ring among them. Whoever enters the ring, be
-//! it on a shortest way, leaves room for one of the largest packets. So there is always such a room somewhere on it,
-//! packets on the ring can move on along it, and one lane is enough on any fabric.
+//! It is Bubble Coloring (\[bubble-colouring\]), read in what others say of it, since the paper
+//! itself was not at hand. Packets take shortest ways over any channels, those of the ring among
+//! them. Whoever enters the ring, be it on a shortest way, leaves room for one of the largest
+//! packets. So there is always such a room somewhere on it, packets on the ring can move on along
+//! it, and one lane is enough on any fabric.
 //!
 //! **The ring** is the tour round a spanning tree: each cable of the tree in both directions once.
 //!

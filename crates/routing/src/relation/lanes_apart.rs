@@ -1,11 +1,11 @@
 //! Packets for different outputs of a router kept apart in the lanes that lead there, by halves.
 //!
-//! A buffer whose first packet waits for one output holds up those behind it that could have another one. OBQA keeps packets for
-//! different outputs in different lanes (J. Escudero-Sahuquillo and others, "OBQA: Smart and cost-efficient queue scheme for
-//! Head-of-Line blocking elimination in fat-trees", 2011). With a lane for each output, or a few outputs, packets no longer have
-//! the choice of lanes that evens out how full these are, and throughput falls (results/nue). So here each output has half of
-//! the lanes, from another one on than its neighbours: with four lanes output 0 has lanes 0 and 1, output 1 has 1 and 2,
-//! output 3 has 3 and 0.
+//! A buffer whose first packet waits for one output holds up those behind it that could have
+//! another one. OBQA keeps packets for different outputs in different lanes (\[obqa\]). With a lane
+//! for each output, or a few outputs, packets no longer have the choice of lanes that evens out how
+//! full these are, and throughput falls (results/nue). So here each output has half of the lanes,
+//! from another one on than its neighbours: with four lanes output 0 has lanes 0 and 1, output 1
+//! has 1 and 2, output 3 has 3 and 0.
 
 use super::relation::Builder;
 use super::{Hop, Relation};

@@ -1,6 +1,6 @@
-//! Left-right routing, in the manner of L-turn (M. Koibuchi, A. Funahashi, A. Jouraku, H. Amano, "L-turn Routing: An
-//! Adaptive Routing in Irregular Networks", ICPP 2001): a spanning tree gives each router a place from left to right,
-//! its number in preorder, and turns that lead left after a hop to the right are prohibited.
+//! Left-right routing, in the manner of L-turn (\[l-turn\]): a spanning tree gives each router a
+//! place from left to right, its number in preorder, and turns that lead left after a hop to the
+//! right are prohibited.
 //!
 //! It is not called L-turn, since the paper was not at hand and its set of prohibited turns may be another one. Of
 //! the ways to prohibit turns among left-up, left-down, right-up and right-down so that all cycles are broken and all

@@ -3,13 +3,13 @@
 //! `minimal` alone offers all shortest ways in all lanes. On fabrics where these close no cycle, such as fat trees,
 //! it can't deadlock; on others the proof names the cycle.
 //!
-//! With an escape it is the methodology of F. Silla and J. Duato ("High-Performance Routing in Networks of
-//! Workstations with Irregular Topology", 2000; first in "Improving the Efficiency of Adaptive Routing in Networks
-//! with Irregular Topology", 1997): lane 0 keeps the original channels, on which a routing without cycles is in
-//! force, and the other lanes are the new channels, which packets take along shortest ways without restriction. A
-//! packet may enter an original channel from anywhere, as if it were injected there, and never goes back to the new
-//! ones. Which original channel it may enter is that routing's own choice from there: of Up*/Down* all its shortest
-//! legal ways, of Nue the table's port. That new channels are to be preferred is up to the selection.
+//! With an escape it is the methodology of Silla and Duato (\[silla-duato\]; first in
+//! \[silla-duato-1997\]): lane 0 keeps the original channels, on which a routing without cycles is
+//! in force, and the other lanes are the new channels, which packets take along shortest ways
+//! without restriction. A packet may enter an original channel from anywhere, as if it were
+//! injected there, and never goes back to the new ones. Which original channel it may enter is that
+//! routing's own choice from there: of Up*/Down* all its shortest legal ways, of Nue the table's
+//! port. That new channels are to be preferred is up to the selection.
 //!
 //! Nue's table is one of a single lane; among the terminals of a router it may differ, and that to the one of
 //! lowest number is taken.

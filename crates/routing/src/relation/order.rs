@@ -1,20 +1,21 @@
 //! An order of all channels in which the shortest ways of most pairs ascend.
 //!
-//! Packets that only ever go on to a later channel can't wait for each other in a circle. Every routing of one lane
-//! without a cycle has such an order (Dally and Seitz, 1987); which one it is decides which ways there are. Up*/Down* takes
-//! one order whatever goes where. Here the one is looked for that lets the most traffic turn as it would like to:
+//! Packets that only ever go on to a later channel can't wait for each other in a circle. Every
+//! routing of one lane without a cycle has such an order (\[dally-seitz\]); which one it is decides
+//! which ways there are. Up*/Down* takes one order whatever goes where. Here the one is looked for
+//! that lets the most traffic turn as it would like to:
 //!
 //! 1. Each pair of terminals sends alike along all its shortest ways. What goes from one channel on to another is the
 //!    weight of that turn.
-//! 2. An order is begun with: channels are put one behind the other, each time one that nothing left leads to, or else that
-//!    from which the most goes on to others left, beyond what comes from them (P. Eades, X. Lin, W. F. Smyth, "A fast and
-//!    effective heuristic for the feedback arc set problem", 1993, from its front end). Where the shortest ways have an
-//!    order, as on fat trees, this is one. Another begins as Up*/Down* has it.
-//! 3. Channels are moved one by one, each to the place among those before and behind it at which the turns that ascend
-//!    have the most weight, until none moves: local search for the linear ordering problem (Laguna, Marti and Campos,
-//!    "Intensification and diversification with elite tabu search solutions for the linear ordering problem", 1999, call it
-//!    insertion). No channel of a spanning tree may be moved past another one that has to stay before or behind it for
-//!    packets to climb the tree and go down it. So every pair keeps a way, on any connected fabric.
+//! 2. An order is begun with: channels are put one behind the other, each time one that nothing
+//!    left leads to, or else that from which the most goes on to others left, beyond what comes
+//!    from them (\[feedback-arc-set\], from its front end). Where the shortest ways have an order,
+//!    as on fat trees, this is one. Another begins as Up*/Down* has it.
+//! 3. Channels are moved one by one, each to the place among those before and behind it at which
+//!    the turns that ascend have the most weight, until none moves: local search for the linear
+//!    ordering problem (\[linear-ordering\] calls it insertion). No channel of a spanning tree may
+//!    be moved past another one that has to stay before or behind it for packets to climb the tree
+//!    and go down it. So every pair keeps a way, on any connected fabric.
 //! 4. How much each channel carries under the order is found out. Pairs whose ways cross full channels get more weight, others
 //!    less, and channels are moved again. The order whose fullest channel carries the least is the one.
 

@@ -1,11 +1,11 @@
 //! `two-orders` with the terminals of each router of a fat tree parted among the channels that lead there.
 //!
-//! Where a buffer holds packets for many outputs, the first of them holds up those behind it that could go on: with one queue an
-//! input a large switch passes 0.59 of what its outputs could carry (M. Karol and others, "Input Versus Output Queueing on a
-//! Space-Division Packet Switch", 1987). At the last router there is no such loss if each channel that leads there is for one
-//! terminal, as under D-mod-K in fat trees (E. Zahavi and others, "Optimized InfiniBand fat-tree routing for shift all-to-all
-//! communications", 2010). Which terminal has which channel is turned round from router to router, so that terminals of equal
-//! numbers don't share the channels before.
+//! Where a buffer holds packets for many outputs, the first of them holds up those behind it that
+//! could go on: with one queue an input a large switch passes 0.59 of what its outputs could carry
+//! (\[input-queueing\]). At the last router there is no such loss if each channel that leads there
+//! is for one terminal, as under D-mod-K in fat trees (\[d-mod-k\]). Which terminal has which
+//! channel is turned round from router to router, so that terminals of equal numbers don't share
+//! the channels before.
 //!
 //! Up to there packets choose as before, among all hops that can lead to the channel. Packets that can't come to it from their
 //! source take any way. A router with fewer such channels than terminals is left alone: parted among sources, or with

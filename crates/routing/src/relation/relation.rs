@@ -24,8 +24,8 @@ pub struct Hop {
     pub port: u16,
     /// The virtual channel, from 0.
     pub lane: u8,
-    /// Whether the hop belongs to the escape (Duato's routing subfunction). Never set in relations
-    /// that have none.
+    /// Whether the hop belongs to the escape (the routing subfunction of \[duato\]). Never set in
+    /// relations that have none.
     pub escape: bool,
     /// Whether the hop begins a way that is longer than need be, which packets take like an escape: only where no other has
     /// room.

@@ -44,8 +44,8 @@ fn ways(
     found
 }
 
-/// The network of Figure 1 of papers/path-selection, switches a to e, as its text gives it: from a to e by b or c,
-/// and d behind b.
+/// The network of \[path-selection\], Figure 1, switches a to e, as its text gives it: from a to e
+/// by b or c, and d behind b.
 const FIGURE_1: [(u32, u32); 5] = [(0, 1), (0, 2), (1, 4), (2, 4), (1, 3)];
 
 #[test]

@@ -8,13 +8,13 @@ use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 /// How the spanning tree is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Up leads nearer to the root, among routers as near as each other to the one of lower number: Autonet's
-    /// (Schroeder and others, 1991).
+    /// Up leads nearer to the root, among routers as near as each other to the one of lower number:
+    /// Autonet's (\[autonet\]).
     #[default]
     BreadthFirst,
-    /// Up leads to the router that the search came to first (Robles, Duato and Sancho, "A Flexible Routing Scheme
-    /// for Networks of Workstations", 2000). It goes on to the neighbour with the most neighbours of its own that
-    /// it has been to, of equals to that with the most neighbours, then to that of lowest number.
+    /// Up leads to the router that the search came to first (\[flexible-routing\]). It goes on to
+    /// the neighbour with the most neighbours of its own that it has been to, of equals to that
+    /// with the most neighbours, then to that of lowest number.
     DepthFirst,
 }
 

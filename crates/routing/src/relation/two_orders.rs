@@ -5,8 +5,9 @@
 //! changing lanes is a turn of any kind. There is no cycle: each (channel, lane) comes before all that may follow it, lane
 //! 0 in the order, then lane 1 against it.
 //!
-//! With more lanes the others are for any shortest way, without restriction, and the two are the escape, as in
-//! `minimal-up-down` (F. Silla and J. Duato, 2000). Packets that have to escape lose next to no ways by it.
+//! With more lanes the others are for any shortest way, without restriction, and the two are the
+//! escape, as in `minimal-up-down` (\[silla-duato\]). Packets that have to escape lose next to no
+//! ways by it.
 //!
 //! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in it, in any lanes. So it is
 //! where terminals are at the edge alone and each pair has shortest ways up and then down, as on fat trees of fat trees,
@@ -17,10 +18,11 @@
 //! is somewhere parts alike among all hops that it may take: throughput with one lane is nearly in inverse proportion
 //! to that (results/nue).
 //!
-//! **Longer ways.** Where shortest ways crowd some channels, as on fat trees of fat trees, the first hop of a packet that is
-//! not in the escape may also lead to a router that is as far from its destination, or farther by one. Behind it the
-//! packet goes the shortest way from there: Valiant's detour (L. G. Valiant, "A Scheme for Fast Parallel Communication",
-//! 1982), with a neighbor for the intermediate router. How much longer is decided likewise, by the fullest channel.
+//! **Longer ways.** Where shortest ways crowd some channels, as on fat trees of fat trees, the
+//! first hop of a packet that is not in the escape may also lead to a router that is as far from
+//! its destination, or farther by one. Behind it the packet goes the shortest way from there:
+//! Valiant's detour (\[valiant\]), with a neighbor for the intermediate router. How much longer is
+//! decided likewise, by the fullest channel.
 //!
 //! **Detours.** With two lanes and more a first hop to a router that is as far from the destination is a detour, which is
 //! taken where no other hop has room: single pairs that share a channel with others find a way round it. With one lane

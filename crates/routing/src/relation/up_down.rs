@@ -1,6 +1,6 @@
-//! Adaptive Up*/Down* (Schroeder and others, "Autonet: A High-speed, Self-Configuring Local Area Network Using
-//! Point-to-Point Links", 1991): up towards the root as far as needed, then down, never up again. A packet may take
-//! any output on a shortest such way, in any lane: lanes change nothing in which turns are legal.
+//! Adaptive Up*/Down* (\[autonet\]): up towards the root as far as needed, then down, never up
+//! again. A packet may take any output on a shortest such way, in any lane: lanes change nothing in
+//! which turns are legal.
 
 use super::relation::Builder;
 use super::shortest::{FirstHop, from_everywhere};

@@ -90,7 +90,7 @@ fn bruck(program: &mut Program, members: &mut Communicator<'_>, blocks: Blocks) 
     }
 }
 
-/// Chen, Zhang, Zhang and Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster" (2005).
+/// The algorithm of \[neighbor-exchange\].
 fn neighbor_exchange(program: &mut Program, members: &mut Communicator<'_>, blocks: Blocks) {
     let size = members.size;
     if size % 2 == 1 {

@@ -8,9 +8,8 @@
 //! | all-to-all | a pair of ranks |
 //! | barrier | a message, 1 unless said otherwise |
 //!
-//! Receives are posted before sends. The algorithms are those of Thakur, Rabenseifner and Gropp, "Optimization of
-//! Collective Communication Operations in MPICH" (2005), of Chan et al., "Collective communication: theory, practice,
-//! and experience" (2007), and of Open MPI's `coll/base`.
+//! Receives are posted before sends. The algorithms are those of Thakur, Rabenseifner and Gropp
+//! (\[mpich-collectives\]), of \[collective-communication\], and of Open MPI's `coll/base`.
 
 mod all_gather;
 mod all_reduce;

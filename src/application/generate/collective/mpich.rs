@@ -1,8 +1,8 @@
 //! Which algorithms MPICH 3 takes.
 //!
-//! Thresholds are the defaults of MPICH 3's control variables (`MPIR_CVAR_*_MSG_SIZE`), as Thakur, Rabenseifner and Gropp
-//! ("Optimization of Collective Communication Operations in MPICH", 2005) chose them: for operations that commute, with at
-//! least as many elements as ranks, without regard to which ranks share a node.
+//! Thresholds are the defaults of MPICH 3's control variables (`MPIR_CVAR_*_MSG_SIZE`), as
+//! \[mpich-collectives\] chose them: for operations that commute, with at least as many elements as
+//! ranks, without regard to which ranks share a node.
 
 const KIB: u64 = 1024;
 

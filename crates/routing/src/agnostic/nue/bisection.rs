@@ -1,7 +1,6 @@
-//! Multilevel bisection of a weighted graph (Karypis and Kumar, "A Fast and High Quality Multilevel Scheme for
-//! Partitioning Irregular Graphs", 1998): vertices are merged along heavy edges until few are left, those are
-//! parted, and at each step back the border is improved by moving vertices (Fiduccia and Mattheyses, "A
-//! Linear-Time Heuristic for Improving Network Partitions", 1982).
+//! Multilevel bisection of a weighted graph (\[multilevel-partitioning\]): vertices are merged
+//! along heavy edges until few are left, those are parted, and at each step back the border is
+//! improved by moving vertices (\[fiduccia-mattheyses\]).
 
 use priority_queue::PriorityQueue;
 

@@ -1,5 +1,5 @@
-//! The root of a lane's spanning tree: the router of its hull that most shortest paths lead through (Brandes, "A
-//! Faster Algorithm for Betweenness Centrality", 2001).
+//! The root of a lane's spanning tree: the router of its hull that most shortest paths lead through
+//! (\[betweenness\]).
 
 use crate::agnostic::graph::{Destination, Graph};
 use flitlab_base::narrow::narrow;

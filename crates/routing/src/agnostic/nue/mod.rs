@@ -1,5 +1,4 @@
-//! Nue routing (Domke, Hoefler, Matsuoka, "Routing on the Dependency Graph: A New Approach to Deadlock-Free
-//! High-Performance Routing", 2016), after its implementation in OpenSM.
+//! Nue routing (\[nue\]), after its implementation in OpenSM.
 //!
 //! The destinations are parted among the lanes. A lane's paths are searched on the complete channel dependency
 //! graph: its vertices are the channels, its edges all pairs of channels that a packet could take one after the

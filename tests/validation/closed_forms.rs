@@ -39,10 +39,11 @@ fn collectives() -> Section {
     };
     Section {
         title: "Collective operations without load",
-        source: "On Desmos the farthest node is five hops from the root of a tree. A hop takes 105 ns and combining 10 ns \
-                 at each of the five routers on the way up, both assumed; the rest is that of a ping. For every tree, size, \
-                 failure and parameter src/engine/collective/tests.rs holds each packet to a reckoning flit by \
-                 flit, to the last picosecond.",
+        source: "On Desmos the farthest node is five hops from the root of a tree. A hop takes\n\
+                 105 ns. Combining takes 10 ns at each of the five routers on the way up. Both\n\
+                 are assumed. The rest is that of a ping. src/engine/collective/tests.rs\n\
+                 compares each packet with a computation flit by flit, to the last picosecond.\n\
+                 It does so for every tree, size, failure and parameter.",
         rows: rows.into_iter().map(row).collect(),
     }
 }
@@ -66,10 +67,12 @@ fn pings() -> Section {
     };
     Section {
         title: "Latency without load",
-        source: "850 ns between neighbours is published (A. Mukosey and others, section 1), and the preset's \
-                 overheads are chosen to give it: this confirms nothing but the sum. Each further hop adds the \
-                 105 ns that the preset assumes. The closed form for every pair and parameter is \
-                 held to the last picosecond by tests/zero_load.rs.",
+        source: "The 850 ns between neighbours are published\n\
+                 ([angara-routing](bibliography.md#angara-routing), section 1). The preset's\n\
+                 overheads are chosen to give this sum, so the row confirms nothing but the\n\
+                 sum. Each further hop adds the 105 ns that the preset assumes.\n\
+                 tests/zero_load.rs compares the closed form for every pair and parameter, to\n\
+                 the last picosecond.",
         rows: rows.into_iter().map(row).collect(),
     }
 }
@@ -121,8 +124,8 @@ fn sizes() -> Section {
     }
     Section {
         title: "Sizes of fabrics",
-        source: "The first seven are those of the Nue slides (J. Domke and others); the others follow from \
-                 the definitions.",
+        source: "The first seven fabrics are those of the Nue slides\n\
+                 ([nue](bibliography.md#nue)). The others follow from the definitions.",
         rows,
     }
 }

@@ -70,11 +70,13 @@ fn deviation(share: f64) -> String {
 fn page() -> String {
     let mut page = String::from(
         "# Validation\n\n\
-         Every value from outside that flitlab is held to: closed forms, oracles, papers, other programs. \
-         Beside each are flitlab's value, the deviation from the expected one, and the command that computes \
-         it. `cargo test` holds this page equal to what flitlab gives where that takes seconds, and to the \
-         files under results/ where it takes longer; `UPDATE_EXPECTED=1 cargo test --test main validation` \
-         writes it anew. What explains a deviation stands in the README of the results.\n",
+         This page has every value from outside with which flitlab is compared: closed\n\
+         forms, oracles, papers, other programs. Beside each are flitlab's value, the\n\
+         deviation from the expected one, and the command that computes it.\n\
+         `cargo test` compares this page with flitlab's values. Where these take\n\
+         seconds, it computes them. Where they take longer, it reads the files under\n\
+         results/. `UPDATE_EXPECTED=1 cargo test --test main validation` writes the\n\
+         page anew. The README of the results explains deviations.\n",
     );
     let sections =
         [closed_forms::sections(), theory::sections(), papers::sections(), peers::sections()];

@@ -37,9 +37,9 @@ fn angara_table_2() -> Section {
     }
     Section {
         title: "Angara routing tables, Table 2",
-        source: "A. Mukosey, A. Semenov, A. Tretiakov, \"Optimized Graph Based Routing Algorithm for the Angara \
-                 Interconnect\". Where the paper leaves the order of vertices open, loads can differ; \
-                 of 96 readings of bfs this is the nearest: results/angara.",
+        source: "The source is [angara-routing](bibliography.md#angara-routing). The paper\n\
+                 leaves the order of vertices open, so loads can differ there. Of 96 readings\n\
+                 of bfs this is the nearest: results/angara.",
         rows,
     }
 }
@@ -63,7 +63,8 @@ fn angara_table_3() -> Section {
     }
     Section {
         title: "NAS Parallel Benchmarks on Desmos, Table 3",
-        source: "A. Mukosey and others; class C, 128 ranks. How fast ranks compute is set by the published rate under BFS \
+        source: "The source is [angara-routing](bibliography.md#angara-routing): class C, 128\n\
+                 ranks. The ranks' computing rate is set by the published rate under BFS\n\
                  (results/angara).",
         rows,
     }
@@ -86,9 +87,11 @@ fn angara_figure_6() -> Section {
     }
     Section {
         title: "Patterns on Desmos, Figure 6",
-        source: "A. Mukosey and others, section 5.2; on 32 nodes unless said otherwise, on 8 \"approximately the same\". None \
-                 of these set a parameter. The paper names the patterns without defining them; what its hosts do with a \
-                 message is assumed (results/desmos-twin).",
+        source: "The source is [angara-routing](bibliography.md#angara-routing), section 5.2.\n\
+                 The runs are on 32 nodes unless stated otherwise; for 8 nodes the paper says\n\
+                 \"approximately the same\". None of these values set a parameter. The paper\n\
+                 names the patterns without defining them. The work of its hosts for a message\n\
+                 is assumed (results/desmos-twin).",
         rows,
     }
 }
@@ -113,10 +116,11 @@ fn outflank_table_2() -> Section {
     let loads = records("results/outflank/table2/throughput.csv").into_iter().map(row);
     Section {
         title: "OutFlank Routing, Table 2: highest sustained load",
-        source: "F. Versaci, \"OutFlank Routing: Increasing Throughput in Toroidal Interconnection Networks\", \
-                 ICPADS 2013; reasons for deviations in results/outflank. A load counts as sustained up to 1.25 times the \
-                 mean lifetime at 0.10, which is our criterion. The rows of limits say how many of the three published \
-                 loads agree with ours if it is one lifetime in microseconds, the same for the three routings.",
+        source: "The source is [outflank](bibliography.md#outflank); results/outflank has the\n\
+                 reasons for deviations. A load counts as sustained up to 1.25 times the mean\n\
+                 lifetime at 0.10. This criterion is ours. The rows of limits assume one\n\
+                 lifetime in microseconds as the limit, the same for the three routings. They\n\
+                 count how many of the three published loads then agree with ours.",
         rows: loads.chain(limits).collect(),
     }
 }
@@ -133,7 +137,9 @@ fn outflank_curves() -> Section {
     };
     Section {
         title: "OutFlank Routing, Figure 4: mean lifetime of packets on 8x8x8",
-        source: "The author's own result files, all times a quarter of those in the paper's Table 1.",
+        source: "The source are the result files of the author of\n\
+                 [outflank](bibliography.md#outflank). All times are a quarter of those in the\n\
+                 paper's Table 1.",
         rows: records("results/outflank/fig4-quick/points.csv").into_iter().map(row).collect(),
     }
 }
@@ -159,9 +165,10 @@ fn path_selection() -> Section {
     }
     Section {
         title: "Path selection on 16 switches, Tables 2 and 3: deviation of the paths across a channel",
-        source: "M. Koibuchi, A. Jouraku, H. Amano, \"The Impact of Path Selection Algorithm of Adaptive Routing for \
-                 Implementing Deterministic Routing\". The paper's ten networks are not known: ours are means over a \
-                 hundred. All ports linked make 32 links; that 30 come nearer is a guess (results/path-selection).",
+        source: "The source is [path-selection](bibliography.md#path-selection). The paper's\n\
+                 ten networks are not known: our values are means over a hundred. All ports\n\
+                 linked make 32 links. It is a guess that 30 links come nearer\n\
+                 (results/path-selection).",
         rows,
     }
 }

@@ -23,8 +23,9 @@ fn opensm() -> Section {
     }
     Section {
         title: "OpenSM: edge-forwarding index of its tables",
-        source: "The most loaded channel of all pairs' paths. The algorithms agree, orders and ties don't \
-                 (results/nue/compare-opensm): a lower index is no error.",
+        source: "The index is the load of the most loaded channel, of all pairs' paths. The\n\
+                 algorithms agree, but orders and ties don't (results/nue/compare-opensm). So a\n\
+                 lower index is no error.",
         rows,
     }
 }
@@ -46,7 +47,9 @@ fn loggopsim() -> Section {
     }
     Section {
         title: "LogGOPSim: times of schedules",
-        source: "Of LogGOPSim's own schedules, by its rules and by those of the version in ATLAHS; seven more are in \
+        source: "The schedules are LogGOPSim's own. The times are by its rules\n\
+                 ([loggopsim](bibliography.md#loggopsim)), and by those of the version in\n\
+                 ATLAHS ([atlahs](bibliography.md#atlahs)). Seven more schedules are in\n\
                  results/loggops.",
         rows,
     }
@@ -65,7 +68,8 @@ fn caminos() -> Section {
     };
     Section {
         title: "CAMINOS: tori with the bubble rule, packets of 16 flits",
-        source: "Which rules differ, and by how much that moves what: results/compare-caminos.",
+        source: "results/compare-caminos says which rules differ, and by how much each moves\n\
+                 which value.",
         rows: records("results/peers/caminos.csv").iter().map(row).collect(),
     }
 }
@@ -85,7 +89,8 @@ fn booksim() -> Section {
     };
     Section {
         title: "BookSim 2: tori whose links are shared flit by flit",
-        source: "BookSim's figures are of one seed; next to saturation its own seeds differ more (results/peers).",
+        source: "BookSim's figures are of one seed. Next to saturation its own seeds differ\n\
+                 more from each other (results/peers).",
         rows: records("results/peers/booksim.csv").iter().map(row).collect(),
     }
 }
@@ -101,9 +106,12 @@ fn lanes() -> Section {
     };
     Section {
         title: "Wormhole switching by lanes",
-        source: "16 flits of buffer an input, parted among its lanes, packets of 20 flits, uniform traffic at load 1. Of BookSim \
-                 2, the simulator of W. Dally and B. Towles's \"Principles and Practices of Interconnection Networks\", one \
-                 seed. The curves that are published of lanes are not held to: results/peers says why.",
+        source: "An input has 16 flits of buffer, divided among its virtual channels (lanes).\n\
+                 Packets have 20 flits, under uniform traffic at load 1. The expected values\n\
+                 are those of BookSim 2, the simulator of\n\
+                 [dally-towles](bibliography.md#dally-towles), with one seed. There are\n\
+                 published curves of virtual channels that are not compared here: results/peers\n\
+                 says why.",
         rows: records("results/peers/lanes.csv").iter().map(row).collect(),
     }
 }

@@ -88,13 +88,18 @@ pub fn section() -> Section {
     ];
     Section {
         title: "Remote memory operations without load",
-        source: "An operation takes one overhead of each kind, the service time (an atomic one also its own) and both ways, of \
-                 the fewest flits each. In the long run bandwidth is that of the link less header and checksum of each packet of \
-                 256 B; of both ways at once, each also carries the other's acknowledgements. Rates are bound by the window over the \
-                 round trip (Little's law), by the gap of a process with one round trip a window, by the gap of the \
-                 adapter, and by the time of an atomic operation at its target. Gaps, overheads and times are assumed: this confirms how they work \
-                 together. For other sizes, distances and windows tests/remote_memory holds the closed forms to the last \
-                 picosecond.",
+        source: "- An operation takes one overhead of each kind, the service time, and both\n\
+                 flights of the fewest flits each. An atomic operation takes its own time too.\n\
+                 - In the long run bandwidth is that of the link, less header and checksum of\n\
+                 each packet of 256 B. If both directions are used, each also carries the\n\
+                 other's acknowledgements.\n\
+                 - Four things bound rates: the window over the round trip (Little's law); the\n\
+                 gap of a process, with one round trip a window; the gap of the adapter; the\n\
+                 time of an atomic operation at its target.\n\
+                 \n\
+                 Gaps, overheads and times are assumed: these rows confirm how they work\n\
+                 together. For other sizes, distances and windows tests/remote_memory compares\n\
+                 the closed forms, to the last picosecond.",
         rows,
     }
 }

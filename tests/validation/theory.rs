@@ -6,38 +6,41 @@ pub fn sections() -> Vec<Section> {
     vec![
         section(
             "A queue at an ejection channel",
-            "31 nodes that send to one are a queue M/D/1: waiting in the mean is rho / (2 (1 - rho)) packet times \
-             (Pollaczek and Khinchine; L. Kleinrock, \"Queueing Systems\", volume 1, section 5.6).",
+            "31 nodes that send to one are a queue M/D/1. The mean wait is rho / (2 (1 -\n\
+             rho)) packet times (Pollaczek and Khinchine;\n\
+             [kleinrock](bibliography.md#kleinrock), section 5.6).",
             "md1",
             "cargo test md1 -- --ignored",
         ),
         section(
             "Switches with input queues",
-            "What a switch with one queue an input passes under full uniform load (M. Karol, M. Hluchyj, S. \
-             Morgan, \"Input versus output queueing on a space-division packet switch\", IEEE Transactions on \
-             Communications 35, 1987, table I).",
+            "The expected value is the throughput of a switch with one queue an input,\n\
+             under full uniform load ([input-queueing](bibliography.md#input-queueing),\n\
+             table I).",
             "switches",
             "cargo test switches_with -- --ignored",
         ),
         section(
             "Switches that share links flit by flit",
-            "Packets of one flit under full uniform load: one queue an input, as above, and a queue an input and output \
-             under iSLIP, which has no head of line that blocks others (N. McKeown, IEEE/ACM Transactions on Networking \
-             7, 1999).",
+            "Packets have one flit, under full uniform load. There are two cases: one queue\n\
+             an input, as above; and a queue for each input and output under iSLIP\n\
+             ([islip](bibliography.md#islip)). In the second case no head of a queue blocks\n\
+             other packets.",
             "flit-switches",
             "cargo test flit_switches -- --ignored",
         ),
         section(
             "Confidence intervals",
-            "95 of a hundred 95% intervals are to hold the mean of a run without end; that mean is taken from \
-             eight runs of 5,000 windows. 93 to 97 are accepted.",
+            "Of a hundred 95% intervals, 95 should hold the mean of a run without end. That\n\
+             mean is taken from eight runs of 5,000 windows. 93 to 97 are accepted.",
             "coverage",
             "cargo test coverage -- --ignored",
         ),
         section(
             "Confidence intervals near saturation",
-            "The same of one queue, a source's, whose mean wait has a closed form: Geo/D/1, rho (D - 1) / (2 (1 - rho)) \
-             slots (H. Takagi, \"Queueing Analysis\", volume 3, section 1.1), with a message of D = 33 slots.",
+            "These are the intervals of one queue, a source's, whose mean wait has a closed\n\
+             form. It is Geo/D/1: rho (D - 1) / (2 (1 - rho)) slots, with a message of D =\n\
+             33 slots ([takagi](bibliography.md#takagi), section 1.1).",
             "queue-coverage",
             "cargo test one_queue -- --ignored",
         ),
@@ -60,8 +63,9 @@ fn adaptive_failures() -> Section {
     }
     Section {
         title: "Adaptive routing with failed cables",
-        source: "In a steady state all that is offered is accepted, whatever has failed: load 0.2 on a 6x6x6 torus. Messages \
-                 are created at random, so it is met nearly.",
+        source: "In a steady state all offered flits are accepted, whatever has failed. The\n\
+                 load is 0.2 on a 6x6x6 torus. Messages are created at random, so the accepted\n\
+                 load meets it nearly.",
         rows,
     }
 }

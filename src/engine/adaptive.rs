@@ -13,8 +13,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::model::Model;
-use super::octet::EIGHT;
 use super::packet::{Origin, Packet, Packets};
+use super::port_block::BLOCK_PORTS;
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::relation::{Related, Views};
 use super::router::{Visit, Walk};
@@ -406,9 +406,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline(always)]
     fn free(&self, now: Tick) -> u16 {
         let mut free = 0;
-        for (place, octet) in S::all(self.octets).iter().take(2).enumerate() {
-            for (number, output) in octet.outputs.iter().enumerate() {
-                free |= u16::from(output.free_at <= now) << (EIGHT * place + number);
+        for (place, block) in S::all(self.blocks).iter().take(2).enumerate() {
+            for (number, output) in block.outputs.iter().enumerate() {
+                free |= u16::from(output.free_at <= now) << (BLOCK_PORTS * place + number);
             }
         }
         free

@@ -4,8 +4,8 @@ use super::credits::Credits;
 use super::flit::Flits;
 use super::lanes::Lanes;
 use super::link::Links;
-use super::octet::{EIGHT, Octet};
 use super::parameters::Parameters;
+use super::port_block::{BLOCK_PORTS, PortBlock};
 use super::ports::{Queue, Router};
 use super::source::{Adapter, Injection, SourceQueue};
 use super::statistics::Statistics;
@@ -60,12 +60,12 @@ fn output_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
     outputs
 }
 
-/// The octets of all routers: each has as many as its outputs or its input ports need.
-fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
+/// The blocks of all routers: each has as many as its outputs or its input ports need.
+fn blocks(fabric: &Fabric, parameters: &Parameters) -> u64 {
     let mut ports = input_ports(fabric, parameters);
     let outputs = output_ports(fabric, parameters);
     ports.iter_mut().zip(outputs).for_each(|(inputs, outputs)| *inputs = outputs.max(*inputs));
-    ports.into_iter().map(|ports| ports.div_ceil(EIGHT as u64)).sum()
+    ports.into_iter().map(|ports| ports.div_ceil(BLOCK_PORTS as u64)).sum()
 }
 
 /// Bytes of an engine's arrays before traffic, about; if there are reads, too; and collective operations, if there are.
@@ -107,7 +107,7 @@ pub fn memory_needed(
     flits
         + turns
         + replays
-        + octets(fabric, parameters) * bytes(size_of::<Octet>())
+        + blocks(fabric, parameters) * bytes(size_of::<PortBlock>())
         + outputs * an_output
         + inputs * lanes.next_power_of_two() * bytes(size_of::<Queue>())
         + (links + injections) * lanes * Credits::A_LANE

@@ -30,18 +30,18 @@
 //! A router's state, here with two input ports and two outputs on one lane:
 //!
 //! ```text
-//!   octet: inputs       queues (input port, lane)              octet: outputs
+//!   block: inputs       queues (input port, lane)              block: outputs
 //!   free_at, feeder     ask, head -> packet -> packet ...      free_at, pointer, stall
 //!   free_at, feeder     ask, head -> packet                    free_at, pointer, stall
 //!
-//!   octet: due[output]   before when it can't grant
+//!   block: due[output]   before when it can't grant
 //!   asking[output]       the queues whose heads want it, a bit each
 //!   arrived              the queues that have got a head since the last visit
 //!   credits, by channel  room: flits free at the far end; returning: credits on their way, with their times
 //! ```
 //!
 //! Ports come in eights: eight times are compared without a branch, and eight of everything that a grant needs lie
-//! together. What a visit does is compiled once for routers of one octet, once for two, and once for any number.
+//! together. What a visit does is compiled once for routers of one block, once for two, and once for any number.
 //!
 //! A part of the network is a range of routers, and each thread simulates one; parts exchange what crosses between
 //! them when a window ends. The same windows are used on one thread, so results don't depend on how many there are.
@@ -52,7 +52,7 @@
 //! | `active` | which routers have something to do |
 //! | `mail`, `rendezvous`, `cut` | parts: what crosses between them, where threads meet, what is in which |
 //! | `model` | all that is in a part |
-//! | `ports`, `octet`, `size` | a router's outputs, input ports and buffers; in eights; small routers |
+//! | `ports`, `block`, `size` | a router's outputs, input ports and buffers; in eights; small routers |
 //! | `visit` | a router taken in hand for a window, and what it sends to others |
 //! | `router` | asking, granting, releasing: docs/model.md, "Router" |
 //! | `adaptive` | the same where packets choose their way on a torus |
@@ -94,9 +94,9 @@ mod message;
 mod model;
 mod network;
 mod observer;
-mod octet;
 mod packet;
 mod parameters;
+mod port_block;
 mod ports;
 mod relation;
 mod rendezvous;

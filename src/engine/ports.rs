@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::octet::{EIGHT, Octet};
+use super::port_block::{BLOCK_PORTS, PortBlock};
 use super::size::Any;
 use super::tick::{NEVER, Tick, rebased};
 use super::whole::Whole;
@@ -29,8 +29,8 @@ pub(super) const NO_PORT: u8 = u8::MAX;
 pub(super) struct Router {
     pub first_output: u32,
     pub first_input: u32,
-    pub first_octet: u32,
-    pub octets: u32,
+    pub first_block: u32,
+    pub blocks: u32,
     pub first_terminal: u32,
     pub outputs: u16,
     pub inputs: u16,
@@ -189,7 +189,7 @@ pub(super) fn place(pair: u32, shift: u32) -> (usize, u8) {
 pub(super) struct Ports {
     pub routers: Vec<Router>,
     /// By router: its outputs and input ports.
-    pub octets: Vec<Octet>,
+    pub blocks: Vec<PortBlock>,
     /// How many outputs there are.
     pub outputs: usize,
     /// By input port, then lane; there may be more places than lanes.
@@ -202,7 +202,7 @@ pub(super) struct Ports {
     pub arrived: Vec<u64>,
     /// How large the routers are.
     pub size: Any,
-    /// How many octets each has, if all are [`Small`](super::size::Small) with as many.
+    /// How many blocks each has, if all are [`Small`](super::size::Small) with as many.
     pub small: Option<u32>,
     pub entries: Vec<Entry>,
     /// By channel whose room is counted: its router, and its number among that router's outputs; [`NONE`] of an
@@ -225,7 +225,7 @@ impl Ports {
         let first_input = cut.first_input(part);
         let mut ports = Self {
             routers: Vec::with_capacity(routers.len()),
-            octets: Vec::new(),
+            blocks: Vec::new(),
             outputs: 0,
             queues: Vec::new(),
             asking: Vec::new(),
@@ -244,12 +244,12 @@ impl Ports {
             let outputs = network.first_output[router as usize + 1] - first;
             let inputs =
                 network.first_input[router as usize]..network.first_input[router as usize + 1];
-            let octets = (outputs as usize).max(inputs.len()).div_ceil(EIGHT);
+            let blocks = (outputs as usize).max(inputs.len()).div_ceil(BLOCK_PORTS);
             ports.routers.push(Router {
                 first_output: narrow::<u32>(ports.outputs),
                 first_input: inputs_before,
-                first_octet: narrow::<u32>(ports.octets.len()),
-                octets: narrow::<u32>(octets),
+                first_block: narrow::<u32>(ports.blocks.len()),
+                blocks: narrow::<u32>(blocks),
                 first_terminal: terminals,
                 outputs: narrow::<u16>(outputs),
                 inputs: narrow::<u16>(inputs.len()),
@@ -257,7 +257,7 @@ impl Ports {
                 transit: narrow::<u16>(network.transit_inputs[router as usize]),
                 next_output: 0,
             });
-            ports.octets.resize(ports.octets.len() + octets, Octet::VACANT);
+            ports.blocks.resize(ports.blocks.len() + blocks, PortBlock::VACANT);
             let number = narrow::<u32>(ports.routers.len()) - 1;
             for output in 0..outputs {
                 let state = ports.new_output(whole, part, router, first + output);
@@ -266,18 +266,18 @@ impl Ports {
             debug_assert_eq!(inputs.start - first_input, inputs_before);
             for (place, input) in inputs.clone().enumerate() {
                 let state = ports.new_input(whole, part, router, input);
-                let first = ports.routers[number as usize].first_octet as usize;
-                ports.octets[first + place / EIGHT].inputs[place % EIGHT] = state;
+                let first = ports.routers[number as usize].first_block as usize;
+                ports.blocks[first + place / BLOCK_PORTS].inputs[place % BLOCK_PORTS] = state;
             }
             inputs_before += narrow::<u32>(inputs.len());
             ports.outputs += outputs as usize;
             terminals += own;
             ports.senders.extend((0..own * injections).map(|_| (number, NONE)));
         }
-        let octets = ports.routers.first().map_or(0, |router| router.octets);
-        let alike = ports.routers.iter().all(|router| router.octets == octets);
+        let blocks = ports.routers.first().map_or(0, |router| router.blocks);
+        let alike = ports.routers.iter().all(|router| router.blocks == blocks);
         let is_small = alike && words == 1 && whole.trees.is_none() && parameters.errors.is_none();
-        ports.small = Some(octets).filter(|_| is_small);
+        ports.small = Some(blocks).filter(|_| is_small);
         ports.queues = vec![Queue::EMPTY; (inputs_before as usize) << shift];
         ports.asking = vec![0; ports.outputs * words];
         ports.escapes = if adaptive { ports.asking.clone() } else { Vec::new() };
@@ -383,47 +383,48 @@ impl Ports {
 
     /// A router's outputs and input ports.
     #[inline(always)]
-    pub(super) fn octets_of(&self, router: &Router) -> &[Octet] {
-        &self.octets[router.first_octet as usize..][..router.octets as usize]
+    pub(super) fn blocks_of(&self, router: &Router) -> &[PortBlock] {
+        &self.blocks[router.first_block as usize..][..router.blocks as usize]
     }
 
     /// A router's output.
     pub(super) fn output_mut(&mut self, router: u32, output: u32) -> &mut Output {
-        let first = self.routers[router as usize].first_octet as usize;
-        &mut self.octets[first + output as usize / EIGHT].outputs[output as usize % EIGHT]
+        let first = self.routers[router as usize].first_block as usize;
+        &mut self.blocks[first + output as usize / BLOCK_PORTS].outputs
+            [output as usize % BLOCK_PORTS]
     }
 
     /// The output of this number among all.
     pub(super) fn output(&self, number: u32) -> &Output {
         let router = self.routers.partition_point(|router| router.first_output <= number) - 1;
-        let Router { first_output, first_octet, .. } = self.routers[router];
+        let Router { first_output, first_block, .. } = self.routers[router];
         let output = (number - first_output) as usize;
-        &self.octets[first_octet as usize + output / EIGHT].outputs[output % EIGHT]
+        &self.blocks[first_block as usize + output / BLOCK_PORTS].outputs[output % BLOCK_PORTS]
     }
 
     /// The input port of this number among all.
     pub(super) fn input(&self, number: u32) -> &Input {
         let router = self.routers.partition_point(|router| router.first_input <= number) - 1;
-        let Router { first_input, first_octet, .. } = self.routers[router];
+        let Router { first_input, first_block, .. } = self.routers[router];
         let input = (number - first_input) as usize;
-        &self.octets[first_octet as usize + input / EIGHT].inputs[input % EIGHT]
+        &self.blocks[first_block as usize + input / BLOCK_PORTS].inputs[input % BLOCK_PORTS]
     }
 
     /// All outputs, in the order of their numbers.
     pub(super) fn outputs(&self) -> impl Iterator<Item = &Output> {
         self.routers.iter().flat_map(|router| {
-            let first = router.first_octet as usize;
-            let octets = &self.octets[first..first + router.octets as usize];
-            let outputs = octets.iter().flat_map(|octet| &octet.outputs);
+            let first = router.first_block as usize;
+            let blocks = &self.blocks[first..first + router.blocks as usize];
+            let outputs = blocks.iter().flat_map(|block| &block.outputs);
             outputs.take(usize::from(router.outputs))
         })
     }
 
     /// Sees to it that an output is looked at by `time`.
     pub(super) fn lower(&mut self, router: u32, output: u32, time: Tick) {
-        let first = self.routers[router as usize].first_octet as usize;
-        let octet = &mut self.octets[first + output as usize / EIGHT];
-        let due = &mut octet.due[output as usize % EIGHT];
+        let first = self.routers[router as usize].first_block as usize;
+        let block = &mut self.blocks[first + output as usize / BLOCK_PORTS];
+        let due = &mut block.due[output as usize % BLOCK_PORTS];
         *due = (*due).min(time);
     }
 
@@ -435,13 +436,13 @@ impl Ports {
 
     pub(super) fn rebase(&mut self, by: Tick) {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
-        for octet in &mut self.octets {
-            octet.due.iter_mut().for_each(move_back);
-            for output in &mut octet.outputs {
+        for block in &mut self.blocks {
+            block.due.iter_mut().for_each(move_back);
+            for output in &mut block.outputs {
                 move_back(&mut output.free_at);
                 move_back(&mut output.since);
             }
-            octet.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
+            block.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
         }
         for queue in &mut self.queues {
             move_back(&mut queue.ask);
@@ -451,7 +452,7 @@ impl Ports {
 
     pub(super) fn memory(&self) -> usize {
         size_of_val(&*self.routers)
-            + size_of_val(&*self.octets)
+            + size_of_val(&*self.blocks)
             + size_of_val(&*self.queues)
             + size_of_val(&*self.asking)
             + size_of_val(&*self.escapes)

@@ -12,8 +12,8 @@ use super::collective::Units;
 use super::credits::{Credit, Credits};
 use super::guide::Guide;
 use super::link::Links;
-use super::octet::{EIGHT, least};
 use super::packet::Packets;
+use super::port_block::{BLOCK_PORTS, least};
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
 use super::sink::Delivery;
 use super::size::Size;
@@ -34,7 +34,7 @@ use crate::units::Picoseconds;
 pub(super) struct Visit<'a, 'f, S: Size> {
     pub size: S,
     pub router: &'a mut Router,
-    pub octets: &'a mut S::Octets,
+    pub blocks: &'a mut S::PortBlocks,
     /// By pair.
     pub queues: &'a mut [Queue],
     /// By output: sets of pairs, so many words each.
@@ -104,7 +104,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.take_arrivals();
         loop {
             let decide_at = if self.choosers.is_some() { *self.decide_at() } else { NEVER };
-            let now = least(S::all(self.octets)).min(decide_at);
+            let now = least(S::all(self.blocks)).min(decide_at);
             if now >= until || self.outbox.is_urgent(self.hosts_answer) {
                 return now;
             }
@@ -127,13 +127,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         now: Tick,
     ) {
         let start = u32::from(self.router.next_output);
-        let words = S::all(self.octets).len().div_ceil(64 / EIGHT);
+        let words = S::all(self.blocks).len().div_ceil(64 / BLOCK_PORTS);
         for step in 0..steps(words) {
             let Stretch { word, mask, turn } = cyclic(start, step, words);
-            let octets = S::all(self.octets)[word * 64 / EIGHT..].iter().take(64 / EIGHT);
+            let blocks =
+                S::all(self.blocks)[word * 64 / BLOCK_PORTS..].iter().take(64 / BLOCK_PORTS);
             let mut due = 0;
-            for (place, octet) in octets.enumerate() {
-                due |= octet.due_at(now) << (EIGHT * place);
+            for (place, block) in blocks.enumerate() {
+                due |= block.due_at(now) << (BLOCK_PORTS * place);
             }
             due = (due & mask).rotate_right(turn);
             while due != 0 {
@@ -147,7 +148,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Before when an output can't grant.
     #[inline(always)]
     pub(super) fn due(&mut self, output: usize) -> &mut Tick {
-        &mut S::octet(self.octets, output).due[output % EIGHT]
+        &mut S::block(self.blocks, output).due[output % BLOCK_PORTS]
     }
 
     /// Sees to it that an output is looked at by `time`.
@@ -159,12 +160,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     #[inline(always)]
     pub(super) fn output(&mut self, output: usize) -> &mut Output {
-        &mut S::octet(self.octets, output).outputs[output % EIGHT]
+        &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS]
     }
 
     #[inline(always)]
     pub(super) fn input(&mut self, input: usize) -> &mut Input {
-        &mut S::octet(self.octets, input).inputs[input % EIGHT]
+        &mut S::block(self.blocks, input).inputs[input % BLOCK_PORTS]
     }
 
     /// The input port and the lane of a pair.
@@ -528,7 +529,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let channel = self.router.first_output + fitted!(output, u32);
         let (input, lane) = self.place(pair);
         let queue = &mut self.queues[pair as usize];
-        let state = &mut S::octet(self.octets, output).outputs[output % EIGHT];
+        let state = &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS];
         let slot = queue.head;
         let packet = &mut self.packets.packets[slot as usize];
         let flits = packet.flits;

@@ -139,7 +139,7 @@ impl Model<'_> {
         if !fits
             || !links_fit
             || !units_fit
-            || ports.octets.len() != self.ports.octets.len()
+            || ports.blocks.len() != self.ports.blocks.len()
             || credits.room.len() != self.credits.room.len()
             || choosers.is_some() != self.choosers.is_some()
         {

@@ -6,7 +6,7 @@
 
 use super::credits::Credit;
 use super::model::Model;
-use super::octet::least;
+use super::port_block::least;
 use super::ports::{AWAY, Ports, Queue};
 use super::router::Visit;
 use super::sink::Delivery;
@@ -101,7 +101,7 @@ impl<'f> Model<'f> {
     fn next_of_router(&self, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
         let next = match &self.flits {
-            None => least(self.ports.octets_of(router)),
+            None => least(self.ports.blocks_of(router)),
             Some(flits) => self.flits_due(flits, number),
         };
         if !self.special {
@@ -124,7 +124,7 @@ impl<'f> Model<'f> {
     pub(super) fn approach_ports(&self, number: u32) {
         let router = &self.ports.routers[number as usize];
         let output = router.first_output as usize;
-        self.ports.octets_of(router).iter().for_each(prefetch);
+        self.ports.blocks_of(router).iter().for_each(prefetch);
         prefetch(&self.ports.asking[output * self.ports.size.words]);
         prefetch(&self.statistics.flits[output * self.whole.lanes.count()]);
         let terminal = router.first_terminal as usize;
@@ -139,8 +139,8 @@ impl<'f> Model<'f> {
     #[inline(never)]
     pub(super) fn approach_heads(&self, number: u32) {
         let router = &self.ports.routers[number as usize];
-        if let Some(octet) = self.ports.octets_of(router).first() {
-            prefetch(&self.credits.room[octet.outputs[0].room as usize]);
+        if let Some(block) = self.ports.blocks_of(router).first() {
+            prefetch(&self.credits.room[block.outputs[0].room as usize]);
         }
         if self.hosts_answer {
             self.approach_host(number, Stage::Next);
@@ -232,16 +232,16 @@ impl<'f> Model<'f> {
     #[inline(always)]
     pub(super) fn hold<S: Size>(&mut self, number: u32, size: S) -> Visit<'_, 'f, S> {
         let (words, shift) = (size.words(), size.shift());
-        let Ports { routers, octets, queues, asking, escapes, arrived, .. } = &mut self.ports;
+        let Ports { routers, blocks, queues, asking, escapes, arrived, .. } = &mut self.ports;
         let router = &mut routers[number as usize];
         let sets = router.first_output as usize * words;
         let sets = sets..sets + usize::from(router.outputs) * words;
         let first = (router.first_input as usize) << shift;
         let pairs = first..first + (usize::from(router.inputs) << shift);
-        let octets = &mut octets[router.first_octet as usize..][..router.octets as usize];
+        let blocks = &mut blocks[router.first_block as usize..][..router.blocks as usize];
         Visit {
             size,
-            octets: S::octets(octets),
+            blocks: S::blocks(blocks),
             queues: &mut queues[pairs],
             asking: &mut asking[sets.clone()],
             escapes: escapes.get_mut(sets).unwrap_or_default(),

@@ -26,7 +26,7 @@ impl Flits {
         match stage {
             Stage::Far => prefetch(router),
             Stage::Near => {
-                ports.octets_of(router).iter().for_each(prefetch);
+                ports.blocks_of(router).iter().for_each(prefetch);
                 queues().iter().for_each(prefetch);
                 outputs().iter().for_each(prefetch);
                 let contenders = state.contenders_of(rules, (number, router));

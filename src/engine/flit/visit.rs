@@ -9,8 +9,8 @@ use crate::engine::adaptive::Choosers;
 use crate::engine::guide::Guide;
 use crate::engine::mail::Mail;
 use crate::engine::model::Model;
-use crate::engine::octet::EIGHT;
 use crate::engine::packet::Packets;
+use crate::engine::port_block::BLOCK_PORTS;
 use crate::engine::ports::{self, Ports, Router};
 use crate::engine::set::bits;
 use crate::engine::statistics::Statistics;
@@ -237,15 +237,15 @@ impl FlitVisit<'_, '_> {
     /// What never changes of an output.
     #[inline(always)]
     pub(super) fn port(&self, output: usize) -> &ports::Output {
-        let octet = self.router.first_octet as usize + output / EIGHT;
-        &self.ports.octets[octet].outputs[output % EIGHT]
+        let block = self.router.first_block as usize + output / BLOCK_PORTS;
+        &self.ports.blocks[block].outputs[output % BLOCK_PORTS]
     }
 
     /// What never changes of an input port.
     #[inline(always)]
     pub(super) fn entry(&self, input: usize) -> &ports::Input {
-        let octet = self.router.first_octet as usize + input / EIGHT;
-        &self.ports.octets[octet].inputs[input % EIGHT]
+        let block = self.router.first_block as usize + input / BLOCK_PORTS;
+        &self.ports.blocks[block].inputs[input % BLOCK_PORTS]
     }
 
     /// The input port and the lane of a queue.

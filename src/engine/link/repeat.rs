@@ -3,8 +3,8 @@
 use super::replay::{Channel, Entry, Fate};
 use super::{Links, News, Notice};
 use crate::engine::credits::Credit;
-use crate::engine::octet::least;
 use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
+use crate::engine::port_block::least;
 use crate::engine::ports::Output;
 use crate::engine::router::{Visit, Walk};
 use crate::engine::sink::Delivery;
@@ -37,7 +37,7 @@ impl<S: Size> Visit<'_, '_, S> {
             let number = self.number as usize;
             let due = self.links().state.due[number];
             let decide_at = if self.choosers.is_some() { *self.decide_at() } else { NEVER };
-            let now = least(S::all(self.octets)).min(due).min(decide_at);
+            let now = least(S::all(self.blocks)).min(due).min(decide_at);
             if now >= until || self.outbox.is_urgent(self.hosts_answer) {
                 return now;
             }

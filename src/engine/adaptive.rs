@@ -52,7 +52,7 @@ pub(super) enum Rule<'f> {
 pub(super) struct ChooserState {
     /// The random numbers of each terminal's packets, if they get any.
     random: Vec<ChaCha8Rng>,
-    /// By router: pairs whose heads are new and have to decide on a detour when they ask.
+    /// By router: input virtual channels whose heads are new and have to decide on a detour when they ask.
     undecided: Vec<u64>,
     /// By router: the outputs by which some heads may leave on an escape channel, a bit each.
     escape_ports: Vec<u16>,
@@ -231,7 +231,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         &mut self.choosers().state.decide_at[number]
     }
 
-    /// The words of the router's pairs whose heads are new.
+    /// The words of the router's input virtual channels whose heads are new.
     fn undecided(&mut self) -> &mut [u64] {
         let words = self.size.words();
         let first = self.number as usize * words;
@@ -239,22 +239,22 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
-    pub(super) fn head_among_choosers(&mut self, pair: u32) {
+    pub(super) fn head_among_choosers(&mut self, input_vc: u32) {
         if self.by_relation() {
-            return self.head_by_relation(pair);
+            return self.head_by_relation(input_vc);
         }
-        let Queue { head: slot, ask, .. } = self.queues[pair as usize];
-        let (_, lane) = self.place(pair);
+        let Queue { head: slot, ask, .. } = self.queues[input_vc as usize];
+        let (_, lane) = self.place(input_vc);
         match step(self.whole, self.adaptive(), self.packets, slot, (self.name, lane)) {
-            Step::Ejection(output) => self.ask(pair, output, lane),
-            Step::Port { output, onto } => self.ask(pair, output, onto),
+            Step::Ejection(output) => self.ask(input_vc, output, lane),
+            Step::Port { output, onto } => self.ask(input_vc, output, onto),
             Step::Decision => {
-                self.undecided()[pair as usize / 64] |= 1 << (pair % 64);
+                self.undecided()[input_vc as usize / 64] |= 1 << (input_vc % 64);
                 let present = self.decide_at();
                 *present = (*present).min(ask);
             }
             Step::Any { options, output, escape } => {
-                self.ask_for_any(pair, options, (output, escape));
+                self.ask_for_any(input_vc, options, (output, escape));
             }
         }
     }
@@ -265,16 +265,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         for word in 0..self.size.words() {
             let mut bits = self.undecided()[word];
             while bits != 0 {
-                let pair = fitted!(word, u32) * 64 + bits.trailing_zeros();
+                let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                let Queue { head: slot, ask, .. } = self.queues[pair as usize];
+                let Queue { head: slot, ask, .. } = self.queues[input_vc as usize];
                 if ask > now {
                     due = due.min(ask);
                     continue;
                 }
-                self.undecided()[word] &= !(1 << (pair % 64));
+                self.undecided()[word] &= !(1 << (input_vc % 64));
                 self.decide(slot, now);
-                self.head_among_choosers(pair);
+                self.head_among_choosers(input_vc);
             }
         }
         *self.decide_at() = due;
@@ -307,34 +307,34 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Lets the head of a buffer ask for every output that leads it on, and for its escape.
-    fn ask_for_any(&mut self, pair: u32, options: u16, (output, escape): (u16, u8)) {
-        let (input, _) = self.place(pair);
+    fn ask_for_any(&mut self, input_vc: u32, options: u16, (output, escape): (u16, u8)) {
+        let (input, _) = self.place(input_vc);
         let injects = self.input(input).injects;
         let bubble = self.whole.bubble_of(injects);
-        let queue = &mut self.queues[pair as usize];
+        let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
         queue.options = options;
         queue.output = output;
         queue.onto = escape;
         let (ask, escape) = (queue.ask, usize::from(queue.output));
         for output in bits(options | 1 << escape) {
-            self.add_asker(output, pair, ask);
+            self.add_asker(output, input_vc, ask);
         }
-        let word = self.word(escape, pair);
-        self.escapes[word] |= 1 << (pair % 64);
+        let word = self.word(escape, input_vc);
+        self.escapes[word] |= 1 << (input_vc % 64);
         *self.escape_ports() |= 1 << escape;
     }
 
     /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
-    pub(super) fn withdraw(&mut self, granted: usize, pair: u32, now: Tick) {
-        let queue = &mut self.queues[pair as usize];
+    pub(super) fn withdraw(&mut self, granted: usize, input_vc: u32, now: Tick) {
+        let queue = &mut self.queues[input_vc as usize];
         let options = std::mem::take(&mut queue.options);
         let escape = usize::from(queue.output);
         for output in bits(options | 1 << escape).filter(|&output| output != granted) {
-            self.stop_asking(output, pair, now);
+            self.stop_asking(output, input_vc, now);
         }
-        let word = self.word(escape, pair);
-        self.escapes[word] &= !(1 << (pair % 64));
+        let word = self.word(escape, input_vc);
+        self.escapes[word] &= !(1 << (input_vc % 64));
         if self.escapes[self.words(escape)].iter().all(|&word| word == 0) {
             *self.escape_ports() &= !(1 << escape);
         }
@@ -342,9 +342,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Takes back the request of the head of a buffer for an output that it doesn't get.
     #[inline(always)]
-    pub(super) fn stop_asking(&mut self, output: usize, pair: u32, now: Tick) {
-        let word = self.word(output, pair);
-        self.asking[word] &= !(1 << (pair % 64));
+    pub(super) fn stop_asking(&mut self, output: usize, input_vc: u32, now: Tick) {
+        let word = self.word(output, input_vc);
+        self.asking[word] &= !(1 << (input_vc % 64));
         // It counts until now among those that wait; then the reason may be another.
         let stall = self.output(output).stall;
         if stall == Stall::OutputBusy as u8 {
@@ -356,8 +356,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Whether the head of a buffer, which could have an output, likes no other better that it could have.
-    pub(super) fn prefers(&mut self, output: usize, pair: u32, now: Tick) -> bool {
-        let Queue { options, head, need, .. } = self.queues[pair as usize];
+    pub(super) fn prefers(&mut self, output: usize, input_vc: u32, now: Tick) -> bool {
+        let Queue { options, head, need, .. } = self.queues[input_vc as usize];
         if options.is_power_of_two() {
             return true;
         }
@@ -370,7 +370,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 rooms[option] = u32::from(room);
             }
         }
-        let (input, _) = self.place(pair);
+        let (input, _) = self.place(input_vc);
         let straight = u32::from(self.input(input).port);
         let drawn = drawn_at(self.name, self.packets.packets[head as usize].note);
         let selection = self.adaptive().rules().selection;
@@ -452,9 +452,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 let asking = self.escapes[words.start + word];
                 let mut bits = (asking & mask & of_set).rotate_right(turn);
                 while bits != 0 {
-                    let pair = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
+                    let input_vc = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;
-                    if self.lets_escape::<RELATED>(output, pair, until, now) {
+                    if self.lets_escape::<RELATED>(output, input_vc, until, now) {
                         return true;
                     }
                 }
@@ -473,8 +473,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let mut latest = None;
         loop {
             latest = self.next_drawn(&self.escapes[self.words(output)], output, latest, now);
-            let Some((_, pair)) = latest else { return false };
-            if self.lets_escape::<RELATED>(output, pair, until, now) {
+            let Some((_, input_vc)) = latest else { return false };
+            if self.lets_escape::<RELATED>(output, input_vc, until, now) {
                 return true;
             }
         }
@@ -486,23 +486,23 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn lets_escape<const RELATED: bool>(
         &mut self,
         output: usize,
-        pair: u32,
+        input_vc: u32,
         until: &mut Tick,
         now: Tick,
     ) -> bool {
         let escape = if RELATED {
-            self.escape_by_relation(output, pair, now)
+            self.escape_by_relation(output, input_vc, now)
         } else {
-            self.escape(output, pair, now)
+            self.escape(output, input_vc, now)
         };
         match escape {
             Ok(lane) => {
                 if RELATED {
-                    self.count_reserve(pair);
-                    self.grant_hop(output, pair, lane, now);
+                    self.count_reserve(input_vc);
+                    self.grant_hop(output, input_vc, lane, now);
                 } else {
-                    self.withdraw(output, pair, now);
-                    self.grant(output, pair, lane, now);
+                    self.withdraw(output, input_vc, now);
+                    self.grant(output, input_vc, lane, now);
                 }
                 true
             }
@@ -515,8 +515,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// The lane in which the head of a buffer can escape by a free output; until when, as far as it is known, there is
     /// none.
-    fn escape(&mut self, output: usize, pair: u32, now: Tick) -> Result<u8, Tick> {
-        let queue = self.queues[pair as usize];
+    fn escape(&mut self, output: usize, input_vc: u32, now: Tick) -> Result<u8, Tick> {
+        let queue = self.queues[input_vc as usize];
         if queue.ask > now {
             return Err(queue.ask);
         }
@@ -526,11 +526,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 return Err(NEVER);
             }
         }
-        let (input, lane) = self.place(pair);
+        let (input, lane) = self.place(input_vc);
         let (input, state) = (*self.input(input), *self.output(output));
         let bubble = escape_bubble(self.whole.bubble, &state, &input, &queue, lane);
         let onto = (queue.onto, queue.flits + bubble, queue.flits);
-        self.obstacle(output, pair, onto, now)
+        self.obstacle(output, input_vc, onto, now)
             .map_or(Ok(queue.onto), |obstacle| Err(obstacle.until))
     }
 }

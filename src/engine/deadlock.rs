@@ -181,7 +181,7 @@ impl<O: Observer> Engine<'_, O> {
         let state = model.ports.output(output);
         let far = &self.parts[state.far_part as usize].model;
         let router = &far.ports.routers[state.far_router as usize];
-        let queue = far.ports.queue(router, u32::from(state.far_pair) + u32::from(lane));
+        let queue = far.ports.queue(router, u32::from(state.far_input_vc) + u32::from(lane));
         (far.schedule.part, narrow::<u32>(queue))
     }
 
@@ -228,18 +228,18 @@ impl<O: Observer> Engine<'_, O> {
         if let Some(flits) = &model.flits {
             return self.flits_waiting(flits, (part, buffer));
         }
-        let pair = place(buffer, model.ports.size.shift);
+        let input_vc = place(buffer, model.ports.size.shift);
         let queue = &model.ports.queues[buffer as usize];
         let source = model.packets.packets[queue.head as usize].source;
-        let input = pair.0 + self.whole.cut.first_input(part) as usize;
+        let input = input_vc.0 + self.whole.cut.first_input(part) as usize;
         let router = self.whole.network.router_of_input[input];
         let wish = model.wishes(buffer)[0];
         let room = (u32::from(wish.need), model.room_due(wish.output, wish.lane));
         let ends = (source, model.destination(router, queue.head));
-        self.named(part, pair, ends, wish.output, room)
+        self.named(part, input_vc, ends, wish.output, room)
     }
 
-    /// A packet that waits in a part's pair of input port and lane, by its ends, for an output of the part, where it needs so
+    /// A packet that waits in a part's input virtual channel, by its ends, for an output of the part, where it needs so
     /// many flits of room and so many are free.
     pub(super) fn named(
         &self,

@@ -50,16 +50,16 @@ impl<O: Observer> Engine<'_, O> {
                 return None;
             }
             let lane = model.sources.injections[number as usize].first_waiting();
-            let pair = ((adapter.input + u32::from(packet.channel)) << model.ports.size.shift)
+            let input_vc = ((adapter.input + u32::from(packet.channel)) << model.ports.size.shift)
                 + u32::from(lane);
-            return Some(self.end_of_chain((part, pair)));
+            return Some(self.end_of_chain((part, input_vc)));
         }
-        let pair = self.pair_of(packet, part, adapter.input + u32::from(packet.channel))?;
-        Some(self.end_of_chain(pair))
+        let input_vc = self.input_vc_of(packet, part, adapter.input + u32::from(packet.channel))?;
+        Some(self.end_of_chain(input_vc))
     }
 
-    /// The pair of input port and lane in which a packet waits that has been injected.
-    fn pair_of(&self, packet: Followed, part: usize, first_input: u32) -> Option<Buffer> {
+    /// The input virtual channel in which a packet waits that has been injected.
+    fn input_vc_of(&self, packet: Followed, part: usize, first_input: u32) -> Option<Buffer> {
         let id = (packet.source, packet.sequence);
         let traces = self.parts.iter().filter_map(|part| part.model.trace.as_ref());
         let latest = traces.filter_map(|trace| trace.latest(id)).max();
@@ -77,22 +77,22 @@ impl<O: Observer> Engine<'_, O> {
         let model = &self.parts[part].model;
         let first = input << model.ports.size.shift;
         let lanes = first..first + narrow::<u32>(self.whole.lanes.count());
-        lanes.map(|pair| (part, pair)).find(|&pair| self.waits_in(pair, id))
+        lanes.map(|input_vc| (part, input_vc)).find(|&input_vc| self.waits_in(input_vc, id))
     }
 
     /// Whether a packet is in a buffer and could go on.
-    fn waits_in(&self, (part, pair): Buffer, id: (u32, u32)) -> bool {
+    fn waits_in(&self, (part, input_vc): Buffer, id: (u32, u32)) -> bool {
         let model = &self.parts[part].model;
         match &model.flits {
-            Some(flits) => flits.has_packet(model, pair, id, model.schedule.tick(self.clock)),
-            None => model.packets_in(pair).any(|slot| {
+            Some(flits) => flits.has_packet(model, input_vc, id, model.schedule.tick(self.clock)),
+            None => model.packets_in(input_vc).any(|slot| {
                 let packet = &model.packets.packets[slot as usize];
                 (packet.source, packet.sequence) == id && model.time(packet.ready) <= self.clock
             }),
         }
     }
 
-    /// Follows from a pair of input port and lane on who waits for whom.
+    /// Follows from an input virtual channel on who waits for whom.
     fn end_of_chain(&self, from: Buffer) -> u32 {
         let mut passed = vec![from];
         loop {
@@ -116,9 +116,9 @@ impl<O: Observer> Engine<'_, O> {
         output + self.whole.cut.first_output(part)
     }
 
-    /// The channel that feeds a pair.
-    pub(super) fn feeder_of(&self, (part, pair): Buffer) -> u32 {
-        let (input, _) = place(pair, self.parts[part].model.ports.size.shift);
+    /// The channel that feeds an input virtual channel.
+    pub(super) fn feeder_of(&self, (part, input_vc): Buffer) -> u32 {
+        let (input, _) = place(input_vc, self.parts[part].model.ports.size.shift);
         self.whole.network.channel_of_input[input + self.whole.cut.first_input(part) as usize]
     }
 
@@ -162,7 +162,7 @@ impl<O: Observer> Engine<'_, O> {
         Next::Channel(channel)
     }
 
-    /// What the flits at the head of a pair's queues wait for, where links are shared flit by flit.
+    /// What the flits at the head of an input virtual channel's queues wait for, where links are shared flit by flit.
     fn next_of_flits(&self, at: Buffer) -> Next {
         match self.flits_held_by(at) {
             None => Next::Channel(self.feeder_of(at)),

@@ -21,9 +21,9 @@ use crate::units::Picoseconds;
 /// A packet on a cable between two parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
-    /// The router that it is on its way to, and the buffer among that router's pairs.
+    /// The router that it is on its way to, and the buffer among that router's input virtual channels.
     pub router: u32,
-    pub pair: u32,
+    pub input_vc: u32,
     pub packet: Packet,
     pub origin: Origin,
     pub rest: [u64; MOST_WORDS],
@@ -107,9 +107,9 @@ impl Packets {
 
 impl Model<'_> {
     /// Sends a packet, whose slot it frees, to a router of another part.
-    pub(super) fn send_away(&mut self, part: u32, router: u32, pair: u32, slot: u32) {
+    pub(super) fn send_away(&mut self, part: u32, router: u32, input_vc: u32, slot: u32) {
         let PacketCrossing { packet, origin, rest } = self.packets.take_away(slot);
-        let crossing = Crossing { router, pair, packet, origin, rest };
+        let crossing = Crossing { router, input_vc, packet, origin, rest };
         self.mail[part as usize].packets.push(crossing);
     }
 
@@ -127,9 +127,9 @@ impl Model<'_> {
         for number in mail.arrived.drain(..) {
             self.sink.forget(from, number);
         }
-        for Crossing { router, pair, packet, origin, rest } in mail.packets.drain(..) {
+        for Crossing { router, input_vc, packet, origin, rest } in mail.packets.drain(..) {
             let slot = self.packets.take_in(&PacketCrossing { packet, origin, rest });
-            self.join(router, pair, slot);
+            self.join(router, input_vc, slot);
         }
         for notice in mail.notices.drain(..) {
             self.take_notice(&notice);

@@ -13,7 +13,7 @@ use super::tick::Tick;
 use crate::routing::Routes;
 use crate::topology::Fabric;
 
-/// The most buffers (pairs of input port and virtual channel) of a router: they are numbered in 16 bits, and
+/// The most buffers (input virtual channels of input port and virtual channel) of a router: they are numbered in 16 bits, and
 /// the number behind the last one is used too.
 pub const MOST_BUFFERS: u64 = u16::MAX as u64;
 

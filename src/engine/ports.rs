@@ -2,7 +2,7 @@
 //!
 //! Numbers are a part's own and count from its first router. A router's outputs are its network channels in the
 //! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
-//! channels, then those of injection channels; a pair is a buffer of an input port, by port, then lane.
+//! channels, then those of injection channels; an input virtual channel is a buffer of an input port, by port, then lane.
 
 use serde::{Deserialize, Serialize};
 
@@ -65,10 +65,10 @@ pub(super) struct Output {
     /// Whether what it is granted to is sent to the next router at once, or by a link that sends again.
     pub hands_on: bool,
     pub repeats: bool,
-    /// The pair at which the search for the next packet starts.
+    /// The input virtual channel at which the search for the next packet starts.
     pub pointer: u16,
-    /// Its place in the far router's pairs, in the lowest lane.
-    pub far_pair: u16,
+    /// Its place in the far router's input virtual channels, in the lowest lane.
+    pub far_input_vc: u16,
     /// The far router's part, and its number there; [`NONE`] at a vacant port and of an ejection channel.
     pub far_part: u32,
     pub far_router: u32,
@@ -90,7 +90,7 @@ impl Output {
         hands_on: false,
         repeats: false,
         pointer: 0,
-        far_pair: 0,
+        far_input_vc: 0,
         far_part: NONE,
         far_router: NONE,
         room: 0,
@@ -178,10 +178,10 @@ pub(super) struct Entry {
     pub room: u32,
 }
 
-/// The input port and the lane of a pair, or of a buffer.
+/// The input port and the lane of an input virtual channel, or of a buffer.
 #[inline(always)]
-pub(super) fn place(pair: u32, shift: u32) -> (usize, u8) {
-    ((pair >> shift) as usize, fitted!(pair & ((1 << shift) - 1), u8))
+pub(super) fn place(input_vc: u32, shift: u32) -> (usize, u8) {
+    ((input_vc >> shift) as usize, fitted!(input_vc & ((1 << shift) - 1), u8))
 }
 
 /// All ports of a part.
@@ -194,11 +194,11 @@ pub(super) struct Ports {
     pub outputs: usize,
     /// By input port, then lane; there may be more places than lanes.
     pub queues: Vec<Queue>,
-    /// By output: the pairs whose heads ask for it now or soon, a bit each.
+    /// By output: the input virtual channels whose heads ask for it now or soon, a bit each.
     pub asking: Vec<u64>,
-    /// By output: the pairs whose heads may leave by it on an escape channel; empty unless packets choose their way.
+    /// By output: the input virtual channels whose heads may leave by it on an escape channel; empty unless packets choose their way.
     pub escapes: Vec<u64>,
-    /// By router: pairs that have got a head since it was visited.
+    /// By router: input virtual channels that have got a head since it was visited.
     pub arrived: Vec<u64>,
     /// How large the routers are.
     pub size: Any,
@@ -316,7 +316,7 @@ impl Ports {
             output.room = self.next_room(whole);
             debug_assert_eq!(whole.room_of_channel(part, channel), output.room);
             self.senders.push((own, port));
-            output.far_pair =
+            output.far_input_vc =
                 narrow::<u16>((input - network.first_input[far as usize]) << self.size.shift);
             output.far_router = far - cut.first_router(far_part);
             output.far_part = narrow::<u32>(far_part);
@@ -428,10 +428,10 @@ impl Ports {
         *due = (*due).min(time);
     }
 
-    /// The buffer of a router's pair.
+    /// The buffer of a router's input virtual channel.
     #[inline]
-    pub(super) fn queue(&self, router: &Router, pair: u32) -> usize {
-        ((router.first_input << self.size.shift) + pair) as usize
+    pub(super) fn queue(&self, router: &Router, input_vc: u32) -> usize {
+        ((router.first_input << self.size.shift) + input_vc) as usize
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {

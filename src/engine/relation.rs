@@ -295,68 +295,68 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Where the head of a buffer is bound for.
-    fn address(&self, pair: u32) -> Address {
-        let queue = &self.queues[pair as usize];
+    fn address(&self, input_vc: u32) -> Address {
+        let queue = &self.queues[input_vc as usize];
         self.packets.packets[queue.head as usize].way.into()
     }
 
     /// The hops that the head of a buffer may take, by port: their places in the relation.
     #[inline(always)]
-    fn ports_of(&self, pair: u32) -> Range<usize> {
-        self.related().ports(self.queues[pair as usize].hops)
+    fn ports_of(&self, input_vc: u32) -> Range<usize> {
+        self.related().ports(self.queues[input_vc as usize].hops)
     }
 
     /// How many hops there are in a list by port, and the one that is preferred of equal ones.
     #[inline]
-    fn first_of(&self, pair: u32, ports: Range<usize>) -> (usize, usize) {
+    fn first_of(&self, input_vc: u32, ports: Range<usize>) -> (usize, usize) {
         let related = self.related();
         let Some(last) = ports.last().map(|place| related.port(place)) else { return (0, 0) };
         let hops = usize::from(last.first) + (last.lanes | last.reserve).count_ones() as usize;
-        let head = self.queues[pair as usize].head;
+        let head = self.queues[input_vc as usize].head;
         let drawn = self.packets.packets[head as usize].note;
         (hops, related.first(self.name, drawn, hops))
     }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
-    pub(super) fn head_by_relation(&mut self, pair: u32) {
-        let Address { destination, class, ejection } = self.address(pair);
+    pub(super) fn head_by_relation(&mut self, input_vc: u32) {
+        let Address { destination, class, ejection } = self.address(input_vc);
         let end = self.whole.end(destination);
         if end.router == self.name {
-            let (_, lane) = self.place(pair);
-            return self.ask(pair, end.ejection + ejection, lane);
+            let (_, lane) = self.place(input_vc);
+            return self.ask(input_vc, end.ejection + ejection, lane);
         }
-        let (input, lane) = self.place(pair);
+        let (input, lane) = self.place(input_vc);
         let injects = self.input(input).injects;
         let input = self.router.first_input as usize + input;
         let list = self.related().list(self.name, (input, lane), (end, class));
         let bubble = self.whole.bubble_of(injects);
-        let queue = &mut self.queues[pair as usize];
+        let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
         queue.options = BY_RELATION;
         queue.hops = list;
         let ask = queue.ask;
-        for place in self.ports_of(pair) {
+        for place in self.ports_of(input_vc) {
             let hops = self.related().port(place);
             let output = usize::from(hops.port);
-            self.add_asker(output, pair, ask);
+            self.add_asker(output, input_vc, ask);
             if hops.reserve != 0 {
-                let word = self.word(output, pair);
-                self.escapes[word] |= 1 << (pair % 64);
+                let word = self.word(output, input_vc);
+                self.escapes[word] |= 1 << (input_vc % 64);
             }
         }
     }
 
     /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
-    pub(super) fn withdraw_hops(&mut self, granted: usize, pair: u32, now: Tick) {
-        for place in self.ports_of(pair) {
+    pub(super) fn withdraw_hops(&mut self, granted: usize, input_vc: u32, now: Tick) {
+        for place in self.ports_of(input_vc) {
             let output = usize::from(self.related().port(place).port);
-            let word = self.word(output, pair);
-            self.escapes[word] &= !(1 << (pair % 64));
+            let word = self.word(output, input_vc);
+            self.escapes[word] &= !(1 << (input_vc % 64));
             if output != granted {
-                self.stop_asking(output, pair, now);
+                self.stop_asking(output, input_vc, now);
             }
         }
-        self.queues[pair as usize].options = 0;
+        self.queues[input_vc as usize].options = 0;
     }
 
     /// Serves the outputs that are due, in three walks, in cyclic order from behind the latest grant before this
@@ -413,12 +413,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     pub(super) fn look_at_hops(
         &mut self,
         output: usize,
-        pair: u32,
+        input_vc: u32,
         (walk, blocked): (Walk, &mut Blocked),
         now: Tick,
     ) -> bool {
-        let Queue { need, flits, .. } = self.queues[pair as usize];
-        let ports = self.ports_of(pair);
+        let Queue { need, flits, .. } = self.queues[input_vc as usize];
+        let ports = self.ports_of(input_vc);
         let here =
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
@@ -435,18 +435,18 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         // There is room in some lane: what others lack does not matter.
         let lane = fitted!(open.trailing_zeros(), u8);
-        if let Some(obstacle) = self.obstacle(output, pair, (lane, need, flits), now) {
+        if let Some(obstacle) = self.obstacle(output, input_vc, (lane, need, flits), now) {
             blocked.add(&obstacle);
             return false;
         }
-        let first = self.first_of(pair, ports.clone());
+        let first = self.first_of(input_vc, ports.clone());
         let best = match walk {
             Walk::Preferred => self.best(ports, first, needs, now),
             Walk::Any => self.best(here..here + 1, first, needs, now),
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
-                self.grant_hop(output, pair, hop.lane, now);
+                self.grant_hop(output, input_vc, hop.lane, now);
                 true
             }
             _ => {
@@ -507,15 +507,15 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Whether a hop of the head of a buffer that is no reserve has room for its flits, by an output that is free or not.
     #[inline(always)]
-    fn fits_elsewhere(&mut self, pair: u32, flits: u16, now: Tick) -> bool {
+    fn fits_elsewhere(&mut self, input_vc: u32, flits: u16, now: Tick) -> bool {
         let Views { state, ref heads, .. } = *self.views();
-        let (known, fits) = heads[pair as usize];
+        let (known, fits) = heads[input_vc as usize];
         if known == state {
             return fits;
         }
         let [_, entering] = self.whole.needs(flits, flits);
         let lanes = fitted!((1_u32 << self.whole.lanes.count()) - 1, u16);
-        let fits = self.ports_of(pair).any(|place| {
+        let fits = self.ports_of(input_vc).any(|place| {
             let of_port = self.related().port(place);
             let view = self.view(usize::from(of_port.port), now);
             if view.flits != flits {
@@ -525,14 +525,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             of_port.lanes & !enters & view.fits != 0
                 || enters != 0 && view.open(enters, entering) != 0
         });
-        self.views().heads[pair as usize] = (state, fits);
+        self.views().heads[input_vc as usize] = (state, fits);
         fits
     }
 
     /// Sends the head of a buffer, which chooses, through a free output, into a lane that has room.
-    pub(super) fn grant_hop(&mut self, output: usize, pair: u32, lane: u8, now: Tick) {
-        self.withdraw_hops(output, pair, now);
-        self.grant(output, pair, lane, now);
+    pub(super) fn grant_hop(&mut self, output: usize, input_vc: u32, lane: u8, now: Tick) {
+        self.withdraw_hops(output, input_vc, now);
+        self.grant(output, input_vc, lane, now);
         // There is less room behind it now.
         let views = self.views();
         views.outputs[output].allocation = 0;
@@ -540,9 +540,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Counts a hop of its reserve that the head of a buffer takes, where that matters.
-    pub(super) fn count_reserve(&mut self, pair: u32) {
+    pub(super) fn count_reserve(&mut self, input_vc: u32) {
         if self.related().has_ring() {
-            let slot = self.queues[pair as usize].head;
+            let slot = self.queues[input_vc as usize].head;
             self.packets.packets[slot as usize].count_reserve();
         }
     }
@@ -552,27 +552,27 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     pub(super) fn escape_by_relation(
         &mut self,
         output: usize,
-        pair: u32,
+        input_vc: u32,
         now: Tick,
     ) -> Result<u8, Tick> {
-        let Queue { ask, need, flits, .. } = self.queues[pair as usize];
+        let Queue { ask, need, flits, .. } = self.queues[input_vc as usize];
         if ask > now {
             return Err(ask);
         }
-        if self.fits_elsewhere(pair, flits, now) {
+        if self.fits_elsewhere(input_vc, flits, now) {
             // It is served there, or what it waits for there has the router look again.
             return Err(NEVER);
         }
-        let ports = self.ports_of(pair);
+        let ports = self.ports_of(input_vc);
         let here =
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = self.related().port(here.expect("it asks for none but those of its hops"));
-        let (hops, first) = self.first_of(pair, ports);
+        let (hops, first) = self.first_of(input_vc, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
         let needs = self.whole.needs(need, flits);
         for lane in lanes_in(here.reserve) {
             let need = here.need(lane, needs);
-            match self.obstacle(output, pair, (lane, need, flits), now) {
+            match self.obstacle(output, input_vc, (lane, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {
                     let room = self.view(output, now).room[usize::from(lane)];

@@ -29,15 +29,15 @@ use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// A router in hand: its own state, and what the routers of its part share. Outputs, input ports, and pairs of an
+/// A router in hand: its own state, and what the routers of its part share. Outputs, input ports, and input virtual channels of an
 /// input port and a lane have numbers of the router's own.
 pub(super) struct Visit<'a, 'f, S: Size> {
     pub size: S,
     pub router: &'a mut Router,
     pub blocks: &'a mut S::PortBlocks,
-    /// By pair.
+    /// By input virtual channel.
     pub queues: &'a mut [Queue],
-    /// By output: sets of pairs, so many words each.
+    /// By output: sets of input virtual channels, so many words each.
     pub asking: &'a mut [u64],
     pub escapes: &'a mut [u64],
     pub arrived: &'a mut [u64],
@@ -168,22 +168,22 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         &mut S::block(self.blocks, input).inputs[input % BLOCK_PORTS]
     }
 
-    /// The input port and the lane of a pair.
+    /// The input port and the lane of an input virtual channel.
     #[inline(always)]
-    pub(super) fn place(&self, pair: u32) -> (usize, u8) {
-        place(pair, self.size.shift())
+    pub(super) fn place(&self, input_vc: u32) -> (usize, u8) {
+        place(input_vc, self.size.shift())
     }
 
-    /// The words of the set of pairs that ask for an output.
+    /// The words of the set of input virtual channels that ask for an output.
     #[inline(always)]
     pub(super) fn words(&self, output: usize) -> Range<usize> {
         output * self.size.words()..(output + 1) * self.size.words()
     }
 
-    /// The word of such a set in which a pair is.
+    /// The word of such a set in which an input virtual channel is.
     #[inline(always)]
-    pub(super) fn word(&self, output: usize, pair: u32) -> usize {
-        output * self.size.words() + pair as usize / 64
+    pub(super) fn word(&self, output: usize, input_vc: u32) -> usize {
+        output * self.size.words() + input_vc as usize / 64
     }
 
     /// Lets the heads that have come to empty buffers since the last visit ask.
@@ -192,50 +192,51 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         for word in 0..self.size.words() {
             let mut bits = std::mem::take(&mut self.arrived[word]);
             while bits != 0 {
-                let pair = fitted!(word, u32) * 64 + bits.trailing_zeros();
+                let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                self.head(pair);
+                self.head(input_vc);
             }
         }
     }
 
     /// A packet has become the head of a buffer: it asks for its next output, now or later.
     #[inline(always)]
-    pub(super) fn head(&mut self, pair: u32) {
-        let queue = &mut self.queues[pair as usize];
+    pub(super) fn head(&mut self, input_vc: u32) {
+        let queue = &mut self.queues[input_vc as usize];
         let packet = &self.packets.packets[queue.head as usize];
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
         let (source, way, passed) = (packet.source, packet.way, packet.note);
         if self.special {
-            return self.head_specially(pair);
+            return self.head_specially(input_vc);
         }
-        self.head_by_route(pair, (source, way, passed));
+        self.head_by_route(input_vc, (source, way, passed));
     }
 
     /// The same where some packets choose their way, or are combined and replicated, or bad copies.
-    fn head_specially(&mut self, pair: u32) {
+    fn head_specially(&mut self, input_vc: u32) {
         if self.links.is_some() {
-            let slot = self.queues[pair as usize].head;
-            if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(pair) {
+            let slot = self.queues[input_vc as usize].head;
+            if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(input_vc)
+            {
                 return;
             }
         }
-        if self.units.is_some() && self.is_collective(pair) {
-            return self.head_of_collective(pair);
+        if self.units.is_some() && self.is_collective(input_vc) {
+            return self.head_of_collective(input_vc);
         }
         if self.choosers.is_some() {
-            return self.head_among_choosers(pair);
+            return self.head_among_choosers(input_vc);
         }
-        let packet = &self.packets.packets[self.queues[pair as usize].head as usize];
+        let packet = &self.packets.packets[self.queues[input_vc as usize].head as usize];
         let (source, way, passed) = (packet.source, packet.way, packet.note);
-        self.head_by_route(pair, (source, way, passed));
+        self.head_by_route(input_vc, (source, way, passed));
     }
 
     /// The same of a packet of this source whose way is written in it or looked up.
     #[inline(always)]
-    fn head_by_route(&mut self, pair: u32, (source, way, passed): (u32, Way, u16)) {
-        let (input, lane) = self.place(pair);
+    fn head_by_route(&mut self, input_vc: u32, (source, way, passed): (u32, Way, u16)) {
+        let (input, lane) = self.place(input_vc);
         let (output, onto) = match self.guide {
             None => {
                 let output = self.whole.code.output(way);
@@ -252,16 +253,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 guide.look_up(self.whole, self.name, packet, (came, lane))
             }
         };
-        self.ask(pair, output, onto);
+        self.ask(input_vc, output, onto);
     }
 
     /// The head of a buffer asks for one output, onto a lane.
     #[inline(always)]
-    pub(super) fn ask(&mut self, pair: u32, output: u16, onto: u8) {
-        let (input, _) = self.place(pair);
+    pub(super) fn ask(&mut self, input_vc: u32, output: u16, onto: u8) {
+        let (input, _) = self.place(input_vc);
         let straight = self.input(input).straight;
         let in_ring = self.output(usize::from(output)).in_ring;
-        let queue = &mut self.queues[pair as usize];
+        let queue = &mut self.queues[input_vc as usize];
         // No branch: which of them it is can't be foreseen.
         let enters = in_ring & (straight != output);
         queue.need = queue.flits + self.whole.bubble * u16::from(enters);
@@ -269,14 +270,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         queue.output = output;
         queue.onto = onto;
         let ask = queue.ask;
-        self.add_asker(usize::from(output), pair, ask);
+        self.add_asker(usize::from(output), input_vc, ask);
     }
 
     /// Notes that the head of a buffer asks for an output from some time on.
     #[inline(always)]
-    pub(super) fn add_asker(&mut self, output: usize, pair: u32, ask: Tick) {
-        let word = self.word(output, pair);
-        self.asking[word] |= 1 << (pair % 64);
+    pub(super) fn add_asker(&mut self, output: usize, input_vc: u32, ask: Tick) {
+        let word = self.word(output, input_vc);
+        self.asking[word] |= 1 << (input_vc % 64);
         let state = self.output(output);
         // No branch here either.
         let waits = if state.stall == Stall::OutputBusy as u8 { ask } else { NEVER };
@@ -362,15 +363,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let mut latest = None;
         loop {
             latest = self.next_drawn(&self.asking[self.words(output)], output, latest, now);
-            let Some((_, pair)) = latest else { return false };
-            let stretch = Stretch { word: pair as usize / 64, mask: 1 << (pair % 64), turn: 0 };
+            let Some((_, input_vc)) = latest else { return false };
+            let stretch =
+                Stretch { word: input_vc as usize / 64, mask: 1 << (input_vc % 64), turn: 0 };
             if self.look_along::<RELATED, COLLECTIVE>(output, (stretch, walk), blocked, now) {
                 return true;
             }
         }
     }
 
-    /// Of a set of pairs the one that comes behind `latest` in the order that is drawn for an output and an instant, with
+    /// Of a set of input virtual channels the one that comes behind `latest` in the order that is drawn for an output and an instant, with
     /// its number there; at first there is no latest.
     pub(super) fn next_drawn(
         &self,
@@ -381,14 +383,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     ) -> Option<(u64, u32)> {
         let time = self.time(now);
         let mut next = None;
-        for (word, &pairs) in (0..).zip(set) {
-            let mut bits = pairs;
+        for (word, &input_vcs) in (0..).zip(set) {
+            let mut bits = input_vcs;
             while bits != 0 {
-                let pair = word * 64 + bits.trailing_zeros();
+                let input_vc = word * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                let (input, lane) = self.place(pair);
+                let (input, lane) = self.place(input_vc);
                 let asker = (input, self.whole.lanes.drawn_number(lane));
-                let drawn = Some((drawn(time, (self.name, output), asker), pair));
+                let drawn = Some((drawn(time, (self.name, output), asker), input_vc));
                 if drawn > latest && (next.is_none() || drawn < next) {
                     next = drawn;
                 }
@@ -397,7 +399,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         next
     }
 
-    /// The ranges of pairs that are served one after the other.
+    /// The ranges of input virtual channels that are served one after the other.
     #[inline]
     pub(super) fn turns(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
         let transit = match self.whole.parameters.arbitration {
@@ -422,16 +424,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let asking = self.asking[output * self.size.words() + stretch.word];
         let mut bits = (asking & stretch.mask).rotate_right(stretch.turn);
         while bits != 0 {
-            let pair =
+            let input_vc =
                 fitted!(stretch.word, u32) * 64 + (bits.trailing_zeros() + stretch.turn) % 64;
             bits &= bits - 1;
-            let &Queue { ask, options, onto, need, flits, .. } = &self.queues[pair as usize];
+            let &Queue { ask, options, onto, need, flits, .. } = &self.queues[input_vc as usize];
             if ask > now {
                 blocked.until = blocked.until.min(ask);
                 continue;
             }
-            if COLLECTIVE && self.is_collective(pair) {
-                if self.look_at_copy(output, pair, blocked, now) {
+            if COLLECTIVE && self.is_collective(input_vc) {
+                if self.look_at_copy(output, input_vc, blocked, now) {
                     return true;
                 }
                 continue;
@@ -442,22 +444,22 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 continue;
             }
             if RELATED && chooses {
-                if self.look_at_hops(output, pair, (walk, blocked), now) {
+                if self.look_at_hops(output, input_vc, (walk, blocked), now) {
                     return true;
                 }
                 continue;
             }
             let onto = if chooses { self.whole.channels.adaptive } else { onto };
-            match self.obstacle(output, pair, (onto, need, flits), now) {
+            match self.obstacle(output, input_vc, (onto, need, flits), now) {
                 None => {
                     if chooses {
-                        if walk == Walk::Preferred && !self.prefers(output, pair, now) {
+                        if walk == Walk::Preferred && !self.prefers(output, input_vc, now) {
                             blocked.passed_over = true;
                             continue;
                         }
-                        self.withdraw(output, pair, now);
+                        self.withdraw(output, input_vc, now);
                     }
-                    self.grant(output, pair, onto, now);
+                    self.grant(output, input_vc, onto, now);
                     return true;
                 }
                 Some(obstacle) => blocked.add(&obstacle),
@@ -471,7 +473,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     pub(super) fn obstacle(
         &mut self,
         output: usize,
-        pair: u32,
+        input_vc: u32,
         (onto, need, flits): (u8, u16, u16),
         now: Tick,
     ) -> Option<Obstacle> {
@@ -484,7 +486,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 return Some(obstacle);
             }
         }
-        let (input, _) = self.place(pair);
+        let (input, _) = self.place(input_vc);
         let mut until = self.input(input).free_at;
         if until > now && self.whole.parameters.crossbar_speedup > 1 {
             until = self.input_free_at(input, now);
@@ -523,12 +525,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Sends the head of a buffer through a free output, onto a lane that has room.
     #[inline(always)]
-    pub(super) fn grant(&mut self, output: usize, pair: u32, onto: u8, now: Tick) {
+    pub(super) fn grant(&mut self, output: usize, input_vc: u32, onto: u8, now: Tick) {
         self.end_stall(output, now);
         self.router.next_output = fitted!(output, u16) + 1;
         let channel = self.router.first_output + fitted!(output, u32);
-        let (input, lane) = self.place(pair);
-        let queue = &mut self.queues[pair as usize];
+        let (input, lane) = self.place(input_vc);
+        let queue = &mut self.queues[input_vc as usize];
         let state = &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS];
         let slot = queue.head;
         let packet = &mut self.packets.packets[slot as usize];
@@ -549,7 +551,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.counters.grants += 1;
         self.statistics.sent(channel, onto, flits);
         state.free_at = released;
-        state.pointer = fitted!(pair, u16) + 1;
+        state.pointer = fitted!(input_vc, u16) + 1;
         state.stall = Stall::OutputBusy as u8;
         if state.hands_on {
             self.credits.room[(state.room + u32::from(onto)) as usize] -= flits;
@@ -557,7 +559,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 slot,
                 part: state.far_part,
                 router: state.far_router,
-                pair: u32::from(state.far_pair) + u32::from(onto),
+                input_vc: u32::from(state.far_input_vc) + u32::from(onto),
             });
             self.go_on(output, slot, arrives);
         } else if state.repeats {
@@ -570,19 +572,19 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let &mut Input { feeder, injects, timing, .. } = input;
         let credit = Credit { time: released + self.whole.timing(timing).back, flits };
         if injects {
-            self.return_to_terminal(pair, feeder, credit, now);
+            self.return_to_terminal(input_vc, feeder, credit, now);
         } else if had_room {
             self.outbox.returned.push(Returned { feeder, lane, credit });
         }
 
         // The other packets that ask for it, and the one behind it.
-        let word = self.word(output, pair);
-        self.asking[word] &= !(1 << (pair % 64));
+        let word = self.word(output, input_vc);
+        self.asking[word] &= !(1 << (input_vc % 64));
         let since = self.waited_for_since(output, now);
         self.output(output).since = since;
         *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };
         if !is_empty {
-            self.head(pair);
+            self.head(input_vc);
         }
     }
 
@@ -608,8 +610,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Sends credits to an injection channel of the router's own.
     #[inline(always)]
-    pub(super) fn return_to_terminal(&mut self, pair: u32, feeder: u32, credit: Credit, now: Tick) {
-        let (input, lane) = self.place(pair);
+    pub(super) fn return_to_terminal(
+        &mut self,
+        input_vc: u32,
+        feeder: u32,
+        credit: Credit,
+        now: Tick,
+    ) {
+        let (input, lane) = self.place(input_vc);
         if self.credits.send(feeder + u32::from(lane), credit, now) {
             let channels = self.whole.parameters.injection_channels;
             let own = fitted!(input, u32) - u32::from(self.router.transit);

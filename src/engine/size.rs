@@ -17,14 +17,14 @@ pub(super) trait Size: Copy {
     /// The block in which a port is.
     fn block(blocks: &mut Self::PortBlocks, port: usize) -> &mut PortBlock;
 
-    /// Words of a set of pairs of an input port and a lane.
+    /// Words of a set of input virtual channels.
     fn words(self) -> usize;
 
-    /// By how many bits the input port is shifted in a pair's number; the lane is in these bits.
+    /// By how many bits the input port is shifted in an input virtual channel's number; the lane is in these bits.
     fn shift(self) -> u32;
 }
 
-/// At most `N` times eight outputs and as many input ports, and at most 64 pairs of an input port and a lane.
+/// At most `N` times eight outputs and as many input ports, and at most 64 input virtual channels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Small<const N: usize> {
     pub shift: u32,

@@ -111,7 +111,7 @@ pub(super) struct Sources {
     pub notes: Slots<Note>,
     /// The packing that was looked for last: most messages of a load are of one size.
     packing: Packing,
-    /// By terminal, if its packets take the paths of a pair in turn: for each router the number of the next one.
+    /// By terminal, if its packets take the paths of a source and a destination in turn: for each router the number of the next one.
     turns: Vec<Vec<u8>>,
     /// Whether the sources hold back their packets.
     pub paused: bool,
@@ -359,7 +359,7 @@ impl Model<'_> {
                 };
                 whole.lanes.lane(first_lane(table, whole, adapter.name, destination))
             }
-            // Packets of a pair keep their order, and those of others have lanes of their own.
+            // Packets of one source and destination keep their order, and those of others have lanes of their own.
             (_, Routes::Relation(_) | Routes::Paths(_)) => {
                 fitted!(destination % fitted!(whole.lanes.count(), u32), u8)
             }

@@ -111,9 +111,9 @@ impl<S: Size> Visit<'_, '_, S> {
         for word in 0..self.size.words() {
             let mut bits = self.asking[output * self.size.words() + word];
             while bits != 0 {
-                let pair = word * 64 + bits.trailing_zeros() as usize;
+                let input_vc = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                first = first.min(self.queues[pair].ask);
+                first = first.min(self.queues[input_vc].ask);
             }
         }
         first.max(now)

@@ -22,10 +22,10 @@ const LEAD: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub slot: u32,
-    /// The router's part, its number there, and the buffer among its pairs.
+    /// The router's part, its number there, and the buffer among its input virtual channels.
     pub part: u32,
     pub router: u32,
-    pub pair: u32,
+    pub input_vc: u32,
 }
 
 /// Credits on their way to another router.
@@ -168,11 +168,11 @@ impl<'f> Model<'f> {
     fn for_each_arrival(&self, number: u32, see: impl Fn(&Queue)) {
         let words = self.ports.size.words;
         let arrived = &self.ports.arrived[number as usize * words..][..words];
-        for (word, &pairs) in (0..).zip(arrived) {
-            let mut bits = pairs;
+        for (word, &input_vcs) in (0..).zip(arrived) {
+            let mut bits = input_vcs;
             while bits != 0 {
-                let pair = word * 64 + bits.trailing_zeros();
-                let queue = self.ports.queue(&self.ports.routers[number as usize], pair);
+                let input_vc = word * 64 + bits.trailing_zeros();
+                let queue = self.ports.queue(&self.ports.routers[number as usize], input_vc);
                 see(&self.ports.queues[queue]);
                 bits &= bits - 1;
             }
@@ -191,11 +191,11 @@ impl<'f> Model<'f> {
             self.schedule.active.approach(router);
         }
         if let Some(nearer) = place.checked_sub(LEAD / 2)
-            && let Some(&Sent { router, pair, part, .. }) = self.outbox.sent.get(nearer)
+            && let Some(&Sent { router, input_vc, part, .. }) = self.outbox.sent.get(nearer)
             && part as usize == self.schedule.part
         {
             let router = &self.ports.routers[router as usize];
-            prefetch(&self.ports.queues[self.ports.queue(router, pair)]);
+            prefetch(&self.ports.queues[self.ports.queue(router, input_vc)]);
         }
         if let Some(&Returned { feeder, lane, .. }) = self.outbox.returned.get(place)
             && feeder & AWAY == 0
@@ -237,12 +237,12 @@ impl<'f> Model<'f> {
         let sets = router.first_output as usize * words;
         let sets = sets..sets + usize::from(router.outputs) * words;
         let first = (router.first_input as usize) << shift;
-        let pairs = first..first + (usize::from(router.inputs) << shift);
+        let input_vcs = first..first + (usize::from(router.inputs) << shift);
         let blocks = &mut blocks[router.first_block as usize..][..router.blocks as usize];
         Visit {
             size,
             blocks: S::blocks(blocks),
-            queues: &mut queues[pairs],
+            queues: &mut queues[input_vcs],
             asking: &mut asking[sets.clone()],
             escapes: escapes.get_mut(sets).unwrap_or_default(),
             arrived: &mut arrived[number as usize * words..][..words],
@@ -299,11 +299,11 @@ impl<'f> Model<'f> {
                 self.approach_delivery(step);
             }
             let Some(place) = step.checked_sub(lead) else { continue };
-            let Sent { slot, part, router, pair } = self.outbox.sent[place];
+            let Sent { slot, part, router, input_vc } = self.outbox.sent[place];
             if part as usize == self.schedule.part {
-                self.join(router, pair, slot);
+                self.join(router, input_vc, slot);
             } else {
-                self.send_away(part, router, pair, slot);
+                self.send_away(part, router, input_vc, slot);
             }
         }
         self.outbox.sent.clear();
@@ -323,9 +323,9 @@ impl<'f> Model<'f> {
 
     /// A packet is on its way to a buffer of a router of this part.
     #[inline]
-    pub(super) fn join(&mut self, number: u32, pair: u32, slot: u32) {
+    pub(super) fn join(&mut self, number: u32, input_vc: u32, slot: u32) {
         let router = &self.ports.routers[number as usize];
-        let place = self.ports.queue(router, pair);
+        let place = self.ports.queue(router, input_vc);
         let queue = &mut self.ports.queues[place];
         let tail = std::mem::replace(&mut queue.tail, slot);
         let packet = &mut self.packets.packets[slot as usize];
@@ -336,8 +336,8 @@ impl<'f> Model<'f> {
         }
         queue.head = slot;
         let ready = packet.ready;
-        self.ports.arrived[number as usize * self.ports.size.words + pair as usize / 64] |=
-            1 << (pair % 64);
+        self.ports.arrived[number as usize * self.ports.size.words + input_vc as usize / 64] |=
+            1 << (input_vc % 64);
         self.schedule.active.lower(number, ready);
     }
 

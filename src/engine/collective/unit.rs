@@ -87,7 +87,7 @@ pub(super) struct Unit {
     free_at: Tick,
     /// The buffer of that packet, once it is there; how many of its copies are still to be sent, and how many outputs are
     /// held for them.
-    pub pair: u32,
+    pub input_vc: u32,
     pub left: u16,
     pub held: u16,
 }
@@ -111,7 +111,7 @@ impl Units {
             down_at: 0,
             left_at: 0,
             free_at: 0,
-            pair: NONE,
+            input_vc: NONE,
             left: 0,
             held: 0,
         };
@@ -159,31 +159,31 @@ impl Units {
 
 impl<'f, S: Size> Visit<'_, 'f, S> {
     /// A packet of a collective operation has become the head of a buffer, or of one of the unit's queues.
-    pub(in crate::engine) fn head_of_collective(&mut self, pair: u32) {
+    pub(in crate::engine) fn head_of_collective(&mut self, input_vc: u32) {
         let trees = trees(self.whole);
-        let (_, lane) = self.place(pair);
-        self.queues[pair as usize].options = 0;
+        let (_, lane) = self.place(input_vc);
+        self.queues[input_vc as usize].options = 0;
         if lane == trees.up {
-            self.take_operands(pair, 0);
+            self.take_operands(input_vc, 0);
         } else if lane == trees.down || lane == trees.down + 2 {
-            self.queues[pair as usize].ask = NEVER;
-            self.begin_if_next(pair);
+            self.queues[input_vc as usize].ask = NEVER;
+            self.begin_if_next(input_vc);
         } else {
-            let Queue { head, ask, flits, .. } = self.queues[pair as usize];
+            let Queue { head, ask, flits, .. } = self.queues[input_vc as usize];
             let way = self.packets.packets[head as usize].way.0;
             let output = trees.place(self.name, way).0.towards[self.name as usize];
-            let queue = &mut self.queues[pair as usize];
+            let queue = &mut self.queues[input_vc as usize];
             (queue.output, queue.onto, queue.need) = (output, trees.up, flits);
-            self.add_asker(usize::from(output), pair, ask);
+            self.add_asker(usize::from(output), input_vc, ask);
         }
     }
 
     /// Takes from a buffer what may be taken. The rest waits there until results have left. What has come by `settled`
     /// is over.
-    pub(super) fn take_operands(&mut self, pair: u32, settled: Tick) {
+    pub(super) fn take_operands(&mut self, input_vc: u32, settled: Tick) {
         let trees = trees(self.whole);
         loop {
-            let queue = &mut self.queues[pair as usize];
+            let queue = &mut self.queues[input_vc as usize];
             queue.ask = NEVER;
             let slot = queue.head;
             if slot == NONE {
@@ -229,7 +229,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             entry.created = entry.created.min(origin.created);
             entry.injected = entry.injected.min(origin.injected);
             let is_whole = entry.missing == 0;
-            self.release_buffer(pair, packet.flits, last + trees.flit, settled);
+            self.release_buffer(input_vc, packet.flits, last + trees.flit, settled);
             if is_whole {
                 self.make_results();
             }
@@ -237,13 +237,19 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Sends the credits of a buffer's packet that has left at `released`. What has come by `settled` is over.
-    pub(super) fn release_buffer(&mut self, pair: u32, flits: u16, released: Tick, settled: Tick) {
-        let (input, lane) = self.place(pair);
+    pub(super) fn release_buffer(
+        &mut self,
+        input_vc: u32,
+        flits: u16,
+        released: Tick,
+        settled: Tick,
+    ) {
+        let (input, lane) = self.place(input_vc);
         let input = self.input(input);
         let &mut Input { feeder, injects, timing, .. } = input;
         let credit = Credit { time: released + self.whole.timing(timing).back, flits };
         if injects {
-            self.return_to_terminal(pair, feeder, credit, settled);
+            self.return_to_terminal(input_vc, feeder, credit, settled);
         } else {
             self.outbox.returned.push(Returned { feeder, lane, credit });
         }
@@ -299,15 +305,15 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Puts a result into one of the unit's queues.
-    fn append(&mut self, pair: u32, slot: u32) {
-        let queue = &mut self.queues[pair as usize];
+    fn append(&mut self, input_vc: u32, slot: u32) {
+        let queue = &mut self.queues[input_vc as usize];
         let tail = std::mem::replace(&mut queue.tail, slot);
         if queue.head != NONE {
             self.packets.packets[tail as usize].next = slot;
             return;
         }
         queue.head = slot;
-        self.head(pair);
+        self.head(input_vc);
     }
 
     /// A result is granted its way and will have left the unit at `released`: then operands that had to wait may be taken.

@@ -15,7 +15,7 @@ use crate::topology::NONE;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct FlitCrossing {
     pub router: u32,
-    pub pair: u32,
+    pub input_vc: u32,
     pub time: Tick,
     /// Whether it is the header of the next of the packets that cross.
     pub is_header: bool,
@@ -37,15 +37,15 @@ impl Model<'_> {
         mut headers: impl Iterator<Item = PacketCrossing>,
     ) {
         let Some(mut flits_here) = self.flits.take() else { return };
-        for FlitCrossing { router, pair, time, is_header } in flits {
+        for FlitCrossing { router, input_vc, time, is_header } in flits {
             let mut header = NONE;
             if is_header {
                 let crossing = headers.next().expect("a packet for each header");
                 header = self.packets.take_in(&crossing);
             }
             let first = self.ports.routers[router as usize].first_input << flits_here.rules.shift;
-            let pair = first + pair;
-            self.hold_flits(&mut flits_here, router).join(router, pair, &[time], header);
+            let input_vc = first + input_vc;
+            self.hold_flits(&mut flits_here, router).join(router, input_vc, &[time], header);
         }
         self.flits = Some(flits_here);
     }
@@ -64,14 +64,14 @@ impl Model<'_> {
 
 impl FlitVisit<'_, '_> {
     /// Flits of a packet are on their way to a router of this part, not before the end of a visit of it; the first is the
-    /// header if the packet is given. The pair's number is the part's.
+    /// header if the packet is given. The input virtual channel's number is the part's.
     #[inline]
-    pub(super) fn join(&mut self, number: u32, pair: u32, times: &[Tick], header: u32) {
+    pub(super) fn join(&mut self, number: u32, input_vc: u32, times: &[Tick], header: u32) {
         if self.rules.outputs > 1 && header != NONE {
-            let output = self.next_output(number, pair, header);
-            self.state.current[pair as usize] = output;
+            let output = self.next_output(number, input_vc, header);
+            self.state.current[input_vc as usize] = output;
         }
-        let queue = self.queue_of_pair(pair);
+        let queue = self.queue_of_input_vc(input_vc);
         let state = &mut self.state.queues[queue];
         if header != NONE {
             self.packets.packets[header as usize].next = NONE;
@@ -115,19 +115,23 @@ impl FlitVisit<'_, '_> {
         self.active.lower(number, next);
     }
 
-    /// The queue of a pair of the part that its latest packet went to.
+    /// The queue of an input virtual channel of the part that its latest packet went to.
     #[inline(always)]
-    pub(super) fn queue_of_pair(&self, pair: u32) -> usize {
-        let (pair, outputs) = (pair as usize, self.rules.outputs as usize);
-        if outputs == 1 { pair } else { pair * outputs + usize::from(self.state.current[pair]) }
+    pub(super) fn queue_of_input_vc(&self, input_vc: u32) -> usize {
+        let (input_vc, outputs) = (input_vc as usize, self.rules.outputs as usize);
+        if outputs == 1 {
+            input_vc
+        } else {
+            input_vc * outputs + usize::from(self.state.current[input_vc])
+        }
     }
 
-    /// The output of a router by which a packet leaves it that comes to one of its pairs.
+    /// The output of a router by which a packet leaves it that comes to one of its input virtual channels.
     #[inline(never)]
-    fn next_output(&self, number: u32, pair: u32, slot: u32) -> u16 {
+    fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
         let packet = &self.packets.packets[slot as usize];
         let Some(guide) = self.guide else { return self.whole.code.output(packet.way) };
-        let (input, lane) = ports::place(pair, self.ports.size.shift);
+        let (input, lane) = ports::place(input_vc, self.ports.size.shift);
         let entry = self.ports.input(fitted!(input, u32));
         let came = (!entry.injects).then_some(entry.opposite);
         let name = number + self.whole.cut.first_router(self.part as usize);

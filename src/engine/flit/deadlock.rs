@@ -23,26 +23,26 @@ impl Flits {
         self.state.queues.len()
     }
 
-    /// The queues of a part's pair of input port and lane that have flits.
-    fn filled(&self, part: usize, pair: u32) -> impl Iterator<Item = Buffer> {
-        let first = pair * self.rules.outputs;
+    /// The queues of a part's input virtual channel that have flits.
+    fn filled(&self, part: usize, input_vc: u32) -> impl Iterator<Item = Buffer> {
+        let first = input_vc * self.rules.outputs;
         let queues = first..first + self.rules.outputs;
         queues
             .filter(|&queue| !self.state.queues[queue as usize].flits.is_empty())
             .map(move |queue| (part, queue))
     }
 
-    /// Whether a pair of a part has flits of a packet that are there.
+    /// Whether an input virtual channel of a part has flits of a packet that are there.
     pub(in crate::engine) fn has_packet(
         &self,
         model: &Model<'_>,
-        pair: u32,
+        input_vc: u32,
         id: (u32, u32),
         now: Tick,
     ) -> bool {
         let slot = |slot: u32| (slot != NONE).then_some(slot);
         let packets = &model.packets.packets;
-        self.filled(0, pair).any(|(_, queue)| {
+        self.filled(0, input_vc).any(|(_, queue)| {
             let state = &self.state.queues[queue as usize];
             let mut behind =
                 std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
@@ -56,8 +56,8 @@ impl Flits {
         })
     }
 
-    /// The lanes of a router's outputs for which the packet of a queue of a pair asks: output, lane, and the room that it needs.
-    fn wishes(&self, model: &Model<'_>, pair: u32, queue: &Queue) -> Vec<(u32, u8, u32)> {
+    /// The lanes of a router's outputs for which the packet of a queue of an input virtual channel asks: output, lane, and the room that it needs.
+    fn wishes(&self, model: &Model<'_>, input_vc: u32, queue: &Queue) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.stage == Stage::Sending {
             return vec![(output, queue.lane, 1)];
@@ -67,7 +67,7 @@ impl Flits {
             return lanes.map(|lane| (output, narrow::<u8>(lane), need)).collect();
         }
         if let Some(related) = model.choosers.as_ref().and_then(Choosers::related) {
-            let hops = model.hops_of(related, place(pair, self.rules.shift), queue.slot).iter();
+            let hops = model.hops_of(related, place(input_vc, self.rules.shift), queue.slot).iter();
             let need = |hop| model.whole.need_by(hop, queue.need, queue.left).into();
             return hops.map(|hop| (u32::from(hop.port), hop.lane, need(hop))).collect();
         }
@@ -80,9 +80,9 @@ impl Flits {
 }
 
 impl Model<'_> {
-    /// The router in which a part's pair of input port and lane is, and its number.
-    pub(super) fn router_of_pair(&self, pair: u32) -> (u32, &Router) {
-        let input = pair >> self.ports.size.shift;
+    /// The router in which a part's input virtual channel is, and its number.
+    pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &Router) {
+        let input = input_vc >> self.ports.size.shift;
         let place = self.ports.routers.partition_point(|router| router.first_input <= input);
         (narrow::<u32>(place - 1), &self.ports.routers[place - 1])
     }
@@ -101,7 +101,7 @@ impl<O: Observer> Engine<'_, O> {
     ) -> Vec<Buffer> {
         let model = &self.parts[part].model;
         let state = &flits.state.queues[queue as usize];
-        let pair = queue / flits.rules.outputs;
+        let input_vc = queue / flits.rules.outputs;
         let has_flit = !state.flits.is_empty();
         let front = || model.time(state.flits.front(&flits.state.times));
         match state.stage {
@@ -112,14 +112,14 @@ impl<O: Observer> Engine<'_, O> {
             Stage::New => {
                 let flits_of_it = model.packets.packets[state.head as usize].flits;
                 let all_there = state.flits.len() >= u32::from(flits_of_it);
-                if all_there { Vec::new() } else { self.upstream(flits, part, pair) }
+                if all_there { Vec::new() } else { self.upstream(flits, part, input_vc) }
             }
-            Stage::Sending if !has_flit => self.upstream(flits, part, pair),
+            Stage::Sending if !has_flit => self.upstream(flits, part, input_vc),
             Stage::Sending if front() > self.clock => Vec::new(),
             Stage::Asking | Stage::Sending => {
-                let router = model.router_of_pair(pair);
+                let router = model.router_of_input_vc(input_vc);
                 let mut waits = Vec::new();
-                for (output, lane, need) in flits.wishes(model, pair, state) {
+                for (output, lane, need) in flits.wishes(model, input_vc, state) {
                     match self.blocked(part, router, (output, lane, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
@@ -130,25 +130,25 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The output of its part for which the flits of a pair wait, and the pair that keeps them from it, if one does: the one
+    /// The output of its part for which the flits of an input virtual channel wait, and the input virtual channel that keeps them from it, if one does: the one
     /// at the other end if it is more than half full or has no room, or the one whose packet has the virtual channel. `None`
     /// if no flits are there that could go on.
     pub(in crate::engine) fn flits_held_by(
         &self,
-        (part, pair): Buffer,
+        (part, input_vc): Buffer,
     ) -> Option<(u32, Option<Buffer>)> {
         let model = &self.parts[part].model;
         let flits = self.flits(part);
         let now = model.schedule.tick(self.clock);
         let outputs = flits.rules.outputs;
-        let (_, queue) = flits.filled(part, pair).find(|&(_, queue)| {
+        let (_, queue) = flits.filled(part, input_vc).find(|&(_, queue)| {
             let state = &flits.state.queues[queue as usize];
             state.flits.front(&flits.state.times) <= now
                 && matches!(state.stage, Stage::Asking | Stage::Sending)
         })?;
-        let (_, router) = model.router_of_pair(pair);
+        let (_, router) = model.router_of_input_vc(input_vc);
         let state = &flits.state.queues[queue as usize];
-        let &(output, lane, need) = flits.wishes(model, pair, state).first()?;
+        let &(output, lane, need) = flits.wishes(model, input_vc, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
         let exit = router.first_output + output;
         let place = flits.state.outputs[exit as usize].lanes + u32::from(lane);
@@ -207,18 +207,18 @@ impl<O: Observer> Engine<'_, O> {
         let part = port.far_part as usize;
         let far = &self.parts[part].model.ports;
         let router = &far.routers[port.far_router as usize];
-        let pair = far.queue(router, u32::from(port.far_pair) + u32::from(lane));
-        self.flits(part).filled(part, narrow::<u32>(pair))
+        let input_vc = far.queue(router, u32::from(port.far_input_vc) + u32::from(lane));
+        self.flits(part).filled(part, narrow::<u32>(input_vc))
     }
 
     /// Who has the flits that a queue waits for which are not on their way.
-    fn upstream(&self, flits: &Flits, part: usize, pair: u32) -> Vec<Buffer> {
+    fn upstream(&self, flits: &Flits, part: usize, input_vc: u32) -> Vec<Buffer> {
         let model = &self.parts[part].model;
-        let (input, lane) = place(pair, flits.rules.shift);
+        let (input, lane) = place(input_vc, flits.rules.shift);
         let entry = model.ports.input(narrow::<u32>(input));
         if entry.injects {
             let room = flits.state.lanes[entry.feeder as usize + usize::from(lane)].due();
-            return if room > 0 { Vec::new() } else { flits.filled(part, pair).collect() };
+            return if room > 0 { Vec::new() } else { flits.filled(part, input_vc).collect() };
         }
         let (from, room) = if entry.feeder & AWAY == 0 {
             (part, entry.feeder)
@@ -240,11 +240,11 @@ impl<O: Observer> Engine<'_, O> {
     pub(in crate::engine) fn flits_waiting(&self, flits: &Flits, (part, queue): Buffer) -> Waiting {
         let model = &self.parts[part].model;
         let state = &flits.state.queues[queue as usize];
-        let pair = queue / flits.rules.outputs;
-        let (_, router) = model.router_of_pair(pair);
+        let input_vc = queue / flits.rules.outputs;
+        let (_, router) = model.router_of_input_vc(input_vc);
         let (output, lane, need) = match state.stage {
             Stage::New => (0, 0, 0),
-            _ => flits.wishes(model, pair, state)[0],
+            _ => flits.wishes(model, input_vc, state)[0],
         };
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].lanes + u32::from(lane);
@@ -259,7 +259,7 @@ impl<O: Observer> Engine<'_, O> {
             _ => (state.source, state.sequence),
         };
         let ends = (source, self.destination_of(source, sequence));
-        self.named(part, place_of(pair, flits), ends, number, (need.max(1), free))
+        self.named(part, place_of(input_vc, flits), ends, number, (need.max(1), free))
     }
 
     /// The terminal that a packet is bound for, wherever its header is.
@@ -278,8 +278,8 @@ impl<O: Observer> Engine<'_, O> {
                 };
                 let own = slot(state.slot).filter(|_| state.stage != Stage::Idle);
                 if let Some(found) = own.into_iter().chain(behind).find(is_it) {
-                    let pair: u32 = queue / flits.rules.outputs;
-                    let input = pair >> flits.rules.shift;
+                    let input_vc: u32 = queue / flits.rules.outputs;
+                    let input = input_vc >> flits.rules.shift;
                     let input = input + self.whole.cut.first_input(part);
                     let router = self.whole.network.router_of_input[input as usize];
                     return model.destination(router, found);
@@ -309,8 +309,8 @@ impl<O: Observer> Engine<'_, O> {
                 flits + flits_due(self.flits(part), place) == parameters.buffer
             }) && injections.all(|(input, lane)| {
                 let place = model.ports.input(input).feeder as usize + usize::from(lane);
-                let pair = (input << flits.rules.shift) + u32::from(lane);
-                let there: u32 = flits.filled(part, pair).map(held).sum();
+                let input_vc = (input << flits.rules.shift) + u32::from(lane);
+                let there: u32 = flits.filled(part, input_vc).map(held).sum();
                 there + flits_due(flits, place) == parameters.injection_buffer
             })
         })
@@ -321,6 +321,6 @@ fn flits_due(flits: &Flits, place: usize) -> u32 {
     flits.state.lanes[place].due()
 }
 
-fn place_of(pair: u32, flits: &Flits) -> (usize, u8) {
-    place(pair, flits.rules.shift)
+fn place_of(input_vc: u32, flits: &Flits) -> (usize, u8) {
+    place(input_vc, flits.rules.shift)
 }

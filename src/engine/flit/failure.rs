@@ -33,8 +33,8 @@ impl<O: Observer> Engine<'_, O> {
                     if fails && output.kind == ChannelKind::Network && output.is_wired() {
                         let far = &self.parts[output.far_part as usize].model;
                         let router = &far.ports.routers[output.far_router as usize];
-                        let pair = far.ports.queue(router, output.far_pair.into());
-                        far.cut_on_the_way_to(narrow::<u32>(pair), interruption.at, &mut cut);
+                        let input_vc = far.ports.queue(router, output.far_input_vc.into());
+                        far.cut_on_the_way_to(narrow::<u32>(input_vc), interruption.at, &mut cut);
                     }
                 }
             }
@@ -45,17 +45,17 @@ impl<O: Observer> Engine<'_, O> {
 }
 
 impl Model<'_> {
-    /// The packets of which flits are yet to come to the queues of an input port, given by the pair of its lowest lane,
+    /// The packets of which flits are yet to come to the queues of an input port, given by the input virtual channel of its lowest lane,
     /// after a time.
-    fn cut_on_the_way_to(&self, pair: u32, at: Picoseconds, cut: &mut Vec<Name>) {
+    fn cut_on_the_way_to(&self, input_vc: u32, at: Picoseconds, cut: &mut Vec<Name>) {
         let Some(Flits { rules, state, .. }) = self.flits.as_deref() else { return };
-        for number in pair * rules.outputs..(pair + rules.lanes) * rules.outputs {
+        for number in input_vc * rules.outputs..(input_vc + rules.lanes) * rules.outputs {
             let queue = &state.queues[number as usize];
             let mut own: Vec<(Name, u32)> = Vec::new();
             if has_begun(queue.stage) {
                 let left = match queue.stage {
                     Stage::Sending => {
-                        let router = self.router_of_pair(pair);
+                        let router = self.router_of_input_vc(input_vc);
                         let place = state.contender_of(rules, router, number as usize);
                         state.contenders[place].left
                     }

@@ -141,7 +141,7 @@ impl Model<'_> {
         let of_terminal = number - terminal * channels;
         let adapter = self.sources.adapters[terminal as usize];
         let room = (adapter.room + of_terminal * lanes) as usize + usize::from(lane);
-        let pair = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(lane);
+        let input_vc = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(lane);
         let timing = *self.whole.timing(adapter.timing);
         let channel = self.whole.channel_of_injection(self.schedule.part, number);
         let in_part = fitted!(self.ports.outputs, u32) + number;
@@ -163,7 +163,7 @@ impl Model<'_> {
                 break;
             }
         }
-        self.hold_flits(flits, adapter.router).join(adapter.router, pair, &arrivals, header);
+        self.hold_flits(flits, adapter.router).join(adapter.router, input_vc, &arrivals, header);
         self.statistics.sent(in_part, lane, fitted!(arrivals.len(), u16));
         arrivals.clear();
         flits.scratch.arrivals = arrivals;

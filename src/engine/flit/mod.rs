@@ -82,7 +82,7 @@ pub(super) struct Output {
     pub line: Tick,
     /// The place of its lowest lane.
     lanes: u32,
-    /// The pair at its far end, in the lowest lane, among those of the part, if it is of this part.
+    /// The input virtual channel at its far end, in the lowest lane, among those of the part, if it is of this part.
     far: u32,
     /// The input port at which the search for the next flit starts; by weights the lane whose turn it is.
     pointer: u16,
@@ -138,7 +138,7 @@ struct Rules {
     kinds: [Kind; 2],
     /// Queues of an input port and lane.
     outputs: u32,
-    /// By how many bits an input port is shifted in a pair's number.
+    /// By how many bits an input port is shifted in an input virtual channel's number.
     shift: u32,
     /// Words of a set of a router's queues.
     words: usize,
@@ -160,7 +160,7 @@ pub(super) struct Flits {
 pub(super) struct State {
     agenda: Agenda,
     queues: Vec<Queue>,
-    /// By pair, if a pair has several queues: the one that its latest packet went to.
+    /// By input virtual channel, if an input virtual channel has several queues: the one that its latest packet went to.
     current: Vec<u16>,
     /// By the place at which a channel's room is counted; those of ejection channels follow.
     lanes: Vec<Lane>,
@@ -294,7 +294,7 @@ impl State {
             let turn = rules.sharing.weight(0);
             let far = if output.is_wired() && output.far_part as usize == part {
                 let router = &ports.routers[output.far_router as usize];
-                (router.first_input << rules.shift) + u32::from(output.far_pair)
+                (router.first_input << rules.shift) + u32::from(output.far_input_vc)
             } else {
                 0
             };
@@ -316,11 +316,11 @@ impl State {
                 let injects = input >= router.transit;
                 let room = if injects { parameters.injection_buffer } else { parameters.buffer };
                 let entry = ports.input(router.first_input + u32::from(input));
-                for pair in 0..1 << rules.shift {
-                    let used = if pair < rules.lanes { room } else { 0 };
-                    let place = (input, narrow::<u8>(pair));
-                    let feeder = Feeder::new(entry, pair);
-                    let first = pair * rules.outputs;
+                for input_vc in 0..1 << rules.shift {
+                    let used = if input_vc < rules.lanes { room } else { 0 };
+                    let place = (input, narrow::<u8>(input_vc));
+                    let feeder = Feeder::new(entry, input_vc);
+                    let first = input_vc * rules.outputs;
                     let queue = |number| {
                         let place = (place.0, place.1, narrow::<u16>(first + number));
                         Queue::new(place, feeder, used, &mut times)

@@ -204,8 +204,8 @@ impl FlitVisit<'_, '_> {
         let &ports::Output { far_part, .. } = self.port(output);
         // Who waits for a packet's last flit has to be told of each.
         let far = if far_part == self.part && !self.rules.forwards_whole {
-            let pair = self.output(output).far + u32::from(onto);
-            fitted!(self.queue_of_pair(pair), u32)
+            let input_vc = self.output(output).far + u32::from(onto);
+            fitted!(self.queue_of_input_vc(input_vc), u32)
         } else {
             NONE
         };
@@ -216,19 +216,19 @@ impl FlitVisit<'_, '_> {
     /// Flits are on their way to another router, with their packet if the first is the header.
     #[inline(always)]
     pub(super) fn pass_on(&mut self, output: usize, onto: u8, times: &[Tick], header: u32) {
-        let &ports::Output { far_part, far_router, far_pair, .. } = self.port(output);
+        let &ports::Output { far_part, far_router, far_input_vc, .. } = self.port(output);
         if far_part == self.part {
             let far = self.output(output).far;
             return self.join(far_router, far + u32::from(onto), times, header);
         }
-        let pair = u32::from(far_pair) + u32::from(onto);
+        let input_vc = u32::from(far_input_vc) + u32::from(onto);
         let mail = &mut self.mail[far_part as usize];
         if header != NONE {
             mail.headers.push(self.packets.take_away(header));
         }
         let mut is_header = header != NONE;
         for &time in times {
-            mail.flits.push(FlitCrossing { router: far_router, pair, time, is_header });
+            mail.flits.push(FlitCrossing { router: far_router, input_vc, time, is_header });
             is_header = false;
         }
     }

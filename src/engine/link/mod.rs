@@ -49,7 +49,7 @@ pub(super) struct State {
     next: Vec<Tick>,
     /// By router: before when nothing happens on its links.
     pub due: Vec<Tick>,
-    /// By router: when bad copies' last flits are there, and among which pair's packets.
+    /// By router: when bad copies' last flits are there, and among which input virtual channel's packets.
     bad_copies: Vec<Vec<(Tick, u32)>>,
 }
 

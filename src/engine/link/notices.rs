@@ -24,7 +24,7 @@ pub(in crate::engine) enum News {
     ToSay(Verdict),
     /// A verdict on what the output has sent.
     Learned(Verdict),
-    /// A bad copy whose last flit is there, among a pair's packets.
+    /// A bad copy whose last flit is there, among an input virtual channel's packets.
     BadCopy(u32),
 }
 
@@ -35,7 +35,7 @@ impl Links {
         let place = (first_output + u32::from(output)) as usize;
         let State { channels, next, due, bad_copies } = &mut self.state;
         match (news, &mut channels[place]) {
-            (News::BadCopy(pair), _) => bad_copies[router as usize].push((time, pair)),
+            (News::BadCopy(input_vc), _) => bad_copies[router as usize].push((time, input_vc)),
             (_, None) => return,
             (News::ToSay(verdict), Some(channel)) => {
                 channel.to_say.push_back((time, verdict));

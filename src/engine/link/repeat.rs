@@ -318,11 +318,12 @@ impl<S: Size> Visit<'_, '_, S> {
     /// A packet is on its way to the buffer at the far end, which is to know when a bad copy's last flit is there: that may be
     /// before it asks for anything.
     fn enter(&mut self, output: usize, lane: u8, slot: u32) {
-        let &mut Output { far_part: part, far_router: router, far_pair, .. } = self.output(output);
-        let pair = u32::from(far_pair) + u32::from(lane);
-        self.outbox.sent.push(Sent { slot, part, router, pair });
+        let &mut Output { far_part: part, far_router: router, far_input_vc, .. } =
+            self.output(output);
+        let input_vc = u32::from(far_input_vc) + u32::from(lane);
+        self.outbox.sent.push(Sent { slot, part, router, input_vc });
         if self.packets.origins[slot as usize].is_bad() {
-            let (time, news) = (self.packets.packets[slot as usize].tail, News::BadCopy(pair));
+            let (time, news) = (self.packets.packets[slot as usize].tail, News::BadCopy(input_vc));
             self.links().notices.push(Notice { part, router, output: 0, time, news });
         }
     }

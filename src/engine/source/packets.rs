@@ -196,8 +196,8 @@ impl Model<'_> {
         let free_at = last + whole.timing(timing).flit;
         injection.free_at = free_at;
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
-        let pair = (of_router << self.ports.size.shift) + u32::from(lane);
-        self.join(router, pair, slot);
+        let input_vc = (of_router << self.ports.size.shift) + u32::from(lane);
+        self.join(router, input_vc, slot);
         if let Some(tag) = departs {
             self.message_sent(terminal, tag, self.time(free_at));
         }

@@ -155,7 +155,7 @@ impl Model<'_> {
         &mut self,
         terminal: u32,
         (from, to): (u32, u32),
-        (ejection, lane): (u16, u8),
+        (ejection, vc): (u16, u8),
         packet: &mut Packet,
         origin: &mut Origin,
     ) {
@@ -167,7 +167,7 @@ impl Model<'_> {
             heading: Heading::default(),
             stage: Stage::Fixed,
         };
-        if lane == self.whole.channels.adaptive && from != to {
+        if vc == self.whole.channels.adaptive && from != to {
             let course =
                 adaptive.inject(from, to, choosers.state.random.get_mut(terminal as usize));
             packet.note = course.drawn;
@@ -244,9 +244,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             return self.head_by_relation(input_vc);
         }
         let Queue { head: slot, ask, .. } = self.queues[input_vc as usize];
-        let (_, lane) = self.place(input_vc);
-        match step(self.whole, self.adaptive(), self.packets, slot, (self.name, lane)) {
-            Step::Ejection(output) => self.ask(input_vc, output, lane),
+        let (_, vc) = self.place(input_vc);
+        match step(self.whole, self.adaptive(), self.packets, slot, (self.name, vc)) {
+            Step::Ejection(output) => self.ask(input_vc, output, vc),
             Step::Port { output, onto } => self.ask(input_vc, output, onto),
             Step::Decision => {
                 self.undecided()[input_vc as usize / 64] |= 1 << (input_vc % 64);
@@ -496,13 +496,13 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             self.escape(output, input_vc, now)
         };
         match escape {
-            Ok(lane) => {
+            Ok(vc) => {
                 if RELATED {
                     self.count_reserve(input_vc);
-                    self.grant_hop(output, input_vc, lane, now);
+                    self.grant_hop(output, input_vc, vc, now);
                 } else {
                     self.withdraw(output, input_vc, now);
-                    self.grant(output, input_vc, lane, now);
+                    self.grant(output, input_vc, vc, now);
                 }
                 true
             }
@@ -513,7 +513,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// The lane in which the head of a buffer can escape by a free output; until when, as far as it is known, there is
+    /// The virtual channel in which the head of a buffer can escape by a free output; until when, as far as it is known, there is
     /// none.
     fn escape(&mut self, output: usize, input_vc: u32, now: Tick) -> Result<u8, Tick> {
         let queue = self.queues[input_vc as usize];
@@ -526,9 +526,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 return Err(NEVER);
             }
         }
-        let (input, lane) = self.place(input_vc);
+        let (input, vc) = self.place(input_vc);
         let (input, state) = (*self.input(input), *self.output(output));
-        let bubble = escape_bubble(self.whole.bubble, &state, &input, &queue, lane);
+        let bubble = escape_bubble(self.whole.bubble, &state, &input, &queue, vc);
         let onto = (queue.onto, queue.flits + bubble, queue.flits);
         self.obstacle(output, input_vc, onto, now)
             .map_or(Ok(queue.onto), |obstacle| Err(obstacle.until))
@@ -539,22 +539,22 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 pub(super) enum Step {
     /// It is at its destination.
     Ejection(u16),
-    /// It has no choice, onto this lane.
+    /// It has no choice, onto this virtual channel.
     Port { output: u16, onto: u8 },
     /// It has to decide on a detour first.
     Decision,
-    /// By any of these ports, a bit each; else by this one, on its escape lane.
+    /// By any of these ports, a bit each; else by this one, on its escape virtual channel.
     Any { options: u16, output: u16, escape: u8 },
 }
 
-/// How a packet goes on that has come to a router in a lane. One that has come to its intermediate node turns to its
+/// How a packet goes on that has come to a router in a virtual channel. One that has come to its intermediate node turns to its
 /// destination.
 pub(super) fn step(
     whole: &Whole<'_>,
     adaptive: &Adaptive,
     packets: &mut Packets,
     slot: u32,
-    (here, lane): (u32, u8),
+    (here, vc): (u32, u8),
 ) -> Step {
     let mut choice = Choice::from(packets.packets[slot as usize].way);
     if choice.stage == Stage::ToIntermediate && packets.rest(slot)[0] == u64::from(here) {
@@ -573,16 +573,16 @@ pub(super) fn step(
         Stage::Fixed | Stage::ToDestination => (choice.destination, whole.channels.escape),
     };
     let Onward { options, escape: output } =
-        adaptive.onward(here, to, choice.heading, lane == escape);
+        adaptive.onward(here, to, choice.heading, vc == escape);
     match choice.stage {
-        Stage::Fixed => Step::Port { output, onto: lane },
+        Stage::Fixed => Step::Port { output, onto: vc },
         _ if options == 0 => Step::Port { output, onto: escape },
         _ => Step::Any { options, output, escape },
     }
 }
 
 /// Decides how a new packet goes on from its source's router, of whose ports so many flits are in use behind each, of so
-/// many on a lane.
+/// many on a virtual channel.
 pub(super) fn decide(
     adaptive: &Adaptive,
     packets: &mut Packets,
@@ -621,8 +621,8 @@ pub(super) fn escape_bubble(
     output: &Output,
     input: &Input,
     queue: &Queue,
-    lane: u8,
+    vc: u8,
 ) -> u16 {
-    let goes_on = lane == queue.onto && input.straight == queue.output;
+    let goes_on = vc == queue.onto && input.straight == queue.output;
     if !output.in_ring || goes_on { 0 } else { bubble }
 }

@@ -2,7 +2,7 @@
 //!
 //! A credit is known from the grant on that brings it about, but counts from the time at which it arrives. It stays
 //! here until the channel's sender runs short and looks for it: so a packet that finds room looks at a count only.
-//! What is on its way for a channel and lane lies in one cache line, or, what is later than that, in a chain.
+//! What is on its way for a channel and virtual channel lies in one cache line, or, what is later than that, in a chain.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ struct Link {
 /// How many packets' credits lie in the line.
 const NEAR: usize = 8;
 
-/// What comes back to a channel's sender on a lane: one cache line.
+/// What comes back to a channel's sender on a virtual channel: one cache line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct Returning {
@@ -225,7 +225,7 @@ impl Links {
     }
 }
 
-/// The credits of all channels, each with so many lanes.
+/// The credits of all channels, each with so many virtual channels.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Credits {
     /// Flits free in the buffer at the far end, less what has arrived since and has not been looked for.
@@ -235,13 +235,13 @@ pub(super) struct Credits {
 }
 
 impl Credits {
-    /// Of channels whose buffers have so much room, a lane each.
+    /// Of channels whose buffers have so much room, a virtual channel each.
     pub(super) fn new(room: Vec<u16>) -> Self {
         let returning = vec![Returning::NONE; room.len()];
         Self { room, returning, links: Links { links: Vec::new(), free: NONE } }
     }
 
-    /// Bytes for each channel and lane.
+    /// Bytes for each channel and virtual channel.
     pub(super) const A_LANE: u64 = (size_of::<Returning>() + size_of::<u16>()) as u64;
 
     /// Bytes before traffic.

@@ -22,7 +22,7 @@ use crate::units::{Picoseconds, time_text};
 #[derive(Clone, Copy)]
 pub(super) struct Wish {
     pub output: u32,
-    pub lane: u8,
+    pub vc: u8,
     pub need: u16,
 }
 
@@ -33,7 +33,7 @@ pub struct Waiting {
     /// The channel that feeds the buffer in which the packet waits.
     pub input: String,
     pub virtual_channel: u8,
-    /// What Angara calls it; nothing where virtual channels are the lanes of a forwarding table or the classes of a dateline.
+    /// What Angara calls it; nothing where virtual channels are the virtual channels of a forwarding table or the classes of a dateline.
     pub virtual_channel_name: Option<&'static str>,
     /// Source and destination of the packet.
     pub source: String,
@@ -85,7 +85,7 @@ impl fmt::Display for Deadlock {
 
 impl std::error::Error for Deadlock {}
 
-/// A buffer: the part that it is in, and its number there, by input port, then lane.
+/// A buffer: the part that it is in, and its number there, by input port, then virtual channel.
 pub(super) type Buffer = (usize, u32);
 
 impl<O: Observer> Engine<'_, O> {
@@ -142,8 +142,8 @@ impl<O: Observer> Engine<'_, O> {
             return self.flits_wait_for(flits, (part, buffer));
         }
         // Packets of collective operations wait in no circle.
-        let (_, lane) = place(buffer, model.ports.size.shift);
-        if self.whole.trees.as_ref().is_some_and(|trees| lane >= trees.up) {
+        let (_, vc) = place(buffer, model.ports.size.shift);
+        if self.whole.trees.as_ref().is_some_and(|trees| vc >= trees.up) {
             return Vec::new();
         }
         let queue = &model.ports.queues[buffer as usize];
@@ -161,11 +161,11 @@ impl<O: Observer> Engine<'_, O> {
         if !output.needs_room || model.time(output.free_at) > self.clock {
             return None;
         }
-        let due = model.room_due(wish.output, wish.lane);
+        let due = model.room_due(wish.output, wish.vc);
         if due >= u32::from(wish.need) {
             return None;
         }
-        let (far, buffer) = self.far_end(model, wish.output, wish.lane);
+        let (far, buffer) = self.far_end(model, wish.output, wish.vc);
         let far_model = &self.parts[far].model;
         let there = far_model.packets_in(buffer).filter(|&slot| {
             let ready = far_model.packets.packets[slot as usize].ready;
@@ -177,11 +177,11 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// The buffer at the far end of an output.
-    pub(super) fn far_end(&self, model: &Model<'_>, output: u32, lane: u8) -> Buffer {
+    pub(super) fn far_end(&self, model: &Model<'_>, output: u32, vc: u8) -> Buffer {
         let state = model.ports.output(output);
         let far = &self.parts[state.far_part as usize].model;
         let router = &far.ports.routers[state.far_router as usize];
-        let queue = far.ports.queue(router, u32::from(state.far_input_vc) + u32::from(lane));
+        let queue = far.ports.queue(router, u32::from(state.far_input_vc) + u32::from(vc));
         (far.schedule.part, narrow::<u32>(queue))
     }
 
@@ -194,13 +194,12 @@ impl<O: Observer> Engine<'_, O> {
         }
         // A packet that has been granted its next output is on its way out: its room is neither here nor there before its
         // credit has been sent, which it is at the grant.
-        let lanes = narrow::<u8>(self.whole.lanes.count());
+        let vcs = narrow::<u8>(self.whole.vc_map.count());
         let parameters = &self.whole.parameters;
         self.parts.iter().all(|part| {
             let model = &part.model;
             let outputs = (0..).zip(model.ports.outputs()).filter(|(_, it)| it.needs_room);
-            let mut network =
-                outputs.flat_map(|(output, _)| (0..lanes).map(move |lane| (output, lane)));
+            let mut network = outputs.flat_map(|(output, _)| (0..vcs).map(move |vc| (output, vc)));
             let held = |(part, buffer): Buffer| {
                 let model = &self.parts[part].model;
                 let flits = |slot: u32| u32::from(model.packets.packets[slot as usize].flits);
@@ -208,15 +207,15 @@ impl<O: Observer> Engine<'_, O> {
                 own.map(flits).sum::<u32>()
             };
             let mut injections = (0..narrow::<u32>(model.sources.injections.len()))
-                .flat_map(|number| (0..lanes).map(move |lane| (number, lane)));
-            network.all(|(output, lane)| {
-                let held = held(self.far_end(model, output, lane));
-                let kept = model.flits_kept(output, lane);
-                model.room_due(output, lane) + held + kept == parameters.buffer
-            }) && injections.all(|(number, lane)| {
-                let buffer = model.buffer_of_injection(number) + u32::from(lane);
+                .flat_map(|number| (0..vcs).map(move |vc| (number, vc)));
+            network.all(|(output, vc)| {
+                let held = held(self.far_end(model, output, vc));
+                let kept = model.flits_kept(output, vc);
+                model.room_due(output, vc) + held + kept == parameters.buffer
+            }) && injections.all(|(number, vc)| {
+                let buffer = model.buffer_of_injection(number) + u32::from(vc);
                 let input = model.ports.input(buffer >> model.ports.size.shift);
-                model.credits.due(input.feeder + u32::from(lane))
+                model.credits.due(input.feeder + u32::from(vc))
                     + held((model.schedule.part, buffer))
                     == parameters.injection_buffer
             })
@@ -234,7 +233,7 @@ impl<O: Observer> Engine<'_, O> {
         let input = input_vc.0 + self.whole.cut.first_input(part) as usize;
         let router = self.whole.network.router_of_input[input];
         let wish = model.wishes(buffer)[0];
-        let room = (u32::from(wish.need), model.room_due(wish.output, wish.lane));
+        let room = (u32::from(wish.need), model.room_due(wish.output, wish.vc));
         let ends = (source, model.destination(router, queue.head));
         self.named(part, input_vc, ends, wish.output, room)
     }
@@ -244,14 +243,14 @@ impl<O: Observer> Engine<'_, O> {
     pub(super) fn named(
         &self,
         part: usize,
-        (input, lane): (usize, u8),
+        (input, vc): (usize, u8),
         (source, destination): (u32, u32),
         output: u32,
         (needed, free): (u32, u32),
     ) -> Waiting {
         let fabric = self.whole.fabric;
         let network = &self.whole.network;
-        let channel = self.whole.lanes.channel(lane);
+        let channel = self.whole.vc_map.number(vc);
         let input = input + self.whole.cut.first_input(part) as usize;
         let router = network.router_of_input[input];
         let name = |channel: u32| network.channel_name(fabric, channel);
@@ -283,14 +282,14 @@ impl Model<'_> {
         std::iter::successors(head, move |&at| slot(packets[at as usize].next))
     }
 
-    /// Flits that an output has room for on a lane, or will have without anything else having to move.
-    fn room_due(&self, output: u32, lane: u8) -> u32 {
-        self.credits.due(self.ports.output(output).room + u32::from(lane))
+    /// Flits that an output has room for on a virtual channel, or will have without anything else having to move.
+    fn room_due(&self, output: u32, vc: u8) -> u32 {
+        self.credits.due(self.ports.output(output).room + u32::from(vc))
     }
 
-    /// Flits that an output has room for on a lane at a time.
-    pub(super) fn room_now(&self, output: u32, lane: u8, now: Picoseconds) -> u32 {
-        self.credits.by(self.ports.output(output).room + u32::from(lane), self.schedule.tick(now))
+    /// Flits that an output has room for on a virtual channel at a time.
+    pub(super) fn room_now(&self, output: u32, vc: u8, now: Picoseconds) -> u32 {
+        self.credits.by(self.ports.output(output).room + u32::from(vc), self.schedule.tick(now))
     }
 
     pub(super) fn router_of_buffer(&self, buffer: u32) -> Router {
@@ -299,14 +298,14 @@ impl Model<'_> {
         self.ports.routers[place - 1]
     }
 
-    /// What the head of a buffer asks for: output, lane, and the credits that it needs.
+    /// What the head of a buffer asks for: output, virtual channel, and the credits that it needs.
     pub(super) fn wishes(&self, buffer: u32) -> Vec<Wish> {
         let queue = &self.ports.queues[buffer as usize];
         let router = self.router_of_buffer(buffer);
-        let (lane, need) = (queue.onto, queue.need);
+        let (vc, need) = (queue.onto, queue.need);
         let output = router.first_output + u32::from(queue.output);
         if queue.options == 0 {
-            return vec![Wish { output, lane, need }];
+            return vec![Wish { output, vc, need }];
         }
         let (input, lane_here) = place(buffer, self.ports.size.shift);
         if let Some(related) = self.choosers.as_ref().and_then(Choosers::related) {
@@ -314,7 +313,7 @@ impl Model<'_> {
             return hops
                 .map(|hop| Wish {
                     output: router.first_output + u32::from(hop.port),
-                    lane: hop.lane,
+                    vc: hop.lane,
                     need: self.whole.need_by(hop, need, queue.flits),
                 })
                 .collect();
@@ -325,13 +324,13 @@ impl Model<'_> {
         let escape = queue.flits + bubble;
         let options = bits(queue.options).map(|port| Wish {
             output: router.first_output + narrow::<u32>(port),
-            lane: self.whole.channels.adaptive,
+            vc: self.whole.channels.adaptive,
             need,
         });
-        std::iter::once(Wish { output, lane, need: escape }).chain(options).collect()
+        std::iter::once(Wish { output, vc, need: escape }).chain(options).collect()
     }
 
-    /// The lowest lane's buffer of an injection channel.
+    /// The lowest virtual channel's buffer of an injection channel.
     fn buffer_of_injection(&self, number: u32) -> u32 {
         let channels = self.whole.parameters.injection_channels;
         let adapter = &self.sources.adapters[(number / channels) as usize];

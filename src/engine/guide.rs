@@ -14,14 +14,14 @@ pub(super) enum Guide<'f> {
 }
 
 impl Guide<'_> {
-    /// The output and the lane by which a packet of a source leaves a router, to which it came over so many channels.
+    /// The output and the virtual channel by which a packet of a source leaves a router, to which it came over so many channels.
     #[inline]
     pub(super) fn look_up(
         self,
         whole: &Whole<'_>,
         router: u32,
         (source, hops, address): (u32, u16, Address),
-        (came, lane): (Option<u16>, u8),
+        (came, vc): (Option<u16>, u8),
     ) -> (u16, u8) {
         let Address { destination, class, ejection } = address;
         let end = whole.end(destination);
@@ -29,15 +29,15 @@ impl Guide<'_> {
             Self::Table(table) => match table.port(router, destination) {
                 Some(port) if end.router != router => {
                     let channel = table.lane(router, destination, class, came, port);
-                    (port, whole.lanes.lane(channel))
+                    (port, whole.vc_map.index(channel))
                 }
-                _ => (end.ejection + ejection, lane),
+                _ => (end.ejection + ejection, vc),
             },
             Self::Paths(paths) => {
                 let path = paths.path(whole.end(source).router, end.router, class);
                 match path.get(usize::from(hops)) {
-                    Some(hop) => (hop.port, whole.lanes.lane(hop.lane)),
-                    None => (end.ejection + ejection, lane),
+                    Some(hop) => (hop.port, whole.vc_map.index(hop.lane)),
+                    None => (end.ejection + ejection, vc),
                 }
             }
         }

@@ -49,9 +49,9 @@ impl<O: Observer> Engine<'_, O> {
             if !waits.is_on() {
                 return None;
             }
-            let lane = model.sources.injections[number as usize].first_waiting();
+            let vc = model.sources.injections[number as usize].first_waiting();
             let input_vc = ((adapter.input + u32::from(packet.channel)) << model.ports.size.shift)
-                + u32::from(lane);
+                + u32::from(vc);
             return Some(self.end_of_chain((part, input_vc)));
         }
         let input_vc = self.input_vc_of(packet, part, adapter.input + u32::from(packet.channel))?;
@@ -76,8 +76,8 @@ impl<O: Observer> Engine<'_, O> {
         };
         let model = &self.parts[part].model;
         let first = input << model.ports.size.shift;
-        let lanes = first..first + narrow::<u32>(self.whole.lanes.count());
-        lanes.map(|input_vc| (part, input_vc)).find(|&input_vc| self.waits_in(input_vc, id))
+        let vcs = first..first + narrow::<u32>(self.whole.vc_map.count());
+        vcs.map(|input_vc| (part, input_vc)).find(|&input_vc| self.waits_in(input_vc, id))
     }
 
     /// Whether a packet is in a buffer and could go on.
@@ -130,33 +130,33 @@ impl<O: Observer> Engine<'_, O> {
         if model.time(queue.free_at) > self.clock
             && let Some(output) = model.sending(&router, buffer)
         {
-            // Most often a packet stays in its lane.
-            let (_, lane) = place(buffer, model.ports.size.shift);
-            return self.next_behind(part, output, lane, 0);
+            // Most often a packet stays in its virtual channel.
+            let (_, vc) = place(buffer, model.ports.size.shift);
+            return self.next_behind(part, output, vc, 0);
         }
         if queue.head == NONE || model.time(queue.ask) > self.clock {
             // Nothing is in the way there: what is on its way, or its room on the way back, takes its time.
             return Next::Channel(self.feeder_of((part, buffer)));
         }
         let wish = model.wishes(buffer)[0];
-        self.next_behind(part, wish.output, wish.lane, wish.need.into())
+        self.next_behind(part, wish.output, wish.vc, wish.need.into())
     }
 
     /// Whether the buffer behind an output keeps what needs so much room there, or the channel itself does.
-    fn next_behind(&self, part: usize, output: u32, lane: u8, need: u32) -> Next {
+    fn next_behind(&self, part: usize, output: u32, vc: u8, need: u32) -> Next {
         let model = &self.parts[part].model;
         let channel = self.channel_of_output(part, output);
         if !model.ports.output(output).needs_room {
             return Next::Channel(channel);
         }
-        let (far, buffer) = self.far_end(model, output, lane);
+        let (far, buffer) = self.far_end(model, output, vc);
         let there = &self.parts[far].model;
         let flits = there.packets_in(buffer).filter_map(|slot| {
             let packet = &there.packets.packets[slot as usize];
             (there.time(packet.ready) <= self.clock).then_some(u32::from(packet.flits))
         });
         let is_full = 2 * flits.sum::<u32>() > self.whole.parameters.buffer;
-        if is_full || model.room_now(output, lane, self.clock) < need {
+        if is_full || model.room_now(output, vc, self.clock) < need {
             return Next::Buffer(channel, (far, buffer));
         }
         Next::Channel(channel)

@@ -114,9 +114,9 @@ impl Model<'_> {
     }
 
     /// Sends credits by an entry.
-    pub(super) fn send_credit_away(&mut self, entry: u32, lane: u8, credit: Credit) {
+    pub(super) fn send_credit_away(&mut self, entry: u32, vc: u8, credit: Credit) {
         let Entry { part, room } = self.ports.entries[entry as usize];
-        self.mail[part as usize].credits.push((room + u32::from(lane), credit));
+        self.mail[part as usize].credits.push((room + u32::from(vc), credit));
     }
 
     /// Takes what another part has sent.
@@ -136,7 +136,7 @@ impl Model<'_> {
         }
         for (crossing, time) in mail.lost.drain(..) {
             let slot = self.packets.take_in(&crossing);
-            self.deliver(Delivery { time, slot, terminal: NONE, lane: 0 });
+            self.deliver(Delivery { time, slot, terminal: NONE, vc: 0 });
         }
         self.read_flits(mail.flits.drain(..), mail.headers.drain(..));
         for (place, credit) in mail.credits.drain(..) {

@@ -2,7 +2,6 @@
 
 use super::credits::Credits;
 use super::flit::Flits;
-use super::lanes::Lanes;
 use super::link::Links;
 use super::parameters::Parameters;
 use super::port_block::{BLOCK_PORTS, PortBlock};
@@ -10,6 +9,7 @@ use super::ports::{Queue, Router};
 use super::source::{Adapter, Injection, SourceQueue};
 use super::statistics::Statistics;
 use super::tick::Tick;
+use super::vc_map::VcMap;
 use crate::routing::Routes;
 use crate::topology::Fabric;
 
@@ -40,12 +40,12 @@ pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     let most =
         (0..).zip(&inputs).max_by_key(|&(router, &count)| (count, std::cmp::Reverse(router)));
     let (router, &inputs) = most.unwrap_or((0, &0));
-    let outputs = queues_a_lane(fabric, parameters);
+    let outputs = queues_per_vc(fabric, parameters);
     (inputs * u64::from(parameters.virtual_channels).next_power_of_two() * outputs, router)
 }
 
 /// Queues of an input port's virtual channel: with virtual output queues as many as the largest router has outputs.
-fn queues_a_lane(fabric: &Fabric, parameters: &Parameters) -> u64 {
+fn queues_per_vc(fabric: &Fabric, parameters: &Parameters) -> u64 {
     let has = parameters.sharing.as_ref().is_some_and(|sharing| sharing.virtual_output_queues);
     if has { output_ports(fabric, parameters).into_iter().max().unwrap_or(1) } else { 1 }
 }
@@ -76,7 +76,7 @@ pub fn memory_needed(
     collective: bool,
 ) -> u64 {
     let adaptive = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));
-    let lanes = Lanes::new(routes, None, parameters, (true, true), collective).count() as u64;
+    let vcs = VcMap::new(routes, None, parameters, (true, true), collective).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
     let ejections = terminals * u64::from(parameters.ejection_channels);
@@ -96,12 +96,12 @@ pub fn memory_needed(
         _ => 0,
     };
     let flits = parameters.sharing.as_ref().map_or(0, |_| {
-        let queues = inputs * lanes.next_power_of_two() * queues_a_lane(fabric, parameters);
+        let queues = inputs * vcs.next_power_of_two() * queues_per_vc(fabric, parameters);
         let buffers = links * u64::from(parameters.buffer)
             + injections * u64::from(parameters.injection_buffer);
         // A time for each flit that a queue can hold, and for each credit.
-        let times = buffers * lanes * (queues_a_lane(fabric, parameters) + 1) * 4;
-        queues * Flits::A_QUEUE + channels * lanes * Flits::A_LANE + times
+        let times = buffers * vcs * (queues_per_vc(fabric, parameters) + 1) * 4;
+        queues * Flits::A_QUEUE + channels * vcs * Flits::A_LANE + times
     });
     let replays = if parameters.errors.is_some() { links * Links::A_CHANNEL } else { 0 };
     flits
@@ -109,10 +109,10 @@ pub fn memory_needed(
         + replays
         + blocks(fabric, parameters) * bytes(size_of::<PortBlock>())
         + outputs * an_output
-        + inputs * lanes.next_power_of_two() * bytes(size_of::<Queue>())
-        + (links + injections) * lanes * Credits::A_LANE
-        + channels * (lanes * 8 + CHANNEL_WORDS * 4)
+        + inputs * vcs.next_power_of_two() * bytes(size_of::<Queue>())
+        + (links + injections) * vcs * Credits::A_LANE
+        + channels * (vcs * 8 + CHANNEL_WORDS * 4)
         + routers * a_router
         + terminals * a_terminal
-        + injections * (bytes(size_of::<Injection>()) + lanes * bytes(size_of::<SourceQueue>()))
+        + injections * (bytes(size_of::<Injection>()) + vcs * bytes(size_of::<SourceQueue>()))
 }

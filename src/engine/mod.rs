@@ -27,10 +27,10 @@
 //! output. The visit takes the least of them, serves the outputs that are due then, and goes on to the next least.
 //! A time that is too early costs a look in vain; one that is too late would be wrong.
 //!
-//! A router's state, here with two input ports and two outputs on one lane:
+//! A router's state, here with two input ports and two outputs on one virtual channel:
 //!
 //! ```text
-//!   block: inputs       queues (input port, lane)              block: outputs
+//!   block: inputs       queues (input port, virtual channel)              block: outputs
 //!   free_at, feeder     ask, head -> packet -> packet ...      free_at, pointer, stall
 //!   free_at, feeder     ask, head -> packet                    free_at, pointer, stall
 //!
@@ -61,7 +61,7 @@
 //! | `link` | links that err, and send again |
 //! | `flit` | the other model of routers: links shared flit by flit |
 //! | `credits` | room in buffers, and credits on their way |
-//! | `packet`, `way`, `legs`, `guide`, `lanes`, `dateline` | packets, what they know of their way, the virtual channels in use |
+//! | `packet`, `way`, `legs`, `guide`, `vcs`, `dateline` | packets, what they know of their way, the virtual channels in use |
 //! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
@@ -85,7 +85,6 @@ mod frame;
 mod guide;
 mod holder;
 mod interruption;
-mod lanes;
 mod legs;
 mod link;
 mod mail;
@@ -110,6 +109,7 @@ mod source;
 mod statistics;
 mod tick;
 mod trace;
+mod vc_map;
 mod visit;
 mod walk;
 mod way;

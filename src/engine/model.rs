@@ -111,7 +111,7 @@ impl<'f> Model<'f> {
             sources: Sources::new(whole, part, &ports, workload.wants_waits()),
             workload,
             sink: Sink::new(whole.cut.parts()),
-            statistics: Statistics::new(ports.outputs, channels, whole.lanes.count()),
+            statistics: Statistics::new(ports.outputs, channels, whole.vc_map.count()),
             credits: Credits::new(rooms),
             packets: Packets::new(whole.rest),
             flits,

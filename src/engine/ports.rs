@@ -2,7 +2,7 @@
 //!
 //! Numbers are a part's own and count from its first router. A router's outputs are its network channels in the
 //! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
-//! channels, then those of injection channels; an input virtual channel is a buffer of an input port, by port, then lane.
+//! channels, then those of injection channels; an input virtual channel is a buffer of an input port, by port, then virtual channel.
 
 use serde::{Deserialize, Serialize};
 
@@ -67,12 +67,12 @@ pub(super) struct Output {
     pub repeats: bool,
     /// The input virtual channel at which the search for the next packet starts.
     pub pointer: u16,
-    /// Its place in the far router's input virtual channels, in the lowest lane.
+    /// Its place in the far router's input virtual channels, in the lowest virtual channel.
     pub far_input_vc: u16,
     /// The far router's part, and its number there; [`NONE`] at a vacant port and of an ejection channel.
     pub far_part: u32,
     pub far_router: u32,
-    /// Where the room at the far end is counted, in the lowest lane.
+    /// Where the room at the far end is counted, in the lowest virtual channel.
     pub room: u32,
 }
 
@@ -107,7 +107,7 @@ impl Output {
 pub(super) struct Input {
     /// When the packet whose grant was the latest has left.
     pub free_at: Tick,
-    /// The room that the sender counts, in the lowest lane; where in `entries` if it is [`AWAY`].
+    /// The room that the sender counts, in the lowest virtual channel; where in `entries` if it is [`AWAY`].
     pub feeder: u32,
     pub injects: bool,
     /// Which of the network's timings its channel has.
@@ -147,7 +147,7 @@ pub(super) struct Queue {
     pub flits: u16,
     /// Room that the head needs behind its output.
     pub need: u16,
-    /// The output that it asks for, and the lane that it takes there; if it has a choice those of its escape.
+    /// The output that it asks for, and the virtual channel that it takes there; if it has a choice those of its escape.
     pub output: u16,
     /// The ports among which it chooses, a bit each; 0 if it has no choice.
     pub options: u16,
@@ -178,7 +178,7 @@ pub(super) struct Entry {
     pub room: u32,
 }
 
-/// The input port and the lane of an input virtual channel, or of a buffer.
+/// The input port and the virtual channel of an input virtual channel, or of a buffer.
 #[inline(always)]
 pub(super) fn place(input_vc: u32, shift: u32) -> (usize, u8) {
     ((input_vc >> shift) as usize, fitted!(input_vc & ((1 << shift) - 1), u8))
@@ -192,7 +192,7 @@ pub(super) struct Ports {
     pub blocks: Vec<PortBlock>,
     /// How many outputs there are.
     pub outputs: usize,
-    /// By input port, then lane; there may be more places than lanes.
+    /// By input port, then virtual channel; there may be more places than virtual channels.
     pub queues: Vec<Queue>,
     /// By output: the input virtual channels whose heads ask for it now or soon, a bit each.
     pub asking: Vec<u64>,
@@ -216,9 +216,9 @@ impl Ports {
         let adaptive = matches!(whole.routes, Routes::Adaptive(_) | Routes::Relation(_));
         let Whole { fabric, network, cut, parameters, .. } = whole;
         let routers = cut.routers(part);
-        let lanes = narrow::<u32>(whole.lanes.count());
+        let vcs = narrow::<u32>(whole.vc_map.count());
         // A router's unit has two queues at the first input port.
-        let queues = lanes + if whole.trees.is_some() { 2 } else { 0 };
+        let queues = vcs + if whole.trees.is_some() { 2 } else { 0 };
         let shift = queues.next_power_of_two().trailing_zeros();
         let most_inputs = network.first_input.windows(2).map(|pair| pair[1] - pair[0]).max();
         let words = ((most_inputs.unwrap_or(0) as usize) << shift).div_ceil(64).max(1);
@@ -324,9 +324,9 @@ impl Ports {
         output
     }
 
-    /// Where the room of the next channel is counted, in the lowest lane.
+    /// Where the room of the next channel is counted, in the lowest virtual channel.
     fn next_room(&self, whole: &Whole<'_>) -> u32 {
-        narrow::<u32>(self.senders.len() * whole.lanes.count())
+        narrow::<u32>(self.senders.len() * whole.vc_map.count())
     }
 
     fn new_input(&mut self, whole: &Whole<'_>, part: usize, router: u32, input: u32) -> Input {
@@ -338,7 +338,7 @@ impl Ports {
                 - network.transit_inputs[router as usize];
             // The injection channels' rooms follow those of the network channels, which are all there.
             let first = self.next_room(whole);
-            let feeder = first + of_router * narrow::<u32>(whole.lanes.count());
+            let feeder = first + of_router * narrow::<u32>(whole.vc_map.count());
             let own = whole.terminals_of(router);
             let terminal = own[(of_router / parameters.injection_channels) as usize];
             let class = fabric.terminal_class(terminal);
@@ -371,12 +371,12 @@ impl Ports {
         }
     }
 
-    /// How much room each channel's lanes have at first.
+    /// How much room each channel's virtual channels have at first.
     pub(super) fn rooms(&self, whole: &Whole<'_>) -> Vec<u16> {
         let Parameters { buffer, injection_buffer, .. } = whole.parameters;
         let of_channel = |&(_, output): &(u32, u32)| {
             let room = if output == NONE { injection_buffer } else { buffer };
-            std::iter::repeat_n(narrow::<u16>(room), whole.lanes.count())
+            std::iter::repeat_n(narrow::<u16>(room), whole.vc_map.count())
         };
         self.senders.iter().flat_map(of_channel).collect()
     }

@@ -1,7 +1,7 @@
 //! Packets that choose among the hops of a routing relation (docs/model.md, "Routing relations").
 //!
 //! It is the allocation of `adaptive`, in the same three walks, for routers with any number of ports and for hops in
-//! any lanes: what an output offers a packet is not one adaptive lane but those that the relation allows there. Which
+//! any virtual channels: what an output offers a packet is not one adaptive virtual channel but those that the relation allows there. Which
 //! hops these are is looked up each time, by the place where the packet has come in and its destination.
 
 use std::ops::Range;
@@ -36,10 +36,10 @@ pub(super) struct Related<'f> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortHops {
     pub port: u16,
-    /// The lanes of those that are no reserve, and of those that are, a bit each.
-    pub lanes: u16,
+    /// The virtual channels of those that are no reserve, and of those that are, a bit each.
+    pub vcs: u16,
     pub reserve: u16,
-    /// The lanes in which they enter a ring.
+    /// The virtual channels in which they enter a ring.
     enters: u16,
     /// The place of the first of them in the list.
     first: u16,
@@ -50,42 +50,42 @@ impl PortHops {
     fn of(hops: &[Hop]) -> impl Iterator<Item = Self> {
         let mut next = 0;
         hops.chunk_by(|one, other| one.port == other.port).map(move |hops| {
-            let lanes = |are: fn(&Hop) -> bool| {
+            let vcs = |are: fn(&Hop) -> bool| {
                 let own = hops.iter().filter(|hop| are(hop));
-                own.fold(0, |lanes, hop| lanes | 1 << hop.lane)
+                own.fold(0, |vcs, hop| vcs | 1 << hop.lane)
             };
             let first = fitted!(next, u16);
             next += hops.len();
             Self {
                 port: hops[0].port,
-                lanes: lanes(|hop| !hop.is_reserve()),
-                reserve: lanes(Hop::is_reserve),
-                enters: lanes(|hop| hop.ring == Ring::Enters),
+                vcs: vcs(|hop| !hop.is_reserve()),
+                reserve: vcs(Hop::is_reserve),
+                enters: vcs(|hop| hop.ring == Ring::Enters),
                 first,
             }
         })
     }
 
-    /// Which of the [needs](Whole::needs) of a packet counts in a lane.
+    /// Which of the [needs](Whole::needs) of a packet counts in a virtual channel.
     #[inline(always)]
-    fn need(&self, lane: u8, needs: [u16; 2]) -> u16 {
-        needs[usize::from(self.enters >> lane & 1)]
+    fn need(&self, vc: u8, needs: [u16; 2]) -> u16 {
+        needs[usize::from(self.enters >> vc & 1)]
     }
 
-    /// Those of its lanes that are no reserve and have room, a bit each.
+    /// Those of its virtual channels that are no reserve and have room, a bit each.
     #[inline(always)]
     fn open(&self, view: &View, [need, entering]: [u16; 2]) -> u16 {
-        let open = view.open(self.lanes & !self.enters, need);
-        match self.lanes & self.enters {
+        let open = view.open(self.vcs & !self.enters, need);
+        match self.vcs & self.enters {
             0 => open,
             enters => open | view.open(enters, entering),
         }
     }
 
-    /// The place of the hop into a lane in the list, counted in cyclic order from `first` on; the list has so many hops.
+    /// The place of the hop into a virtual channel in the list, counted in cyclic order from `first` on; the list has so many hops.
     #[inline(always)]
-    fn turn(&self, lane: u8, first: usize, hops: usize) -> usize {
-        let before = (self.lanes | self.reserve) & ((1 << lane) - 1);
+    fn turn(&self, vc: u8, first: usize, hops: usize) -> usize {
+        let before = (self.vcs | self.reserve) & ((1 << vc) - 1);
         let place = usize::from(self.first) + before.count_ones() as usize;
         if place < first { place + hops - first } else { place - first }
     }
@@ -103,7 +103,7 @@ pub(super) struct Views {
     heads: Vec<(u64, bool)>,
 }
 
-/// The lanes of an output.
+/// The virtual channels of an output.
 #[derive(Clone, Copy, Default)]
 struct View {
     allocation: u64,
@@ -116,11 +116,11 @@ struct View {
 }
 
 impl View {
-    /// Those of some lanes with room for so many flits, a bit each.
+    /// Those of some virtual channels with room for so many flits, a bit each.
     #[inline(always)]
-    fn open(&self, lanes: u16, flits: u16) -> u16 {
-        let has_room = |&lane: &u8| self.room[usize::from(lane)] >= flits;
-        lanes_in(lanes).filter(has_room).fold(0, |open, lane| open | 1 << lane)
+    fn open(&self, vcs: u16, flits: u16) -> u16 {
+        let has_room = |&vc: &u8| self.room[usize::from(vc)] >= flits;
+        vcs_in(vcs).filter(has_room).fold(0, |open, vc| open | 1 << vc)
     }
 }
 
@@ -138,10 +138,10 @@ impl Views {
     }
 }
 
-/// Lanes of a set.
+/// Virtual channels of a set.
 #[inline(always)]
-fn lanes_in(set: u16) -> impl Iterator<Item = u8> {
-    bits(set).map(|lane| fitted!(lane, u8))
+fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
+    bits(set).map(|vc| fitted!(vc, u8))
 }
 
 /// In place of a set of ports: the packet has a choice, and the relation says which.
@@ -184,19 +184,19 @@ impl<'f> Related<'f> {
     }
 
     /// The number of the relation's list of the hops that a packet may take from a router, to which it has come through
-    /// an input port of the part in a lane. It is bound for a router and has taken so many hops of its reserve, which count
+    /// an input port of the part in a virtual channel. It is bound for a router and has taken so many hops of its reserve, which count
     /// where there is a ring.
     #[inline]
     pub(super) fn list(
         &self,
         router: u32,
-        (input, lane): (usize, u8),
+        (input, vc): (usize, u8),
         (end, reserves): (End, u8),
     ) -> u32 {
         let relation = &self.routes.relation;
         let state = match self.came[input] {
             NONE => relation.injected(router),
-            channel => relation.arrived(channel, lane),
+            channel => relation.arrived(channel, vc),
         };
         let list = relation.list(state, end.router);
         let list = if reserves >= MOST_RESERVES { relation.staying(list) } else { list };
@@ -250,17 +250,17 @@ impl Packet {
 }
 
 impl<'f> Model<'f> {
-    /// The hops that a packet may take which is in an input port of the part, in a lane.
+    /// The hops that a packet may take which is in an input port of the part, in a virtual channel.
     pub(super) fn hops_of(
         &self,
         related: &Related<'f>,
-        (input, lane): (usize, u8),
+        (input, vc): (usize, u8),
         slot: u32,
     ) -> &'f [Hop] {
         let router = self.whole.network.router_of_input
             [input + self.whole.cut.first_input(self.schedule.part) as usize];
         let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
-        related.hops(router, (input, lane), (self.whole.end(destination), class))
+        related.hops(router, (input, vc), (self.whole.end(destination), class))
     }
 
     /// Gives a packet that is injected now what it needs to choose its way.
@@ -311,7 +311,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn first_of(&self, input_vc: u32, ports: Range<usize>) -> (usize, usize) {
         let related = self.related();
         let Some(last) = ports.last().map(|place| related.port(place)) else { return (0, 0) };
-        let hops = usize::from(last.first) + (last.lanes | last.reserve).count_ones() as usize;
+        let hops = usize::from(last.first) + (last.vcs | last.reserve).count_ones() as usize;
         let head = self.queues[input_vc as usize].head;
         let drawn = self.packets.packets[head as usize].note;
         (hops, related.first(self.name, drawn, hops))
@@ -322,13 +322,13 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let Address { destination, class, ejection } = self.address(input_vc);
         let end = self.whole.end(destination);
         if end.router == self.name {
-            let (_, lane) = self.place(input_vc);
-            return self.ask(input_vc, end.ejection + ejection, lane);
+            let (_, vc) = self.place(input_vc);
+            return self.ask(input_vc, end.ejection + ejection, vc);
         }
-        let (input, lane) = self.place(input_vc);
+        let (input, vc) = self.place(input_vc);
         let injects = self.input(input).injects;
         let input = self.router.first_input as usize + input;
-        let list = self.related().list(self.name, (input, lane), (end, class));
+        let list = self.related().list(self.name, (input, vc), (end, class));
         let bubble = self.whole.bubble_of(injects);
         let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
@@ -426,16 +426,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let open = of_port.open(self.view(output, now), needs);
         if open == 0 {
             let first = self.output(output).room;
-            for lane in lanes_in(of_port.lanes) {
-                let need = of_port.need(lane, needs);
-                let obstacle = self.lack_of_room(first + u32::from(lane), need, flits, now);
+            for vc in vcs_in(of_port.vcs) {
+                let need = of_port.need(vc, needs);
+                let obstacle = self.lack_of_room(first + u32::from(vc), need, flits, now);
                 obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
             }
             return false;
         }
-        // There is room in some lane: what others lack does not matter.
-        let lane = fitted!(open.trailing_zeros(), u8);
-        if let Some(obstacle) = self.obstacle(output, input_vc, (lane, need, flits), now) {
+        // There is room in some virtual channel: what others lack does not matter.
+        let vc = fitted!(open.trailing_zeros(), u8);
+        if let Some(obstacle) = self.obstacle(output, input_vc, (vc, need, flits), now) {
             blocked.add(&obstacle);
             return false;
         }
@@ -457,7 +457,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Of hops by port that are no reserve, lead through a free output and have the room that is needed for so many flits: by
-    /// the output for which least waits, in the lane with the most room. The list has so many hops; of equal ones that is
+    /// the output for which least waits, in the virtual channel with the most room. The list has so many hops; of equal ones that is
     /// preferred which comes first from a place on.
     fn best(
         &mut self,
@@ -473,31 +473,30 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 continue;
             }
             let &mut View { room: rooms, all, .. } = self.view(usize::from(of_port.port), now);
-            for lane in lanes_in(of_port.lanes) {
-                let room = rooms[usize::from(lane)];
-                let (like, own) = ((all, room), of_port.turn(lane, first, hops));
-                if room >= of_port.need(lane, needs)
-                    && (best.is_none() || (like, turn) > (most, own))
+            for vc in vcs_in(of_port.vcs) {
+                let room = rooms[usize::from(vc)];
+                let (like, own) = ((all, room), of_port.turn(vc, first, hops));
+                if room >= of_port.need(vc, needs) && (best.is_none() || (like, turn) > (most, own))
                 {
-                    (best, most, turn) = (Some(Hop::new(of_port.port, lane)), like, own);
+                    (best, most, turn) = (Some(Hop::new(of_port.port, vc)), like, own);
                 }
             }
         }
         best
     }
 
-    /// What the lanes of an output, free or not, have room for.
+    /// What the virtual channels of an output, free or not, have room for.
     #[inline(always)]
     fn view(&mut self, output: usize, now: Tick) -> &mut View {
         let Views { allocation, ref outputs, .. } = *self.views();
         if outputs[output].allocation != allocation {
             let mut view = View { allocation, ..View::default() };
             let &mut Output { room, .. } = self.output(output);
-            for lane in 0..fitted!(self.whole.lanes.count(), u8) {
-                let place = room + u32::from(lane);
+            for vc in 0..fitted!(self.whole.vc_map.count(), u8) {
+                let place = room + u32::from(vc);
                 self.credits.collect(place, now);
                 let room = self.credits.room[place as usize];
-                view.room[usize::from(lane)] = room;
+                view.room[usize::from(vc)] = room;
                 view.all += u32::from(room);
             }
             self.views().outputs[output] = view;
@@ -514,25 +513,25 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             return fits;
         }
         let [_, entering] = self.whole.needs(flits, flits);
-        let lanes = fitted!((1_u32 << self.whole.lanes.count()) - 1, u16);
+        let vcs = fitted!((1_u32 << self.whole.vc_map.count()) - 1, u16);
         let fits = self.ports_of(input_vc).any(|place| {
             let of_port = self.related().port(place);
             let view = self.view(usize::from(of_port.port), now);
             if view.flits != flits {
-                (view.flits, view.fits) = (flits, view.open(lanes, flits));
+                (view.flits, view.fits) = (flits, view.open(vcs, flits));
             }
-            let enters = of_port.lanes & of_port.enters;
-            of_port.lanes & !enters & view.fits != 0
+            let enters = of_port.vcs & of_port.enters;
+            of_port.vcs & !enters & view.fits != 0
                 || enters != 0 && view.open(enters, entering) != 0
         });
         self.views().heads[input_vc as usize] = (state, fits);
         fits
     }
 
-    /// Sends the head of a buffer, which chooses, through a free output, into a lane that has room.
-    pub(super) fn grant_hop(&mut self, output: usize, input_vc: u32, lane: u8, now: Tick) {
+    /// Sends the head of a buffer, which chooses, through a free output, into a virtual channel that has room.
+    pub(super) fn grant_hop(&mut self, output: usize, input_vc: u32, vc: u8, now: Tick) {
         self.withdraw_hops(output, input_vc, now);
-        self.grant(output, input_vc, lane, now);
+        self.grant(output, input_vc, vc, now);
         // There is less room behind it now.
         let views = self.views();
         views.outputs[output].allocation = 0;
@@ -547,7 +546,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// The lane in which the head of a buffer can take a reserve by a free output; until when, as far as it is known, there is
+    /// The virtual channel in which the head of a buffer can take a reserve by a free output; until when, as far as it is known, there is
     /// none.
     pub(super) fn escape_by_relation(
         &mut self,
@@ -570,15 +569,15 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let (hops, first) = self.first_of(input_vc, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
         let needs = self.whole.needs(need, flits);
-        for lane in lanes_in(here.reserve) {
-            let need = here.need(lane, needs);
-            match self.obstacle(output, input_vc, (lane, need, flits), now) {
+        for vc in vcs_in(here.reserve) {
+            let need = here.need(vc, needs);
+            match self.obstacle(output, input_vc, (vc, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {
-                    let room = self.view(output, now).room[usize::from(lane)];
-                    let own = here.turn(lane, first, hops);
+                    let room = self.view(output, now).room[usize::from(vc)];
+                    let own = here.turn(vc, first, hops);
                     if best.is_none() || (room, turn) > (most, own) {
-                        (best, most, turn) = (Some(lane), room, own);
+                        (best, most, turn) = (Some(vc), room, own);
                     }
                 }
             }

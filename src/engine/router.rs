@@ -30,7 +30,7 @@ use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// A router in hand: its own state, and what the routers of its part share. Outputs, input ports, and input virtual channels of an
-/// input port and a lane have numbers of the router's own.
+/// input port and a virtual channel have numbers of the router's own.
 pub(super) struct Visit<'a, 'f, S: Size> {
     pub size: S,
     pub router: &'a mut Router,
@@ -168,7 +168,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         &mut S::block(self.blocks, input).inputs[input % BLOCK_PORTS]
     }
 
-    /// The input port and the lane of an input virtual channel.
+    /// The input port and the virtual channel of an input virtual channel.
     #[inline(always)]
     pub(super) fn place(&self, input_vc: u32) -> (usize, u8) {
         place(input_vc, self.size.shift())
@@ -236,13 +236,13 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// The same of a packet of this source whose way is written in it or looked up.
     #[inline(always)]
     fn head_by_route(&mut self, input_vc: u32, (source, way, passed): (u32, Way, u16)) {
-        let (input, lane) = self.place(input_vc);
+        let (input, vc) = self.place(input_vc);
         let (output, onto) = match self.guide {
             None => {
                 let output = self.whole.code.output(way);
-                let onto = self.whole.dateline.map_or(lane, |dateline| {
+                let onto = self.whole.dateline.map_or(vc, |dateline| {
                     let in_ring = self.output(usize::from(output)).in_ring;
-                    dateline.lane(lane, passed, output, in_ring)
+                    dateline.vc(vc, passed, output, in_ring)
                 });
                 (output, onto)
             }
@@ -250,13 +250,13 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 let input = self.input(input);
                 let came = (!input.injects).then_some(input.opposite);
                 let packet = (source, passed, way.into());
-                guide.look_up(self.whole, self.name, packet, (came, lane))
+                guide.look_up(self.whole, self.name, packet, (came, vc))
             }
         };
         self.ask(input_vc, output, onto);
     }
 
-    /// The head of a buffer asks for one output, onto a lane.
+    /// The head of a buffer asks for one output, onto a virtual channel.
     #[inline(always)]
     pub(super) fn ask(&mut self, input_vc: u32, output: u16, onto: u8) {
         let (input, _) = self.place(input_vc);
@@ -388,8 +388,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             while bits != 0 {
                 let input_vc = word * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                let (input, lane) = self.place(input_vc);
-                let asker = (input, self.whole.lanes.drawn_number(lane));
+                let (input, vc) = self.place(input_vc);
+                let asker = (input, self.whole.vc_map.drawn_number(vc));
                 let drawn = Some((drawn(time, (self.name, output), asker), input_vc));
                 if drawn > latest && (next.is_none() || drawn < next) {
                     next = drawn;
@@ -468,7 +468,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         false
     }
 
-    /// What keeps the head of a buffer from having a free output now, on a lane where it needs so much room.
+    /// What keeps the head of a buffer from having a free output now, on a virtual channel where it needs so much room.
     #[inline(always)]
     pub(super) fn obstacle(
         &mut self,
@@ -523,13 +523,13 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// Sends the head of a buffer through a free output, onto a lane that has room.
+    /// Sends the head of a buffer through a free output, onto a virtual channel that has room.
     #[inline(always)]
     pub(super) fn grant(&mut self, output: usize, input_vc: u32, onto: u8, now: Tick) {
         self.end_stall(output, now);
         self.router.next_output = fitted!(output, u16) + 1;
         let channel = self.router.first_output + fitted!(output, u32);
-        let (input, lane) = self.place(input_vc);
+        let (input, vc) = self.place(input_vc);
         let queue = &mut self.queues[input_vc as usize];
         let state = &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS];
         let slot = queue.head;
@@ -565,7 +565,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         } else if state.repeats {
             self.transmit(output, slot, onto, now);
         } else {
-            self.leave(output, slot, lane, arrives);
+            self.leave(output, slot, vc, arrives);
         }
         let input = self.input(input);
         input.free_at = released;
@@ -574,7 +574,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if injects {
             self.return_to_terminal(input_vc, feeder, credit, now);
         } else if had_room {
-            self.outbox.returned.push(Returned { feeder, lane, credit });
+            self.outbox.returned.push(Returned { feeder, vc, credit });
         }
 
         // The other packets that ask for it, and the one behind it.
@@ -595,7 +595,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// A packet leaves the network: it is on its way to its sink, or is swallowed.
     #[inline(always)]
-    pub(super) fn leave(&mut self, output: usize, slot: u32, lane: u8, arrives: Tick) {
+    pub(super) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
         let channels = self.whole.parameters.ejection_channels;
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         let mut terminal = NONE;
@@ -605,7 +605,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             terminal = self.router.first_terminal + (fitted!(output, u32) - first) / channels;
         }
         let time = self.time(arrives);
-        self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
+        self.outbox.deliveries.push(Delivery { time, slot, terminal, vc });
     }
 
     /// Sends credits to an injection channel of the router's own.
@@ -617,8 +617,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         credit: Credit,
         now: Tick,
     ) {
-        let (input, lane) = self.place(input_vc);
-        if self.credits.send(feeder + u32::from(lane), credit, now) {
+        let (input, vc) = self.place(input_vc);
+        if self.credits.send(feeder + u32::from(vc), credit, now) {
             let channels = self.whole.parameters.injection_channels;
             let own = fitted!(input, u32) - u32::from(self.router.transit);
             let injection = self.router.first_terminal * channels + own;

@@ -46,7 +46,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// An empty network at time 0, simulated by at most so many threads; results do not depend on how many there are.
     /// The parameters must have been checked (a scenario's have): at least one injection and ejection channel, latencies
     /// of at least a flit time, buffers of two maximum packets, at most [`MOST_FLITS`](super::MOST_FLITS) flits a packet,
-    /// as many virtual channels as the routes have lanes.
+    /// as many virtual channels as the routes have virtual channels.
     ///
     /// # Panics
     /// If a packet and a channel's latency can take longer than [`LONGEST`].

@@ -23,8 +23,8 @@ pub(super) struct Delivery {
     pub slot: u32,
     /// The part's number of the terminal; [`NONE`] if a failed channel swallows it.
     pub terminal: u32,
-    /// The lane that the packet was in.
-    pub lane: u8,
+    /// The virtual channel that the packet was in.
+    pub vc: u8,
 }
 
 /// What is to happen at a terminal's host.
@@ -179,7 +179,7 @@ impl Model<'_> {
     }
 
     #[inline]
-    fn count(&mut self, Delivery { time, slot, terminal, lane }: Delivery) {
+    fn count(&mut self, Delivery { time, slot, terminal, vc }: Delivery) {
         let packet = self.packets.packets[slot as usize];
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
@@ -202,7 +202,7 @@ impl Model<'_> {
                 destination: self.sources.adapters[terminal as usize].name,
                 sequence: packet.sequence,
                 injection_channel: origin.injection_channel,
-                virtual_channel: self.whole.lanes.channel(lane),
+                virtual_channel: self.whole.vc_map.number(vc),
                 flits: u32::from(packet.flits),
                 payload: origin.payload,
                 hops: u32::from(hops),

@@ -20,7 +20,7 @@ pub(super) trait Size: Copy {
     /// Words of a set of input virtual channels.
     fn words(self) -> usize;
 
-    /// By how many bits the input port is shifted in an input virtual channel's number; the lane is in these bits.
+    /// By how many bits the input port is shifted in an input virtual channel's number; the virtual channel is in these bits.
     fn shift(self) -> u32;
 }
 

@@ -41,9 +41,9 @@ pub(super) struct Injection {
     pub free_at: Tick,
     /// When it is looked at next; never if nothing waits, or if what it waits for is not known.
     pub due: Tick,
-    /// The lanes whose source queues are not empty, a bit each.
+    /// The virtual channels whose source queues are not empty, a bit each.
     pub waiting: u16,
-    /// The lane at which the search for the next packet starts.
+    /// The virtual channel at which the search for the next packet starts.
     pub pointer: u8,
 }
 
@@ -87,7 +87,7 @@ impl Adapter {
 }
 
 impl Injection {
-    /// The first lane that has something, from the one at which the search for the next packet starts.
+    /// The first virtual channel that has something, from the one at which the search for the next packet starts.
     pub(super) fn first_waiting(&self) -> u8 {
         let from_pointer = self.waiting & u16::MAX.checked_shl(self.pointer.into()).unwrap_or(0);
         let waiting = if from_pointer == 0 { self.waiting } else { from_pointer };
@@ -105,7 +105,7 @@ pub(super) struct Sources {
     pub injections: Vec<Injection>,
     /// By injection channel, if the workload wants to know; else empty.
     pub waits: Vec<RoomWaits>,
-    /// By injection channel, then lane.
+    /// By injection channel, then virtual channel.
     queues: Vec<SourceQueue>,
     queued: Slots<Queued>,
     pub notes: Slots<Note>,
@@ -150,7 +150,7 @@ impl Sources {
             adapters,
             injections: vec![injection; injections],
             waits: vec![RoomWaits::NONE; if wants_waits { injections } else { 0 }],
-            queues: vec![SourceQueue::EMPTY; injections * whole.lanes.count()],
+            queues: vec![SourceQueue::EMPTY; injections * whole.vc_map.count()],
             queued: Slots::new(),
             notes: Slots::new(),
             packing: Packing::new(0, &whole.parameters),
@@ -188,8 +188,8 @@ impl Sources {
     }
 
     /// Flits of the packet that an injection channel's source queue sends next.
-    pub(super) fn flits_of_next(&self, injection: u32, queue: u32, lanes: u32) -> u16 {
-        self.queues[(injection * lanes + queue) as usize].flits
+    pub(super) fn flits_of_next(&self, injection: u32, queue: u32, vcs: u32) -> u16 {
+        self.queues[(injection * vcs + queue) as usize].flits
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -352,23 +352,23 @@ impl Model<'_> {
             adapter.queue.since = now;
         }
         adapter.queue.flits += flits;
-        let lane = match (role, whole.routes) {
+        let vc = match (role, whole.routes) {
             (_, Routes::Forwarding(_)) => {
                 let Some(Guide::Table(table)) = self.guide else {
                     unreachable!("packets go by one")
                 };
-                whole.lanes.lane(first_lane(table, whole, adapter.name, destination))
+                whole.vc_map.index(first_vc(table, whole, adapter.name, destination))
             }
-            // Packets of one source and destination keep their order, and those of others have lanes of their own.
+            // Packets of one source and destination keep their order, and those of others have virtual channels of their own.
             (_, Routes::Relation(_) | Routes::Paths(_)) => {
-                fitted!(destination % fitted!(whole.lanes.count(), u32), u8)
+                fitted!(destination % fitted!(whole.vc_map.count(), u32), u8)
             }
             (Role::Data, Routes::Adaptive(_)) => whole.channels.adaptive,
-            (Role::Operand | Role::Broadcast, _) => whole.lanes.lane(role.virtual_channel()),
-            (role, _) => whole.lanes.injected_on(role.virtual_channel()),
+            (Role::Operand | Role::Broadcast, _) => whole.vc_map.index(role.virtual_channel()),
+            (role, _) => whole.vc_map.injected_on(role.virtual_channel()),
         };
         let injection = terminal * whole.parameters.injection_channels + u32::from(channel);
-        let queue = injection as usize * whole.lanes.count() + usize::from(lane);
+        let queue = injection as usize * whole.vc_map.count() + usize::from(vc);
         let message = self.sources.queued.insert(message);
         let tail = std::mem::replace(&mut self.sources.queues[queue].tail, message);
         if self.sources.queues[queue].head != NONE {
@@ -378,7 +378,7 @@ impl Model<'_> {
         self.sources.queues[queue].head = message;
         self.next_packet(queue, bytes_left);
         let injection = &mut self.sources.injections[injection as usize];
-        injection.waiting |= 1 << lane;
+        injection.waiting |= 1 << vc;
         if !self.sources.paused {
             let now = self.schedule.tick(now);
             injection.due = injection.due.min(injection.free_at.max(now));
@@ -406,10 +406,10 @@ impl Model<'_> {
 
     /// Drops those messages of a terminal's source queues that are bound for certain destinations.
     pub(super) fn drop_queued(&mut self, terminal: u32, unreachable: impl Fn(u32) -> bool) {
-        let lanes = self.whole.lanes.count();
+        let vcs = self.whole.vc_map.count();
         for injection in self.injections_of(terminal) {
-            for lane in 0..lanes {
-                let queue = injection as usize * lanes + lane;
+            for vc in 0..vcs {
+                let queue = injection as usize * vcs + vc;
                 let mut at = std::mem::replace(&mut self.sources.queues[queue].head, NONE);
                 let mut last = NONE;
                 while at != NONE {
@@ -441,7 +441,7 @@ impl Model<'_> {
                     let bytes_left = self.sources.queued.at(head).bytes_left;
                     self.next_packet(queue, bytes_left);
                 } else {
-                    self.sources.injections[injection as usize].waiting &= !(1 << lane);
+                    self.sources.injections[injection as usize].waiting &= !(1 << vc);
                 }
             }
         }
@@ -525,7 +525,7 @@ fn turns(whole: &Whole<'_>, terminals: usize) -> Vec<Vec<u8>> {
 }
 
 /// The virtual channel in which a terminal's packets to another one leave their first router.
-fn first_lane(
+fn first_vc(
     table: &crate::routing::ForwardingTable,
     whole: &Whole<'_>,
     source: u32,

@@ -33,7 +33,7 @@ pub(super) struct Sent {
 pub(super) struct Returned {
     /// The input port's `feeder`.
     pub feeder: u32,
-    pub lane: u8,
+    pub vc: u8,
     pub credit: Credit,
 }
 
@@ -126,7 +126,7 @@ impl<'f> Model<'f> {
         let output = router.first_output as usize;
         self.ports.blocks_of(router).iter().for_each(prefetch);
         prefetch(&self.ports.asking[output * self.ports.size.words]);
-        prefetch(&self.statistics.flits[output * self.whole.lanes.count()]);
+        prefetch(&self.statistics.flits[output * self.whole.vc_map.count()]);
         let terminal = router.first_terminal as usize;
         self.sources.due.get(terminal).into_iter().for_each(prefetch);
         if self.hosts_answer {
@@ -197,10 +197,10 @@ impl<'f> Model<'f> {
             let router = &self.ports.routers[router as usize];
             prefetch(&self.ports.queues[self.ports.queue(router, input_vc)]);
         }
-        if let Some(&Returned { feeder, lane, .. }) = self.outbox.returned.get(place)
+        if let Some(&Returned { feeder, vc, .. }) = self.outbox.returned.get(place)
             && feeder & AWAY == 0
         {
-            prefetch(&self.credits.returning[feeder as usize + usize::from(lane)]);
+            prefetch(&self.credits.returning[feeder as usize + usize::from(vc)]);
         }
     }
 
@@ -308,11 +308,11 @@ impl<'f> Model<'f> {
         }
         self.outbox.sent.clear();
         for place in 0..self.outbox.returned.len() {
-            let Returned { feeder, lane, credit } = self.outbox.returned[place];
+            let Returned { feeder, vc, credit } = self.outbox.returned[place];
             if feeder & AWAY == 0 {
-                self.return_credit(feeder + u32::from(lane), credit);
+                self.return_credit(feeder + u32::from(vc), credit);
             } else {
-                self.send_credit_away(feeder & !AWAY, lane, credit);
+                self.send_credit_away(feeder & !AWAY, vc, credit);
             }
         }
         self.outbox.returned.clear();
@@ -351,7 +351,7 @@ impl<'f> Model<'f> {
 
     #[cold]
     fn wake_sender(&mut self, place: u32, time: Tick) {
-        let (number, output) = self.ports.senders[place as usize / self.whole.lanes.count()];
+        let (number, output) = self.ports.senders[place as usize / self.whole.vc_map.count()];
         let free_at = self.ports.output_mut(number, output).free_at;
         let time = time.max(free_at);
         self.ports.lower(number, output, time);

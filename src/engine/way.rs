@@ -169,7 +169,7 @@ impl From<Way> for Choice {
 pub(super) struct Address {
     /// The terminal.
     pub destination: u32,
-    /// What decides its lane, together with the place.
+    /// What decides its virtual channel, together with the place.
     pub class: u8,
     /// The number of the ejection channel among the terminal's.
     pub ejection: u16,

@@ -4,11 +4,11 @@ use super::collective::Trees;
 use super::cut::Cut;
 use super::dateline::Dateline;
 use super::interruption::Interruption;
-use super::lanes::Lanes;
 use super::legs::Legs;
 use super::network::{ChannelTiming, Network};
 use super::packet::{Packet, last_start};
 use super::tick::Tick;
+use super::vc_map::VcMap;
 use super::way::{Code, MOST_WORDS};
 use super::{ChannelKind, Parameters, Switching};
 use crate::narrow::narrow;
@@ -57,7 +57,7 @@ pub(super) struct Whole<'f> {
     pub parameters: Parameters,
     pub network: Network,
     pub cut: Cut,
-    pub lanes: Lanes,
+    pub vc_map: VcMap,
     /// How source routes are written.
     pub code: Code,
     /// Source routes ready to be written, where a table can hold them.
@@ -77,7 +77,7 @@ pub(super) struct Whole<'f> {
     injection_bubble: u16,
     /// Flits that entering the ring of a relation needs beyond the packet.
     ring_bubble: u16,
-    /// The lanes of packets that choose their way.
+    /// The virtual channels of packets that choose their way.
     pub channels: AdaptiveChannels,
     /// By router, its live terminals: where they start in `terminals`.
     first_terminals: Vec<u32>,
@@ -102,7 +102,7 @@ impl<'f> Whole<'f> {
         let network = Network::new(fabric, parameters);
         let cut = Cut::new(fabric, &network, threads);
         let later = interruption.map(|interruption| &interruption.table);
-        let lanes = Lanes::new(
+        let vc_map = VcMap::new(
             routes,
             later,
             parameters,
@@ -141,9 +141,9 @@ impl<'f> Whole<'f> {
             Routes::DirectionOrder(_) | Routes::Table(_) => (code.rest(runs), None),
         };
         let channels = rules.map_or_else(AdaptiveChannels::default, |rules| AdaptiveChannels {
-            adaptive: lanes.lane(rules.channels.adaptive),
-            escape: lanes.lane(rules.channels.escape),
-            escape_to_intermediate: lanes.lane(rules.channels.escape_to_intermediate),
+            adaptive: vc_map.index(rules.channels.adaptive),
+            escape: vc_map.index(rules.channels.escape),
+            escape_to_intermediate: vc_map.index(rules.channels.escape_to_intermediate),
         });
         assert!(rest <= MOST_WORDS, "a way of {rest} words more than one");
         // By router: the class of its next terminal.
@@ -160,7 +160,7 @@ impl<'f> Whole<'f> {
         });
         let ends: Vec<End> = ends.collect();
         let trees =
-            workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &lanes));
+            workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &vc_map));
         let legs = match routes {
             Routes::DirectionOrder(order) => Legs::new(order, code, rest),
             _ => None,
@@ -178,7 +178,7 @@ impl<'f> Whole<'f> {
             fabric,
             routes,
             cut,
-            lanes,
+            vc_map,
             code,
             legs,
             dateline: Dateline::of(routes),
@@ -281,7 +281,7 @@ impl<'f> Whole<'f> {
         self.ends[terminal as usize]
     }
 
-    /// Where a part counts the room at the far end of one of its network channels, in the lowest lane.
+    /// Where a part counts the room at the far end of one of its network channels, in the lowest virtual channel.
     pub(super) fn room_of_channel(&self, part: usize, channel: u32) -> u32 {
         let wired = |channel: u32| self.wired_before[channel as usize];
         let terminals = |router: u32| self.first_terminals[router as usize];
@@ -290,7 +290,7 @@ impl<'f> Whole<'f> {
         let network = wired(channel) - wired(self.cut.first_output(part));
         let injections =
             (terminals(router) - terminals(first)) * self.parameters.injection_channels;
-        (network + injections) * narrow::<u32>(self.lanes.count())
+        (network + injections) * narrow::<u32>(self.vc_map.count())
     }
 
     /// How many injection channels a part has.

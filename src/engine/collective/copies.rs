@@ -164,10 +164,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// All of a packet has been granted: its buffer, or its place in the unit, is free when it has left.
     fn finish(&mut self, input_vc: u32, (onto, flits, way): (u8, u16, u64), now: Tick) {
         let trees = trees(self.whole);
-        let (_, lane) = self.place(input_vc);
+        let (_, vc) = self.place(input_vc);
         let (_, number) = trees.place(self.name, way);
         let released = self.queues[input_vc as usize].free_at;
-        if lane <= trees.down {
+        if vc <= trees.down {
             self.release_buffer(input_vc, flits, released, now);
         }
         if onto == trees.down {
@@ -178,7 +178,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if self.queues[input_vc as usize].head != NONE {
             self.head(input_vc);
         }
-        if lane > trees.down {
+        if vc > trees.down {
             self.result_left(number, released, now);
         }
         if onto == trees.down {

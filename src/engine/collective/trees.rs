@@ -1,8 +1,8 @@
 //! The trees of collective operations as routers know them: tables of outputs.
 
-use crate::engine::lanes::Lanes;
 use crate::engine::ports::NO_OUTPUT;
 use crate::engine::tick::Tick;
+use crate::engine::vc_map::VcMap;
 use crate::engine::whole::End;
 use crate::engine::{DOWN_CHANNEL, Parameters, UP_CHANNEL};
 use crate::narrow::{fitted, narrow};
@@ -18,7 +18,7 @@ pub(in crate::engine) struct Trees {
     pub packets: u64,
     /// How many messages come of an operation.
     pub receipts: u64,
-    /// The lanes up and down; those behind them are the two queues of a router's unit, at its first input port.
+    /// The virtual channels up and down; those behind them are the two queues of a router's unit, at its first input port.
     pub up: u8,
     pub down: u8,
     pub latency: Tick,
@@ -65,7 +65,7 @@ impl Trees {
         fabric: &Fabric,
         ends: &[End],
         parameters: &Parameters,
-        lanes: &Lanes,
+        vc_map: &VcMap,
     ) -> Self {
         let (full, rest) = parameters.packets(collectives.bytes);
         let mut spans = vec![0; fabric.routers() as usize];
@@ -77,8 +77,8 @@ impl Trees {
             bytes: collectives.bytes,
             packets: full + u64::from(rest.is_some()),
             receipts: collectives.receipts(),
-            up: lanes.lane(UP_CHANNEL),
-            down: lanes.lane(DOWN_CHANNEL),
+            up: vc_map.index(UP_CHANNEL),
+            down: vc_map.index(DOWN_CHANNEL),
             latency: narrow(parameters.collective.combining_latency),
             flit: narrow(parameters.combining_flit_time()),
             open: parameters.collective.open_operations.into(),

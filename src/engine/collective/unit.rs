@@ -161,11 +161,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// A packet of a collective operation has become the head of a buffer, or of one of the unit's queues.
     pub(in crate::engine) fn head_of_collective(&mut self, input_vc: u32) {
         let trees = trees(self.whole);
-        let (_, lane) = self.place(input_vc);
+        let (_, vc) = self.place(input_vc);
         self.queues[input_vc as usize].options = 0;
-        if lane == trees.up {
+        if vc == trees.up {
             self.take_operands(input_vc, 0);
-        } else if lane == trees.down || lane == trees.down + 2 {
+        } else if vc == trees.down || vc == trees.down + 2 {
             self.queues[input_vc as usize].ask = NEVER;
             self.begin_if_next(input_vc);
         } else {
@@ -244,14 +244,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         released: Tick,
         settled: Tick,
     ) {
-        let (input, lane) = self.place(input_vc);
+        let (input, vc) = self.place(input_vc);
         let input = self.input(input);
         let &mut Input { feeder, injects, timing, .. } = input;
         let credit = Credit { time: released + self.whole.timing(timing).back, flits };
         if injects {
             self.return_to_terminal(input_vc, feeder, credit, settled);
         } else {
-            self.outbox.returned.push(Returned { feeder, lane, credit });
+            self.outbox.returned.push(Returned { feeder, vc, credit });
         }
     }
 

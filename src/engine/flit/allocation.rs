@@ -16,11 +16,11 @@ use crate::units::Picoseconds;
 /// Lists of an instant, kept for their memory.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Packets without a choice to which lanes of their output are open.
+    /// Packets without a choice to which virtual channels of their output are open.
     askers: Vec<Asker>,
-    /// Lanes of outputs and the queues to which they are open.
+    /// Virtual channels of outputs and the queues to which they are open.
     asks: Vec<(u32, u32)>,
-    /// Offers: a lane, and the queue.
+    /// Offers: a virtual channel, and the queue.
     offers: Vec<(u32, u32)>,
     losers: Vec<u32>,
     /// Flits that take part in the switch allocation.
@@ -37,7 +37,7 @@ pub(super) struct Scratch {
     pub ended: Vec<u32>,
 }
 
-/// A packet without a choice that asks for a lane of its output, and the lanes that are open to it.
+/// A packet without a choice that asks for a virtual channel of its output, and the virtual channels that are open to it.
 #[derive(Clone, Copy, Debug)]
 struct Asker {
     queue: u32,
@@ -54,7 +54,7 @@ pub(super) struct Want {
     pub output: u32,
     /// Its queue's number among those of its input port.
     pub of_port: u32,
-    /// The lane that its packet has at the output.
+    /// The virtual channel that its packet has at the output.
     pub onto: u8,
     /// Whether it has won, or can't any more.
     pub is_out: bool,
@@ -67,15 +67,15 @@ impl Scratch {
         Self { of_input, of_output, looks: vec![NONE; queues as usize + 1], ..Self::default() }
     }
 
-    /// Some lanes of an output are open to the packet of a queue.
+    /// Some virtual channels of an output are open to the packet of a queue.
     #[inline(always)]
     pub(super) fn add_asker(&mut self, queue: usize, output: u16, open: u16) {
         let queue = fitted!(queue, u32);
         self.askers.push(Asker { queue, output: output.into(), open });
     }
 
-    pub(super) fn add_ask(&mut self, lane: u32, queue: usize) {
-        self.asks.push((lane, fitted!(queue, u32)));
+    pub(super) fn add_ask(&mut self, vc: u32, queue: usize) {
+        self.asks.push((vc, fitted!(queue, u32)));
     }
 
     pub(super) fn has_asks(&self) -> bool {
@@ -96,7 +96,7 @@ fn may_clash(wants: &[Want]) -> bool {
     clash != 0
 }
 
-/// The outputs, modulo 64 and a bit each, for whose lanes several packets may ask; for those of others only one does.
+/// The outputs, modulo 64 and a bit each, for whose virtual channels several packets may ask; for those of others only one does.
 #[inline(always)]
 fn shared_outputs(askers: &[Asker]) -> u64 {
     let (mut outputs, mut shared) = (0_u64, 0);
@@ -111,7 +111,7 @@ fn shared_outputs(askers: &[Asker]) -> u64 {
 impl FlitVisit<'_, '_> {
     /// Gives virtual channels to packets.
     #[inline]
-    pub(super) fn allocate_lanes(&mut self, now: Tick) {
+    pub(super) fn allocate_vcs(&mut self, now: Tick) {
         let none_chooses = self.scratch.asks.is_empty();
         if none_chooses && let [Asker { queue, output, open }] = self.scratch.askers[..] {
             self.scratch.askers.clear();
@@ -126,9 +126,9 @@ impl FlitVisit<'_, '_> {
             }
             let mut left = open;
             while left != 0 {
-                let lane = left.trailing_zeros();
+                let vc = left.trailing_zeros();
                 left &= left - 1;
-                self.scratch.asks.push((output * self.rules.lanes + lane, queue));
+                self.scratch.asks.push((output * self.rules.vcs + vc, queue));
             }
         }
         self.scratch.askers.clear();
@@ -137,18 +137,18 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// Gives a packet the lane that it likes best among some of its output that nobody else asks for.
+    /// Gives a packet the virtual channel that it likes best among some of its output that nobody else asks for.
     #[inline(always)]
     fn accept_first(&mut self, queue: usize, output: u32, open: u16, now: Tick) {
-        let first = output * self.rules.lanes;
-        let place = self.lane(output as usize, 0);
+        let first = output * self.rules.vcs;
+        let place = self.vc(output as usize, 0);
         let state = self.queue(queue);
         let accepts = u32::from(state.accepts).saturating_sub(first);
-        let lane = first_from(open, accepts).expect("one is open");
-        state.accepts = fitted!(first + lane, u16) + 1;
-        let place = place + lane as usize;
-        self.state.lanes[place].pointer = fitted!(queue, u16) + 1;
-        self.give(queue, output as usize, fitted!(lane, u8), place, now);
+        let vc = first_from(open, accepts).expect("one is open");
+        state.accepts = fitted!(first + vc, u16) + 1;
+        let place = place + vc as usize;
+        self.state.vcs[place].pointer = fitted!(queue, u16) + 1;
+        self.give(queue, output as usize, fitted!(vc, u8), place, now);
     }
 
     /// Gives virtual channels to packets several of which may ask for the same, or that have a choice.
@@ -161,11 +161,11 @@ impl FlitVisit<'_, '_> {
         losers.extend(asks.iter().map(|ask| ask.1));
         for round in 0..self.rules.sharing.iterations {
             offers.clear();
-            for of_lane in asks.chunk_by(|a, b| a.0 == b.0) {
-                let (output, lane) = self.lane_of(of_lane[0].0);
-                let place = self.lane(output, lane);
-                let pointer = self.state.lanes[place].pointer;
-                let first = of_lane.iter().min_by_key(|ask| turn(ask.1, pointer));
+            for of_vc in asks.chunk_by(|a, b| a.0 == b.0) {
+                let (output, vc) = self.vc_of(of_vc[0].0);
+                let place = self.vc(output, vc);
+                let pointer = self.state.vcs[place].pointer;
+                let first = of_vc.iter().min_by_key(|ask| turn(ask.1, pointer));
                 offers.extend(first);
             }
             if offers.is_empty() {
@@ -174,15 +174,15 @@ impl FlitVisit<'_, '_> {
             offers.sort_unstable_by_key(|&(_, queue)| queue);
             for of_queue in offers.chunk_by(|a, b| a.1 == b.1) {
                 let queue = of_queue[0].1 as usize;
-                let lane = self.accepted(queue, of_queue.iter().map(|offer| offer.0), now);
-                let (output, number) = self.lane_of(lane);
-                let place = self.lane(output, number);
+                let vc = self.accepted(queue, of_queue.iter().map(|offer| offer.0), now);
+                let (output, number) = self.vc_of(vc);
+                let place = self.vc(output, number);
                 if round == 0 {
-                    self.state.lanes[place].pointer = fitted!(queue, u16) + 1;
-                    self.queue(queue).accepts = fitted!(lane, u16) + 1;
+                    self.state.vcs[place].pointer = fitted!(queue, u16) + 1;
+                    self.queue(queue).accepts = fitted!(vc, u16) + 1;
                 }
                 self.give(queue, output, number, place, now);
-                asks.retain(|&(other, asker)| other != lane && asker as usize != queue);
+                asks.retain(|&(other, asker)| other != vc && asker as usize != queue);
             }
         }
         losers.retain(|&queue| self.queue(queue as usize).stage == Stage::Asking);
@@ -193,24 +193,24 @@ impl FlitVisit<'_, '_> {
         self.scratch.asks.clear();
     }
 
-    /// An output and its lane, of their number among a router's.
-    fn lane_of(&self, number: u32) -> (usize, u8) {
-        ((number / self.rules.lanes) as usize, fitted!(number % self.rules.lanes, u8))
+    /// An output and its virtual channel, of their number among a router's.
+    fn vc_of(&self, number: u32) -> (usize, u8) {
+        ((number / self.rules.vcs) as usize, fitted!(number % self.rules.vcs, u8))
     }
 
     /// Gives a packet a virtual channel.
     #[inline(always)]
-    fn give(&mut self, queue: usize, output: usize, lane: u8, place: usize, now: Tick) {
+    fn give(&mut self, queue: usize, output: usize, vc: u8, place: usize, now: Tick) {
         self.withdraw(queue);
         if self.queue(queue).options != 0 {
-            self.count_reserve(queue, output, lane);
+            self.count_reserve(queue, output, vc);
         }
-        let held = &mut self.state.lanes[place];
+        let held = &mut self.state.vcs[place];
         (held.free_at, held.holder) = (NEVER, fitted!(queue, u32));
         let again = now + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
         let state = self.queue(queue);
         state.stage = Stage::Sending;
-        (state.output, state.lane) = (fitted!(output, u16), lane);
+        (state.output, state.vc) = (fitted!(output, u16), vc);
         state.held = fitted!(place, u32);
         let (input, flits) = (usize::from(state.input), state.left);
         if let Some(waits) = &mut self.state.waits {
@@ -362,7 +362,7 @@ impl FlitVisit<'_, '_> {
 
     /// What is drawn for a flit at an instant.
     fn drawn(&self, want: &Want, now: Tick) -> u64 {
-        let asker = (want.input as usize, self.whole.lanes.channel(want.onto));
+        let asker = (want.input as usize, self.whole.vc_map.number(want.onto));
         drawn(self.time(now), (self.name, want.output as usize), asker)
     }
 

@@ -21,7 +21,7 @@ impl FlitVisit<'_, '_> {
         let Contender { queue, feeder, injects, left, .. } = self.state.contenders[place];
         let number = place - self.first_contender;
         // Its terminal may wait for a credit.
-        if number >= MASKED || injects && self.state.lanes[feeder as usize].awaited {
+        if number >= MASKED || injects && self.state.vcs[feeder as usize].awaited {
             return;
         }
         let (flits, left) = (&self.state.queues[queue as usize].flits, u32::from(left));
@@ -35,7 +35,7 @@ impl FlitVisit<'_, '_> {
         self.alone |= 1 << number;
     }
 
-    /// A packet of so many flits that comes from an input port has got a lane of an output: from now on it is one of those
+    /// A packet of so many flits that comes from an input port has got a virtual channel of an output: from now on it is one of those
     /// who send.
     #[inline(always)]
     pub(super) fn join_senders(&mut self, (input, output): (usize, usize), flits: u16, now: Tick) {
@@ -107,18 +107,18 @@ impl FlitVisit<'_, '_> {
                 break;
             }
             if own.needs_room {
-                let lane = &mut self.state.lanes[own.held as usize];
-                now = now.max(lane.next_credit(&self.state.times));
+                let vc = &mut self.state.vcs[own.held as usize];
+                now = now.max(vc.next_credit(&self.state.times));
                 if now >= until {
                     break;
                 }
-                lane.take(now, &self.state.times);
+                vc.take(now, &self.state.times);
             }
             let (taken, arrives) = pace.pass(now, &mut output);
             free_at = taken;
             arrivals.push(arrives);
-            let State { lanes, times, .. } = &mut *self.state;
-            if give_back(lanes.get_mut(own.feeder as usize), now + back, times) {
+            let State { vcs, times, .. } = &mut *self.state;
+            if give_back(vcs.get_mut(own.feeder as usize), now + back, times) {
                 self.tell_sender(place, now);
             }
             self.digest.add_marked(self.time(now), own.mark);

@@ -1,7 +1,7 @@
 //! Memory fetched some visits ahead, where a part is larger than the nearer caches.
 
 use super::Flits;
-use super::lane::Lane;
+use super::output_vc::OutputVc;
 use super::queue::Queue;
 use crate::engine::packet::Packets;
 use crate::engine::ports::Ports;
@@ -35,8 +35,8 @@ impl Flits {
             }
             Stage::Next => {
                 for output in outputs() {
-                    let lanes = &state.lanes[output.lanes as usize..][..rules.lanes as usize];
-                    lanes.iter().for_each(prefetch);
+                    let vcs = &state.vcs[output.vcs as usize..][..rules.vcs as usize];
+                    vcs.iter().for_each(prefetch);
                 }
                 for Queue { flits, .. } in queues() {
                     flits.approach(&state.times);
@@ -47,8 +47,8 @@ impl Flits {
                     packets.packets.get(queue.head as usize).into_iter().for_each(prefetch);
                 }
                 for output in outputs() {
-                    let lanes = &state.lanes[output.lanes as usize..][..rules.lanes as usize];
-                    lanes.iter().for_each(|lane: &Lane| lane.approach(&state.times));
+                    let vcs = &state.vcs[output.vcs as usize..][..rules.vcs as usize];
+                    vcs.iter().for_each(|vc: &OutputVc| vc.approach(&state.times));
                 }
             }
         }

@@ -79,30 +79,30 @@ impl FlitVisit<'_, '_> {
         }
         let (output, passed) = (self.whole.code.output(packet.way), packet.note);
         let Output { kind, in_ring, .. } = *self.port(usize::from(output));
-        let (mut lanes, mut bubble) = (self.all_lanes(), 0);
+        let (mut vcs, mut bubble) = (self.all_vcs(), 0);
         if kind != ChannelKind::Ejection {
             let place = self.place(queue);
             let kind = self.rules.kind(place.1);
-            lanes = kind.all;
+            vcs = kind.all;
             if in_ring {
                 if let Some(dateline) = self.whole.dateline {
-                    lanes = kind.classes[usize::from(dateline.class(passed, output, true))];
+                    vcs = kind.classes[usize::from(dateline.class(passed, output, true))];
                 }
-                (lanes, bubble) = self.in_ring(place, output, lanes);
+                (vcs, bubble) = self.in_ring(place, output, vcs);
             }
         }
-        self.ask_for(queue, output, lanes, bubble);
+        self.ask_for(queue, output, vcs, bubble);
     }
 
     /// The same where routers or paths say how a packet goes on.
     fn direct_by_guide(&mut self, queue: usize, guide: Guide<'_>, packet: (u32, u16, Address)) {
-        let (input, lane) = self.place(queue);
+        let (input, vc) = self.place(queue);
         let entry = self.entry(input);
         let came = (!entry.injects).then_some(entry.opposite);
-        let (output, onto) = guide.look_up(self.whole, self.name, packet, (came, lane));
+        let (output, onto) = guide.look_up(self.whole, self.name, packet, (came, vc));
         let ejects = self.port(usize::from(output)).kind == ChannelKind::Ejection;
-        let lanes = if ejects { self.all_lanes() } else { 1 << onto };
-        self.ask_for(queue, output, lanes, 0);
+        let vcs = if ejects { self.all_vcs() } else { 1 << onto };
+        self.ask_for(queue, output, vcs, 0);
     }
 
     /// The same of a packet that is routed adaptively.
@@ -110,13 +110,13 @@ impl FlitVisit<'_, '_> {
         let place = self.place(queue);
         let adaptive = self.choosers.as_deref().expect("it chooses").adaptive();
         match step(self.whole, adaptive, self.packets, slot, (self.name, place.1)) {
-            Step::Ejection(output) => self.ask_for(queue, output, self.all_lanes(), 0),
+            Step::Ejection(output) => self.ask_for(queue, output, self.all_vcs(), 0),
             Step::Port { output, onto } => {
-                let (mut lanes, mut bubble) = (1 << onto, 0);
+                let (mut vcs, mut bubble) = (1 << onto, 0);
                 if self.port(usize::from(output)).in_ring {
-                    (lanes, bubble) = self.in_ring(place, output, lanes);
+                    (vcs, bubble) = self.in_ring(place, output, vcs);
                 }
-                self.ask_for(queue, output, lanes, bubble);
+                self.ask_for(queue, output, vcs, bubble);
             }
             Step::Decision => self.queue(queue).stage = Stage::Undecided,
             Step::Any { options, output, escape } => {
@@ -125,27 +125,27 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    pub(super) fn all_lanes(&self) -> u16 {
-        fitted!((1u32 << self.rules.lanes) - 1, u16)
+    pub(super) fn all_vcs(&self) -> u16 {
+        fitted!((1u32 << self.rules.vcs) - 1, u16)
     }
 
-    /// For which of some lanes of a ring's channel a packet asks that comes from an input port and lane, and of how much
+    /// For which of some virtual channels of a ring's channel a packet asks that comes from an input port and virtual channel, and of how much
     /// room beyond its own, by the rule that keeps rings from deadlocks.
     #[inline(always)]
-    fn in_ring(&self, (input, lane): (usize, u8), output: u16, lanes: u16) -> (u16, u16) {
+    fn in_ring(&self, (input, vc): (usize, u8), output: u16, vcs: u16) -> (u16, u16) {
         match self.whole.bubble {
-            1.. if self.entry(input).straight == output => (1 << lane, 0),
-            bubble => (lanes, bubble),
+            1.. if self.entry(input).straight == output => (1 << vc, 0),
+            bubble => (vcs, bubble),
         }
     }
 
-    /// Asks for some lanes of an output, with so much room beyond the packet's own.
+    /// Asks for some virtual channels of an output, with so much room beyond the packet's own.
     #[inline(always)]
-    pub(super) fn ask_for(&mut self, queue: usize, output: u16, lanes: u16, bubble: u16) {
+    pub(super) fn ask_for(&mut self, queue: usize, output: u16, vcs: u16, bubble: u16) {
         let needed = self.needed(queue, bubble);
         let state = self.queue(queue);
         state.stage = Stage::Asking;
-        (state.output, state.lanes, state.options) = (output, lanes, 0);
+        (state.output, state.vcs, state.options) = (output, vcs, 0);
         state.need = needed;
         self.set_asking(queue, usize::from(output));
     }
@@ -161,7 +161,7 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// Asks for the adaptive lane of some outputs, or else for an escape.
+    /// Asks for the adaptive virtual channel of some outputs, or else for an escape.
     fn ask_for_any(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(queue);
         let bubble = self.whole.bubble_of(self.entry(input).injects);
@@ -170,7 +170,7 @@ impl FlitVisit<'_, '_> {
         state.stage = Stage::Asking;
         state.options = options;
         state.output = output;
-        (state.lane, state.need) = (escape, need);
+        (state.vc, state.need) = (escape, need);
         for output in bits(options | 1 << output) {
             self.set_asking(queue, output);
         }
@@ -188,7 +188,7 @@ impl FlitVisit<'_, '_> {
         *self.asking(queue, output) |= 1 << (queue % 64);
     }
 
-    /// A packet has got a lane: it asks for none any more.
+    /// A packet has got a virtual channel: it asks for none any more.
     #[inline(always)]
     pub(super) fn withdraw(&mut self, queue: usize) {
         let Queue { options, output, .. } = *self.queue(queue);
@@ -207,7 +207,7 @@ impl FlitVisit<'_, '_> {
     /// Lets a packet take part in the allocation of virtual channels if any is open to it; else says when one may be.
     #[inline(always)]
     pub(super) fn ask(&mut self, queue: usize, now: Tick) {
-        let &mut Queue { options, output, lanes, need, again, .. } = self.queue(queue);
+        let &mut Queue { options, output, vcs, need, again, .. } = self.queue(queue);
         if again > now {
             return self.set_due(queue, again);
         }
@@ -215,7 +215,7 @@ impl FlitVisit<'_, '_> {
             return self.ask_with_choice(queue, now);
         }
         let mut until = NEVER;
-        let open = self.open(usize::from(output), lanes, need, &mut until, now);
+        let open = self.open(usize::from(output), vcs, need, &mut until, now);
         if open != 0 {
             self.scratch.add_asker(queue, output, open);
         } else {
@@ -225,7 +225,7 @@ impl FlitVisit<'_, '_> {
 
     /// The same of a packet that chooses its output.
     fn ask_with_choice(&mut self, queue: usize, now: Tick) {
-        let &mut Queue { options, output, need, lane: escape, .. } = self.queue(queue);
+        let &mut Queue { options, output, need, vc: escape, .. } = self.queue(queue);
         let mut until = NEVER;
         let mut any = false;
         if self.related().is_some() {
@@ -236,9 +236,9 @@ impl FlitVisit<'_, '_> {
                 any |= self.offer(queue, option, adaptive, need, &mut until, now);
             }
             if !any {
-                let (input, lane) = self.place(queue);
+                let (input, vc) = self.place(queue);
                 let output = usize::from(output);
-                let goes_on = lane == escape && usize::from(self.entry(input).straight) == output;
+                let goes_on = vc == escape && usize::from(self.entry(input).straight) == output;
                 let in_ring = self.port(output).in_ring;
                 let bubble = if in_ring && !goes_on { self.whole.bubble } else { 0 };
                 let need = self.needed(queue, bubble);
@@ -250,45 +250,45 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// Notes which of an output's lanes are open to a packet, and else until when they are not.
+    /// Notes which of an output's virtual channels are open to a packet, and else until when they are not.
     pub(super) fn offer(
         &mut self,
         queue: usize,
         output: usize,
-        lanes: u16,
+        vcs: u16,
         need: u16,
         until: &mut Tick,
         now: Tick,
     ) -> bool {
-        let mut open = self.open(output, lanes, need, until, now);
+        let mut open = self.open(output, vcs, need, until, now);
         let any = open != 0;
         while open != 0 {
-            let lane = open.trailing_zeros();
+            let vc = open.trailing_zeros();
             open &= open - 1;
-            let of_router = fitted!(output, u32) * self.rules.lanes + lane;
+            let of_router = fitted!(output, u32) * self.rules.vcs + vc;
             self.scratch.add_ask(of_router, queue);
         }
         any
     }
 
-    /// Which of an output's lanes are open to a packet, a bit each, and until when those that are not.
+    /// Which of an output's virtual channels are open to a packet, a bit each, and until when those that are not.
     #[inline(always)]
-    fn open(&mut self, output: usize, lanes: u16, need: u16, until: &mut Tick, now: Tick) -> u16 {
+    fn open(&mut self, output: usize, vcs: u16, need: u16, until: &mut Tick, now: Tick) -> u16 {
         let needs_room = self.port(output).needs_room && need > 0;
-        let first = self.lane(output, 0);
+        let first = self.vc(output, 0);
         let mut open = 0;
-        let mut left = lanes;
+        let mut left = vcs;
         while left != 0 {
-            let lane = left.trailing_zeros();
+            let vc = left.trailing_zeros();
             left &= left - 1;
-            let state = &mut self.state.lanes[first + lane as usize];
+            let state = &mut self.state.vcs[first + vc as usize];
             if !state.is_free(now) {
                 // If a packet holds it, its release has the router look again.
                 *until = (*until).min(state.free_at);
             } else if needs_room && !state.has_room(need.into(), now, &self.state.times) {
                 *until = (*until).min(state.foresee(need.into(), &self.state.times));
             } else {
-                open |= 1 << lane;
+                open |= 1 << vc;
             }
         }
         open
@@ -298,14 +298,14 @@ impl FlitVisit<'_, '_> {
     fn decide(&mut self, queue: usize, now: Tick) {
         self.attend_all(now);
         let slot = self.queue(queue).slot;
-        let lane = self.whole.channels.adaptive;
+        let vc = self.whole.channels.adaptive;
         let capacity = self.whole.parameters.buffer;
         let channels = self.whole.fabric.outputs(self.name).len();
         let mut used = [u32::MAX; u16::BITS as usize];
         for (output, used) in used[..channels].iter_mut().enumerate() {
             if self.port(output).needs_room {
-                let place = self.lane(output, lane);
-                let state = &mut self.state.lanes[place];
+                let place = self.vc(output, vc);
+                let state = &mut self.state.vcs[place];
                 state.collect(now, &self.state.times);
                 *used = capacity - state.room();
             }
@@ -314,7 +314,7 @@ impl FlitVisit<'_, '_> {
         decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
     }
 
-    /// Of offers of one router's lanes to a packet the one that it accepts.
+    /// Of offers of one router's virtual channels to a packet the one that it accepts.
     pub(super) fn accepted(
         &mut self,
         queue: usize,
@@ -326,19 +326,19 @@ impl FlitVisit<'_, '_> {
             return self.best_of(queue, offers, now);
         }
         let adaptive = u32::from(self.whole.channels.adaptive);
-        let lanes = self.rules.lanes;
-        let is_escape = |offer: u32| offer % lanes != adaptive;
+        let vcs = self.rules.vcs;
+        let is_escape = |offer: u32| offer % vcs != adaptive;
         if options == 0 || offers.clone().any(is_escape) {
             return offers.min_by_key(|&offer| super::turn(offer, accepts)).expect("an offer");
         }
         let mut open = 0;
         let mut rooms = [0; u16::BITS as usize];
         for offer in offers {
-            let output = (offer / lanes) as usize;
-            let place = self.lane(output, fitted!(adaptive, u8));
-            self.state.lanes[place].collect(now, &self.state.times);
+            let output = (offer / vcs) as usize;
+            let place = self.vc(output, fitted!(adaptive, u8));
+            self.state.vcs[place].collect(now, &self.state.times);
             open |= 1 << output;
-            rooms[output] = self.state.lanes[place].room();
+            rooms[output] = self.state.vcs[place].room();
         }
         let (input, _) = self.place(queue);
         let straight = u32::from(self.entry(input).port);
@@ -346,6 +346,6 @@ impl FlitVisit<'_, '_> {
         let drawn = crate::adaptive::drawn_at(self.name, note);
         let selection = self.choosers.as_deref().expect("it chooses").adaptive().rules().selection;
         let port = selection.prefers(open, straight, drawn, |port| rooms[port as usize]);
-        port * lanes + adaptive
+        port * vcs + adaptive
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Contender {
     pub queue: u32,
     pub entry: u32,
     pub exit: u32,
-    /// The lane that it has, and the one that feeds its queue.
+    /// The virtual channel that it has, and the one that feeds its queue.
     pub held: u32,
     pub feeder: u32,
     /// The queue of the part that its flits go to once its header has; [`NONE`] if they have to be handed over otherwise.
@@ -47,7 +47,7 @@ pub(super) struct Contender {
     pub left: u16,
     /// Its queue among those of its input port.
     pub of_port: u16,
-    /// The lane that it has at its output, and which of the network's timings that channel has.
+    /// The virtual channel that it has at its output, and which of the network's timings that channel has.
     pub onto: u8,
     pub timing: u8,
     /// Which of them the channel has that feeds its queue.
@@ -102,10 +102,10 @@ impl Contender {
 }
 
 impl Rules {
-    /// Where a router's contenders begin: each has a lane of an output.
+    /// Where a router's contenders begin: each has a virtual channel of an output.
     #[inline(always)]
     pub(super) fn first_contender(&self, router: &Router) -> usize {
-        router.first_output as usize * self.lanes as usize
+        router.first_output as usize * self.vcs as usize
     }
 }
 
@@ -137,7 +137,7 @@ impl State {
     ) -> usize {
         let mut range = self.contenders_of(rules, router);
         let place = range.find(|&place| self.contenders[place].queue as usize == queue);
-        place.expect("its packet has a lane")
+        place.expect("its packet has a vc")
     }
 
     /// Finds out when the next flit of a contender asks for the switch. Then.
@@ -149,7 +149,7 @@ impl State {
         let mut next = NEVER;
         if !flits.is_empty() {
             let credit = match needs_room {
-                true => self.lanes[held as usize].next_credit(&self.times),
+                true => self.vcs[held as usize].next_credit(&self.times),
                 false => 0,
             };
             let came = flits.front(&self.times).max(again);
@@ -184,13 +184,13 @@ impl FlitVisit<'_, '_> {
         self.first_contender..self.first_contender + count
     }
 
-    /// The packet of a queue has got a lane of an output: it contends, not before `again`.
+    /// The packet of a queue has got a virtual channel of an output: it contends, not before `again`.
     #[inline(always)]
     pub(super) fn contend(&mut self, queue: usize, again: Tick) {
         let place = self.contenders().end;
         self.state.contending[self.number as usize] += 1;
         let queue = self.first_queue + queue;
-        let &Queue { input, output, lane, held, left, source, sequence, feeder, of_port, .. } =
+        let &Queue { input, output, vc, held, left, source, sequence, feeder, of_port, .. } =
             &self.state.queues[queue];
         let port = self.port(output.into());
         let channel = self.router.first_output + u32::from(output);
@@ -202,11 +202,11 @@ impl FlitVisit<'_, '_> {
             held,
             feeder: feeder.place,
             far: NONE,
-            counted: channel * self.rules.lanes + u32::from(lane),
+            counted: channel * self.rules.vcs + u32::from(vc),
             again,
             left,
             of_port,
-            onto: lane,
+            onto: vc,
             timing: port.timing,
             fed_timing: feeder.timing,
             needs_room: port.needs_room,

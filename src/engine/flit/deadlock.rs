@@ -5,7 +5,7 @@
 //! for its next flit, which only the queue that has it can send. If a queue waits for several, any of them may free it.
 
 use super::Flits;
-use super::lane::Lane;
+use super::output_vc::OutputVc;
 use super::queue::{Queue, Stage};
 use crate::engine::adaptive::Choosers;
 use crate::engine::deadlock::{Buffer, Waiting};
@@ -56,15 +56,15 @@ impl Flits {
         })
     }
 
-    /// The lanes of a router's outputs for which the packet of a queue of an input virtual channel asks: output, lane, and the room that it needs.
+    /// The virtual channels of a router's outputs for which the packet of a queue of an input virtual channel asks: output, virtual channel, and the room that it needs.
     fn wishes(&self, model: &Model<'_>, input_vc: u32, queue: &Queue) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.stage == Stage::Sending {
-            return vec![(output, queue.lane, 1)];
+            return vec![(output, queue.vc, 1)];
         }
         if queue.options == 0 {
-            let lanes = bits(queue.lanes);
-            return lanes.map(|lane| (output, narrow::<u8>(lane), need)).collect();
+            let vcs = bits(queue.vcs);
+            return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
         }
         if let Some(related) = model.choosers.as_ref().and_then(Choosers::related) {
             let hops = model.hops_of(related, place(input_vc, self.rules.shift), queue.slot).iter();
@@ -75,7 +75,7 @@ impl Flits {
         let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
         // What its escape needs at most: a cycle that is found with less is none.
         let least = u32::from(queue.left);
-        std::iter::once((output, queue.lane, least)).chain(options).collect()
+        std::iter::once((output, queue.vc, least)).chain(options).collect()
     }
 }
 
@@ -119,8 +119,8 @@ impl<O: Observer> Engine<'_, O> {
             Stage::Asking | Stage::Sending => {
                 let router = model.router_of_input_vc(input_vc);
                 let mut waits = Vec::new();
-                for (output, lane, need) in flits.wishes(model, input_vc, state) {
-                    match self.blocked(part, router, (output, lane, need), queue) {
+                for (output, vc, need) in flits.wishes(model, input_vc, state) {
+                    match self.blocked(part, router, (output, vc, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
                     }
@@ -148,13 +148,13 @@ impl<O: Observer> Engine<'_, O> {
         })?;
         let (_, router) = model.router_of_input_vc(input_vc);
         let state = &flits.state.queues[queue as usize];
-        let &(output, lane, need) = flits.wishes(model, input_vc, state).first()?;
+        let &(output, vc, need) = flits.wishes(model, input_vc, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
         let exit = router.first_output + output;
-        let place = flits.state.outputs[exit as usize].lanes + u32::from(lane);
-        let held: &Lane = &flits.state.lanes[place as usize];
+        let place = flits.state.outputs[exit as usize].vcs + u32::from(vc);
+        let held: &OutputVc = &flits.state.vcs[place as usize];
         let port = model.ports.output(exit);
-        let far = || self.far(port, lane);
+        let far = || self.far(port, vc);
         let waiting =
             |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
         let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
@@ -170,20 +170,20 @@ impl<O: Observer> Engine<'_, O> {
         Some((exit, next.map(|(part, queue)| (part, queue / outputs))))
     }
 
-    /// Who keeps a queue's packet from a lane of its router's output; `None` if nothing does for long.
+    /// Who keeps a queue's packet from a virtual channel of its router's output; `None` if nothing does for long.
     fn blocked(
         &self,
         part: usize,
         (number, router): (u32, &Router),
-        (output, lane, need): (u32, u8, u32),
+        (output, vc, need): (u32, u8, u32),
         queue: u32,
     ) -> Option<Vec<Buffer>> {
         let model = &self.parts[part].model;
         let flits = self.flits(part);
         let first = (router.first_input << flits.rules.shift) * flits.rules.outputs;
         let exit = router.first_output + output;
-        let place = flits.state.outputs[exit as usize].lanes + u32::from(lane);
-        let held: &Lane = &flits.state.lanes[place as usize];
+        let place = flits.state.outputs[exit as usize].vcs + u32::from(vc);
+        let held: &OutputVc = &flits.state.vcs[place as usize];
         if held.holder != NONE && first + held.holder != queue {
             return Some(vec![(part, first + held.holder)]);
         }
@@ -199,25 +199,25 @@ impl<O: Observer> Engine<'_, O> {
         if !takes_room || held.due() >= need {
             return None;
         }
-        Some(self.far(port, lane).collect())
+        Some(self.far(port, vc).collect())
     }
 
-    /// The queues with flits at the far end of an output's lane.
-    fn far(&self, port: &Output, lane: u8) -> impl Iterator<Item = Buffer> {
+    /// The queues with flits at the far end of an output's virtual channel.
+    fn far(&self, port: &Output, vc: u8) -> impl Iterator<Item = Buffer> {
         let part = port.far_part as usize;
         let far = &self.parts[part].model.ports;
         let router = &far.routers[port.far_router as usize];
-        let input_vc = far.queue(router, u32::from(port.far_input_vc) + u32::from(lane));
+        let input_vc = far.queue(router, u32::from(port.far_input_vc) + u32::from(vc));
         self.flits(part).filled(part, narrow::<u32>(input_vc))
     }
 
     /// Who has the flits that a queue waits for which are not on their way.
     fn upstream(&self, flits: &Flits, part: usize, input_vc: u32) -> Vec<Buffer> {
         let model = &self.parts[part].model;
-        let (input, lane) = place(input_vc, flits.rules.shift);
+        let (input, vc) = place(input_vc, flits.rules.shift);
         let entry = model.ports.input(narrow::<u32>(input));
         if entry.injects {
-            let room = flits.state.lanes[entry.feeder as usize + usize::from(lane)].due();
+            let room = flits.state.vcs[entry.feeder as usize + usize::from(vc)].due();
             return if room > 0 { Vec::new() } else { flits.filled(part, input_vc).collect() };
         }
         let (from, room) = if entry.feeder & AWAY == 0 {
@@ -226,10 +226,10 @@ impl<O: Observer> Engine<'_, O> {
             let entry = model.ports.entries[(entry.feeder & !AWAY) as usize];
             (entry.part as usize, entry.room)
         };
-        let place = room + u32::from(lane);
+        let place = room + u32::from(vc);
         let sender = &self.parts[from].model;
-        let holder = self.flits(from).state.lanes[place as usize].holder;
-        let (number, _) = sender.ports.senders[place as usize / self.whole.lanes.count()];
+        let holder = self.flits(from).state.vcs[place as usize].holder;
+        let (number, _) = sender.ports.senders[place as usize / self.whole.vc_map.count()];
         let router = &sender.ports.routers[number as usize];
         let rules = &self.flits(from).rules;
         let first = (router.first_input << rules.shift) * rules.outputs;
@@ -242,13 +242,13 @@ impl<O: Observer> Engine<'_, O> {
         let state = &flits.state.queues[queue as usize];
         let input_vc = queue / flits.rules.outputs;
         let (_, router) = model.router_of_input_vc(input_vc);
-        let (output, lane, need) = match state.stage {
+        let (output, vc, need) = match state.stage {
             Stage::New => (0, 0, 0),
             _ => flits.wishes(model, input_vc, state)[0],
         };
         let number = router.first_output + output;
-        let place = flits.state.outputs[number as usize].lanes + u32::from(lane);
-        let held = &flits.state.lanes[place as usize];
+        let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
+        let held = &flits.state.vcs[place as usize];
         let is_held = state.stage != Stage::Sending && held.holder != NONE;
         let free = if is_held { 0 } else { held.due() };
         let (source, sequence) = match state.stage {
@@ -297,19 +297,19 @@ impl<O: Observer> Engine<'_, O> {
             let flits = self.flits(part);
             let held =
                 |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
-            let lanes = narrow::<u8>(self.whole.lanes.count());
+            let vcs = narrow::<u8>(self.whole.vc_map.count());
             let outputs = (0..).zip(model.ports.outputs()).filter(|(_, port)| port.needs_room);
-            let mut network = outputs.flat_map(|it| (0..lanes).map(move |lane| (it, lane)));
+            let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
             let mut injections = (0..narrow::<u32>(flits.state.inputs.len()))
                 .filter(|&input| model.ports.input(input).injects)
-                .flat_map(|input| (0..lanes).map(move |lane| (input, lane)));
-            network.all(|((output, port), lane): ((usize, &Output), u8)| {
-                let place = flits.state.outputs[output].lanes as usize + usize::from(lane);
-                let flits: u32 = self.far(port, lane).map(held).sum();
+                .flat_map(|input| (0..vcs).map(move |vc| (input, vc)));
+            network.all(|((output, port), vc): ((usize, &Output), u8)| {
+                let place = flits.state.outputs[output].vcs as usize + usize::from(vc);
+                let flits: u32 = self.far(port, vc).map(held).sum();
                 flits + flits_due(self.flits(part), place) == parameters.buffer
-            }) && injections.all(|(input, lane)| {
-                let place = model.ports.input(input).feeder as usize + usize::from(lane);
-                let input_vc = (input << flits.rules.shift) + u32::from(lane);
+            }) && injections.all(|(input, vc)| {
+                let place = model.ports.input(input).feeder as usize + usize::from(vc);
+                let input_vc = (input << flits.rules.shift) + u32::from(vc);
                 let there: u32 = flits.filled(part, input_vc).map(held).sum();
                 there + flits_due(flits, place) == parameters.injection_buffer
             })
@@ -318,7 +318,7 @@ impl<O: Observer> Engine<'_, O> {
 }
 
 fn flits_due(flits: &Flits, place: usize) -> u32 {
-    flits.state.lanes[place].due()
+    flits.state.vcs[place].due()
 }
 
 fn place_of(input_vc: u32, flits: &Flits) -> (usize, u8) {

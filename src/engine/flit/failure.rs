@@ -45,11 +45,11 @@ impl<O: Observer> Engine<'_, O> {
 }
 
 impl Model<'_> {
-    /// The packets of which flits are yet to come to the queues of an input port, given by the input virtual channel of its lowest lane,
+    /// The packets of which flits are yet to come to the queues of an input port, given by the input virtual channel of its lowest virtual channel,
     /// after a time.
     fn cut_on_the_way_to(&self, input_vc: u32, at: Picoseconds, cut: &mut Vec<Name>) {
         let Some(Flits { rules, state, .. }) = self.flits.as_deref() else { return };
-        for number in input_vc * rules.outputs..(input_vc + rules.lanes) * rules.outputs {
+        for number in input_vc * rules.outputs..(input_vc + rules.vcs) * rules.outputs {
             let queue = &state.queues[number as usize];
             let mut own: Vec<(Name, u32)> = Vec::new();
             if has_begun(queue.stage) {

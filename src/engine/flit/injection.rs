@@ -13,11 +13,11 @@ use crate::topology::NONE;
 
 /// A source queue of an injection channel, as far as its packet is being sent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct SourceLane {
+pub(super) struct SourceVc {
     /// Flits left of the packet at hand.
     left: u16,
-    /// The lane that it is in, and the one at which the search for the next one's starts.
-    lane: u8,
+    /// The virtual channel that it is in, and the one at which the search for the next one's starts.
+    vc: u8,
     next: u8,
     source: u32,
     sequence: u32,
@@ -25,17 +25,17 @@ pub(super) struct SourceLane {
     departs: Option<u64>,
 }
 
-impl Default for SourceLane {
+impl Default for SourceVc {
     fn default() -> Self {
-        Self { left: 0, lane: 0, next: 0, source: NONE, sequence: 0, departs: None }
+        Self { left: 0, vc: 0, next: 0, source: NONE, sequence: 0, departs: None }
     }
 }
 
 impl Flits {
-    /// The lanes that a packet may take which is injected from a source queue, and the room that it needs there.
+    /// The virtual channels that a packet may take which is injected from a source queue, and the room that it needs there.
     fn injected_into(&self, model: &Model<'_>, queue: u8, flits: u16) -> (u16, u32) {
         let whole = &*model.whole;
-        let lanes = match whole.routes {
+        let vcs = match whole.routes {
             Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue).all,
             Routes::Adaptive(_)
             | Routes::Forwarding(_)
@@ -46,7 +46,7 @@ impl Flits {
             Switching::Wormhole => 1,
             Switching::VirtualCutThrough | Switching::StoreAndForward => u32::from(flits),
         };
-        (lanes, room)
+        (vcs, room)
     }
 }
 
@@ -65,11 +65,11 @@ impl Model<'_> {
         if injection.free_at > now {
             return injection.free_at;
         }
-        let lanes = flits.rules.lanes;
+        let vcs = flits.rules.vcs;
         let channels = self.whole.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
-        let room = self.sources.adapters[terminal as usize].room + of_terminal * lanes;
-        let first = number as usize * lanes as usize;
+        let room = self.sources.adapters[terminal as usize].room + of_terminal * vcs;
+        let first = number as usize * vcs as usize;
         let begun = flits.state.begun[number as usize];
         let mut due = NEVER;
         let mut left = injection.waiting | begun;
@@ -77,8 +77,8 @@ impl Model<'_> {
             left &= !(1 << queue);
             let place = first + queue as usize;
             if begun >> queue & 1 == 1 {
-                let lane = room as usize + usize::from(flits.state.sources[place].lane);
-                let (state, times) = (&mut flits.state.lanes[lane], &flits.state.times);
+                let vc = room as usize + usize::from(flits.state.sources[place].vc);
+                let (state, times) = (&mut flits.state.vcs[vc], &flits.state.times);
                 if !state.has_room(1, now, times) {
                     due = due.min(state.foresee(1, times));
                     continue;
@@ -89,28 +89,27 @@ impl Model<'_> {
             if self.sources.paused {
                 continue;
             }
-            let n = self.sources.flits_of_next(number, queue, lanes);
+            let n = self.sources.flits_of_next(number, queue, vcs);
             let (allowed, need) = flits.injected_into(self, fitted!(queue, u8), n);
             let mut open = 0;
-            for lane in bits(allowed) {
-                let (state, times) =
-                    (&mut flits.state.lanes[room as usize + lane], &flits.state.times);
+            for vc in bits(allowed) {
+                let (state, times) = (&mut flits.state.vcs[room as usize + vc], &flits.state.times);
                 if state.has_room(need, now, times) {
-                    open |= 1 << lane;
+                    open |= 1 << vc;
                 } else {
                     due = due.min(state.foresee(need, times));
                 }
             }
             let next = flits.state.sources[place].next;
-            let Some(lane) = first_from(open, next.into()) else { continue };
+            let Some(vc) = first_from(open, next.into()) else { continue };
             self.end_wait(number, now);
             let packet = self.next_packet_of(number, terminal, fitted!(queue, u8), now);
             self.counters.grants += 1;
             let sent = &self.packets.packets[packet.slot as usize];
-            flits.state.sources[place] = SourceLane {
+            flits.state.sources[place] = SourceVc {
                 left: sent.flits,
-                lane: fitted!(lane, u8),
-                next: fitted!(lane, u8) + 1,
+                vc: fitted!(vc, u8),
+                next: fitted!(vc, u8) + 1,
                 source: sent.source,
                 sequence: sent.sequence,
                 departs: packet.departs,
@@ -133,22 +132,21 @@ impl Model<'_> {
         header: u32,
         now: Tick,
     ) -> Tick {
-        let lanes = flits.rules.lanes;
-        let place = (number * lanes + queue) as usize;
-        let SourceLane { lane, source, sequence, departs, mut left, .. } =
-            flits.state.sources[place];
+        let vcs = flits.rules.vcs;
+        let place = (number * vcs + queue) as usize;
+        let SourceVc { vc, source, sequence, departs, mut left, .. } = flits.state.sources[place];
         let channels = self.whole.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let adapter = self.sources.adapters[terminal as usize];
-        let room = (adapter.room + of_terminal * lanes) as usize + usize::from(lane);
-        let input_vc = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(lane);
+        let room = (adapter.room + of_terminal * vcs) as usize + usize::from(vc);
+        let input_vc = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(vc);
         let timing = *self.whole.timing(adapter.timing);
         let channel = self.whole.channel_of_injection(self.schedule.part, number);
         let in_part = fitted!(self.ports.outputs, u32) + number;
         let mut arrivals = std::mem::take(&mut flits.scratch.arrivals);
         let mut at = now;
         loop {
-            flits.state.lanes[room].take(now, &flits.state.times);
+            flits.state.vcs[room].take(now, &flits.state.times);
             arrivals.push(at + timing.forward);
             let time = self.time(at);
             self.digest.add(time, channel, source, sequence);
@@ -156,15 +154,13 @@ impl Model<'_> {
             at += timing.flit;
             // Only if nobody else uses the channel is it known now what comes next.
             let times = &flits.state.times;
-            if left == 0
-                || !flits.rules.one_kind
-                || !flits.state.lanes[room].has_room(1, now, times)
+            if left == 0 || !flits.rules.one_kind || !flits.state.vcs[room].has_room(1, now, times)
             {
                 break;
             }
         }
         self.hold_flits(flits, adapter.router).join(adapter.router, input_vc, &arrivals, header);
-        self.statistics.sent(in_part, lane, fitted!(arrivals.len(), u16));
+        self.statistics.sent(in_part, vc, fitted!(arrivals.len(), u16));
         arrivals.clear();
         flits.scratch.arrivals = arrivals;
         flits.state.sources[place].left = left;
@@ -173,7 +169,7 @@ impl Model<'_> {
         let has_begun = *begun != 0;
         let injection = &mut self.sources.injections[number as usize];
         injection.free_at = at;
-        injection.pointer = fitted!((queue + 1) % lanes, u8);
+        injection.pointer = fitted!((queue + 1) % vcs, u8);
         if left == 0
             && let Some(tag) = departs
         {

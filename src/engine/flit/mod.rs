@@ -5,7 +5,7 @@
 //! times, and which packet they belong to follows from the packets' order. A credit is likewise the time at which it is
 //! back.
 //!
-//! What a visit sends goes straight into the queues and lanes of other routers of the part, as times that are not before
+//! What a visit sends goes straight into the queues and virtual channels of other routers of the part, as times that are not before
 //! the window's end: whoever is visited later in the same window does not see them.
 //!
 //! A packet **contends** while it has a virtual channel: then it is known when its next flit asks for the switch, as far
@@ -16,7 +16,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `queue` | an input port's queue of flits |
-//! | `lane` | a virtual channel at the output that feeds it: who holds it, its credits |
+//! | `vc` | a virtual channel at the output that feeds it: who holds it, its credits |
 //! | `times` | rings of times, which both are made of |
 //! | `visit` | a router taken in hand for a window |
 //! | `agenda` | before when nothing can come of queues that don't contend |
@@ -26,7 +26,7 @@
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
 //! | `relation` | the same where packets choose by a relation |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
-//! | `priority` | lanes in turn by their weights, some before others |
+//! | `priority` | virtual channels in turn by their weights, some before others |
 //! | `injection` | terminals' injection channels |
 //! | `approach` | memory fetched ahead |
 //! | `arrivals` | flits and credits that come to a router |
@@ -44,7 +44,7 @@ mod contest;
 mod deadlock;
 mod failure;
 mod injection;
-mod lane;
+mod output_vc;
 mod priority;
 mod queue;
 mod relation;
@@ -65,8 +65,8 @@ use super::whole::Whole;
 use crate::narrow::narrow;
 use agenda::Agenda;
 use contest::{Claim, Contender};
-use injection::SourceLane;
-use lane::Lane;
+use injection::SourceVc;
+use output_vc::OutputVc;
 use priority::Priority;
 use queue::{Feeder, Queue};
 use sending::Pace;
@@ -80,15 +80,15 @@ pub(super) struct Output {
     soonest: Tick,
     /// When the last flit that it was given has left.
     pub line: Tick,
-    /// The place of its lowest lane.
-    lanes: u32,
-    /// The input virtual channel at its far end, in the lowest lane, among those of the part, if it is of this part.
+    /// The place of its lowest virtual channel.
+    vcs: u32,
+    /// The input virtual channel at its far end, in the lowest virtual channel, among those of the part, if it is of this part.
     far: u32,
-    /// The input port at which the search for the next flit starts; by weights the lane whose turn it is.
+    /// The input port at which the search for the next flit starts; by weights the virtual channel whose turn it is.
     pointer: u16,
     /// Flits left of that turn.
     turn: u8,
-    /// Packets that have a lane of it.
+    /// Packets that have a virtual channel of it.
     senders: u16,
     /// Flits of these that have not won the switch.
     waiting: u32,
@@ -102,11 +102,11 @@ struct Input {
     pointer: u16,
     /// The output at which its search among offers starts.
     accepts: u16,
-    /// Packets of it that have a lane; one more if stalls are counted, so that none is left alone.
+    /// Packets of it that have a virtual channel; one more if stalls are counted, so that none is left alone.
     senders: u16,
 }
 
-/// Lanes that packets may take if nothing else says which, a bit each.
+/// Virtual channels that packets may take if nothing else says which, a bit each.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     all: u16,
@@ -130,13 +130,13 @@ struct Rules {
     longest_crossbar: Tick,
     /// How long a credit is on its way, by timing of the network.
     back: Vec<Tick>,
-    /// Lanes of a channel.
-    lanes: u32,
-    /// Lanes of data and requests; those of responses follow.
-    data_lanes: u32,
-    /// The lanes of both.
+    /// Virtual channels of a channel.
+    vcs: u32,
+    /// Virtual channels of data and requests; those of responses follow.
+    data_vcs: u32,
+    /// The virtual channels of both.
     kinds: [Kind; 2],
-    /// Queues of an input port and lane.
+    /// Queues of an input port and virtual channel.
     outputs: u32,
     /// By how many bits an input port is shifted in an input virtual channel's number.
     shift: u32,
@@ -163,20 +163,20 @@ pub(super) struct State {
     /// By input virtual channel, if an input virtual channel has several queues: the one that its latest packet went to.
     current: Vec<u16>,
     /// By the place at which a channel's room is counted; those of ejection channels follow.
-    lanes: Vec<Lane>,
+    vcs: Vec<OutputVc>,
     pub outputs: Vec<Output>,
-    /// By output, if some lanes have a high priority: how those stand.
+    /// By output, if some virtual channels have a high priority: how those stand.
     priorities: Vec<Priority>,
     inputs: Vec<Input>,
-    /// By output: the queues whose packets ask for one of its lanes, a bit each.
+    /// By output: the queues whose packets ask for one of its virtual channels, a bit each.
     asking: Vec<u64>,
-    /// By router: how many packets contend. By output, then lane: these of each router, in any order.
+    /// By router: how many packets contend. By output, then virtual channel: these of each router, in any order.
     contending: Vec<u16>,
     claims: Vec<Claim>,
     contenders: Vec<Contender>,
     times: Times,
-    /// By injection channel, then lane: source queues.
-    sources: Vec<SourceLane>,
+    /// By injection channel, then virtual channel: source queues.
+    sources: Vec<SourceVc>,
     /// By injection channel: the source queues that have begun a packet, a bit each.
     begun: Vec<u16>,
     /// What stalls are counted by, if they are.
@@ -193,7 +193,7 @@ impl Flits {
     ) -> Option<Self> {
         let parameters = &whole.parameters;
         let sharing = parameters.sharing.clone()?;
-        let lanes = narrow::<u32>(whole.lanes.count());
+        let vcs = narrow::<u32>(whole.vc_map.count());
         let shift = ports.size.shift;
         let outputs_of = |router: &super::ports::Router| u32::from(router.outputs);
         let most_outputs = ports.routers.iter().map(outputs_of).max().unwrap_or(1);
@@ -202,7 +202,7 @@ impl Flits {
         let queues = (u32::from(most_inputs) << shift) * outputs;
         let by_source = whole.routes_by_source();
         let split = reads && by_source;
-        let data_lanes = if split { lanes / 2 } else { lanes };
+        let data_vcs = if split { vcs / 2 } else { vcs };
         let paces: Vec<Pace> =
             whole.timings().iter().map(|it| Pace::new(it, parameters, &sharing)).collect();
         let fabric = whole.fabric;
@@ -218,9 +218,9 @@ impl Flits {
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces,
             back: whole.timings().iter().map(|timing| timing.back).collect(),
-            lanes,
-            data_lanes,
-            kinds: [Kind::new(0, data_lanes), Kind::new(data_lanes, lanes - data_lanes)],
+            vcs,
+            data_vcs,
+            kinds: [Kind::new(0, data_vcs), Kind::new(data_vcs, vcs - data_vcs)],
             outputs,
             shift,
             words: (queues as usize).div_ceil(64).max(1),
@@ -232,20 +232,21 @@ impl Flits {
         Some(Self { rules, state, scratch })
     }
 
-    /// Bytes for each queue and for each lane of a channel, but for their rings of times.
+    /// Bytes for each queue and for each virtual channel of a channel, but for their rings of times.
     pub(super) const A_QUEUE: u64 = (size_of::<Queue>() + size_of::<Tick>()) as u64;
-    pub(super) const A_LANE: u64 =
-        (size_of::<Lane>() + size_of::<Claim>() + size_of::<Contender>() + size_of::<SourceLane>())
-            as u64;
+    pub(super) const A_LANE: u64 = (size_of::<OutputVc>()
+        + size_of::<Claim>()
+        + size_of::<Contender>()
+        + size_of::<SourceVc>()) as u64;
 
     pub(super) fn memory(&self) -> usize {
-        let State { agenda, queues, current, lanes, outputs, inputs, .. } = &self.state;
+        let State { agenda, queues, current, vcs, outputs, inputs, .. } = &self.state;
         let State { asking, contending, claims, contenders, times, sources, begun, waits, .. } =
             &self.state;
         agenda.memory()
             + size_of_val(&**queues)
             + size_of_val(&**current)
-            + size_of_val(&**lanes)
+            + size_of_val(&**vcs)
             + size_of_val(&**outputs)
             + size_of_val(&*self.state.priorities)
             + size_of_val(&**inputs)
@@ -262,7 +263,7 @@ impl Flits {
     /// Goes on with such a state; false if it is another network's.
     pub(super) fn restore(&mut self, state: State) -> bool {
         let fits = state.agenda.queues() == self.state.agenda.queues()
-            && state.lanes.len() == self.state.lanes.len()
+            && state.vcs.len() == self.state.vcs.len()
             && state.sources.len() == self.state.sources.len()
             && state.priorities.len() == self.state.priorities.len()
             && state.waits.is_some() == self.state.waits.is_some();
@@ -281,14 +282,14 @@ impl State {
     ) -> Self {
         let mut times = Times::default();
         let rooms = ports.rooms(whole).into_iter();
-        let mut lanes: Vec<Lane> = rooms.map(|room| Lane::new(room, &mut times)).collect();
+        let mut vcs: Vec<OutputVc> = rooms.map(|room| OutputVc::new(room, &mut times)).collect();
         let mut outputs = Vec::with_capacity(ports.outputs);
         for output in ports.outputs() {
             let first = if output.needs_room {
                 output.room
             } else {
-                let first = narrow::<u32>(lanes.len());
-                lanes.extend((0..rules.lanes).map(|_| Lane::endless(&mut times)));
+                let first = narrow::<u32>(vcs.len());
+                vcs.extend((0..rules.vcs).map(|_| OutputVc::endless(&mut times)));
                 first
             };
             let turn = rules.sharing.weight(0);
@@ -301,7 +302,7 @@ impl State {
             outputs.push(Output {
                 soonest: 0,
                 line: 0,
-                lanes: first,
+                vcs: first,
                 far,
                 pointer: 0,
                 turn,
@@ -317,7 +318,7 @@ impl State {
                 let room = if injects { parameters.injection_buffer } else { parameters.buffer };
                 let entry = ports.input(router.first_input + u32::from(input));
                 for input_vc in 0..1 << rules.shift {
-                    let used = if input_vc < rules.lanes { room } else { 0 };
+                    let used = if input_vc < rules.vcs { room } else { 0 };
                     let place = (input, narrow::<u8>(input_vc));
                     let feeder = Feeder::new(entry, input_vc);
                     let first = input_vc * rules.outputs;
@@ -342,7 +343,7 @@ impl State {
             ),
             current: if rules.outputs > 1 { vec![0; inputs << rules.shift] } else { Vec::new() },
             queues,
-            lanes,
+            vcs,
             asking: vec![0; outputs.len() * rules.words],
             contending: vec![0; ports.routers.len()],
             priorities: if rules.sharing.high_priority.is_empty() {
@@ -350,12 +351,12 @@ impl State {
             } else {
                 vec![Priority::new(&rules.sharing); outputs.len()]
             },
-            claims: vec![Claim::NONE; outputs.len() * rules.lanes as usize],
-            contenders: vec![Contender::NONE; outputs.len() * rules.lanes as usize],
+            claims: vec![Claim::NONE; outputs.len() * rules.vcs as usize],
+            contenders: vec![Contender::NONE; outputs.len() * rules.vcs as usize],
             outputs,
             inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
             times,
-            sources: vec![SourceLane::default(); injections * rules.lanes as usize],
+            sources: vec![SourceVc::default(); injections * rules.vcs as usize],
             begun: vec![0; injections],
         }
     }
@@ -364,7 +365,7 @@ impl State {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
         self.agenda.rebase(by);
         self.queues.iter_mut().for_each(|queue| queue.rebase(by));
-        self.lanes.iter_mut().for_each(|lane| lane.rebase(by));
+        self.vcs.iter_mut().for_each(|vc| vc.rebase(by));
         for output in &mut self.outputs {
             move_back(&mut output.soonest);
             move_back(&mut output.line);
@@ -398,15 +399,15 @@ impl Rules {
         if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
     }
 
-    /// The lanes of the kind of packet that is in a lane.
+    /// The virtual channels of the kind of packet that is in a virtual channel.
     #[inline(always)]
-    fn kind(&self, lane: u8) -> &Kind {
-        &self.kinds[usize::from(u32::from(lane) >= self.data_lanes)]
+    fn kind(&self, vc: u8) -> &Kind {
+        &self.kinds[usize::from(u32::from(vc) >= self.data_vcs)]
     }
 }
 
 impl Kind {
-    /// Of packets that may take so many lanes from one on.
+    /// Of packets that may take so many virtual channels from one on.
     fn new(first: u32, count: u32) -> Self {
         let bits = |count: u32| narrow::<u16>(((1u32 << count) - 1) << first);
         let (all, lower) = (bits(count), bits(count / 2));

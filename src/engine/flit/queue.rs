@@ -26,7 +26,7 @@ pub(super) enum Stage {
 /// Where a queue's flits come from; it never changes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Feeder {
-    /// The place of the lane at the other end; where in `entries` if it is [`AWAY`].
+    /// The place of the virtual channel at the other end; where in `entries` if it is [`AWAY`].
     pub place: u32,
     /// Whether it is a terminal's.
     pub injects: bool,
@@ -35,10 +35,10 @@ pub(super) struct Feeder {
 }
 
 impl Feeder {
-    /// Of the queues of an input port and lane.
-    pub(super) fn new(entry: &ports::Input, lane: u32) -> Self {
+    /// Of the queues of an input port and virtual channel.
+    pub(super) fn new(entry: &ports::Input, vc: u32) -> Self {
         let &ports::Input { feeder, injects, timing, .. } = entry;
-        let place = if feeder & AWAY == 0 { feeder + lane } else { feeder };
+        let place = if feeder & AWAY == 0 { feeder + vc } else { feeder };
         Self { place, injects, timing }
     }
 }
@@ -57,21 +57,21 @@ pub(super) struct Queue {
     pub head: u32,
     pub tail: u32,
     pub stage: Stage,
-    /// The lane that it has at its output, or of its escape.
-    pub lane: u8,
-    /// The lanes that it may take at its output, a bit each.
-    pub lanes: u16,
+    /// The virtual channel that it has at its output, or of its escape.
+    pub vc: u8,
+    /// The virtual channels that it may take at its output, a bit each.
+    pub vcs: u16,
     /// The ports among which it chooses, a bit each; 0 if it has no choice.
     pub options: u16,
     /// The output that it asks for; if it chooses that of its escape.
     pub output: u16,
     /// Room that it needs there.
     pub need: u16,
-    /// Where the lane is that it has.
+    /// Where the virtual channel is that it has.
     pub held: u32,
     /// Its flits.
     pub left: u16,
-    /// The lane of an output (output, then lane) at which its search among offers starts.
+    /// The virtual channel of an output (output, then virtual channel) at which its search among offers starts.
     pub accepts: u16,
     /// Before when it does not ask again.
     pub again: Tick,
@@ -101,8 +101,8 @@ impl Queue {
             head: NONE,
             tail: NONE,
             stage: Stage::Idle,
-            lane: 0,
-            lanes: 0,
+            vc: 0,
+            vcs: 0,
             options: 0,
             output: NO_OUTPUT,
             need: 0,

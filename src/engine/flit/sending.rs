@@ -3,7 +3,7 @@
 use super::allocation::{Want, pass_turn};
 use super::arrivals::FlitCrossing;
 use super::contest::{Claim, Contender};
-use super::lane::Lane;
+use super::output_vc::OutputVc;
 use super::queue::{Queue, Stage};
 use super::times::Times;
 use super::visit::{FlitVisit, MASKED};
@@ -105,7 +105,7 @@ impl FlitVisit<'_, '_> {
             self.take_turn(place);
         }
         let time = self.time(now);
-        let State { contending, claims, contenders, inputs, outputs, queues, lanes, times, .. } =
+        let State { contending, claims, contenders, inputs, outputs, queues, vcs, times, .. } =
             &mut *self.state;
         let own = &mut contenders[place];
         let claim = claims[place];
@@ -124,17 +124,17 @@ impl FlitVisit<'_, '_> {
         let came = if flits.is_empty() { NEVER } else { flits.front(times) };
         let mut credit = 0;
         if own.needs_room {
-            let lane = &mut lanes[own.held as usize];
-            lane.take(now, times);
+            let vc = &mut vcs[own.held as usize];
+            vc.take(now, times);
             if came != NEVER && left > 0 {
-                credit = lane.next_credit(times);
+                credit = vc.next_credit(times);
             }
         }
         let next = came.max(credit).max(soonest);
         self.digest.add_marked(time, own.mark);
         self.statistics.flits[own.counted as usize] += 1;
         let back = now + self.rules.back[usize::from(own.fed_timing)];
-        let awaited = give_back(lanes.get_mut(own.feeder as usize), back, times);
+        let awaited = give_back(vcs.get_mut(own.feeder as usize), back, times);
         // Most flits are on their way now, and nobody waits for them.
         let is_sent = match queues.get_mut(own.far as usize) {
             Some(far) if !far.flits.is_empty() => {
@@ -181,7 +181,7 @@ impl FlitVisit<'_, '_> {
         } else if !leaves {
             self.pass_on(output, onto, &[arrives], NONE);
         } else if left == 0 {
-            let &Queue { slot, entry: lane, .. } = &self.state.queues[queue as usize];
+            let &Queue { slot, entry: vc, .. } = &self.state.queues[queue as usize];
             let time = self.time(arrives);
             let mut terminal = NONE;
             if self.port(output).dead {
@@ -189,7 +189,7 @@ impl FlitVisit<'_, '_> {
             } else {
                 terminal = self.terminal(output);
             }
-            self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
+            self.outbox.deliveries.push(Delivery { time, slot, terminal, vc });
         }
     }
 
@@ -241,9 +241,9 @@ impl FlitVisit<'_, '_> {
             &self.state.contenders[place];
         let time = now + self.rules.back[usize::from(fed_timing)];
         if feeder & AWAY != 0 {
-            let lane = self.state.queues[queue as usize].entry;
+            let vc = self.state.queues[queue as usize].entry;
             let entry = self.ports.entries[(feeder & !AWAY) as usize];
-            let credit = (entry.room + u32::from(lane), Credit { time, flits: 1 });
+            let credit = (entry.room + u32::from(vc), Credit { time, flits: 1 });
             self.mail[entry.part as usize].credits.push(credit);
         } else if injects {
             let channels = self.whole.parameters.injection_channels;
@@ -254,7 +254,7 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// A packet's last flit has won: its lane will be free, and so is the way for the packet behind it.
+    /// A packet's last flit has won: its virtual channel will be free, and so is the way for the packet behind it.
     #[inline(always)]
     fn end(&mut self, place: usize, free_at: Tick) {
         let &Contender { queue, entry, exit, held, .. } = &self.state.contenders[place];
@@ -262,8 +262,8 @@ impl FlitVisit<'_, '_> {
         self.scratch.ended.push(fitted!(place, u32));
         self.state.inputs[entry as usize].senders -= 1;
         self.state.outputs[exit as usize].senders -= 1;
-        let lane = &mut self.state.lanes[held as usize];
-        (lane.free_at, lane.holder) = (free_at, NONE);
+        let vc = &mut self.state.vcs[held as usize];
+        (vc.free_at, vc.holder) = (free_at, NONE);
         self.wake_askers(output, free_at);
         let behind = self.queue(queue);
         (behind.free_at, behind.slot) = (free_at, NONE);
@@ -278,11 +278,11 @@ impl FlitVisit<'_, '_> {
     }
 }
 
-/// A credit will be back at a lane of this part; none if it is another's. Whether somebody has to be told.
+/// A credit will be back at a virtual channel of this part; none if it is another's. Whether somebody has to be told.
 #[inline(always)]
-pub(super) fn give_back(lane: Option<&mut Lane>, back: Tick, times: &mut Times) -> bool {
-    match lane {
-        Some(lane) => lane.give_back(back, times),
+pub(super) fn give_back(vc: Option<&mut OutputVc>, back: Tick, times: &mut Times) -> bool {
+    match vc {
+        Some(vc) => vc.give_back(back, times),
         None => true,
     }
 }

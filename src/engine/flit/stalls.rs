@@ -181,7 +181,7 @@ impl FlitVisit<'_, '_> {
 
     /// Packets that have a virtual channel and a flit, or will have one.
     fn find_senders(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
-        let State { claims, contenders, queues, lanes, times, .. } = &*self.state;
+        let State { claims, contenders, queues, vcs, times, .. } = &*self.state;
         for place in self.contenders() {
             let Claim { output, .. } = claims[place];
             let Contender { queue, exit, held, needs_room, .. } = contenders[place];
@@ -189,7 +189,7 @@ impl FlitVisit<'_, '_> {
             if flits.is_empty() {
                 continue;
             }
-            let room_from = if needs_room { lanes[held as usize].room_from(1, times) } else { 0 };
+            let room_from = if needs_room { vcs[held as usize].room_from(1, times) } else { 0 };
             let wait = Wait {
                 from: waits.since[queue as usize].max(flits.front(times)),
                 is_sender: waits.sender[exit as usize] == queue,
@@ -222,10 +222,10 @@ impl FlitVisit<'_, '_> {
             && self.whole.parameters.switching != Switching::Wormhole;
         let flits = if takes_room { u32::from(state.left) } else { 0 };
         let number = self.router.first_output as usize + usize::from(output);
-        let first = self.state.outputs[number].lanes as usize;
-        let room_from = bits(self.lanes_asked_for(state, output)).map(|lane| {
-            let lane = &self.state.lanes[first + lane];
-            lane.free_at.max(lane.room_from(flits, &self.state.times))
+        let first = self.state.outputs[number].vcs as usize;
+        let room_from = bits(self.vcs_asked_for(state, output)).map(|vc| {
+            let vc = &self.state.vcs[first + vc];
+            vc.free_at.max(vc.room_from(flits, &self.state.times))
         });
         let from = waits.since[queue];
         Wait {
@@ -237,10 +237,10 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// The lanes of an output for which the packet at the head of a queue asks, a bit each.
-    fn lanes_asked_for(&self, queue: &Queue, output: u16) -> u16 {
+    /// The virtual channels of an output for which the packet at the head of a queue asks, a bit each.
+    fn vcs_asked_for(&self, queue: &Queue, output: u16) -> u16 {
         if queue.options == 0 {
-            return queue.lanes;
+            return queue.vcs;
         }
         if let Some(related) = self.related() {
             let address = Address::from(self.packets.packets[queue.slot as usize].way);
@@ -251,6 +251,6 @@ impl FlitVisit<'_, '_> {
         }
         let nearer = queue.options >> output & 1;
         let escape = u16::from(queue.output == output);
-        nearer << self.whole.channels.adaptive | escape << queue.lane
+        nearer << self.whole.channels.adaptive | escape << queue.vc
     }
 }

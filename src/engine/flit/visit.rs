@@ -187,7 +187,7 @@ impl FlitVisit<'_, '_> {
             self.look(self.scratch.looks[number] as usize, now);
         }
         if self.scratch.has_asks() {
-            self.allocate_lanes(now);
+            self.allocate_vcs(now);
         }
     }
 
@@ -248,17 +248,17 @@ impl FlitVisit<'_, '_> {
         &self.ports.blocks[block].inputs[input % BLOCK_PORTS]
     }
 
-    /// The input port and the lane of a queue.
+    /// The input port and the virtual channel of a queue.
     #[inline(always)]
     pub(super) fn place(&self, queue: usize) -> (usize, u8) {
         let Queue { input, entry, .. } = self.state.queues[self.first_queue + queue];
         (input.into(), entry)
     }
 
-    /// The place of an output's lane.
+    /// The place of an output's virtual channel.
     #[inline(always)]
-    pub(super) fn lane(&mut self, output: usize, lane: u8) -> usize {
-        self.output(output).lanes as usize + usize::from(lane)
+    pub(super) fn vc(&mut self, output: usize, vc: u8) -> usize {
+        self.output(output).vcs as usize + usize::from(vc)
     }
 
     /// The time that a flit takes the crossbar to an output.

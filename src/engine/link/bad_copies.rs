@@ -53,11 +53,11 @@ impl<S: Size> Visit<'_, '_, S> {
             }
             self.packets.remove(slot);
             if !origin.is_fresh() {
-                let (input, lane) = self.place(input_vc);
+                let (input, vc) = self.place(input_vc);
                 let &mut Input { feeder, timing, .. } = self.input(input);
                 let back = self.whole.timing(timing).back;
                 let credit = Credit { time: now + back, flits };
-                self.outbox.returned.push(Returned { feeder, lane, credit });
+                self.outbox.returned.push(Returned { feeder, vc, credit });
             }
             slot = next;
         }

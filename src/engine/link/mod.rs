@@ -131,11 +131,11 @@ impl Links {
 }
 
 impl Model<'_> {
-    /// Flits of an output's lane that hold room at its far end without being in the buffer there: they are to be sent again, or
+    /// Flits of an output's virtual channel that hold room at its far end without being in the buffer there: they are to be sent again, or
     /// wait beside it.
-    pub(super) fn flits_kept(&self, output: u32, lane: u8) -> u32 {
+    pub(super) fn flits_kept(&self, output: u32, vc: u8) -> u32 {
         let channel = self.links.as_ref().and_then(|links| links.channel(output));
-        channel.map_or(0, |channel| channel.flits_kept(lane))
+        channel.map_or(0, |channel| channel.flits_kept(vc))
     }
 
     /// Flits that one of the part's channels has sent again since the last reset of statistics, if links err.

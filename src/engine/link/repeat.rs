@@ -162,10 +162,10 @@ impl<S: Size> Visit<'_, '_, S> {
 
     /// A packet's first sending on a link, at its grant.
     #[inline(never)]
-    pub(in crate::engine) fn transmit(&mut self, output: usize, slot: u32, lane: u8, now: Tick) {
+    pub(in crate::engine) fn transmit(&mut self, output: usize, slot: u32, vc: u8, now: Tick) {
         let &mut Output { free_at, room, .. } = self.output(output);
         let packet = self.packets.packets[slot as usize];
-        self.credits.room[(room + u32::from(lane)) as usize] -= packet.flits;
+        self.credits.room[(room + u32::from(vc)) as usize] -= packet.flits;
         let cut = self.is_cut(output, packet.tail);
         self.go_on(output, slot, packet.tail);
         let bad = self.packets.origins[slot as usize].is_bad();
@@ -177,7 +177,7 @@ impl<S: Size> Visit<'_, '_, S> {
         let (ready, arrives) = (packet.ready, packet.tail);
         let sending = Sending { start: now, ready, arrives, damaged, again: false };
         if cut {
-            return self.enter(output, lane, slot);
+            return self.enter(output, vc, slot);
         }
         let place = self.link(output).keep(Entry {
             number: 0,
@@ -186,7 +186,7 @@ impl<S: Size> Visit<'_, '_, S> {
             sequence: packet.sequence,
             due: free_at.saturating_add(time_out),
             flits: packet.flits,
-            lane,
+            vc,
             accepted: false,
             bad,
         });
@@ -196,7 +196,7 @@ impl<S: Size> Visit<'_, '_, S> {
     /// Sends the next packet again for which that is wanted.
     fn send_again(&mut self, output: usize, now: Tick) {
         let Some(place) = self.link(output).next_again() else { return };
-        let Entry { slot, source, sequence, flits, lane, .. } = self.link(output).entries[place];
+        let Entry { slot, source, sequence, flits, vc, .. } = self.link(output).entries[place];
         let timing = self.timing(output);
         let last = now + (Tick::from(flits) - 1) * timing.flit;
         let (released, arrives) = (last + timing.flit, last + timing.forward);
@@ -212,7 +212,7 @@ impl<S: Size> Visit<'_, '_, S> {
         if let Some(trace) = self.trace {
             trace.add((time, Picoseconds::ZERO), name, source, sequence);
         }
-        self.statistics.sent(channel, lane, flits);
+        self.statistics.sent(channel, vc, flits);
         self.counters.flits_resent += u64::from(flits);
         self.counters.packets_resent += 1;
         self.link(output).flits_resent += u64::from(flits);
@@ -232,19 +232,19 @@ impl<S: Size> Visit<'_, '_, S> {
 
     /// A packet is sent again on a channel that fails before its last flit is there.
     fn lose(&mut self, output: usize, place: usize, sending: Sending) {
-        let Some(Entry { slot, lane, .. }) = self.link(output).remove(place) else { return };
+        let Some(Entry { slot, vc, .. }) = self.link(output).remove(place) else { return };
         if slot != NONE {
             self.packets.origins[slot as usize].lose();
             if self.output(output).dead {
                 let time = self.time(sending.arrives);
-                self.outbox.deliveries.push(Delivery { time, slot, terminal: NONE, lane });
+                self.outbox.deliveries.push(Delivery { time, slot, terminal: NONE, vc });
             } else {
                 let packet = &mut self.packets.packets[slot as usize];
                 (packet.ready, packet.tail) = (sending.ready, sending.arrives);
-                self.enter(output, lane, slot);
+                self.enter(output, vc, slot);
             }
         }
-        self.let_in(output, lane, sending.arrives);
+        self.let_in(output, vc, sending.arrives);
     }
 
     /// Whether a channel fails before a last flit gets across that would be there at this time.
@@ -266,7 +266,7 @@ impl<S: Size> Visit<'_, '_, S> {
         let Sending { arrives, damaged, again, .. } = sending;
         let back = self.timing(output).back;
         let link = self.link(output);
-        let Entry { slot, lane, flits, bad, accepted, .. } = link.entries[place];
+        let Entry { slot, vc, flits, bad, accepted, .. } = link.entries[place];
         let (verdict, fate) = link.judge(place, damaged, &rules);
         if let Some(verdict) = verdict {
             if !rules.takes_flits {
@@ -295,20 +295,20 @@ impl<S: Size> Visit<'_, '_, S> {
                 if !by_header {
                     self.packets.packets[slot as usize].ready = arrives + self.whole.routing;
                 }
-                self.enter(output, lane, slot);
-                self.let_in(output, lane, arrives);
+                self.enter(output, vc, slot);
+                self.let_in(output, vc, arrives);
             }
             Fate::BadCopy => {
                 let copy = self.packets.copy(slot);
                 self.packets.origins[copy as usize].spoil();
-                self.enter(output, lane, copy);
+                self.enter(output, vc, copy);
             }
             Fate::Discarded => {
                 self.link(output).entries[place].slot = NONE;
                 self.packets.remove(slot);
                 let &mut Output { room, free_at, .. } = self.output(output);
                 let credit = Credit { time: arrives + back, flits };
-                if self.credits.send(room + u32::from(lane), credit, sending.start) {
+                if self.credits.send(room + u32::from(vc), credit, sending.start) {
                     self.lower(output, credit.time.max(free_at));
                 }
             }
@@ -317,10 +317,10 @@ impl<S: Size> Visit<'_, '_, S> {
 
     /// A packet is on its way to the buffer at the far end, which is to know when a bad copy's last flit is there: that may be
     /// before it asks for anything.
-    fn enter(&mut self, output: usize, lane: u8, slot: u32) {
+    fn enter(&mut self, output: usize, vc: u8, slot: u32) {
         let &mut Output { far_part: part, far_router: router, far_input_vc, .. } =
             self.output(output);
-        let input_vc = u32::from(far_input_vc) + u32::from(lane);
+        let input_vc = u32::from(far_input_vc) + u32::from(vc);
         self.outbox.sent.push(Sent { slot, part, router, input_vc });
         if self.packets.origins[slot as usize].is_bad() {
             let (time, news) = (self.packets.packets[slot as usize].tail, News::BadCopy(input_vc));
@@ -329,12 +329,12 @@ impl<S: Size> Visit<'_, '_, S> {
     }
 
     /// What has waited beside the buffer enters it, behind what is there whole at a time.
-    fn let_in(&mut self, output: usize, lane: u8, arrives: Tick) {
+    fn let_in(&mut self, output: usize, vc: u8, arrives: Tick) {
         let mut slots = std::mem::take(&mut self.links().followers);
-        self.link(output).take_from_beside(lane, &mut slots);
+        self.link(output).take_from_beside(vc, &mut slots);
         for slot in slots.drain(..) {
             self.packets.packets[slot as usize].ready = arrives + self.whole.routing;
-            self.enter(output, lane, slot);
+            self.enter(output, vc, slot);
         }
         self.links().followers = slots;
     }
@@ -346,7 +346,7 @@ impl<S: Size> Visit<'_, '_, S> {
         let cut = self.is_cut(output, now + timing.back);
         let lost = self.is_damaged(output, 1, (now, until)) || cut;
         let channel = self.router.first_output + fitted!(output, u32);
-        self.statistics.sent(channel, self.whole.lanes.lane(REQUEST_CHANNEL), 1);
+        self.statistics.sent(channel, self.whole.vc_map.index(REQUEST_CHANNEL), 1);
         self.occupy(output, now, until);
         let far = self.link(output).opposite;
         while let Some(&(time, verdict)) = self.link(output).to_say.front()

@@ -80,7 +80,7 @@ pub(in crate::engine) struct Entry {
     /// When it is wanted for want of an acknowledgement; [`NEVER`] once it was.
     pub due: Tick,
     pub flits: u16,
-    pub lane: u8,
+    pub vc: u8,
     pub accepted: bool,
     /// Whether it is a bad copy itself.
     pub bad: bool,
@@ -92,7 +92,7 @@ struct Beside {
     number: u64,
     slot: u32,
     flits: u16,
-    lane: u8,
+    vc: u8,
 }
 
 /// Where verdicts on a channel's packets go, and come from: the output at its far end by which the same cable comes back.
@@ -170,9 +170,9 @@ impl Channel {
 
     /// Whether all packets that a packet may not overtake have been accepted.
     fn in_turn(&self, place: usize, resend: Resend) -> bool {
-        let lane = self.entries[place].lane;
+        let vc = self.entries[place].vc;
         let mut before = self.entries.range(..place);
-        before.all(|it| it.accepted || resend == Resend::Selective && it.lane != lane)
+        before.all(|it| it.accepted || resend == Resend::Selective && it.vc != vc)
     }
 
     /// What the far end makes of a packet's sending: what it says, and what becomes of the packet.
@@ -211,32 +211,32 @@ impl Channel {
         (Some(verdict), fate)
     }
 
-    /// Lets a packet wait beside the far buffer for those of its lane that are missing before it.
+    /// Lets a packet wait beside the far buffer for those of its virtual channel that are missing before it.
     pub(in crate::engine) fn put_beside(&mut self, place: usize) {
-        let Entry { number, lane, flits, .. } = self.entries[place];
+        let Entry { number, vc, flits, .. } = self.entries[place];
         let slot = std::mem::replace(&mut self.entries[place].slot, NONE);
         let before = self.beside.partition_point(|other| other.number < number);
-        self.beside.insert(before, Beside { number, slot, flits, lane });
+        self.beside.insert(before, Beside { number, slot, flits, vc });
     }
 
-    /// Takes those of a lane that wait for none any longer, in their order.
-    pub(in crate::engine) fn take_from_beside(&mut self, lane: u8, slots: &mut Vec<u32>) {
+    /// Takes those of a virtual channel that wait for none any longer, in their order.
+    pub(in crate::engine) fn take_from_beside(&mut self, vc: u8, slots: &mut Vec<u32>) {
         if self.beside.is_empty() {
             return;
         }
-        let missing = self.entries.iter().find(|entry| entry.lane == lane && !entry.accepted);
+        let missing = self.entries.iter().find(|entry| entry.vc == vc && !entry.accepted);
         let missing = missing.map_or(self.next_number, |entry| entry.number);
         self.beside.retain(|beside| {
-            let enters = beside.lane == lane && beside.number < missing;
+            let enters = beside.vc == vc && beside.number < missing;
             slots.extend(enters.then_some(beside.slot));
             !enters
         });
     }
 
-    /// Flits of a lane that hold room at the far end without being in the buffer there.
-    pub(in crate::engine) fn flits_kept(&self, lane: u8) -> u32 {
-        let own = self.entries.iter().filter(|entry| entry.lane == lane && entry.slot != NONE);
-        let beside = self.beside.iter().filter(|beside| beside.lane == lane);
+    /// Flits of a virtual channel that hold room at the far end without being in the buffer there.
+    pub(in crate::engine) fn flits_kept(&self, vc: u8) -> u32 {
+        let own = self.entries.iter().filter(|entry| entry.vc == vc && entry.slot != NONE);
+        let beside = self.beside.iter().filter(|beside| beside.vc == vc);
         own.map(|it| u32::from(it.flits)).sum::<u32>()
             + beside.map(|it| u32::from(it.flits)).sum::<u32>()
     }

@@ -28,7 +28,7 @@ impl Model<'_> {
         if self.flits.is_some() {
             return self.inject_flits(number, terminal, now);
         }
-        let lanes = fitted!(self.whole.lanes.count(), u32);
+        let vcs = fitted!(self.whole.vc_map.count(), u32);
         let injection = self.sources.injections[number as usize];
         if self.sources.paused || injection.waiting == 0 {
             self.sources.injections[number as usize].due = NEVER;
@@ -39,15 +39,15 @@ impl Model<'_> {
             return;
         }
         let of_terminal = number - terminal * self.whole.parameters.injection_channels;
-        let room = self.sources.adapters[terminal as usize].room + of_terminal * lanes;
+        let room = self.sources.adapters[terminal as usize].room + of_terminal * vcs;
         let mut due = NEVER;
         let from_pointer = u16::MAX << injection.pointer;
         for mut waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
             while waiting != 0 {
-                let lane = waiting.trailing_zeros();
+                let vc = waiting.trailing_zeros();
                 waiting &= waiting - 1;
-                let flits = self.sources.queues[(number * lanes + lane) as usize].flits;
-                let place = room + lane;
+                let flits = self.sources.queues[(number * vcs + vc) as usize].flits;
+                let place = room + vc;
                 if self.credits.room[place as usize] < flits {
                     self.credits.collect(place, now);
                     if self.credits.room[place as usize] < flits {
@@ -57,7 +57,7 @@ impl Model<'_> {
                 }
                 self.credits.room[place as usize] -= flits;
                 self.end_wait(number, now);
-                self.send_packet(number, terminal, fitted!(lane, u8), now);
+                self.send_packet(number, terminal, fitted!(vc, u8), now);
                 let injection = &mut self.sources.injections[number as usize];
                 injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
                 return;
@@ -104,10 +104,10 @@ impl Model<'_> {
         &mut self,
         number: u32,
         terminal: u32,
-        lane: u8,
+        vc: u8,
         now: Tick,
     ) -> NewPacket {
-        let place = number as usize * self.whole.lanes.count() + usize::from(lane);
+        let place = number as usize * self.whole.vc_map.count() + usize::from(vc);
         let queue = &mut self.sources.queues[place];
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
         let message = self.sources.queued.at(slot);
@@ -122,7 +122,7 @@ impl Model<'_> {
         if !is_last {
             self.next_packet(place, bytes_left);
         } else if next == NONE {
-            self.sources.injections[number as usize].waiting &= !(1 << lane);
+            self.sources.injections[number as usize].waiting &= !(1 << vc);
         } else {
             let bytes_left = self.sources.queued.at(next).bytes_left;
             self.next_packet(place, bytes_left);
@@ -163,7 +163,7 @@ impl Model<'_> {
             (packet.note, packet.way) = (1, Way(tag));
             tag = (tag & u64::from(u32::MAX)) + 1;
         } else {
-            self.direct(terminal, lane, destination, &mut packet, &mut origin, rest);
+            self.direct(terminal, vc, destination, &mut packet, &mut origin, rest);
         }
         let slot = self.packets.insert(packet, origin);
         self.packets.rest(slot).copy_from_slice(rest);
@@ -173,8 +173,8 @@ impl Model<'_> {
 
     /// Sends the first packet of a source queue through a free injection channel.
     #[inline]
-    fn send_packet(&mut self, number: u32, terminal: u32, lane: u8, now: Tick) {
-        let NewPacket { slot, departs } = self.next_packet_of(number, terminal, lane, now);
+    fn send_packet(&mut self, number: u32, terminal: u32, vc: u8, now: Tick) {
+        let NewPacket { slot, departs } = self.next_packet_of(number, terminal, vc, now);
         let packet = &mut self.packets.packets[slot as usize];
         let Packet { source, sequence, flits, .. } = *packet;
         let &Adapter { router, input: first_input, timing, .. } =
@@ -190,13 +190,13 @@ impl Model<'_> {
         self.digest.add(time, channel, source, sequence);
         self.counters.grants += 1;
         let in_part = fitted!(self.ports.outputs, u32) + number;
-        self.statistics.sent(in_part, lane, flits);
+        self.statistics.sent(in_part, vc, flits);
         let injection = &mut self.sources.injections[number as usize];
-        injection.pointer = (lane + 1) % fitted!(whole.lanes.count(), u8);
+        injection.pointer = (vc + 1) % fitted!(whole.vc_map.count(), u8);
         let free_at = last + whole.timing(timing).flit;
         injection.free_at = free_at;
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
-        let input_vc = (of_router << self.ports.size.shift) + u32::from(lane);
+        let input_vc = (of_router << self.ports.size.shift) + u32::from(vc);
         self.join(router, input_vc, slot);
         if let Some(tag) = departs {
             self.message_sent(terminal, tag, self.time(free_at));
@@ -250,7 +250,7 @@ impl Model<'_> {
     fn direct(
         &mut self,
         terminal: u32,
-        lane: u8,
+        vc: u8,
         destination: u32,
         packet: &mut Packet,
         origin: &mut Origin,
@@ -277,7 +277,7 @@ impl Model<'_> {
             if choosers.related().is_some() {
                 return self.set_out_by_relation((destination, number), packet, origin);
             }
-            return self.set_out(terminal, (from, to), (ejection, lane), packet, origin);
+            return self.set_out(terminal, (from, to), (ejection, vc), packet, origin);
         }
         if let Some(legs) = &whole.legs {
             (packet.way, origin.hops) = legs.way((from, packet.sequence), to, ejection);

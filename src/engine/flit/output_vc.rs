@@ -7,9 +7,9 @@ use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
-/// A lane of a channel, at the sender.
+/// A virtual channel of a channel, at the sender.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Lane {
+pub(super) struct OutputVc {
     /// Since when no packet holds it; never while one does.
     pub free_at: Tick,
     /// The queue among its router's whose packet holds it.
@@ -24,7 +24,7 @@ pub(super) struct Lane {
     returning: Ring,
 }
 
-impl Lane {
+impl OutputVc {
     /// Of a channel without a buffer at its far end, which takes no credits.
     pub(super) fn endless(times: &mut Times) -> Self {
         Self { room: 1, ..Self::new(0, times) }

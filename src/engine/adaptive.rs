@@ -247,7 +247,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let (_, vc) = self.place(input_vc);
         match step(self.whole, self.adaptive(), self.packets, slot, (self.name, vc)) {
             Step::Ejection(output) => self.ask(input_vc, output, vc),
-            Step::Port { output, onto } => self.ask(input_vc, output, onto),
+            Step::Port { output, out_vc } => self.ask(input_vc, output, out_vc),
             Step::Decision => {
                 self.undecided()[input_vc as usize / 64] |= 1 << (input_vc % 64);
                 let present = self.decide_at();
@@ -315,7 +315,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         queue.need = queue.flits + bubble;
         queue.options = options;
         queue.output = output;
-        queue.onto = escape;
+        queue.out_vc = escape;
         let (ask, escape) = (queue.ask, usize::from(queue.output));
         for output in bits(options | 1 << escape) {
             self.add_asker(output, input_vc, ask);
@@ -529,9 +529,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let (input, vc) = self.place(input_vc);
         let (input, state) = (*self.input(input), *self.output(output));
         let bubble = escape_bubble(self.whole.bubble, &state, &input, &queue, vc);
-        let onto = (queue.onto, queue.flits + bubble, queue.flits);
-        self.obstacle(output, input_vc, onto, now)
-            .map_or(Ok(queue.onto), |obstacle| Err(obstacle.until))
+        let out_vc = (queue.out_vc, queue.flits + bubble, queue.flits);
+        self.obstacle(output, input_vc, out_vc, now)
+            .map_or(Ok(queue.out_vc), |obstacle| Err(obstacle.until))
     }
 }
 
@@ -540,7 +540,7 @@ pub(super) enum Step {
     /// It is at its destination.
     Ejection(u16),
     /// It has no choice, onto this virtual channel.
-    Port { output: u16, onto: u8 },
+    Port { output: u16, out_vc: u8 },
     /// It has to decide on a detour first.
     Decision,
     /// By any of these ports, a bit each; else by this one, on its escape virtual channel.
@@ -575,8 +575,8 @@ pub(super) fn step(
     let Onward { options, escape: output } =
         adaptive.onward(here, to, choice.heading, vc == escape);
     match choice.stage {
-        Stage::Fixed => Step::Port { output, onto: vc },
-        _ if options == 0 => Step::Port { output, onto: escape },
+        Stage::Fixed => Step::Port { output, out_vc: vc },
+        _ if options == 0 => Step::Port { output, out_vc: escape },
         _ => Step::Any { options, output, escape },
     }
 }
@@ -623,6 +623,6 @@ pub(super) fn escape_bubble(
     queue: &Queue,
     vc: u8,
 ) -> u16 {
-    let goes_on = vc == queue.onto && input.straight == queue.output;
+    let goes_on = vc == queue.out_vc && input.straight == queue.output;
     if !output.in_ring || goes_on { 0 } else { bubble }
 }

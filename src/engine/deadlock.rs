@@ -302,7 +302,7 @@ impl Model<'_> {
     pub(super) fn wishes(&self, buffer: u32) -> Vec<Wish> {
         let queue = &self.ports.queues[buffer as usize];
         let router = self.router_of_buffer(buffer);
-        let (vc, need) = (queue.onto, queue.need);
+        let (vc, need) = (queue.out_vc, queue.need);
         let output = router.first_output + u32::from(queue.output);
         if queue.options == 0 {
             return vec![Wish { output, vc, need }];

@@ -151,7 +151,7 @@ pub(super) struct Queue {
     pub output: u16,
     /// The ports among which it chooses, a bit each; 0 if it has no choice.
     pub options: u16,
-    pub onto: u8,
+    pub out_vc: u8,
     /// The list of its hops where these are a relation's, looked up once for all looks at it.
     pub hops: u32,
 }
@@ -166,7 +166,7 @@ impl Queue {
         need: 0,
         output: NO_OUTPUT,
         options: 0,
-        onto: 0,
+        out_vc: 0,
         hops: 0,
     };
 }

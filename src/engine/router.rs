@@ -237,14 +237,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline(always)]
     fn head_by_route(&mut self, input_vc: u32, (source, way, passed): (u32, Way, u16)) {
         let (input, vc) = self.place(input_vc);
-        let (output, onto) = match self.guide {
+        let (output, out_vc) = match self.guide {
             None => {
                 let output = self.whole.code.output(way);
-                let onto = self.whole.dateline.map_or(vc, |dateline| {
+                let out_vc = self.whole.dateline.map_or(vc, |dateline| {
                     let in_ring = self.output(usize::from(output)).in_ring;
                     dateline.vc(vc, passed, output, in_ring)
                 });
-                (output, onto)
+                (output, out_vc)
             }
             Some(guide) => {
                 let input = self.input(input);
@@ -253,12 +253,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 guide.look_up(self.whole, self.name, packet, (came, vc))
             }
         };
-        self.ask(input_vc, output, onto);
+        self.ask(input_vc, output, out_vc);
     }
 
     /// The head of a buffer asks for one output, onto a virtual channel.
     #[inline(always)]
-    pub(super) fn ask(&mut self, input_vc: u32, output: u16, onto: u8) {
+    pub(super) fn ask(&mut self, input_vc: u32, output: u16, out_vc: u8) {
         let (input, _) = self.place(input_vc);
         let straight = self.input(input).straight;
         let in_ring = self.output(usize::from(output)).in_ring;
@@ -268,7 +268,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         queue.need = queue.flits + self.whole.bubble * u16::from(enters);
         queue.options = 0;
         queue.output = output;
-        queue.onto = onto;
+        queue.out_vc = out_vc;
         let ask = queue.ask;
         self.add_asker(usize::from(output), input_vc, ask);
     }
@@ -427,7 +427,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             let input_vc =
                 fitted!(stretch.word, u32) * 64 + (bits.trailing_zeros() + stretch.turn) % 64;
             bits &= bits - 1;
-            let &Queue { ask, options, onto, need, flits, .. } = &self.queues[input_vc as usize];
+            let &Queue { ask, options, out_vc, need, flits, .. } = &self.queues[input_vc as usize];
             if ask > now {
                 blocked.until = blocked.until.min(ask);
                 continue;
@@ -449,8 +449,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 }
                 continue;
             }
-            let onto = if chooses { self.whole.channels.adaptive } else { onto };
-            match self.obstacle(output, input_vc, (onto, need, flits), now) {
+            let out_vc = if chooses { self.whole.channels.adaptive } else { out_vc };
+            match self.obstacle(output, input_vc, (out_vc, need, flits), now) {
                 None => {
                     if chooses {
                         if walk == Walk::Preferred && !self.prefers(output, input_vc, now) {
@@ -459,7 +459,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                         }
                         self.withdraw(output, input_vc, now);
                     }
-                    self.grant(output, input_vc, onto, now);
+                    self.grant(output, input_vc, out_vc, now);
                     return true;
                 }
                 Some(obstacle) => blocked.add(&obstacle),
@@ -474,12 +474,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         &mut self,
         output: usize,
         input_vc: u32,
-        (onto, need, flits): (u8, u16, u16),
+        (out_vc, need, flits): (u8, u16, u16),
         now: Tick,
     ) -> Option<Obstacle> {
         let &mut Output { needs_room, room, .. } = self.output(output);
         if needs_room {
-            let place = room + u32::from(onto);
+            let place = room + u32::from(out_vc);
             if self.credits.room[place as usize] < need
                 && let Some(obstacle) = self.lack_of_room(place, need, flits, now)
             {
@@ -525,7 +525,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Sends the head of a buffer through a free output, onto a virtual channel that has room.
     #[inline(always)]
-    pub(super) fn grant(&mut self, output: usize, input_vc: u32, onto: u8, now: Tick) {
+    pub(super) fn grant(&mut self, output: usize, input_vc: u32, out_vc: u8, now: Tick) {
         self.end_stall(output, now);
         self.router.next_output = fitted!(output, u16) + 1;
         let channel = self.router.first_output + fitted!(output, u32);
@@ -549,21 +549,21 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let time = self.epoch + Picoseconds::from(now);
         self.digest.add(time, self.first_channel + channel, packet.source, packet.sequence);
         self.counters.grants += 1;
-        self.statistics.sent(channel, onto, flits);
+        self.statistics.sent(channel, out_vc, flits);
         state.free_at = released;
         state.pointer = fitted!(input_vc, u16) + 1;
         state.stall = Stall::OutputBusy as u8;
         if state.hands_on {
-            self.credits.room[(state.room + u32::from(onto)) as usize] -= flits;
+            self.credits.room[(state.room + u32::from(out_vc)) as usize] -= flits;
             self.outbox.sent.push(Sent {
                 slot,
                 part: state.far_part,
                 router: state.far_router,
-                input_vc: u32::from(state.far_input_vc) + u32::from(onto),
+                input_vc: u32::from(state.far_input_vc) + u32::from(out_vc),
             });
             self.go_on(output, slot, arrives);
         } else if state.repeats {
-            self.transmit(output, slot, onto, now);
+            self.transmit(output, slot, out_vc, now);
         } else {
             self.leave(output, slot, vc, arrives);
         }

@@ -39,7 +39,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         (unit.input_vc, unit.left, unit.held) = (input_vc, fitted!(outputs.len(), u16), 0);
         let queue = &mut self.queues[input_vc as usize];
         let ask = packet.ready.max(queue.free_at).max(unit.down_at);
-        (queue.ask, queue.onto, queue.need) = (ask, trees.down, packet.flits);
+        (queue.ask, queue.out_vc, queue.need) = (ask, trees.down, packet.flits);
         for &output in outputs {
             self.add_asker(usize::from(output), input_vc, ask);
         }
@@ -55,11 +55,11 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         now: Tick,
     ) -> bool {
         let trees = trees(self.whole);
-        let (onto, flits) =
-            (self.queues[input_vc as usize].onto, self.queues[input_vc as usize].flits);
+        let (out_vc, flits) =
+            (self.queues[input_vc as usize].out_vc, self.queues[input_vc as usize].flits);
         let &mut Output { needs_room, room, .. } = self.output(output);
         if needs_room {
-            let place = room + u32::from(onto);
+            let place = room + u32::from(out_vc);
             if self.credits.room[place as usize] < flits
                 && let Some(obstacle) = self.lack_of_room(place, flits, flits, now)
             {
@@ -67,7 +67,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 return false;
             }
         }
-        if trees.together && onto == trees.down {
+        if trees.together && out_vc == trees.down {
             self.hold_output(output, input_vc, now);
         } else {
             self.send_copy(output, input_vc, now);
@@ -104,10 +104,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         self.end_stall(output, now);
         self.router.next_output = fitted!(output, u16) + 1;
         let channel = self.router.first_output + fitted!(output, u32);
-        let onto = self.queues[input_vc as usize].onto;
+        let out_vc = self.queues[input_vc as usize].out_vc;
         let units = self.units.as_mut().expect("there are collective operations");
         let unit = &mut units.units[self.number as usize];
-        let is_last = onto == trees.up || {
+        let is_last = out_vc == trees.up || {
             unit.left -= 1;
             unit.left == 0
         };
@@ -133,19 +133,19 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let time = self.epoch + Picoseconds::from(now);
         self.digest.add(time, self.first_channel + channel, source, sequence);
         self.counters.grants += 1;
-        self.statistics.sent(channel, onto, flits);
+        self.statistics.sent(channel, out_vc, flits);
         let state = self.output(output);
         state.free_at = released;
         state.pointer = fitted!(input_vc, u16) + 1;
         state.stall = Stall::OutputBusy as u8;
         let (room, part, router) = (state.room, state.far_part, state.far_router);
-        let far_input_vc = u32::from(state.far_input_vc) + u32::from(onto);
+        let far_input_vc = u32::from(state.far_input_vc) + u32::from(out_vc);
         if goes_on {
-            self.credits.room[(room + u32::from(onto)) as usize] -= flits;
+            self.credits.room[(room + u32::from(out_vc)) as usize] -= flits;
             self.packets.origins[slot as usize].hops += 1;
             self.outbox.sent.push(Sent { slot, part, router, input_vc: far_input_vc });
         } else {
-            self.leave(output, slot, onto, arrives);
+            self.leave(output, slot, out_vc, arrives);
         }
         let word = self.word(output, input_vc);
         self.asking[word] &= !(1 << (input_vc % 64));
@@ -157,12 +157,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if is_last {
             queue.head = next;
             queue.ask = NEVER;
-            self.finish(input_vc, (onto, flits, way), now);
+            self.finish(input_vc, (out_vc, flits, way), now);
         }
     }
 
     /// All of a packet has been granted: its buffer, or its place in the unit, is free when it has left.
-    fn finish(&mut self, input_vc: u32, (onto, flits, way): (u8, u16, u64), now: Tick) {
+    fn finish(&mut self, input_vc: u32, (out_vc, flits, way): (u8, u16, u64), now: Tick) {
         let trees = trees(self.whole);
         let (_, vc) = self.place(input_vc);
         let (_, number) = trees.place(self.name, way);
@@ -170,7 +170,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if vc <= trees.down {
             self.release_buffer(input_vc, flits, released, now);
         }
-        if onto == trees.down {
+        if out_vc == trees.down {
             let units = self.units.as_mut().expect("packets go down");
             let unit = &mut units.units[self.number as usize];
             (unit.down, unit.down_at, unit.input_vc) = (unit.down + 1, released, NONE);
@@ -181,7 +181,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if vc > trees.down {
             self.result_left(number, released, now);
         }
-        if onto == trees.down {
+        if out_vc == trees.down {
             let down = u32::from(trees.down);
             for input in 0..u32::from(self.router.inputs) {
                 self.begin_if_next((input << self.size.shift()) + down);

@@ -173,7 +173,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             let way = self.packets.packets[head as usize].way.0;
             let output = trees.place(self.name, way).0.towards[self.name as usize];
             let queue = &mut self.queues[input_vc as usize];
-            (queue.output, queue.onto, queue.need) = (output, trees.up, flits);
+            (queue.output, queue.out_vc, queue.need) = (output, trees.up, flits);
             self.add_asker(usize::from(output), input_vc, ask);
         }
     }

@@ -55,7 +55,7 @@ pub(super) struct Want {
     /// Its queue's number among those of its input port.
     pub of_port: u32,
     /// The virtual channel that its packet has at the output.
-    pub onto: u8,
+    pub out_vc: u8,
     /// Whether it has won, or can't any more.
     pub is_out: bool,
 }
@@ -362,7 +362,7 @@ impl FlitVisit<'_, '_> {
 
     /// What is drawn for a flit at an instant.
     fn drawn(&self, want: &Want, now: Tick) -> u64 {
-        let asker = (want.input as usize, self.whole.vc_map.number(want.onto));
+        let asker = (want.input as usize, self.whole.vc_map.number(want.out_vc));
         drawn(self.time(now), (self.name, want.output as usize), asker)
     }
 

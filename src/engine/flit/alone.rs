@@ -149,7 +149,7 @@ impl FlitVisit<'_, '_> {
         self.statistics.flits[own.counted as usize] += u64::from(sent);
         debug_assert!(!own.has_header, "the header was not sent alone");
         if !own.leaves {
-            self.pass_on(self.output_of(place), own.onto, arrivals, NONE);
+            self.pass_on(self.output_of(place), own.out_vc, arrivals, NONE);
         }
     }
 }

@@ -99,9 +99,9 @@ impl FlitVisit<'_, '_> {
         let (input, vc) = self.place(queue);
         let entry = self.entry(input);
         let came = (!entry.injects).then_some(entry.opposite);
-        let (output, onto) = guide.look_up(self.whole, self.name, packet, (came, vc));
+        let (output, out_vc) = guide.look_up(self.whole, self.name, packet, (came, vc));
         let ejects = self.port(usize::from(output)).kind == ChannelKind::Ejection;
-        let vcs = if ejects { self.all_vcs() } else { 1 << onto };
+        let vcs = if ejects { self.all_vcs() } else { 1 << out_vc };
         self.ask_for(queue, output, vcs, 0);
     }
 
@@ -111,8 +111,8 @@ impl FlitVisit<'_, '_> {
         let adaptive = self.choosers.as_deref().expect("it chooses").adaptive();
         match step(self.whole, adaptive, self.packets, slot, (self.name, place.1)) {
             Step::Ejection(output) => self.ask_for(queue, output, self.all_vcs(), 0),
-            Step::Port { output, onto } => {
-                let (mut vcs, mut bubble) = (1 << onto, 0);
+            Step::Port { output, out_vc } => {
+                let (mut vcs, mut bubble) = (1 << out_vc, 0);
                 if self.port(usize::from(output)).in_ring {
                     (vcs, bubble) = self.in_ring(place, output, vcs);
                 }

@@ -48,7 +48,7 @@ pub(super) struct Contender {
     /// Its queue among those of its input port.
     pub of_port: u16,
     /// The virtual channel that it has at its output, and which of the network's timings that channel has.
-    pub onto: u8,
+    pub out_vc: u8,
     pub timing: u8,
     /// Which of them the channel has that feeds its queue.
     pub fed_timing: u8,
@@ -87,7 +87,7 @@ impl Contender {
         again: 0,
         left: 0,
         of_port: 0,
-        onto: 0,
+        out_vc: 0,
         timing: 0,
         fed_timing: 0,
         needs_room: false,
@@ -137,7 +137,7 @@ impl State {
     ) -> usize {
         let mut range = self.contenders_of(rules, router);
         let place = range.find(|&place| self.contenders[place].queue as usize == queue);
-        place.expect("its packet has a vc")
+        place.expect("its packet has a virtual channel")
     }
 
     /// Finds out when the next flit of a contender asks for the switch. Then.
@@ -206,7 +206,7 @@ impl FlitVisit<'_, '_> {
             again,
             left,
             of_port,
-            onto: vc,
+            out_vc: vc,
             timing: port.timing,
             fed_timing: feeder.timing,
             needs_room: port.needs_room,

@@ -45,9 +45,9 @@ impl FlitVisit<'_, '_> {
     #[inline(always)]
     fn rank(&self, want: &Want) -> (bool, u32) {
         let output = self.router.first_output as usize + want.output as usize;
-        let vc = want.onto.into();
+        let vc = want.out_vc.into();
         match self.state.priorities.get(output) {
-            Some(priority) if priority.is_high(&self.rules.sharing, want.onto) => {
+            Some(priority) if priority.is_high(&self.rules.sharing, want.out_vc) => {
                 (priority.yields, turn(vc, priority.pointer))
             }
             Some(priority) => (!priority.yields, turn(vc, self.state.outputs[output].pointer)),
@@ -58,7 +58,7 @@ impl FlitVisit<'_, '_> {
     /// Counts the next flit of a contender in the turn of its virtual channel.
     #[inline(never)]
     pub(super) fn take_turn(&mut self, contender: usize) {
-        let Contender { exit, onto: vc, left, .. } = self.state.contenders[contender];
+        let Contender { exit, out_vc: vc, left, .. } = self.state.contenders[contender];
         let (output, is_last) = (exit as usize, left == 1);
         let sharing = &self.rules.sharing;
         let vcs = self.rules.vcs as usize;

@@ -81,10 +81,10 @@ impl FlitVisit<'_, '_> {
     #[inline(always)]
     pub(super) fn want(&self, place: usize) -> Want {
         let Claim { input, output, .. } = self.state.claims[place];
-        let Contender { of_port, onto, .. } = self.state.contenders[place];
+        let Contender { of_port, out_vc, .. } = self.state.contenders[place];
         let contender = fitted!(place, u32);
         let (input, output, of_port) = (input.into(), output.into(), of_port.into());
-        Want { contender, input, output, of_port, onto, is_out: false }
+        Want { contender, input, output, of_port, out_vc, is_out: false }
     }
 
     /// A flit has taken part in an allocation in vain.
@@ -173,13 +173,13 @@ impl FlitVisit<'_, '_> {
 
     /// A flit of a contender is on its way, which may be its header or its last one, or whose arrival has to be told.
     fn hand_over(&mut self, place: usize, now: Tick, arrives: Tick) {
-        let &Contender { queue, onto, left, leaves, has_header, .. } =
+        let &Contender { queue, out_vc, left, leaves, has_header, .. } =
             &self.state.contenders[place];
         let output = self.output_of(place);
         if has_header {
             self.send_header(place, now, arrives);
         } else if !leaves {
-            self.pass_on(output, onto, &[arrives], NONE);
+            self.pass_on(output, out_vc, &[arrives], NONE);
         } else if left == 0 {
             let &Queue { slot, entry: vc, .. } = &self.state.queues[queue as usize];
             let time = self.time(arrives);
@@ -196,15 +196,15 @@ impl FlitVisit<'_, '_> {
     /// A contender's header is on its way to the next router.
     #[inline(always)]
     fn send_header(&mut self, place: usize, now: Tick, arrives: Tick) {
-        let &Contender { queue, onto, .. } = &self.state.contenders[place];
+        let &Contender { queue, out_vc, .. } = &self.state.contenders[place];
         let output = self.output_of(place);
         let header = std::mem::replace(&mut self.state.queues[queue as usize].slot, NONE);
         self.go_on(output, header, now);
-        self.pass_on(output, onto, &[arrives], header);
+        self.pass_on(output, out_vc, &[arrives], header);
         let &ports::Output { far_part, .. } = self.port(output);
         // Who waits for a packet's last flit has to be told of each.
         let far = if far_part == self.part && !self.rules.forwards_whole {
-            let input_vc = self.output(output).far + u32::from(onto);
+            let input_vc = self.output(output).far + u32::from(out_vc);
             fitted!(self.queue_of_input_vc(input_vc), u32)
         } else {
             NONE
@@ -215,13 +215,13 @@ impl FlitVisit<'_, '_> {
 
     /// Flits are on their way to another router, with their packet if the first is the header.
     #[inline(always)]
-    pub(super) fn pass_on(&mut self, output: usize, onto: u8, times: &[Tick], header: u32) {
+    pub(super) fn pass_on(&mut self, output: usize, out_vc: u8, times: &[Tick], header: u32) {
         let &ports::Output { far_part, far_router, far_input_vc, .. } = self.port(output);
         if far_part == self.part {
             let far = self.output(output).far;
-            return self.join(far_router, far + u32::from(onto), times, header);
+            return self.join(far_router, far + u32::from(out_vc), times, header);
         }
-        let input_vc = u32::from(far_input_vc) + u32::from(onto);
+        let input_vc = u32::from(far_input_vc) + u32::from(out_vc);
         let mail = &mut self.mail[far_part as usize];
         if header != NONE {
             mail.headers.push(self.packets.take_away(header));

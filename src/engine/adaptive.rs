@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::model::Model;
+use super::network_context::NetworkContext;
 use super::packet::{Origin, Packet, Packets};
 use super::port_block::BLOCK_PORTS;
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
@@ -23,7 +24,6 @@ use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
 use super::walk::{Stretch, between, cyclic, steps};
 use super::way::{Choice, Stage};
-use super::whole::Whole;
 use super::{Arbitration, Stall};
 use crate::adaptive::{Heading, drawn_at};
 use crate::narrow::fitted;
@@ -62,7 +62,7 @@ pub(super) struct ChooserState {
 
 impl<'f> Choosers<'f> {
     pub(super) fn new(
-        whole: &Whole<'f>,
+        context: &NetworkContext<'f>,
         part: usize,
         ports: &Ports,
         adaptive: &'f Adaptive,
@@ -72,7 +72,7 @@ impl<'f> Choosers<'f> {
             random.set_stream(u64::from(terminal));
             random
         };
-        let terminals = whole.terminals_of_part(part).iter();
+        let terminals = context.terminals_of_part(part).iter();
         let is_random = adaptive.rules().is_random();
         let state = ChooserState {
             random: if is_random { terminals.map(stream).collect() } else { Vec::new() },
@@ -167,7 +167,7 @@ impl Model<'_> {
             heading: Heading::default(),
             stage: Stage::Fixed,
         };
-        if vc == self.whole.channels.adaptive && from != to {
+        if vc == self.context.channels.adaptive && from != to {
             let course =
                 adaptive.inject(from, to, choosers.state.random.get_mut(terminal as usize));
             packet.note = course.drawn;
@@ -178,7 +178,7 @@ impl Model<'_> {
             choice.heading = course.heading;
             choice.stage = if adaptive.decides() { Stage::New } else { Stage::ToDestination };
         } else {
-            let route = self.whole.routes.source_route(self.whole.fabric, from, to);
+            let route = self.context.routes.source_route(self.context.fabric, from, to);
             origin.hops = fitted!(route.unwrap_or_default().hops(), u16);
         }
         packet.way = choice.into();
@@ -245,7 +245,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         let Queue { head: slot, ask, .. } = self.queues[input_vc as usize];
         let (_, vc) = self.place(input_vc);
-        match step(self.whole, self.adaptive(), self.packets, slot, (self.name, vc)) {
+        match step(self.context, self.adaptive(), self.packets, slot, (self.name, vc)) {
             Step::Ejection(output) => self.ask(input_vc, output, vc),
             Step::Port { output, out_vc } => self.ask(input_vc, output, out_vc),
             Step::Decision => {
@@ -282,9 +282,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Decides at its source router how a new packet goes on.
     fn decide(&mut self, slot: u32, now: Tick) {
-        let capacity = self.whole.parameters.buffer;
+        let capacity = self.context.parameters.buffer;
         let mut used = [0; u16::BITS as usize];
-        let channels = self.whole.fabric.outputs(self.name).len();
+        let channels = self.context.fabric.outputs(self.name).len();
         for (output, used) in used[..channels].iter_mut().enumerate() {
             *used = match self.room(output, now) {
                 Some(room) => capacity - u32::from(room),
@@ -301,7 +301,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if !needs_room {
             return None;
         }
-        let place = room + u32::from(self.whole.channels.adaptive);
+        let place = room + u32::from(self.context.channels.adaptive);
         self.credits.collect(place, now);
         Some(self.credits.room[place as usize])
     }
@@ -310,7 +310,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn ask_for_any(&mut self, input_vc: u32, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(input_vc);
         let injects = self.input(input).injects;
-        let bubble = self.whole.bubble_of(injects);
+        let bubble = self.context.bubble_of(injects);
         let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
         queue.options = options;
@@ -426,7 +426,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         now: Tick,
     ) -> bool {
         let mut until = NEVER;
-        let granted = if self.whole.parameters.arbitration == Arbitration::Random {
+        let granted = if self.context.parameters.arbitration == Arbitration::Random {
             self.escape_at_random::<RELATED>(output, &mut until, now)
         } else {
             self.escape_in_turn::<RELATED>(output, &mut until, now)
@@ -528,7 +528,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         let (input, vc) = self.place(input_vc);
         let (input, state) = (*self.input(input), *self.output(output));
-        let bubble = escape_bubble(self.whole.bubble, &state, &input, &queue, vc);
+        let bubble = escape_bubble(self.context.bubble, &state, &input, &queue, vc);
         let out_vc = (queue.out_vc, queue.flits + bubble, queue.flits);
         self.obstacle(output, input_vc, out_vc, now)
             .map_or(Ok(queue.out_vc), |obstacle| Err(obstacle.until))
@@ -550,7 +550,7 @@ pub(super) enum Step {
 /// How a packet goes on that has come to a router in a virtual channel. One that has come to its intermediate node turns to its
 /// destination.
 pub(super) fn step(
-    whole: &Whole<'_>,
+    context: &NetworkContext<'_>,
     adaptive: &Adaptive,
     packets: &mut Packets,
     slot: u32,
@@ -568,9 +568,9 @@ pub(super) fn step(
     let (to, escape) = match choice.stage {
         Stage::New => return Step::Decision,
         Stage::ToIntermediate => {
-            (fitted!(packets.rest(slot)[0], u32), whole.channels.escape_to_intermediate)
+            (fitted!(packets.rest(slot)[0], u32), context.channels.escape_to_intermediate)
         }
-        Stage::Fixed | Stage::ToDestination => (choice.destination, whole.channels.escape),
+        Stage::Fixed | Stage::ToDestination => (choice.destination, context.channels.escape),
     };
     let Onward { options, escape: output } =
         adaptive.onward(here, to, choice.heading, vc == escape);

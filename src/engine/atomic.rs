@@ -24,7 +24,7 @@ impl Model<'_> {
     /// Performs the operations whose requests have come to a terminal at this instant, behind those that came before.
     /// No two of them came by one ejection channel, the numbers of which are their order.
     pub(super) fn perform(&mut self, terminal: u32, mut atomics: Vec<Atomic>, now: Picoseconds) {
-        let parameters = &self.whole.parameters;
+        let parameters = &self.context.parameters;
         let (channels, takes) = (parameters.ejection_channels, parameters.atomic_time);
         let service_time = parameters.service_time;
         atomics.sort_by_key(|it| u32::from(it.injection_channel) % channels);

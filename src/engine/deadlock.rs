@@ -143,7 +143,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         // Packets of collective operations wait in no circle.
         let (_, vc) = place(buffer, model.ports.size.shift);
-        if self.whole.trees.as_ref().is_some_and(|trees| vc >= trees.up) {
+        if self.context.trees.as_ref().is_some_and(|trees| vc >= trees.up) {
             return Vec::new();
         }
         let queue = &model.ports.queues[buffer as usize];
@@ -173,7 +173,7 @@ impl<O: Observer> Engine<'_, O> {
         });
         let there = there.filter(|&slot| !far_model.is_bad_copy(slot));
         let flits = there.map(|slot| u32::from(far_model.packets.packets[slot as usize].flits));
-        (due + flits.sum::<u32>() == self.whole.parameters.buffer).then_some((far, buffer))
+        (due + flits.sum::<u32>() == self.context.parameters.buffer).then_some((far, buffer))
     }
 
     /// The buffer at the far end of an output.
@@ -194,8 +194,8 @@ impl<O: Observer> Engine<'_, O> {
         }
         // A packet that has been granted its next output is on its way out: its room is neither here nor there before its
         // credit has been sent, which it is at the grant.
-        let vcs = narrow::<u8>(self.whole.vc_map.count());
-        let parameters = &self.whole.parameters;
+        let vcs = narrow::<u8>(self.context.vc_map.count());
+        let parameters = &self.context.parameters;
         self.parts.iter().all(|part| {
             let model = &part.model;
             let outputs = (0..).zip(model.ports.outputs()).filter(|(_, it)| it.needs_room);
@@ -230,8 +230,8 @@ impl<O: Observer> Engine<'_, O> {
         let input_vc = place(buffer, model.ports.size.shift);
         let queue = &model.ports.queues[buffer as usize];
         let source = model.packets.packets[queue.head as usize].source;
-        let input = input_vc.0 + self.whole.cut.first_input(part) as usize;
-        let router = self.whole.network.router_of_input[input];
+        let input = input_vc.0 + self.context.cut.first_input(part) as usize;
+        let router = self.context.network.router_of_input[input];
         let wish = model.wishes(buffer)[0];
         let room = (u32::from(wish.need), model.room_due(wish.output, wish.vc));
         let ends = (source, model.destination(router, queue.head));
@@ -248,25 +248,25 @@ impl<O: Observer> Engine<'_, O> {
         output: u32,
         (needed, free): (u32, u32),
     ) -> Waiting {
-        let fabric = self.whole.fabric;
-        let network = &self.whole.network;
-        let channel = self.whole.vc_map.number(vc);
-        let input = input + self.whole.cut.first_input(part) as usize;
+        let fabric = self.context.fabric;
+        let network = &self.context.network;
+        let channel = self.context.vc_map.number(vc);
+        let input = input + self.context.cut.first_input(part) as usize;
         let router = network.router_of_input[input];
         let name = |channel: u32| network.channel_name(fabric, channel);
         Waiting {
             router: fabric.router_name(router),
             input: name(network.channel_of_input[input]),
             virtual_channel: channel,
-            virtual_channel_name: match self.whole.routes {
+            virtual_channel_name: match self.context.routes {
                 Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => None,
-                _ if self.whole.parameters.sharing.is_some() => None,
+                _ if self.context.parameters.sharing.is_some() => None,
                 Routes::DirectionOrder(order) if order.has_dateline() => None,
                 _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(channel)).copied(),
             },
             source: fabric.terminal_name(source),
             destination: fabric.terminal_name(destination),
-            output: name(output + self.whole.cut.first_output(part)),
+            output: name(output + self.context.cut.first_output(part)),
             needed,
             free,
         }
@@ -314,17 +314,17 @@ impl Model<'_> {
                 .map(|hop| Wish {
                     output: router.first_output + u32::from(hop.port),
                     vc: hop.lane,
-                    need: self.whole.need_by(hop, need, queue.flits),
+                    need: self.context.need_by(hop, need, queue.flits),
                 })
                 .collect();
         }
         let input = self.ports.input(narrow::<u32>(input));
         let state = self.ports.output(output);
-        let bubble = escape_bubble(self.whole.bubble, state, input, queue, lane_here);
+        let bubble = escape_bubble(self.context.bubble, state, input, queue, lane_here);
         let escape = queue.flits + bubble;
         let options = bits(queue.options).map(|port| Wish {
             output: router.first_output + narrow::<u32>(port),
-            vc: self.whole.channels.adaptive,
+            vc: self.context.channels.adaptive,
             need,
         });
         std::iter::once(Wish { output, vc, need: escape }).chain(options).collect()
@@ -332,7 +332,7 @@ impl Model<'_> {
 
     /// The lowest virtual channel's buffer of an injection channel.
     fn buffer_of_injection(&self, number: u32) -> u32 {
-        let channels = self.whole.parameters.injection_channels;
+        let channels = self.context.parameters.injection_channels;
         let adapter = &self.sources.adapters[(number / channels) as usize];
         (adapter.input + number % channels) << self.ports.size.shift
     }
@@ -346,8 +346,8 @@ impl Model<'_> {
     pub(super) fn destination(&self, router: u32, slot: u32) -> u32 {
         use super::way::{Address, Choice};
         let way = self.packets.packets[slot as usize].way;
-        let whole = &*self.whole;
-        let (end, ejection) = match whole.routes {
+        let context = &*self.context;
+        let (end, ejection) = match context.routes {
             Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
                 return Address::from(way).destination;
             }
@@ -360,20 +360,20 @@ impl Model<'_> {
                 let mut rest = self.packets.rest_of(slot).to_vec();
                 let mut at = router;
                 loop {
-                    let output = whole.code.output(way);
-                    let ports = whole.fabric.outputs(at);
+                    let output = context.code.output(way);
+                    let ports = context.fabric.outputs(at);
                     if u32::from(output) >= narrow::<u32>(ports.len()) {
                         break (at, output);
                     }
-                    at = whole.fabric.target(ports.start + u32::from(output)).expect("routed");
-                    if whole.code.go_on(&mut way) {
-                        whole.code.refill(&mut way, &mut rest);
+                    at = context.fabric.target(ports.start + u32::from(output)).expect("routed");
+                    if context.code.go_on(&mut way) {
+                        context.code.refill(&mut way, &mut rest);
                     }
                 }
             }
         };
-        let first = narrow::<u16>(whole.fabric.outputs(end).len());
-        let own = (ejection - first) / narrow::<u16>(whole.parameters.ejection_channels);
-        whole.terminals_of(end)[usize::from(own)]
+        let first = narrow::<u16>(context.fabric.outputs(end).len());
+        let own = (ejection - first) / narrow::<u16>(context.parameters.ejection_channels);
+        context.terminals_of(end)[usize::from(own)]
     }
 }

@@ -34,15 +34,15 @@ impl<O: Observer> Engine<'_, O> {
     /// packets of its adapter alone. In the network only packets are found that are [traced](Self::trace).
     pub fn held_up_by(&self, packet: Followed) -> Option<String> {
         let channel = self.holder(packet)?;
-        Some(self.whole.network.channel_name(self.whole.fabric, channel))
+        Some(self.context.network.channel_name(self.context.fabric, channel))
     }
 
     fn holder(&self, packet: Followed) -> Option<u32> {
-        let part = self.whole.cut.part_of_terminal(packet.source);
+        let part = self.context.cut.part_of_terminal(packet.source);
         let model = &self.parts[part].model;
-        let own = self.whole.in_part(packet.source, part);
+        let own = self.context.in_part(packet.source, part);
         let adapter = &model.sources.adapters[own as usize];
-        let channels = self.whole.parameters.injection_channels;
+        let channels = self.context.parameters.injection_channels;
         let number = own * channels + u32::from(packet.channel);
         if adapter.is_to_send(packet.sequence) {
             let waits = model.sources.waits.get(number as usize)?;
@@ -66,17 +66,17 @@ impl<O: Observer> Engine<'_, O> {
         let (part, input) = match latest {
             None => (part, first_input),
             Some((_, channel)) => {
-                let network = &self.whole.network;
+                let network = &self.context.network;
                 let input = *network.input_of_channel.get(channel as usize)?;
                 // Behind an ejection channel there is none.
                 let router = *network.router_of_input.get(input as usize)?;
-                let part = self.whole.cut.part_of_router(router);
-                (part, input - self.whole.cut.first_input(part))
+                let part = self.context.cut.part_of_router(router);
+                (part, input - self.context.cut.first_input(part))
             }
         };
         let model = &self.parts[part].model;
         let first = input << model.ports.size.shift;
-        let vcs = first..first + narrow::<u32>(self.whole.vc_map.count());
+        let vcs = first..first + narrow::<u32>(self.context.vc_map.count());
         vcs.map(|input_vc| (part, input_vc)).find(|&input_vc| self.waits_in(input_vc, id))
     }
 
@@ -113,13 +113,13 @@ impl<O: Observer> Engine<'_, O> {
 
     /// The number among all channels of a part's output.
     fn channel_of_output(&self, part: usize, output: u32) -> u32 {
-        output + self.whole.cut.first_output(part)
+        output + self.context.cut.first_output(part)
     }
 
     /// The channel that feeds an input virtual channel.
     pub(super) fn feeder_of(&self, (part, input_vc): Buffer) -> u32 {
         let (input, _) = place(input_vc, self.parts[part].model.ports.size.shift);
-        self.whole.network.channel_of_input[input + self.whole.cut.first_input(part) as usize]
+        self.context.network.channel_of_input[input + self.context.cut.first_input(part) as usize]
     }
 
     /// What the head of a buffer waits for, where packets are granted whole.
@@ -155,7 +155,7 @@ impl<O: Observer> Engine<'_, O> {
             let packet = &there.packets.packets[slot as usize];
             (there.time(packet.ready) <= self.clock).then_some(u32::from(packet.flits))
         });
-        let is_full = 2 * flits.sum::<u32>() > self.whole.parameters.buffer;
+        let is_full = 2 * flits.sum::<u32>() > self.context.parameters.buffer;
         if is_full || model.room_now(output, vc, self.clock) < need {
             return Next::Buffer(channel, (far, buffer));
         }

@@ -172,8 +172,8 @@ impl<'f> Model<'f> {
             // Until then packets wait for what they have waited for so far.
             self.settle_stalls(self.schedule.tick(interruption.at + Picoseconds(1)));
         }
-        let fabric = self.whole.fabric;
-        let first_router = self.whole.cut.first_router(self.schedule.part);
+        let fabric = self.context.fabric;
+        let first_router = self.context.cut.first_router(self.schedule.part);
         for number in 0..fitted!(self.ports.routers.len(), u32) {
             let router = self.ports.routers[number as usize];
             let name = number + first_router;
@@ -237,7 +237,7 @@ impl<'f> Model<'f> {
         self.guide = Some(Guide::Table(&interruption.table));
         self.sources.paused = false;
         let next = self.schedule.tick(now + Picoseconds(1));
-        let fabric = self.whole.fabric;
+        let fabric = self.context.fabric;
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             self.drop_queued(terminal, |to| !interruption.serves(fabric, to));
             self.resume(terminal, next);
@@ -248,7 +248,7 @@ impl<'f> Model<'f> {
     #[inline]
     pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
         self.interruption.is_some_and(|interruption| {
-            let fabric = self.whole.fabric;
+            let fabric = self.context.fabric;
             let changed =
                 matches!(self.guide, Some(Guide::Table(it)) if std::ptr::eq(it, &raw const interruption.table));
             now > interruption.at && !interruption.serves(fabric, source)

@@ -68,7 +68,7 @@
 //! | `trace`, `holder` | the ways of chosen packets, and which channels hold them up |
 //! | `interruption` | failures during operation |
 //! | `saved` | the state of a simulation, to be gone on with later |
-//! | `whole`, `network` | what does not change: timings, numbers, names |
+//! | `network_context`, `network` | what does not change: timings, numbers, names |
 //! | `simulator` | [`Engine`]: parts and threads behind one face |
 
 mod active;
@@ -92,6 +92,7 @@ mod memory;
 mod message;
 mod model;
 mod network;
+mod network_context;
 mod observer;
 mod packet;
 mod parameters;
@@ -113,7 +114,6 @@ mod vc_map;
 mod visit;
 mod walk;
 mod way;
-mod whole;
 mod zero_load;
 
 pub use deadlock::{Deadlock, Waiting};

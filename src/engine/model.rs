@@ -10,6 +10,7 @@ use super::frame::{RouterModel, Schedule};
 use super::guide::Guide;
 use super::link::Links;
 use super::mail::Mail;
+use super::network_context::NetworkContext;
 use super::packet::Packets;
 use super::ports::Ports;
 use super::relation::Related;
@@ -19,7 +20,6 @@ use super::statistics::Statistics;
 use super::tick::{FAR, NEVER, NO_TIME, Tick};
 use super::trace::Trace;
 use super::visit::Outbox;
-use super::whole::Whole;
 use super::{Counters, Digest, Interruption, Observer};
 use crate::narrow::fitted;
 use crate::prefetch::Stage;
@@ -32,7 +32,7 @@ const NEAR_MEMORY: usize = 2 << 20;
 
 /// All that is in a part. Routers, terminals, channels and buffers have the part's own numbers.
 pub(super) struct Model<'f> {
-    pub whole: Arc<Whole<'f>>,
+    pub context: Arc<NetworkContext<'f>>,
     pub schedule: Schedule,
     /// What packets' addresses are looked up in, if their ways follow from these.
     pub guide: Option<Guide<'f>>,
@@ -70,50 +70,50 @@ pub(super) struct Model<'f> {
 impl<'f> Model<'f> {
     /// An empty part at time 0.
     pub(super) fn new(
-        whole: &Arc<Whole<'f>>,
+        context: &Arc<NetworkContext<'f>>,
         part: usize,
         workload: Workload,
         interruption: Option<&'f Interruption>,
     ) -> Self {
-        let mut ports = Ports::new(whole, part);
-        let choosers = match whole.routes {
-            Routes::Adaptive(adaptive) => Some(Choosers::new(whole, part, &ports, adaptive)),
+        let mut ports = Ports::new(context, part);
+        let choosers = match context.routes {
+            Routes::Adaptive(adaptive) => Some(Choosers::new(context, part, &ports, adaptive)),
             Routes::Relation(routes) => {
-                let related = Related::new(whole, part, &ports, routes);
+                let related = Related::new(context, part, &ports, routes);
                 Some(Choosers::by_relation(related, ports.routers.len()))
             }
             _ => None,
         };
         let routers = ports.routers.len();
-        let own = whole.terminals_of_part(part).len();
-        let units = whole.trees.as_ref().map(|trees| Units::new(trees, routers, own));
-        let links = Links::new(whole, part, &ports);
-        let channels = ports.outputs + whole.injections_of_part(part);
-        let flits = Flits::new(whole, part, &ports, workload.kinds()).map(Box::new);
+        let own = context.terminals_of_part(part).len();
+        let units = context.trees.as_ref().map(|trees| Units::new(trees, routers, own));
+        let links = Links::new(context, part, &ports);
+        let channels = ports.outputs + context.injections_of_part(part);
+        let flits = Flits::new(context, part, &ports, workload.kinds()).map(Box::new);
         let mut rooms = Vec::new();
         if flits.is_some() {
             // Its queues and credits are those of flits.
             ports.queues = Vec::new();
         } else {
-            rooms = ports.rooms(whole);
+            rooms = ports.rooms(context);
         }
         let hosts_answer = workload.wants_receipts() || workload.kinds().1;
         let mut model = Self {
             outbox: Outbox::default(),
             hosts_answer,
             schedule: Schedule::new(part, routers),
-            guide: match whole.routes {
+            guide: match context.routes {
                 Routes::Forwarding(table) => Some(Guide::Table(table)),
                 Routes::Paths(paths) => Some(Guide::Paths(paths)),
                 _ => None,
             },
             interruption,
-            sources: Sources::new(whole, part, &ports, workload.wants_waits()),
+            sources: Sources::new(context, part, &ports, workload.wants_waits()),
             workload,
-            sink: Sink::new(whole.cut.parts()),
-            statistics: Statistics::new(ports.outputs, channels, whole.vc_map.count()),
+            sink: Sink::new(context.cut.parts()),
+            statistics: Statistics::new(ports.outputs, channels, context.vc_map.count()),
             credits: Credits::new(rooms),
-            packets: Packets::new(whole.rest),
+            packets: Packets::new(context.rest),
             flits,
             ports,
             special: choosers.is_some() || units.is_some() || links.is_some(),
@@ -123,8 +123,8 @@ impl<'f> Model<'f> {
             digest: Digest::default(),
             trace: None,
             counters: Counters::default(),
-            mail: (0..whole.cut.parts()).map(|_| Mail::default()).collect(),
-            whole: Arc::clone(whole),
+            mail: (0..context.cut.parts()).map(|_| Mail::default()).collect(),
+            context: Arc::clone(context),
             latest: Picoseconds::ZERO,
             is_large: false,
         };
@@ -223,7 +223,7 @@ impl RouterModel for Model<'_> {
 
     fn rebase(&mut self, epoch: Picoseconds) {
         // A flit that has come asks a routing latency later: when it came is still to be known.
-        let before = if self.flits.is_some() { self.whole.routing } else { 0 };
+        let before = if self.flits.is_some() { self.context.routing } else { 0 };
         let epoch = epoch - Picoseconds::from(before);
         let by = self.schedule.tick(epoch);
         self.settle_stalls(by);

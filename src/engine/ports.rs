@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::network_context::NetworkContext;
 use super::port_block::{BLOCK_PORTS, PortBlock};
 use super::size::Any;
 use super::tick::{NEVER, Tick, rebased};
-use super::whole::Whole;
 use super::{ChannelKind, Parameters};
 use crate::narrow::{fitted, narrow};
 use crate::routing::Routes;
@@ -212,13 +212,13 @@ pub(super) struct Ports {
 
 impl Ports {
     /// The ports of a part, idle.
-    pub(super) fn new(whole: &Whole<'_>, part: usize) -> Self {
-        let adaptive = matches!(whole.routes, Routes::Adaptive(_) | Routes::Relation(_));
-        let Whole { fabric, network, cut, parameters, .. } = whole;
+    pub(super) fn new(context: &NetworkContext<'_>, part: usize) -> Self {
+        let adaptive = matches!(context.routes, Routes::Adaptive(_) | Routes::Relation(_));
+        let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let routers = cut.routers(part);
-        let vcs = narrow::<u32>(whole.vc_map.count());
+        let vcs = narrow::<u32>(context.vc_map.count());
         // A router's unit has two queues at the first input port.
-        let queues = vcs + if whole.trees.is_some() { 2 } else { 0 };
+        let queues = vcs + if context.trees.is_some() { 2 } else { 0 };
         let shift = queues.next_power_of_two().trailing_zeros();
         let most_inputs = network.first_input.windows(2).map(|pair| pair[1] - pair[0]).max();
         let words = ((most_inputs.unwrap_or(0) as usize) << shift).div_ceil(64).max(1);
@@ -239,7 +239,7 @@ impl Ports {
         let injections = parameters.injection_channels;
         let (mut terminals, mut inputs_before) = (0, 0);
         for router in routers.clone() {
-            let own = narrow::<u32>(whole.terminals_of(router).len());
+            let own = narrow::<u32>(context.terminals_of(router).len());
             let first = network.first_output[router as usize];
             let outputs = network.first_output[router as usize + 1] - first;
             let inputs =
@@ -260,12 +260,12 @@ impl Ports {
             ports.blocks.resize(ports.blocks.len() + blocks, PortBlock::VACANT);
             let number = narrow::<u32>(ports.routers.len()) - 1;
             for output in 0..outputs {
-                let state = ports.new_output(whole, part, router, first + output);
+                let state = ports.new_output(context, part, router, first + output);
                 *ports.output_mut(number, output) = state;
             }
             debug_assert_eq!(inputs.start - first_input, inputs_before);
             for (place, input) in inputs.clone().enumerate() {
-                let state = ports.new_input(whole, part, router, input);
+                let state = ports.new_input(context, part, router, input);
                 let first = ports.routers[number as usize].first_block as usize;
                 ports.blocks[first + place / BLOCK_PORTS].inputs[place % BLOCK_PORTS] = state;
             }
@@ -276,7 +276,8 @@ impl Ports {
         }
         let blocks = ports.routers.first().map_or(0, |router| router.blocks);
         let alike = ports.routers.iter().all(|router| router.blocks == blocks);
-        let is_small = alike && words == 1 && whole.trees.is_none() && parameters.errors.is_none();
+        let is_small =
+            alike && words == 1 && context.trees.is_none() && parameters.errors.is_none();
         ports.small = Some(blocks).filter(|_| is_small);
         ports.queues = vec![Queue::EMPTY; (inputs_before as usize) << shift];
         ports.asking = vec![0; ports.outputs * words];
@@ -285,8 +286,14 @@ impl Ports {
         ports
     }
 
-    fn new_output(&mut self, whole: &Whole<'_>, part: usize, router: u32, channel: u32) -> Output {
-        let Whole { fabric, network, cut, parameters, .. } = whole;
+    fn new_output(
+        &mut self,
+        context: &NetworkContext<'_>,
+        part: usize,
+        router: u32,
+        channel: u32,
+    ) -> Output {
+        let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let port = channel - network.first_output[router as usize];
         let is_network = port < narrow::<u32>(fabric.outputs(router).len());
         let input = network.input_of_channel[channel as usize];
@@ -294,7 +301,7 @@ impl Ports {
         let class = match port.checked_sub(narrow::<u32>(fabric.outputs(router).len())) {
             None => fabric.cable_class(fabric.outputs(router).start + port),
             Some(ejection) => {
-                let own = whole.terminals_of(router);
+                let own = context.terminals_of(router);
                 let number = ejection / parameters.ejection_channels;
                 fabric.terminal_class(own[number as usize])
             }
@@ -313,8 +320,8 @@ impl Ports {
             let far = network.router_of_input[input as usize];
             let far_part = cut.part_of_router(far);
             let own = narrow::<u32>(self.routers.len()) - 1;
-            output.room = self.next_room(whole);
-            debug_assert_eq!(whole.room_of_channel(part, channel), output.room);
+            output.room = self.next_room(context);
+            debug_assert_eq!(context.room_of_channel(part, channel), output.room);
             self.senders.push((own, port));
             output.far_input_vc =
                 narrow::<u16>((input - network.first_input[far as usize]) << self.size.shift);
@@ -325,21 +332,27 @@ impl Ports {
     }
 
     /// Where the room of the next channel is counted, in the lowest virtual channel.
-    fn next_room(&self, whole: &Whole<'_>) -> u32 {
-        narrow::<u32>(self.senders.len() * whole.vc_map.count())
+    fn next_room(&self, context: &NetworkContext<'_>) -> u32 {
+        narrow::<u32>(self.senders.len() * context.vc_map.count())
     }
 
-    fn new_input(&mut self, whole: &Whole<'_>, part: usize, router: u32, input: u32) -> Input {
-        let Whole { fabric, network, cut, parameters, .. } = whole;
+    fn new_input(
+        &mut self,
+        context: &NetworkContext<'_>,
+        part: usize,
+        router: u32,
+        input: u32,
+    ) -> Input {
+        let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let feeder = network.channel_of_input[input as usize];
         if feeder >= network.first_injection() {
             let of_router = input
                 - network.first_input[router as usize]
                 - network.transit_inputs[router as usize];
             // The injection channels' rooms follow those of the network channels, which are all there.
-            let first = self.next_room(whole);
-            let feeder = first + of_router * narrow::<u32>(whole.vc_map.count());
-            let own = whole.terminals_of(router);
+            let first = self.next_room(context);
+            let feeder = first + of_router * narrow::<u32>(context.vc_map.count());
+            let own = context.terminals_of(router);
             let terminal = own[(of_router / parameters.injection_channels) as usize];
             let class = fabric.terminal_class(terminal);
             let timing = network.timing(ChannelKind::Injection, class);
@@ -347,7 +360,7 @@ impl Ports {
         }
         let from = network.router_of_output(feeder);
         let from_part = cut.part_of_router(from);
-        let room = whole.room_of_channel(from_part, feeder);
+        let room = context.room_of_channel(from_part, feeder);
         let ring = network.ring_of_channel[feeder as usize];
         let port = feeder - network.first_output[from as usize];
         let channel = fabric.outputs(from).start + port;
@@ -372,11 +385,11 @@ impl Ports {
     }
 
     /// How much room each channel's virtual channels have at first.
-    pub(super) fn rooms(&self, whole: &Whole<'_>) -> Vec<u16> {
-        let Parameters { buffer, injection_buffer, .. } = whole.parameters;
+    pub(super) fn rooms(&self, context: &NetworkContext<'_>) -> Vec<u16> {
+        let Parameters { buffer, injection_buffer, .. } = context.parameters;
         let of_channel = |&(_, output): &(u32, u32)| {
             let room = if output == NONE { injection_buffer } else { buffer };
-            std::iter::repeat_n(narrow::<u16>(room), whole.vc_map.count())
+            std::iter::repeat_n(narrow::<u16>(room), context.vc_map.count())
         };
         self.senders.iter().flat_map(of_channel).collect()
     }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::model::Model;
+use super::network_context::{End, NetworkContext};
 use super::packet::{Origin, Packet};
 use super::ports::{Output, Ports, Queue};
 use super::router::{Blocked, Visit, Walk};
@@ -14,7 +15,6 @@ use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
 use super::way::Address;
-use super::whole::{End, Whole};
 use crate::adaptive::drawn_at;
 use crate::narrow::{fitted, narrow};
 use crate::routing::relation::{Hop, MOST_RESERVES, Ring};
@@ -149,20 +149,20 @@ pub(super) const BY_RELATION: u16 = 1;
 
 impl<'f> Related<'f> {
     pub(super) fn new(
-        whole: &Whole<'_>,
+        context: &NetworkContext<'_>,
         part: usize,
         ports: &Ports,
         routes: &'f RelationRoutes,
     ) -> Self {
         let inputs = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
-        let first = whole.cut.first_input(part) as usize;
-        let came = whole.network.channel_of_input[first..][..inputs].iter().map(|&channel| {
-            if channel >= whole.network.first_injection() {
+        let first = context.cut.first_input(part) as usize;
+        let came = context.network.channel_of_input[first..][..inputs].iter().map(|&channel| {
+            if channel >= context.network.first_injection() {
                 return NONE;
             }
-            let router = whole.network.router_of_output(channel);
-            let port = channel - whole.network.first_output[router as usize];
-            whole.fabric.outputs(router).start + port
+            let router = context.network.router_of_output(channel);
+            let port = channel - context.network.first_output[router as usize];
+            context.fabric.outputs(router).start + port
         });
         let relation = &routes.relation;
         let (mut by_port, mut starts) = (Vec::new(), vec![0]);
@@ -257,10 +257,10 @@ impl<'f> Model<'f> {
         (input, vc): (usize, u8),
         slot: u32,
     ) -> &'f [Hop] {
-        let router = self.whole.network.router_of_input
-            [input + self.whole.cut.first_input(self.schedule.part) as usize];
+        let router = self.context.network.router_of_input
+            [input + self.context.cut.first_input(self.schedule.part) as usize];
         let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
-        related.hops(router, (input, vc), (self.whole.end(destination), class))
+        related.hops(router, (input, vc), (self.context.end(destination), class))
     }
 
     /// Gives a packet that is injected now what it needs to choose its way.
@@ -320,7 +320,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
     pub(super) fn head_by_relation(&mut self, input_vc: u32) {
         let Address { destination, class, ejection } = self.address(input_vc);
-        let end = self.whole.end(destination);
+        let end = self.context.end(destination);
         if end.router == self.name {
             let (_, vc) = self.place(input_vc);
             return self.ask(input_vc, end.ejection + ejection, vc);
@@ -329,7 +329,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let injects = self.input(input).injects;
         let input = self.router.first_input as usize + input;
         let list = self.related().list(self.name, (input, vc), (end, class));
-        let bubble = self.whole.bubble_of(injects);
+        let bubble = self.context.bubble_of(injects);
         let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
         queue.options = BY_RELATION;
@@ -422,7 +422,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let here =
             ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
-        let (of_port, needs) = (self.related().port(here), self.whole.needs(need, flits));
+        let (of_port, needs) = (self.related().port(here), self.context.needs(need, flits));
         let open = of_port.open(self.view(output, now), needs);
         if open == 0 {
             let first = self.output(output).room;
@@ -492,7 +492,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if outputs[output].allocation != allocation {
             let mut view = View { allocation, ..View::default() };
             let &mut Output { room, .. } = self.output(output);
-            for vc in 0..fitted!(self.whole.vc_map.count(), u8) {
+            for vc in 0..fitted!(self.context.vc_map.count(), u8) {
                 let place = room + u32::from(vc);
                 self.credits.collect(place, now);
                 let room = self.credits.room[place as usize];
@@ -512,8 +512,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if known == state {
             return fits;
         }
-        let [_, entering] = self.whole.needs(flits, flits);
-        let vcs = fitted!((1_u32 << self.whole.vc_map.count()) - 1, u16);
+        let [_, entering] = self.context.needs(flits, flits);
+        let vcs = fitted!((1_u32 << self.context.vc_map.count()) - 1, u16);
         let fits = self.ports_of(input_vc).any(|place| {
             let of_port = self.related().port(place);
             let view = self.view(usize::from(of_port.port), now);
@@ -568,7 +568,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let here = self.related().port(here.expect("it asks for none but those of its hops"));
         let (hops, first) = self.first_of(input_vc, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
-        let needs = self.whole.needs(need, flits);
+        let needs = self.context.needs(need, flits);
         for vc in vcs_in(here.reserve) {
             let need = here.need(vc, needs);
             match self.obstacle(output, input_vc, (vc, need, flits), now) {

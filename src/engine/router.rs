@@ -12,6 +12,7 @@ use super::collective::Units;
 use super::credits::{Credit, Credits};
 use super::guide::Guide;
 use super::link::Links;
+use super::network_context::NetworkContext;
 use super::packet::Packets;
 use super::port_block::{BLOCK_PORTS, least};
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
@@ -23,7 +24,6 @@ use super::trace::{Trace, note};
 use super::visit::{Outbox, Returned, Sent};
 use super::walk::{Stretch, between, cyclic, drawn, steps};
 use super::way::Way;
-use super::whole::Whole;
 use super::{Arbitration, Counters, Digest, Interruption, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -50,7 +50,7 @@ pub(super) struct Visit<'a, 'f, S: Size> {
     pub interruption: Option<&'f Interruption>,
     /// Whether a packet that is delivered may let a terminal send something within the window.
     pub hosts_answer: bool,
-    pub whole: &'a Whole<'f>,
+    pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
     pub credits: &'a mut Credits,
     pub statistics: &'a mut Statistics,
@@ -239,8 +239,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let (input, vc) = self.place(input_vc);
         let (output, out_vc) = match self.guide {
             None => {
-                let output = self.whole.code.output(way);
-                let out_vc = self.whole.dateline.map_or(vc, |dateline| {
+                let output = self.context.code.output(way);
+                let out_vc = self.context.dateline.map_or(vc, |dateline| {
                     let in_ring = self.output(usize::from(output)).in_ring;
                     dateline.vc(vc, passed, output, in_ring)
                 });
@@ -250,7 +250,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 let input = self.input(input);
                 let came = (!input.injects).then_some(input.opposite);
                 let packet = (source, passed, way.into());
-                guide.look_up(self.whole, self.name, packet, (came, vc))
+                guide.look_up(self.context, self.name, packet, (came, vc))
             }
         };
         self.ask(input_vc, output, out_vc);
@@ -265,7 +265,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let queue = &mut self.queues[input_vc as usize];
         // No branch: which of them it is can't be foreseen.
         let enters = in_ring & (straight != output);
-        queue.need = queue.flits + self.whole.bubble * u16::from(enters);
+        queue.need = queue.flits + self.context.bubble * u16::from(enters);
         queue.options = 0;
         queue.output = output;
         queue.out_vc = out_vc;
@@ -298,13 +298,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         debug_assert!(free_at <= now);
         let pointer = u32::from(pointer);
         let mut blocked = Blocked { stall: None, until: NEVER, passed_over: false };
-        if self.size.words() == 1 && self.whole.parameters.arbitration == Arbitration::RoundRobin {
+        if self.size.words() == 1 && self.context.parameters.arbitration == Arbitration::RoundRobin
+        {
             let stretch = cyclic(pointer, 0, 1);
             let stretch = (stretch, walk);
             if self.look_along::<RELATED, COLLECTIVE>(output, stretch, &mut blocked, now) {
                 return;
             }
-        } else if self.whole.parameters.arbitration == Arbitration::Random {
+        } else if self.context.parameters.arbitration == Arbitration::Random {
             if self.look_at_random::<RELATED, COLLECTIVE>(output, walk, &mut blocked, now) {
                 return;
             }
@@ -389,7 +390,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 let input_vc = word * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 let (input, vc) = self.place(input_vc);
-                let asker = (input, self.whole.vc_map.drawn_number(vc));
+                let asker = (input, self.context.vc_map.drawn_number(vc));
                 let drawn = Some((drawn(time, (self.name, output), asker), input_vc));
                 if drawn > latest && (next.is_none() || drawn < next) {
                     next = drawn;
@@ -402,7 +403,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// The ranges of input virtual channels that are served one after the other.
     #[inline]
     pub(super) fn turns(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
-        let transit = match self.whole.parameters.arbitration {
+        let transit = match self.context.parameters.arbitration {
             Arbitration::RoundRobin
             | Arbitration::Random
             | Arbitration::OldestFirst
@@ -449,7 +450,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 }
                 continue;
             }
-            let out_vc = if chooses { self.whole.channels.adaptive } else { out_vc };
+            let out_vc = if chooses { self.context.channels.adaptive } else { out_vc };
             match self.obstacle(output, input_vc, (out_vc, need, flits), now) {
                 None => {
                     if chooses {
@@ -488,7 +489,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         let (input, _) = self.place(input_vc);
         let mut until = self.input(input).free_at;
-        if until > now && self.whole.parameters.crossbar_speedup > 1 {
+        if until > now && self.context.parameters.crossbar_speedup > 1 {
             until = self.input_free_at(input, now);
         }
         (until > now).then_some(Obstacle { stall: Stall::InputBusy, until })
@@ -516,7 +517,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn input_free_at(&self, input: usize, now: Tick) -> Tick {
         let queues = &self.queues[input << self.size.shift()..(input + 1) << self.size.shift()];
         let sending = queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
-        if (fitted!(sending.clone().count(), u32)) < self.whole.parameters.crossbar_speedup {
+        if (fitted!(sending.clone().count(), u32)) < self.context.parameters.crossbar_speedup {
             now
         } else {
             sending.min().unwrap_or(now)
@@ -539,8 +540,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if self.trace.is_some() {
             note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
         }
-        let last = self.whole.send(packet, state.timing, now);
-        let released = last + self.whole.timing(state.timing).flit;
+        let last = self.context.send(packet, state.timing, now);
+        let released = last + self.context.timing(state.timing).flit;
         let arrives = packet.tail;
         queue.free_at = released;
         queue.ask = NEVER;
@@ -570,7 +571,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let input = self.input(input);
         input.free_at = released;
         let &mut Input { feeder, injects, timing, .. } = input;
-        let credit = Credit { time: released + self.whole.timing(timing).back, flits };
+        let credit = Credit { time: released + self.context.timing(timing).back, flits };
         if injects {
             self.return_to_terminal(input_vc, feeder, credit, now);
         } else if had_room {
@@ -596,7 +597,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// A packet leaves the network: it is on its way to its sink, or is swallowed.
     #[inline(always)]
     pub(super) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
-        let channels = self.whole.parameters.ejection_channels;
+        let channels = self.context.parameters.ejection_channels;
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         let mut terminal = NONE;
         if self.output(output).dead {
@@ -619,7 +620,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     ) {
         let (input, vc) = self.place(input_vc);
         if self.credits.send(feeder + u32::from(vc), credit, now) {
-            let channels = self.whole.parameters.injection_channels;
+            let channels = self.context.parameters.injection_channels;
             let own = fitted!(input, u32) - u32::from(self.router.transit);
             let injection = self.router.first_terminal * channels + own;
             self.outbox.fed.push((injection, credit.time));
@@ -632,15 +633,15 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if self.guide.is_some() {
             self.packets.packets[slot as usize].note += 1;
             if let Some(interruption) = self.interruption {
-                let sent = self.whole.fabric.outputs(self.name).start + fitted!(output, u32);
+                let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
                 if interruption.cuts(sent, self.time(arrives)) {
                     self.packets.origins[slot as usize].lose();
                 }
             }
         } else if self.choosers.is_none() {
             let mut way = self.packets.packets[slot as usize].way;
-            if self.whole.code.go_on(&mut way) {
-                self.whole.code.refill(&mut way, self.packets.rest(slot));
+            if self.context.code.go_on(&mut way) {
+                self.context.code.refill(&mut way, self.packets.rest(slot));
             }
             self.packets.packets[slot as usize].way = way;
         } else {

@@ -9,9 +9,9 @@ use std::time::Duration;
 use super::frame::{Part, RouterModel, run_parts};
 use super::interruption::Course;
 use super::model::Model;
+use super::network_context::NetworkContext;
 use super::tick::{END, HORIZON, LONGEST, Tick, tick};
 use super::trace::{Grant, Trace};
-use super::whole::Whole;
 use super::{
     Acknowledgements, Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption,
     Observer, Parameters, Retry,
@@ -28,7 +28,7 @@ type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
 
 /// One simulation.
 pub struct Engine<'f, O> {
-    pub(super) whole: Arc<Whole<'f>>,
+    pub(super) context: Arc<NetworkContext<'f>>,
     pub(super) parts: Vec<Part<Model<'f>, O>>,
     /// How long nothing that a router does can reach another.
     window: Tick,
@@ -78,21 +78,22 @@ impl<'f, O: Observer> Engine<'f, O> {
         assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
         let stay = parameters.longest_stay(fabric.cable_classes());
         assert!(stay <= LONGEST, "a packet may take {stay} ps from router to router");
-        let whole = Whole::new(threads, fabric, routes, parameters, &workload, interruption);
-        let whole = Arc::new(whole);
-        let window = window(&whole, &workload);
-        let parts = whole.cut.parts();
-        let terminals: Vec<_> = (0..parts).map(|part| whole.cut.terminals(part)).collect();
+        let context =
+            NetworkContext::new(threads, fabric, routes, parameters, &workload, interruption);
+        let context = Arc::new(context);
+        let window = window(&context, &workload);
+        let parts = context.cut.parts();
+        let terminals: Vec<_> = (0..parts).map(|part| context.cut.terminals(part)).collect();
         let mut observers: Vec<O> = terminals.iter().skip(1).map(|_| observer.fork()).collect();
         observers.insert(0, observer);
         let workloads = workload.split(&terminals).into_iter().zip(observers);
         let parts = workloads.enumerate().map(|(number, (workload, observer))| Part {
-            model: Model::new(&whole, number, workload, interruption),
+            model: Model::new(&context, number, workload, interruption),
             observer,
         });
         Self {
             parts: parts.collect(),
-            whole,
+            context,
             window,
             clock: Picoseconds::ZERO,
             statistics_since: Picoseconds::ZERO,
@@ -208,10 +209,10 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// What waits in the source queues of each terminal, in the order of terminals.
     pub fn backlogs(&self, mut each: impl FnMut(Backlog)) {
         for (number, part) in self.parts.iter().enumerate() {
-            for terminal in self.whole.cut.terminals(number) {
-                let router = self.whole.fabric.terminal_router(terminal);
+            for terminal in self.context.cut.terminals(number) {
+                let router = self.context.fabric.terminal_router(terminal);
                 each(router.map_or_else(Backlog::default, |_| {
-                    let own = self.whole.in_part(terminal, number);
+                    let own = self.context.in_part(terminal, number);
                     part.model.sources.adapters[own as usize].queue
                 }));
             }
@@ -232,7 +233,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         let mut grants: Vec<_> = traces.flat_map(|trace| &trace.grants).copied().collect();
         grants.sort_unstable();
         let grant = |(time, waited, channel, source, sequence)| Grant {
-            channel: self.whole.network.channel_name(self.whole.fabric, channel),
+            channel: self.context.network.channel_name(self.context.fabric, channel),
             time,
             waited,
             source,
@@ -280,7 +281,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// The parts and their channels, in the order of the whole network: network and ejection channels, then
     /// injection channels.
     fn in_order(&self) -> impl Iterator<Item = (&Model<'f>, u32, ChannelKind)> {
-        let (parts, whole) = (&self.parts, &*self.whole);
+        let (parts, context) = (&self.parts, &*self.context);
         let models = || parts.iter().map(|part| &part.model);
         let outputs = models().flat_map(|model| {
             let live = (0..).zip(model.ports.outputs());
@@ -290,11 +291,11 @@ impl<'f, O: Observer> Engine<'f, O> {
         });
         let injections = models().flat_map(move |model| {
             let first = narrow::<u32>(model.ports.outputs);
-            let channels = whole.parameters.injection_channels;
-            let live = whole.cut.terminals(model.schedule.part);
-            let live = live.filter(|&it| whole.fabric.terminal_router(it).is_some());
+            let channels = context.parameters.injection_channels;
+            let live = context.cut.terminals(model.schedule.part);
+            let live = live.filter(|&it| context.fabric.terminal_router(it).is_some());
             live.flat_map(move |terminal| {
-                let own = first + whole.in_part(terminal, model.schedule.part) * channels;
+                let own = first + context.in_part(terminal, model.schedule.part) * channels;
                 (own..own + channels).map(move |number| (model, number, ChannelKind::Injection))
             })
         });
@@ -337,7 +338,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// What all channels together have carried since the last reset; time linear in channels.
     pub fn carried(&self) -> Carried {
         let mut carried =
-            Carried { channels: self.whole.fabric.channels() as u64, ..Carried::default() };
+            Carried { channels: self.context.fabric.channels() as u64, ..Carried::default() };
         let mut busiest = Picoseconds::ZERO;
         for channel in self.in_order() {
             let busy = self.busy(channel);
@@ -357,13 +358,13 @@ impl<'f, O: Observer> Engine<'f, O> {
         let (free_at, timing) = match (channel as usize).checked_sub(outputs) {
             None => (model.output_free_at(channel), model.ports.output(channel).timing),
             Some(injection) => {
-                let channels = self.whole.parameters.injection_channels as usize;
+                let channels = self.context.parameters.injection_channels as usize;
                 let adapter = &model.sources.adapters[injection / channels];
                 (model.sources.injections[injection].free_at, adapter.timing)
             }
         };
         let left = model.time(free_at).saturating_sub(self.clock);
-        model.statistics.busy(channel, self.whole.timing(timing).flit, left)
+        model.statistics.busy(channel, self.context.timing(timing).flit, left)
     }
 
     /// What a part's channel has carried.
@@ -373,12 +374,12 @@ impl<'f, O: Observer> Engine<'f, O> {
         let time = (self.clock - self.statistics_since).max(Picoseconds(1)).0 as f64;
         let outputs = narrow::<u32>(model.ports.outputs);
         let name = if number < outputs {
-            number + self.whole.cut.first_output(model.schedule.part)
+            number + self.context.cut.first_output(model.schedule.part)
         } else {
-            self.whole.channel_of_injection(model.schedule.part, number - outputs)
+            self.context.channel_of_injection(model.schedule.part, number - outputs)
         };
         ChannelReport {
-            name: self.whole.network.channel_name(self.whole.fabric, name),
+            name: self.context.network.channel_name(self.context.fabric, name),
             kind,
             // A packet that is granted a channel in the last moment counts as a whole.
             utilisation: (self.busy(channel).0 as f64 / time).min(1.0),
@@ -390,26 +391,26 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// Bytes of the engine's arrays before traffic, and per packet under way.
     pub fn memory(&self) -> (usize, usize) {
         let parts: usize = self.parts.iter().map(|part| part.model.memory()).sum();
-        (parts + self.whole.network.memory(), self.parts[0].model.packets.bytes())
+        (parts + self.context.network.memory(), self.parts[0].model.packets.bytes())
     }
 }
 
 /// How long nothing that a router does can reach another: a packet that it sends asks there no sooner, nor are the
 /// credits back for one that leaves. A terminal that comes to a barrier lets no other terminal go on any sooner.
-fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
-    let parameters = &whole.parameters;
-    let links = whole.timings_of(ChannelKind::Network).iter();
+fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
+    let parameters = &context.parameters;
+    let links = context.timings_of(ChannelKind::Network).iter();
     let forward = links.clone().map(|link| link.forward).min().expect("a class of cables");
     let back = links.map(|link| link.back).min().expect("a class of cables");
     let least = workload.least_payload(parameters.maximum_payload.0);
     let flits = Tick::from(narrow::<u16>(parameters.packet_flits(least)));
-    let combining = whole.trees.as_ref().map(|trees| trees.flit);
-    let fastest = whole.timings().iter().map(|timing| timing.flit).chain(combining);
+    let combining = context.trees.as_ref().map(|trees| trees.flit);
+    let fastest = context.timings().iter().map(|timing| timing.flit).chain(combining);
     let fastest = fastest.min().expect("three kinds");
     let window = if parameters.sharing.is_some() {
         forward.min(back)
     } else {
-        (forward + whole.routing).min(back + flits * fastest)
+        (forward + context.routing).min(back + flits * fastest)
     };
     let window = match &parameters.errors {
         // Bad copies leave buffers when their last flits are there, and acknowledgements may be sent right then.
@@ -424,9 +425,9 @@ fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
     let Some(latency) = workload.barrier_latency() else { return window };
     // When a terminal comes to a barrier is known when its last packet starts, or the last one that it waits for
     // leaves the network.
-    let injections = whole.timings_of(ChannelKind::Injection).iter();
+    let injections = context.timings_of(ChannelKind::Injection).iter();
     let injection = injections.map(|timing| timing.flit).min().expect("a class of cables");
-    let ejections = whole.timings_of(ChannelKind::Ejection).iter();
+    let ejections = context.timings_of(ChannelKind::Ejection).iter();
     let ejection = ejections.map(|timing| timing.forward).min().expect("a class of cables");
     let sent = Picoseconds::from(flits * injection);
     let received = Picoseconds::from(ejection) + parameters.receive_overhead;

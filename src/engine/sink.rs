@@ -109,7 +109,7 @@ impl Sink {
 impl Model<'_> {
     /// Announces a message to the part of its sink; under which number.
     pub(super) fn announce(&mut self, destination: u32, arrival: Arrival) -> u32 {
-        let part = self.whole.cut.part_of_terminal(destination);
+        let part = self.context.cut.part_of_terminal(destination);
         let number = self.sink.numbers[part].take();
         if part == self.schedule.part {
             self.sink.expect(part, number, arrival);
@@ -121,7 +121,7 @@ impl Model<'_> {
 
     /// Counts a packet of a message that was announced. The message, if that was the last.
     fn arrive(&mut self, source: u32, number: u32, lost: bool) -> Option<Arrival> {
-        let part = self.whole.cut.part_of_terminal(source);
+        let part = self.context.cut.part_of_terminal(source);
         let arrival = &mut self.sink.arrivals[part][number as usize];
         arrival.packets_left -= 1;
         arrival.lost |= lost;
@@ -154,7 +154,7 @@ impl Model<'_> {
     #[cold]
     fn is_counted_elsewhere(&mut self, Delivery { time, slot, .. }: Delivery) -> bool {
         let Address { destination, .. } = self.packets.packets[slot as usize].way.into();
-        let part = self.whole.cut.part_of_terminal(destination);
+        let part = self.context.cut.part_of_terminal(destination);
         let elsewhere = part != self.schedule.part;
         if elsewhere {
             let crossing = self.packets.take_away(slot);
@@ -202,7 +202,7 @@ impl Model<'_> {
                 destination: self.sources.adapters[terminal as usize].name,
                 sequence: packet.sequence,
                 injection_channel: origin.injection_channel,
-                virtual_channel: self.whole.vc_map.number(vc),
+                virtual_channel: self.context.vc_map.number(vc),
                 flits: u32::from(packet.flits),
                 payload: origin.payload,
                 hops: u32::from(hops),
@@ -214,7 +214,7 @@ impl Model<'_> {
         }
         let arrival = if origin.arrival == NONE {
             Some(Arrival {
-                started: origin.created - self.whole.parameters.send_overhead,
+                started: origin.created - self.context.parameters.send_overhead,
                 bytes: u64::from(origin.payload),
                 packets_left: 0,
                 role: Role::Data,
@@ -265,7 +265,7 @@ impl Model<'_> {
             _ => None,
         };
         if let Some((role, bytes)) = answer {
-            let created = time + self.whole.parameters.service_time;
+            let created = time + self.context.parameters.service_time;
             let note = self.sources.notes.insert(Note {
                 started,
                 role,
@@ -279,7 +279,7 @@ impl Model<'_> {
             let errand = Errand::Respond { message, injection_channel, of_atomic: false };
             return self.list(terminal, created, errand);
         }
-        let completed = time + self.whole.parameters.receive_overhead;
+        let completed = time + self.context.parameters.receive_overhead;
         let name = self.sources.adapters[terminal as usize].name;
         let is_response = role.is_response();
         let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::guide::Guide;
 use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
 use super::model::Model;
+use super::network_context::NetworkContext;
 use super::parameters::Parameters;
 use super::ports::{self, Ports};
 use super::tick::{NEVER, NO_TIME, Tick, rebased};
-use super::whole::Whole;
 use crate::narrow::fitted;
 use crate::routing::Routes;
 use crate::topology::NONE;
@@ -120,9 +120,14 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Idle adapters.
-    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports, wants_waits: bool) -> Self {
-        let names = whole.terminals_of_part(part);
-        let channels = whole.parameters.injection_channels;
+    pub(super) fn new(
+        context: &NetworkContext<'_>,
+        part: usize,
+        ports: &Ports,
+        wants_waits: bool,
+    ) -> Self {
+        let names = context.terminals_of_part(part);
+        let channels = context.parameters.injection_channels;
         let injections = names.len() * channels as usize;
         let mut adapters = Vec::with_capacity(names.len());
         for (number, router) in (0..).zip(&ports.routers) {
@@ -150,11 +155,11 @@ impl Sources {
             adapters,
             injections: vec![injection; injections],
             waits: vec![RoomWaits::NONE; if wants_waits { injections } else { 0 }],
-            queues: vec![SourceQueue::EMPTY; injections * whole.vc_map.count()],
+            queues: vec![SourceQueue::EMPTY; injections * context.vc_map.count()],
             queued: Slots::new(),
             notes: Slots::new(),
-            packing: Packing::new(0, &whole.parameters),
-            turns: turns(whole, names.len()),
+            packing: Packing::new(0, &context.parameters),
+            turns: turns(context, names.len()),
             paused: false,
             messages_created: 0,
         }
@@ -211,7 +216,7 @@ impl Model<'_> {
 
     /// Lets a terminal create messages at a time, which enter their queues behind the send overhead.
     pub(super) fn create_at(&mut self, terminal: u32, time: Picoseconds) {
-        let time = time + self.whole.parameters.send_overhead;
+        let time = time + self.context.parameters.send_overhead;
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = adapter.create_at.min(time);
         self.lower_terminal(terminal, self.schedule.tick(time));
@@ -253,7 +258,7 @@ impl Model<'_> {
     /// The numbers of a terminal's injection channels.
     #[inline]
     fn injections_of(&self, terminal: u32) -> Range<u32> {
-        let channels = self.whole.parameters.injection_channels;
+        let channels = self.context.parameters.injection_channels;
         terminal * channels..(terminal + 1) * channels
     }
 
@@ -287,7 +292,7 @@ impl Model<'_> {
     /// A terminal creates a message (the send overhead lies behind it), if it has any to create now.
     #[inline]
     pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
-        let overhead = self.whole.parameters.send_overhead;
+        let overhead = self.context.parameters.send_overhead;
         let name = self.sources.adapters[terminal as usize].name;
         let (message, next) = self.workload.create(name, now - overhead);
         let adapter = &mut self.sources.adapters[terminal as usize];
@@ -308,7 +313,7 @@ impl Model<'_> {
         };
         self.sources.messages_created += 1;
         if self.is_cut_off(name, message.destination, now) {
-            let flits = self.whole.parameters.message_flits(bytes);
+            let flits = self.context.parameters.message_flits(bytes);
             self.counters.flits_created += flits;
             self.counters.flits_lost += flits;
             self.counters.messages_lost += 1;
@@ -317,14 +322,14 @@ impl Model<'_> {
         let adapter = &mut self.sources.adapters[terminal as usize];
         let injection_channel = adapter.next_channel;
         adapter.next_channel += 1;
-        if u32::from(adapter.next_channel) == self.whole.parameters.injection_channels {
+        if u32::from(adapter.next_channel) == self.context.parameters.injection_channels {
             adapter.next_channel = 0;
         }
         let mut note = NONE;
         if role != Role::Data || message.tag != 0 && self.workload.wants_receipts() {
             let (started, tag) = (message.time, message.tag);
-            let number =
-                terminal * self.whole.parameters.injection_channels + u32::from(injection_channel);
+            let number = terminal * self.context.parameters.injection_channels
+                + u32::from(injection_channel);
             let waits = self.sources.waits.get(number as usize);
             let waited_before = waits.map_or(Picoseconds::ZERO, |waits| waits.until(now));
             let of_message = Note { started, role, tag, arrival: NONE, waited_before };
@@ -343,32 +348,32 @@ impl Model<'_> {
     /// A message joins a source queue of an injection channel, now that it is created.
     #[inline]
     pub(super) fn enqueue(&mut self, terminal: u32, channel: u8, role: Role, message: Queued) {
-        let whole = &*self.whole;
+        let context = &*self.context;
         let Queued { created: now, bytes_left, destination, .. } = message;
-        let Packing { flits, .. } = self.sources.packing(bytes_left, &whole.parameters);
+        let Packing { flits, .. } = self.sources.packing(bytes_left, &context.parameters);
         self.counters.flits_created += flits;
         let adapter = &mut self.sources.adapters[terminal as usize];
         if adapter.queue.flits == 0 {
             adapter.queue.since = now;
         }
         adapter.queue.flits += flits;
-        let vc = match (role, whole.routes) {
+        let vc = match (role, context.routes) {
             (_, Routes::Forwarding(_)) => {
                 let Some(Guide::Table(table)) = self.guide else {
                     unreachable!("packets go by one")
                 };
-                whole.vc_map.index(first_vc(table, whole, adapter.name, destination))
+                context.vc_map.index(first_vc(table, context, adapter.name, destination))
             }
             // Packets of one source and destination keep their order, and those of others have virtual channels of their own.
             (_, Routes::Relation(_) | Routes::Paths(_)) => {
-                fitted!(destination % fitted!(whole.vc_map.count(), u32), u8)
+                fitted!(destination % fitted!(context.vc_map.count(), u32), u8)
             }
-            (Role::Data, Routes::Adaptive(_)) => whole.channels.adaptive,
-            (Role::Operand | Role::Broadcast, _) => whole.vc_map.index(role.virtual_channel()),
-            (role, _) => whole.vc_map.injected_on(role.virtual_channel()),
+            (Role::Data, Routes::Adaptive(_)) => context.channels.adaptive,
+            (Role::Operand | Role::Broadcast, _) => context.vc_map.index(role.virtual_channel()),
+            (role, _) => context.vc_map.injected_on(role.virtual_channel()),
         };
-        let injection = terminal * whole.parameters.injection_channels + u32::from(channel);
-        let queue = injection as usize * whole.vc_map.count() + usize::from(vc);
+        let injection = terminal * context.parameters.injection_channels + u32::from(channel);
+        let queue = injection as usize * context.vc_map.count() + usize::from(vc);
         let message = self.sources.queued.insert(message);
         let tail = std::mem::replace(&mut self.sources.queues[queue].tail, message);
         if self.sources.queues[queue].head != NONE {
@@ -388,7 +393,7 @@ impl Model<'_> {
     /// Notes the size of the packet that a source queue sends next, of a message of which so much is left.
     #[inline]
     fn next_packet(&mut self, queue: usize, bytes_left: u64) {
-        let packing = self.sources.packing(bytes_left, &self.whole.parameters);
+        let packing = self.sources.packing(bytes_left, &self.context.parameters);
         let queue = &mut self.sources.queues[queue];
         (queue.payload, queue.flits) = (packing.payload, packing.packet_flits);
     }
@@ -399,14 +404,14 @@ impl Model<'_> {
         if injection.waiting != 0 || self.has_begun(number) {
             let injection = &mut self.sources.injections[number as usize];
             injection.due = injection.due.min(time);
-            let terminal = number / self.whole.parameters.injection_channels;
+            let terminal = number / self.context.parameters.injection_channels;
             self.lower_terminal(terminal, time);
         }
     }
 
     /// Drops those messages of a terminal's source queues that are bound for certain destinations.
     pub(super) fn drop_queued(&mut self, terminal: u32, unreachable: impl Fn(u32) -> bool) {
-        let vcs = self.whole.vc_map.count();
+        let vcs = self.context.vc_map.count();
         for injection in self.injections_of(terminal) {
             for vc in 0..vcs {
                 let queue = injection as usize * vcs + vc;
@@ -416,7 +421,7 @@ impl Model<'_> {
                     let Queued { next, destination, bytes_left, note, .. } =
                         *self.sources.queued.at(at);
                     if unreachable(destination) {
-                        let flits = self.whole.parameters.message_flits(bytes_left);
+                        let flits = self.context.parameters.message_flits(bytes_left);
                         self.sources.adapters[terminal as usize].queue.flits -= flits;
                         self.counters.flits_lost += flits;
                         self.counters.messages_lost += 1;
@@ -465,12 +470,12 @@ impl Model<'_> {
             // At the end of the window it shows whether all parts are at the barrier.
             Wake::Nobody | Wake::All => {}
             Wake::Terminal(name, time) => {
-                let terminal = self.whole.in_part(name, self.schedule.part);
+                let terminal = self.context.in_part(name, self.schedule.part);
                 self.create_at(terminal, time);
             }
             Wake::NotBefore(name, time) => {
-                let terminal = self.whole.in_part(name, self.schedule.part);
-                let time = time + self.whole.parameters.send_overhead;
+                let terminal = self.context.in_part(name, self.schedule.part);
+                let time = time + self.context.parameters.send_overhead;
                 let adapter = &mut self.sources.adapters[terminal as usize];
                 adapter.create_at = adapter.create_at.max(time);
                 self.sources.due[terminal as usize] = self.terminal_due(terminal);
@@ -485,7 +490,7 @@ impl Model<'_> {
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             self.create_at(terminal, time);
         }
-        time + self.whole.parameters.send_overhead
+        time + self.context.parameters.send_overhead
     }
 
     /// Has hosts do what they have put off of what happens up to the limit: so nobody notices between two runs that they
@@ -494,7 +499,7 @@ impl Model<'_> {
         if !self.workload.puts_off() {
             return;
         }
-        let overhead = self.whole.parameters.send_overhead;
+        let overhead = self.context.parameters.send_overhead;
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             let adapter = &mut self.sources.adapters[terminal as usize];
             let next = self.workload.catch_up(adapter.name, self.schedule.window.limit);
@@ -515,10 +520,10 @@ impl Model<'_> {
 }
 
 /// The turns of so many terminals, at their first paths.
-fn turns(whole: &Whole<'_>, terminals: usize) -> Vec<Vec<u8>> {
-    match whole.routes {
+fn turns(context: &NetworkContext<'_>, terminals: usize) -> Vec<Vec<u8>> {
+    match context.routes {
         Routes::Paths(routes) if routes.in_turn() && routes.paths.has_choice() => {
-            vec![vec![0; whole.fabric.routers() as usize]; terminals]
+            vec![vec![0; context.fabric.routers() as usize]; terminals]
         }
         _ => Vec::new(),
     }
@@ -527,13 +532,13 @@ fn turns(whole: &Whole<'_>, terminals: usize) -> Vec<Vec<u8>> {
 /// The virtual channel in which a terminal's packets to another one leave their first router.
 fn first_vc(
     table: &crate::routing::ForwardingTable,
-    whole: &Whole<'_>,
+    context: &NetworkContext<'_>,
     source: u32,
     destination: u32,
 ) -> u8 {
-    let router = whole.fabric.terminal_router(source).expect("live");
+    let router = context.fabric.terminal_router(source).expect("live");
     table.port(router, destination).map_or(0, |port| {
-        let class = table.class(whole.fabric, source, destination);
+        let class = table.class(context.fabric, source, destination);
         table.lane(router, destination, class, None, port)
     })
 }

@@ -173,9 +173,9 @@ impl Model<'_> {
 
     /// One channel's statistics. Stalls must have been settled.
     pub(super) fn channel_statistics(&self, channel: u32) -> ChannelStatistics {
-        let mut flits = vec![0; usize::from(self.whole.parameters.virtual_channels)];
+        let mut flits = vec![0; usize::from(self.context.parameters.virtual_channels)];
         for (vc, &count) in (0..).zip(self.statistics.of(channel)) {
-            flits[usize::from(self.whole.vc_map.number(vc))] = count;
+            flits[usize::from(self.context.vc_map.number(vc))] = count;
         }
         let stalled = self.statistics.stalled.get(channel as usize).copied().unwrap_or_default();
         ChannelStatistics {

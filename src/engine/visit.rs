@@ -126,7 +126,7 @@ impl<'f> Model<'f> {
         let output = router.first_output as usize;
         self.ports.blocks_of(router).iter().for_each(prefetch);
         prefetch(&self.ports.asking[output * self.ports.size.words]);
-        prefetch(&self.statistics.flits[output * self.whole.vc_map.count()]);
+        prefetch(&self.statistics.flits[output * self.context.vc_map.count()]);
         let terminal = router.first_terminal as usize;
         self.sources.due.get(terminal).into_iter().for_each(prefetch);
         if self.hosts_answer {
@@ -248,13 +248,13 @@ impl<'f> Model<'f> {
             arrived: &mut arrived[number as usize * words..][..words],
             router,
             number,
-            name: number + self.whole.cut.first_router(self.schedule.part),
-            first_channel: self.whole.cut.first_output(self.schedule.part),
+            name: number + self.context.cut.first_router(self.schedule.part),
+            first_channel: self.context.cut.first_output(self.schedule.part),
             epoch: self.schedule.epoch,
             guide: self.guide,
             interruption: self.interruption,
             hosts_answer: self.hosts_answer,
-            whole: &self.whole,
+            context: &self.context,
             packets: &mut self.packets,
             credits: &mut self.credits,
             statistics: &mut self.statistics,
@@ -351,7 +351,7 @@ impl<'f> Model<'f> {
 
     #[cold]
     fn wake_sender(&mut self, place: u32, time: Tick) {
-        let (number, output) = self.ports.senders[place as usize / self.whole.vc_map.count()];
+        let (number, output) = self.ports.senders[place as usize / self.context.vc_map.count()];
         let free_at = self.ports.output_mut(number, output).free_at;
         let time = time.max(free_at);
         self.ports.lower(number, output, time);

@@ -17,12 +17,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Whether an input virtual channel holds packets of collective operations.
     #[inline]
     pub(in crate::engine) fn is_collective(&self, input_vc: u32) -> bool {
-        self.place(input_vc).1 >= trees(self.whole).up
+        self.place(input_vc).1 >= trees(self.context).up
     }
 
     /// The head of a buffer on the way down asks for its outputs, if it is its turn among all that go down here.
     pub(super) fn begin_if_next(&mut self, input_vc: u32) {
-        let trees = trees(self.whole);
+        let trees = trees(self.context);
         let slot = self.queues[input_vc as usize].head;
         if slot == NONE {
             return;
@@ -54,7 +54,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
-        let trees = trees(self.whole);
+        let trees = trees(self.context);
         let (out_vc, flits) =
             (self.queues[input_vc as usize].out_vc, self.queues[input_vc as usize].flits);
         let &mut Output { needs_room, room, .. } = self.output(output);
@@ -92,7 +92,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
         let slot = self.queues[input_vc as usize].head;
         let way = self.packets.packets[slot as usize].way.0;
-        let (tree, _) = trees(self.whole).place(self.name, way);
+        let (tree, _) = trees(self.context).place(self.name, way);
         for &output in tree.outputs(self.name) {
             self.send_copy(usize::from(output), input_vc, now);
         }
@@ -100,7 +100,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Sends a result, or a copy of the packet that goes down, through an output that has room.
     fn send_copy(&mut self, output: usize, input_vc: u32, now: Tick) {
-        let trees = trees(self.whole);
+        let trees = trees(self.context);
         self.end_stall(output, now);
         self.router.next_output = fitted!(output, u16) + 1;
         let channel = self.router.first_output + fitted!(output, u32);
@@ -127,8 +127,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if self.trace.is_some() {
             note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
         }
-        let last = self.whole.send(packet, timing, now);
-        let released = last + self.whole.timing(timing).flit;
+        let last = self.context.send(packet, timing, now);
+        let released = last + self.context.timing(timing).flit;
         let (arrives, source, sequence) = (packet.tail, packet.source, packet.sequence);
         let time = self.epoch + Picoseconds::from(now);
         self.digest.add(time, self.first_channel + channel, source, sequence);
@@ -163,7 +163,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// All of a packet has been granted: its buffer, or its place in the unit, is free when it has left.
     fn finish(&mut self, input_vc: u32, (out_vc, flits, way): (u8, u16, u64), now: Tick) {
-        let trees = trees(self.whole);
+        let trees = trees(self.context);
         let (_, vc) = self.place(input_vc);
         let (_, number) = trees.place(self.name, way);
         let released = self.queues[input_vc as usize].free_at;

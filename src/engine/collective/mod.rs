@@ -55,7 +55,7 @@ impl Model<'_> {
     /// A terminal's message of a collective operation enters its source queue: always that of injection channel 0, so
     /// that the order of operations is kept.
     pub(super) fn create_collective(&mut self, terminal: u32, message: &Message, now: Picoseconds) {
-        let trees = self.whole.trees.as_ref().expect("there are collective operations");
+        let trees = self.context.trees.as_ref().expect("there are collective operations");
         let role = if message.kind == Kind::Operand { Role::Operand } else { Role::Broadcast };
         // So many messages come of it.
         self.sources.messages_created += match trees.kind {
@@ -101,21 +101,21 @@ impl Model<'_> {
         terminal: u32,
         time: Picoseconds,
     ) {
-        let trees = self.whole.trees.as_ref().expect("it came by a tree");
+        let trees = self.context.trees.as_ref().expect("it came by a tree");
         let units = self.units.as_mut().expect("it came by a tree");
         let (operation, number) = parts(packet.way.0);
         units.deliver(terminal, (operation, number));
         if u64::from(number) + 1 < trees.packets {
             return;
         }
-        let completed = time + self.whole.parameters.receive_overhead;
+        let completed = time + self.context.parameters.receive_overhead;
         self.sink.messages_completed += 1;
         self.sink.completed.push(CompletedMessage {
             source: packet.source,
             destination: self.sources.adapters[terminal as usize].name,
             bytes: trees.bytes,
             is_control: false,
-            created: origin.created - self.whole.parameters.send_overhead,
+            created: origin.created - self.context.parameters.send_overhead,
             completed,
         });
         let Origin { created, injected, hops, .. } = *origin;

@@ -1,9 +1,9 @@
 //! The trees of collective operations as routers know them: tables of outputs.
 
+use crate::engine::network_context::End;
 use crate::engine::ports::NO_OUTPUT;
 use crate::engine::tick::Tick;
 use crate::engine::vc_map::VcMap;
-use crate::engine::whole::End;
 use crate::engine::{DOWN_CHANNEL, Parameters, UP_CHANNEL};
 use crate::narrow::{fitted, narrow};
 use crate::topology::{Fabric, SpanningTree};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{COLLECTIVE, Trees};
 use crate::engine::Switching;
 use crate::engine::credits::Credit;
+use crate::engine::network_context::NetworkContext;
 use crate::engine::packet::{Origin, Packet, last_start};
 use crate::engine::ports::{Input, Queue};
 use crate::engine::router::Visit;
@@ -16,7 +17,6 @@ use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::engine::visit::Returned;
 use crate::engine::way::Way;
-use crate::engine::whole::Whole;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -160,7 +160,7 @@ impl Units {
 impl<'f, S: Size> Visit<'_, 'f, S> {
     /// A packet of a collective operation has become the head of a buffer, or of one of the unit's queues.
     pub(in crate::engine) fn head_of_collective(&mut self, input_vc: u32) {
-        let trees = trees(self.whole);
+        let trees = trees(self.context);
         let (_, vc) = self.place(input_vc);
         self.queues[input_vc as usize].options = 0;
         if vc == trees.up {
@@ -181,7 +181,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Takes from a buffer what may be taken. The rest waits there until results have left. What has come by `settled`
     /// is over.
     pub(super) fn take_operands(&mut self, input_vc: u32, settled: Tick) {
-        let trees = trees(self.whole);
+        let trees = trees(self.context);
         loop {
             let queue = &mut self.queues[input_vc as usize];
             queue.ask = NEVER;
@@ -247,7 +247,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let (input, vc) = self.place(input_vc);
         let input = self.input(input);
         let &mut Input { feeder, injects, timing, .. } = input;
-        let credit = Credit { time: released + self.whole.timing(timing).back, flits };
+        let credit = Credit { time: released + self.context.timing(timing).back, flits };
         if injects {
             self.return_to_terminal(input_vc, feeder, credit, settled);
         } else {
@@ -257,7 +257,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Makes the results that have all their operands, in order.
     fn make_results(&mut self) {
-        let trees = trees(self.whole);
+        let trees = trees(self.context);
         loop {
             let units = self.units.as_mut().expect("there are operands");
             let unit = &mut units.units[self.number as usize];
@@ -276,7 +276,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 let last = last_start(start, entry.tail, entry.flits, trees.flit);
                 unit.free_at = last + trees.flit;
                 tail = last + trees.latency;
-                ready = match self.whole.parameters.switching {
+                ready = match self.context.parameters.switching {
                     Switching::StoreAndForward => tail,
                     Switching::VirtualCutThrough | Switching::Wormhole => start + trees.latency,
                 };
@@ -318,7 +318,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// A result is granted its way and will have left the unit at `released`: then operands that had to wait may be taken.
     pub(super) fn result_left(&mut self, number: u64, released: Tick, now: Tick) {
-        let trees = trees(self.whole);
+        let trees = trees(self.context);
         let units = self.units.as_mut().expect("there are results");
         let unit = &mut units.units[self.number as usize];
         let first = self.number as usize * fitted!(trees.open, usize);
@@ -341,6 +341,6 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
 /// The trees, of which there are some where there is a unit.
 #[inline]
-pub(super) fn trees<'w>(whole: &'w Whole<'_>) -> &'w Trees {
-    whole.trees.as_ref().expect("there are collective operations")
+pub(super) fn trees<'w>(context: &'w NetworkContext<'_>) -> &'w Trees {
+    context.trees.as_ref().expect("there are collective operations")
 }

@@ -362,7 +362,7 @@ impl FlitVisit<'_, '_> {
 
     /// What is drawn for a flit at an instant.
     fn drawn(&self, want: &Want, now: Tick) -> u64 {
-        let asker = (want.input as usize, self.whole.vc_map.number(want.out_vc));
+        let asker = (want.input as usize, self.context.vc_map.number(want.out_vc));
         drawn(self.time(now), (self.name, want.output as usize), asker)
     }
 

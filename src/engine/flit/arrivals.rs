@@ -55,7 +55,7 @@ impl Model<'_> {
         let Some(mut flits) = self.flits.take() else { return };
         let state = &mut flits.state;
         if state.vcs[place as usize].give_back(time, &mut state.times) {
-            let (number, _) = self.ports.senders[place as usize / self.whole.vc_map.count()];
+            let (number, _) = self.ports.senders[place as usize / self.context.vc_map.count()];
             self.hold_flits(&mut flits, number).wake_sender(place, time);
         }
         self.flits = Some(flits);
@@ -130,19 +130,19 @@ impl FlitVisit<'_, '_> {
     #[inline(never)]
     fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
         let packet = &self.packets.packets[slot as usize];
-        let Some(guide) = self.guide else { return self.whole.code.output(packet.way) };
+        let Some(guide) = self.guide else { return self.context.code.output(packet.way) };
         let (input, vc) = ports::place(input_vc, self.ports.size.shift);
         let entry = self.ports.input(fitted!(input, u32));
         let came = (!entry.injects).then_some(entry.opposite);
-        let name = number + self.whole.cut.first_router(self.part as usize);
+        let name = number + self.context.cut.first_router(self.part as usize);
         let packet = (packet.source, packet.note, packet.way.into());
-        guide.look_up(self.whole, name, packet, (came, vc)).0
+        guide.look_up(self.context, name, packet, (came, vc)).0
     }
 
     /// Has a channel's sender look when a credit is there that it waits for.
     #[cold]
     pub(super) fn wake_sender(&mut self, place: u32, time: Tick) {
-        let (number, output) = self.ports.senders[place as usize / self.whole.vc_map.count()];
+        let (number, output) = self.ports.senders[place as usize / self.context.vc_map.count()];
         let holder = self.state.vcs[place as usize].holder;
         let router = self.ports.routers[number as usize];
         let first = self.rules.first_queue(&router);

@@ -20,7 +20,7 @@ impl FlitVisit<'_, '_> {
         let Queue { flits, head, free_at, .. } = self.state.queues[state];
         let packet = self.packets.packets[head as usize];
         self.packets.packets.get(packet.next as usize).into_iter().for_each(prefetch);
-        let awaited = match self.whole.parameters.switching {
+        let awaited = match self.context.parameters.switching {
             Switching::StoreAndForward => u32::from(packet.flits) - 1,
             Switching::VirtualCutThrough | Switching::Wormhole => 0,
         };
@@ -77,7 +77,7 @@ impl FlitVisit<'_, '_> {
             let packet = (packet.source, packet.note, packet.way.into());
             return self.direct_by_guide(queue, guide, packet);
         }
-        let (output, passed) = (self.whole.code.output(packet.way), packet.note);
+        let (output, passed) = (self.context.code.output(packet.way), packet.note);
         let Output { kind, in_ring, .. } = *self.port(usize::from(output));
         let (mut vcs, mut bubble) = (self.all_vcs(), 0);
         if kind != ChannelKind::Ejection {
@@ -85,7 +85,7 @@ impl FlitVisit<'_, '_> {
             let kind = self.rules.kind(place.1);
             vcs = kind.all;
             if in_ring {
-                if let Some(dateline) = self.whole.dateline {
+                if let Some(dateline) = self.context.dateline {
                     vcs = kind.classes[usize::from(dateline.class(passed, output, true))];
                 }
                 (vcs, bubble) = self.in_ring(place, output, vcs);
@@ -99,7 +99,7 @@ impl FlitVisit<'_, '_> {
         let (input, vc) = self.place(queue);
         let entry = self.entry(input);
         let came = (!entry.injects).then_some(entry.opposite);
-        let (output, out_vc) = guide.look_up(self.whole, self.name, packet, (came, vc));
+        let (output, out_vc) = guide.look_up(self.context, self.name, packet, (came, vc));
         let ejects = self.port(usize::from(output)).kind == ChannelKind::Ejection;
         let vcs = if ejects { self.all_vcs() } else { 1 << out_vc };
         self.ask_for(queue, output, vcs, 0);
@@ -109,7 +109,7 @@ impl FlitVisit<'_, '_> {
     fn direct_adaptively(&mut self, queue: usize, slot: u32) {
         let place = self.place(queue);
         let adaptive = self.choosers.as_deref().expect("it chooses").adaptive();
-        match step(self.whole, adaptive, self.packets, slot, (self.name, place.1)) {
+        match step(self.context, adaptive, self.packets, slot, (self.name, place.1)) {
             Step::Ejection(output) => self.ask_for(queue, output, self.all_vcs(), 0),
             Step::Port { output, out_vc } => {
                 let (mut vcs, mut bubble) = (1 << out_vc, 0);
@@ -133,7 +133,7 @@ impl FlitVisit<'_, '_> {
     /// room beyond its own, by the rule that keeps rings from deadlocks.
     #[inline(always)]
     fn in_ring(&self, (input, vc): (usize, u8), output: u16, vcs: u16) -> (u16, u16) {
-        match self.whole.bubble {
+        match self.context.bubble {
             1.. if self.entry(input).straight == output => (1 << vc, 0),
             bubble => (vcs, bubble),
         }
@@ -153,7 +153,7 @@ impl FlitVisit<'_, '_> {
     /// Flits of room that a packet needs.
     #[inline(always)]
     pub(super) fn needed(&mut self, queue: usize, bubble: u16) -> u16 {
-        match self.whole.parameters.switching {
+        match self.context.parameters.switching {
             Switching::Wormhole => 0,
             Switching::VirtualCutThrough | Switching::StoreAndForward => {
                 self.queue(queue).left + bubble
@@ -164,7 +164,7 @@ impl FlitVisit<'_, '_> {
     /// Asks for the adaptive virtual channel of some outputs, or else for an escape.
     fn ask_for_any(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(queue);
-        let bubble = self.whole.bubble_of(self.entry(input).injects);
+        let bubble = self.context.bubble_of(self.entry(input).injects);
         let need = self.needed(queue, bubble);
         let state = self.queue(queue);
         state.stage = Stage::Asking;
@@ -231,7 +231,7 @@ impl FlitVisit<'_, '_> {
         if self.related().is_some() {
             any = self.offer_hops(queue, need, &mut until, now);
         } else {
-            let adaptive = 1 << self.whole.channels.adaptive;
+            let adaptive = 1 << self.context.channels.adaptive;
             for option in bits(options) {
                 any |= self.offer(queue, option, adaptive, need, &mut until, now);
             }
@@ -240,7 +240,7 @@ impl FlitVisit<'_, '_> {
                 let output = usize::from(output);
                 let goes_on = vc == escape && usize::from(self.entry(input).straight) == output;
                 let in_ring = self.port(output).in_ring;
-                let bubble = if in_ring && !goes_on { self.whole.bubble } else { 0 };
+                let bubble = if in_ring && !goes_on { self.context.bubble } else { 0 };
                 let need = self.needed(queue, bubble);
                 any = self.offer(queue, output, 1 << escape, need, &mut until, now);
             }
@@ -298,9 +298,9 @@ impl FlitVisit<'_, '_> {
     fn decide(&mut self, queue: usize, now: Tick) {
         self.attend_all(now);
         let slot = self.queue(queue).slot;
-        let vc = self.whole.channels.adaptive;
-        let capacity = self.whole.parameters.buffer;
-        let channels = self.whole.fabric.outputs(self.name).len();
+        let vc = self.context.channels.adaptive;
+        let capacity = self.context.parameters.buffer;
+        let channels = self.context.fabric.outputs(self.name).len();
         let mut used = [u32::MAX; u16::BITS as usize];
         for (output, used) in used[..channels].iter_mut().enumerate() {
             if self.port(output).needs_room {
@@ -325,7 +325,7 @@ impl FlitVisit<'_, '_> {
         if options != 0 && self.related().is_some() {
             return self.best_of(queue, offers, now);
         }
-        let adaptive = u32::from(self.whole.channels.adaptive);
+        let adaptive = u32::from(self.context.channels.adaptive);
         let vcs = self.rules.vcs;
         let is_escape = |offer: u32| offer % vcs != adaptive;
         if options == 0 || offers.clone().any(is_escape) {

@@ -68,10 +68,10 @@ impl Flits {
         }
         if let Some(related) = model.choosers.as_ref().and_then(Choosers::related) {
             let hops = model.hops_of(related, place(input_vc, self.rules.shift), queue.slot).iter();
-            let need = |hop| model.whole.need_by(hop, queue.need, queue.left).into();
+            let need = |hop| model.context.need_by(hop, queue.need, queue.left).into();
             return hops.map(|hop| (u32::from(hop.port), hop.lane, need(hop))).collect();
         }
-        let adaptive = model.whole.channels.adaptive;
+        let adaptive = model.context.channels.adaptive;
         let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
         // What its escape needs at most: a cycle that is found with less is none.
         let least = u32::from(queue.left);
@@ -106,7 +106,7 @@ impl<O: Observer> Engine<'_, O> {
         let front = || model.time(state.flits.front(&flits.state.times));
         match state.stage {
             Stage::Idle | Stage::Undecided => Vec::new(),
-            Stage::New if self.whole.parameters.switching != Switching::StoreAndForward => {
+            Stage::New if self.context.parameters.switching != Switching::StoreAndForward => {
                 Vec::new()
             }
             Stage::New => {
@@ -158,7 +158,7 @@ impl<O: Observer> Engine<'_, O> {
         let waiting =
             |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
         let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
-        let next = if is_full(self.whole.parameters.buffer) {
+        let next = if is_full(self.context.parameters.buffer) {
             far().next()
         } else if held.holder != NONE && first + held.holder != queue {
             Some((part, first + held.holder))
@@ -229,7 +229,7 @@ impl<O: Observer> Engine<'_, O> {
         let place = room + u32::from(vc);
         let sender = &self.parts[from].model;
         let holder = self.flits(from).state.vcs[place as usize].holder;
-        let (number, _) = sender.ports.senders[place as usize / self.whole.vc_map.count()];
+        let (number, _) = sender.ports.senders[place as usize / self.context.vc_map.count()];
         let router = &sender.ports.routers[number as usize];
         let rules = &self.flits(from).rules;
         let first = (router.first_input << rules.shift) * rules.outputs;
@@ -280,8 +280,8 @@ impl<O: Observer> Engine<'_, O> {
                 if let Some(found) = own.into_iter().chain(behind).find(is_it) {
                     let input_vc: u32 = queue / flits.rules.outputs;
                     let input = input_vc >> flits.rules.shift;
-                    let input = input + self.whole.cut.first_input(part);
-                    let router = self.whole.network.router_of_input[input as usize];
+                    let input = input + self.context.cut.first_input(part);
+                    let router = self.context.network.router_of_input[input as usize];
                     return model.destination(router, found);
                 }
             }
@@ -291,13 +291,13 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Whether room and flits of all queues add up.
     pub(in crate::engine) fn flit_credits_are_conserved(&self) -> bool {
-        let parameters = &self.whole.parameters;
+        let parameters = &self.context.parameters;
         (0..self.parts.len()).all(|part| {
             let model = &self.parts[part].model;
             let flits = self.flits(part);
             let held =
                 |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
-            let vcs = narrow::<u8>(self.whole.vc_map.count());
+            let vcs = narrow::<u8>(self.context.vc_map.count());
             let outputs = (0..).zip(model.ports.outputs()).filter(|(_, port)| port.needs_room);
             let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
             let mut injections = (0..narrow::<u32>(flits.state.inputs.len()))

@@ -25,9 +25,9 @@ impl<O: Observer> Engine<'_, O> {
         let mut cut = Vec::new();
         for part in &self.parts {
             let model = &part.model;
-            let first = self.whole.cut.first_router(model.schedule.part);
+            let first = self.context.cut.first_router(model.schedule.part);
             for (name, router) in (first..).zip(&model.ports.routers) {
-                for (port, channel) in (0..).zip(self.whole.fabric.outputs(name)) {
+                for (port, channel) in (0..).zip(self.context.fabric.outputs(name)) {
                     let output = model.ports.output(router.first_output + port);
                     let fails = interruption.failed_channels[channel as usize];
                     if fails && output.kind == ChannelKind::Network && output.is_wired() {

@@ -34,15 +34,15 @@ impl Default for SourceVc {
 impl Flits {
     /// The virtual channels that a packet may take which is injected from a source queue, and the room that it needs there.
     fn injected_into(&self, model: &Model<'_>, queue: u8, flits: u16) -> (u16, u32) {
-        let whole = &*model.whole;
-        let vcs = match whole.routes {
+        let context = &*model.context;
+        let vcs = match context.routes {
             Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue).all,
             Routes::Adaptive(_)
             | Routes::Forwarding(_)
             | Routes::Relation(_)
             | Routes::Paths(_) => 1 << queue,
         };
-        let room = match whole.parameters.switching {
+        let room = match context.parameters.switching {
             Switching::Wormhole => 1,
             Switching::VirtualCutThrough | Switching::StoreAndForward => u32::from(flits),
         };
@@ -66,7 +66,7 @@ impl Model<'_> {
             return injection.free_at;
         }
         let vcs = flits.rules.vcs;
-        let channels = self.whole.parameters.injection_channels;
+        let channels = self.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let room = self.sources.adapters[terminal as usize].room + of_terminal * vcs;
         let first = number as usize * vcs as usize;
@@ -135,13 +135,13 @@ impl Model<'_> {
         let vcs = flits.rules.vcs;
         let place = (number * vcs + queue) as usize;
         let SourceVc { vc, source, sequence, departs, mut left, .. } = flits.state.sources[place];
-        let channels = self.whole.parameters.injection_channels;
+        let channels = self.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let adapter = self.sources.adapters[terminal as usize];
         let room = (adapter.room + of_terminal * vcs) as usize + usize::from(vc);
         let input_vc = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(vc);
-        let timing = *self.whole.timing(adapter.timing);
-        let channel = self.whole.channel_of_injection(self.schedule.part, number);
+        let timing = *self.context.timing(adapter.timing);
+        let channel = self.context.channel_of_injection(self.schedule.part, number);
         let in_part = fitted!(self.ports.outputs, u32) + number;
         let mut arrivals = std::mem::take(&mut flits.scratch.arrivals);
         let mut at = now;

@@ -58,10 +58,10 @@ pub(super) use arrivals::{FlitCrossing, PacketCrossing};
 use serde::{Deserialize, Serialize};
 
 use super::ChannelKind;
+use super::network_context::NetworkContext;
 use super::parameters::{Arbitration, FlitSharing, Parameters, Switching};
 use super::ports::Ports;
 use super::tick::{Tick, rebased};
-use super::whole::Whole;
 use crate::narrow::narrow;
 use agenda::Agenda;
 use contest::{Claim, Contender};
@@ -186,38 +186,38 @@ pub(super) struct State {
 impl Flits {
     /// Of a part in which nothing is under way; `None` if packets take links whole. Traffic has data, and reads.
     pub(super) fn new(
-        whole: &Whole<'_>,
+        context: &NetworkContext<'_>,
         part: usize,
         ports: &Ports,
         (_, reads): (bool, bool),
     ) -> Option<Self> {
-        let parameters = &whole.parameters;
+        let parameters = &context.parameters;
         let sharing = parameters.sharing.clone()?;
-        let vcs = narrow::<u32>(whole.vc_map.count());
+        let vcs = narrow::<u32>(context.vc_map.count());
         let shift = ports.size.shift;
         let outputs_of = |router: &super::ports::Router| u32::from(router.outputs);
         let most_outputs = ports.routers.iter().map(outputs_of).max().unwrap_or(1);
         let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
         let queues = (u32::from(most_inputs) << shift) * outputs;
-        let by_source = whole.routes_by_source();
+        let by_source = context.routes_by_source();
         let split = reads && by_source;
         let data_vcs = if split { vcs / 2 } else { vcs };
         let paces: Vec<Pace> =
-            whole.timings().iter().map(|it| Pace::new(it, parameters, &sharing)).collect();
-        let fabric = whole.fabric;
+            context.timings().iter().map(|it| Pace::new(it, parameters, &sharing)).collect();
+        let fabric = context.fabric;
         let wired = (0..fabric.channel_slots()).filter(|&it| fabric.target(it).is_some());
         let timing =
-            |channel| whole.network.timing(ChannelKind::Network, fabric.cable_class(channel));
+            |channel| context.network.timing(ChannelKind::Network, fabric.cable_class(channel));
         let crossbars = wired.map(|channel| paces[usize::from(timing(channel))].crossbar);
         let longest_crossbar = crossbars.max().unwrap_or(0);
         let rules = Rules {
             longest_crossbar,
             arbitration: parameters.arbitration,
-            routing: whole.routing,
+            routing: context.routing,
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces,
-            back: whole.timings().iter().map(|timing| timing.back).collect(),
+            back: context.timings().iter().map(|timing| timing.back).collect(),
             vcs,
             data_vcs,
             kinds: [Kind::new(0, data_vcs), Kind::new(data_vcs, vcs - data_vcs)],
@@ -227,7 +227,7 @@ impl Flits {
             one_kind: by_source && !reads,
             sharing,
         };
-        let state = State::new(&rules, parameters, whole, part, ports);
+        let state = State::new(&rules, parameters, context, part, ports);
         let scratch = allocation::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
         Some(Self { rules, state, scratch })
     }
@@ -276,12 +276,12 @@ impl State {
     fn new(
         rules: &Rules,
         parameters: &Parameters,
-        whole: &Whole<'_>,
+        context: &NetworkContext<'_>,
         part: usize,
         ports: &Ports,
     ) -> Self {
         let mut times = Times::default();
-        let rooms = ports.rooms(whole).into_iter();
+        let rooms = ports.rooms(context).into_iter();
         let mut vcs: Vec<OutputVc> = rooms.map(|room| OutputVc::new(room, &mut times)).collect();
         let mut outputs = Vec::with_capacity(ports.outputs);
         for output in ports.outputs() {
@@ -330,7 +330,7 @@ impl State {
                 }
             }
         }
-        let injections = whole.injections_of_part(part);
+        let injections = context.injections_of_part(part);
         let counts = rules.sharing.stall_times;
         let waits = || Box::new(Waits::new(queues.len(), outputs.len(), ports.routers.len()));
         let senders = u16::from(counts);

@@ -21,19 +21,19 @@ impl<'f> FlitVisit<'_, 'f> {
         let (input, vc) = self.place(queue);
         let input = self.router.first_input as usize + input;
         let related = self.related().expect("packets choose by a relation");
-        related.hops(self.name, (input, vc), (self.whole.end(destination), class))
+        related.hops(self.name, (input, vc), (self.context.end(destination), class))
     }
 
     /// Finds out for which virtual channels of which outputs a packet asks.
     pub(super) fn direct_by_relation(&mut self, queue: usize, slot: u32) {
         let address = Address::from(self.packets.packets[slot as usize].way);
-        let end = self.whole.end(address.destination);
+        let end = self.context.end(address.destination);
         if end.router == self.name {
             let output = end.ejection + address.ejection;
             return self.ask_for(queue, output, self.all_vcs(), 0);
         }
         let (input, _) = self.place(queue);
-        let bubble = self.whole.bubble_of(self.entry(input).injects);
+        let bubble = self.context.bubble_of(self.entry(input).injects);
         let (hops, need) = (self.hops(queue), self.needed(queue, bubble));
         let state = self.queue(queue);
         state.stage = Stage::Asking;
@@ -75,7 +75,7 @@ impl<'f> FlitVisit<'_, 'f> {
         for reserve in [false, true] {
             let mut any = false;
             for hop in hops.iter().filter(|hop| hop.is_reserve() == reserve) {
-                let need = self.whole.need_by(hop, need, self.queue(queue).left);
+                let need = self.context.need_by(hop, need, self.queue(queue).left);
                 any |= self.offer(queue, hop.port.into(), 1 << hop.lane, need, until, now);
             }
             if any {

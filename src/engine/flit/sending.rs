@@ -9,12 +9,12 @@ use super::times::Times;
 use super::visit::{FlitVisit, MASKED};
 use super::{Output, State};
 use crate::engine::credits::Credit;
+use crate::engine::network_context::Timing;
 use crate::engine::parameters::{FlitSharing, Parameters};
 use crate::engine::ports::{self, AWAY};
 use crate::engine::set::bits;
 use crate::engine::sink::Delivery;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::whole::Timing;
 use crate::engine::{Arbitration, ChannelKind};
 use crate::narrow::{fitted, narrow};
 use crate::topology::NONE;
@@ -246,7 +246,7 @@ impl FlitVisit<'_, '_> {
             let credit = (entry.room + u32::from(vc), Credit { time, flits: 1 });
             self.mail[entry.part as usize].credits.push(credit);
         } else if injects {
-            let channels = self.whole.parameters.injection_channels;
+            let channels = self.context.parameters.injection_channels;
             let of_router = entry - self.router.first_input - u32::from(self.router.transit);
             self.outbox.fed.push((self.router.first_terminal * channels + of_router, time));
         } else {

@@ -219,7 +219,7 @@ impl FlitVisit<'_, '_> {
         let state = &self.state.queues[queue];
         debug_assert!(state.stage == Stage::Asking);
         let takes_room = self.port(output.into()).needs_room
-            && self.whole.parameters.switching != Switching::Wormhole;
+            && self.context.parameters.switching != Switching::Wormhole;
         let flits = if takes_room { u32::from(state.left) } else { 0 };
         let number = self.router.first_output as usize + usize::from(output);
         let first = self.state.outputs[number].vcs as usize;
@@ -245,12 +245,12 @@ impl FlitVisit<'_, '_> {
         if let Some(related) = self.related() {
             let address = Address::from(self.packets.packets[queue.slot as usize].way);
             let input = self.router.first_input as usize + usize::from(queue.input);
-            let end = self.whole.end(address.destination);
+            let end = self.context.end(address.destination);
             let hops = related.hops(self.name, (input, queue.entry), (end, address.class)).iter();
             return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.lane);
         }
         let nearer = queue.options >> output & 1;
         let escape = u16::from(queue.output == output);
-        nearer << self.whole.channels.adaptive | escape << queue.vc
+        nearer << self.context.channels.adaptive | escape << queue.vc
     }
 }

@@ -9,6 +9,7 @@ use crate::engine::adaptive::Choosers;
 use crate::engine::guide::Guide;
 use crate::engine::mail::Mail;
 use crate::engine::model::Model;
+use crate::engine::network_context::NetworkContext;
 use crate::engine::packet::Packets;
 use crate::engine::port_block::BLOCK_PORTS;
 use crate::engine::ports::{self, Ports, Router};
@@ -17,7 +18,6 @@ use crate::engine::statistics::Statistics;
 use crate::engine::tick::Tick;
 use crate::engine::trace::{Trace, note};
 use crate::engine::visit::Outbox;
-use crate::engine::whole::Whole;
 use crate::engine::{Counters, Digest};
 use crate::narrow::fitted;
 use crate::units::Picoseconds;
@@ -48,7 +48,7 @@ pub(super) struct FlitVisit<'a, 'f> {
     pub epoch: Picoseconds,
     pub first_channel: u32,
     pub guide: Option<Guide<'f>>,
-    pub whole: &'a Whole<'f>,
+    pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
     pub choosers: Option<&'a mut Choosers<'f>>,
     pub statistics: &'a mut Statistics,
@@ -96,7 +96,7 @@ impl<'f> Model<'f> {
             ports: &self.ports,
             router,
             number,
-            name: number + self.whole.cut.first_router(self.schedule.part),
+            name: number + self.context.cut.first_router(self.schedule.part),
             part: fitted!(self.schedule.part, u32),
             first_queue: flits.rules.first_queue(&router),
             first_contender: flits.rules.first_contender(&router),
@@ -104,9 +104,9 @@ impl<'f> Model<'f> {
             until: 0,
             hosts_answer: self.hosts_answer,
             epoch: self.schedule.epoch,
-            first_channel: self.whole.cut.first_output(self.schedule.part),
+            first_channel: self.context.cut.first_output(self.schedule.part),
             guide: self.guide,
-            whole: &self.whole,
+            context: &self.context,
             packets: &mut self.packets,
             choosers: self.choosers.as_mut(),
             statistics: &mut self.statistics,
@@ -287,7 +287,7 @@ impl FlitVisit<'_, '_> {
 
     /// The part's number of the terminal that an ejection channel leads to.
     pub(super) fn terminal(&self, output: usize) -> u32 {
-        let channels = self.whole.parameters.ejection_channels;
+        let channels = self.context.parameters.ejection_channels;
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         self.router.first_terminal + (fitted!(output, u32) - first) / channels
     }
@@ -303,8 +303,8 @@ impl FlitVisit<'_, '_> {
             packet.note += 1;
         } else if self.choosers.is_none() {
             let mut way = packet.way;
-            if self.whole.code.go_on(&mut way) {
-                self.whole.code.refill(&mut way, self.packets.rest(slot));
+            if self.context.code.go_on(&mut way) {
+                self.context.code.refill(&mut way, self.packets.rest(slot));
             }
             self.packets.packets[slot as usize].way = way;
         } else if self.choosers.as_ref().is_some_and(|choosers| choosers.count_hops()) {

@@ -55,7 +55,7 @@ impl<S: Size> Visit<'_, '_, S> {
             if !origin.is_fresh() {
                 let (input, vc) = self.place(input_vc);
                 let &mut Input { feeder, timing, .. } = self.input(input);
-                let back = self.whole.timing(timing).back;
+                let back = self.context.timing(timing).back;
                 let credit = Credit { time: now + back, flits };
                 self.outbox.returned.push(Returned { feeder, vc, credit });
             }

@@ -19,9 +19,9 @@ pub use errors::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
 pub use passage::Passage;
 
 use super::model::Model;
+use super::network_context::NetworkContext;
 use super::ports::Ports;
 use super::tick::{NEVER, Tick, rebased};
-use super::whole::Whole;
 use crate::narrow::narrow;
 use damage::Damage;
 pub(super) use notices::{News, Notice};
@@ -55,9 +55,9 @@ pub(super) struct State {
 
 impl Links {
     /// Of a part's routers, if links err.
-    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports) -> Option<Self> {
-        let errors = whole.parameters.errors.as_ref()?;
-        let Whole { fabric, cut, .. } = whole;
+    pub(super) fn new(context: &NetworkContext<'_>, part: usize, ports: &Ports) -> Option<Self> {
+        let errors = context.parameters.errors.as_ref()?;
+        let NetworkContext { fabric, cut, .. } = context;
         let mut channels = Vec::with_capacity(ports.outputs);
         for router in cut.routers(part) {
             let of_router = &ports.routers[(router - cut.first_router(part)) as usize];
@@ -81,7 +81,7 @@ impl Links {
         }
         let routers = ports.routers.len();
         Some(Self {
-            rules: Rules::new(errors, &whole.parameters),
+            rules: Rules::new(errors, &context.parameters),
             state: State {
                 next: vec![NEVER; channels.len()],
                 channels,

@@ -3,6 +3,7 @@
 use super::replay::{Channel, Entry, Fate};
 use super::{Links, News, Notice};
 use crate::engine::credits::Credit;
+use crate::engine::network_context::Timing;
 use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
 use crate::engine::port_block::least;
 use crate::engine::ports::Output;
@@ -11,7 +12,6 @@ use crate::engine::sink::Delivery;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::visit::Sent;
-use crate::engine::whole::Timing;
 use crate::engine::{Retry, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -72,7 +72,7 @@ impl<S: Size> Visit<'_, '_, S> {
     /// How long things take on the channel of an output.
     fn timing(&mut self, output: usize) -> Timing {
         let number = self.output(output).timing;
-        *self.whole.timing(number)
+        *self.context.timing(number)
     }
 
     /// Before when nothing happens but grants on the links of the router's outputs.
@@ -200,11 +200,11 @@ impl<S: Size> Visit<'_, '_, S> {
         let timing = self.timing(output);
         let last = now + (Tick::from(flits) - 1) * timing.flit;
         let (released, arrives) = (last + timing.flit, last + timing.forward);
-        let header = match self.whole.parameters.switching {
+        let header = match self.context.parameters.switching {
             Switching::VirtualCutThrough | Switching::Wormhole => now,
             Switching::StoreAndForward => last,
         };
-        let ready = header + timing.forward + self.whole.routing;
+        let ready = header + timing.forward + self.context.routing;
         let channel = self.router.first_output + fitted!(output, u32);
         let time = self.time(now);
         let name = self.first_channel + channel;
@@ -249,7 +249,7 @@ impl<S: Size> Visit<'_, '_, S> {
 
     /// Whether a channel fails before a last flit gets across that would be there at this time.
     fn is_cut(&self, output: usize, arrives: Tick) -> bool {
-        let channel = self.whole.fabric.outputs(self.name).start + fitted!(output, u32);
+        let channel = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
         self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
     }
 
@@ -293,7 +293,7 @@ impl<S: Size> Visit<'_, '_, S> {
             Fate::Enters => {
                 self.link(output).entries[place].slot = NONE;
                 if !by_header {
-                    self.packets.packets[slot as usize].ready = arrives + self.whole.routing;
+                    self.packets.packets[slot as usize].ready = arrives + self.context.routing;
                 }
                 self.enter(output, vc, slot);
                 self.let_in(output, vc, arrives);
@@ -333,7 +333,7 @@ impl<S: Size> Visit<'_, '_, S> {
         let mut slots = std::mem::take(&mut self.links().followers);
         self.link(output).take_from_beside(vc, &mut slots);
         for slot in slots.drain(..) {
-            self.packets.packets[slot as usize].ready = arrives + self.whole.routing;
+            self.packets.packets[slot as usize].ready = arrives + self.context.routing;
             self.enter(output, vc, slot);
         }
         self.links().followers = slots;
@@ -346,7 +346,7 @@ impl<S: Size> Visit<'_, '_, S> {
         let cut = self.is_cut(output, now + timing.back);
         let lost = self.is_damaged(output, 1, (now, until)) || cut;
         let channel = self.router.first_output + fitted!(output, u32);
-        self.statistics.sent(channel, self.whole.vc_map.index(REQUEST_CHANNEL), 1);
+        self.statistics.sent(channel, self.context.vc_map.index(REQUEST_CHANNEL), 1);
         self.occupy(output, now, until);
         let far = self.link(output).opposite;
         while let Some(&(time, verdict)) = self.link(output).to_say.front()

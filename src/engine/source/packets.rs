@@ -28,7 +28,7 @@ impl Model<'_> {
         if self.flits.is_some() {
             return self.inject_flits(number, terminal, now);
         }
-        let vcs = fitted!(self.whole.vc_map.count(), u32);
+        let vcs = fitted!(self.context.vc_map.count(), u32);
         let injection = self.sources.injections[number as usize];
         if self.sources.paused || injection.waiting == 0 {
             self.sources.injections[number as usize].due = NEVER;
@@ -38,7 +38,7 @@ impl Model<'_> {
             self.sources.injections[number as usize].due = injection.free_at;
             return;
         }
-        let of_terminal = number - terminal * self.whole.parameters.injection_channels;
+        let of_terminal = number - terminal * self.context.parameters.injection_channels;
         let room = self.sources.adapters[terminal as usize].room + of_terminal * vcs;
         let mut due = NEVER;
         let from_pointer = u16::MAX << injection.pointer;
@@ -107,12 +107,12 @@ impl Model<'_> {
         vc: u8,
         now: Tick,
     ) -> NewPacket {
-        let place = number as usize * self.whole.vc_map.count() + usize::from(vc);
+        let place = number as usize * self.context.vc_map.count() + usize::from(vc);
         let queue = &mut self.sources.queues[place];
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
         let message = self.sources.queued.at(slot);
         let bytes = message.bytes_left;
-        message.bytes_left = bytes.saturating_sub(self.whole.parameters.maximum_payload.0.max(1));
+        message.bytes_left = bytes.saturating_sub(self.context.parameters.maximum_payload.0.max(1));
         let Queued { created, bytes_left, destination, next, note } = *message;
         let is_last = bytes_left == 0;
         if is_last {
@@ -153,12 +153,12 @@ impl Model<'_> {
             note: 0,
             way: Way::default(),
         };
-        let channels = self.whole.parameters.injection_channels;
+        let channels = self.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let mut origin =
             Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8));
         let mut rest = [0; MOST_WORDS];
-        let rest = &mut rest[..self.whole.rest];
+        let rest = &mut rest[..self.context.rest];
         if arrival == COLLECTIVE {
             (packet.note, packet.way) = (1, Way(tag));
             tag = (tag & u64::from(u32::MAX)) + 1;
@@ -180,20 +180,20 @@ impl Model<'_> {
         let &Adapter { router, input: first_input, timing, .. } =
             &self.sources.adapters[terminal as usize];
         // All flits are there from the start.
-        let last = self.whole.send(packet, timing, now);
-        let channels = self.whole.parameters.injection_channels;
+        let last = self.context.send(packet, timing, now);
+        let channels = self.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let time = self.time(now);
 
-        let whole = &*self.whole;
-        let channel = whole.channel_of_injection(self.schedule.part, number);
+        let context = &*self.context;
+        let channel = context.channel_of_injection(self.schedule.part, number);
         self.digest.add(time, channel, source, sequence);
         self.counters.grants += 1;
         let in_part = fitted!(self.ports.outputs, u32) + number;
         self.statistics.sent(in_part, vc, flits);
         let injection = &mut self.sources.injections[number as usize];
-        injection.pointer = (vc + 1) % fitted!(whole.vc_map.count(), u8);
-        let free_at = last + whole.timing(timing).flit;
+        injection.pointer = (vc + 1) % fitted!(context.vc_map.count(), u8);
+        let free_at = last + context.timing(timing).flit;
         injection.free_at = free_at;
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
         let input_vc = (of_router << self.ports.size.shift) + u32::from(vc);
@@ -208,7 +208,7 @@ impl Model<'_> {
     /// it stays for the next one.
     #[inline(never)]
     fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role, u64) {
-        let started = message.created - self.whole.parameters.send_overhead;
+        let started = message.created - self.context.parameters.send_overhead;
         let plain = Note {
             started,
             role: Role::Data,
@@ -222,7 +222,7 @@ impl Model<'_> {
             return (COLLECTIVE, note.role, way);
         }
         if note.arrival == NONE {
-            let (full, rest) = self.whole.parameters.packets(message.bytes_left);
+            let (full, rest) = self.context.parameters.packets(message.bytes_left);
             let arrival = Arrival {
                 started: note.started,
                 bytes: message.bytes_left,
@@ -256,14 +256,14 @@ impl Model<'_> {
         origin: &mut Origin,
         rest: &mut [u64],
     ) {
-        let whole = &*self.whole;
+        let context = &*self.context;
         let router = self.sources.adapters[terminal as usize].router;
-        let from = router + whole.cut.first_router(self.schedule.part);
-        let end = whole.end(destination);
-        let number = u32::from(origin.injection_channel) % whole.parameters.ejection_channels;
+        let from = router + context.cut.first_router(self.schedule.part);
+        let end = context.end(destination);
+        let number = u32::from(origin.injection_channel) % context.parameters.ejection_channels;
         if let Some(guide) = self.guide {
             let class = match guide {
-                Guide::Table(table) => table.class(whole.fabric, packet.source, destination),
+                Guide::Table(table) => table.class(context.fabric, packet.source, destination),
                 Guide::Paths(routes) => {
                     let turns = self.sources.turns.get_mut(terminal as usize);
                     guide::path_of(routes, packet, (from, end.router), turns)
@@ -279,19 +279,19 @@ impl Model<'_> {
             }
             return self.set_out(terminal, (from, to), (ejection, vc), packet, origin);
         }
-        if let Some(legs) = &whole.legs {
+        if let Some(legs) = &context.legs {
             (packet.way, origin.hops) = legs.way((from, packet.sequence), to, ejection);
-            if whole.dateline.is_some() {
+            if context.dateline.is_some() {
                 packet.note = legs.datelines((from, packet.sequence), to);
             }
             return;
         }
-        let route = whole.routes.packet_route(whole.fabric, from, to, packet.sequence);
+        let route = context.routes.packet_route(context.fabric, from, to, packet.sequence);
         let route = route.unwrap_or_default();
-        if let Routes::DirectionOrder(order) = whole.routes {
+        if let Routes::DirectionOrder(order) = context.routes {
             packet.note = order.datelines(from, &route);
         }
-        packet.way = whole.code.write(&route, ejection, rest);
+        packet.way = context.code.write(&route, ejection, rest);
         origin.hops = fitted!(route.hops(), u16);
     }
 }

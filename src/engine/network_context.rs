@@ -51,7 +51,7 @@ pub(super) struct End {
 
 /// A network, its routes and its parameters.
 #[derive(Debug)]
-pub(super) struct Whole<'f> {
+pub(super) struct NetworkContext<'f> {
     pub fabric: &'f Fabric,
     pub routes: &'f Routes,
     pub parameters: Parameters,
@@ -90,7 +90,7 @@ pub(super) struct Whole<'f> {
     wired_before: Vec<u32>,
 }
 
-impl<'f> Whole<'f> {
+impl<'f> NetworkContext<'f> {
     pub(super) fn new(
         threads: usize,
         fabric: &'f Fabric,

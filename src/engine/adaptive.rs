@@ -12,9 +12,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::model::Model;
 use super::network_context::NetworkContext;
 use super::packet::{Origin, Packet, Packets};
+use super::part::Part;
 use super::port_block::BLOCK_PORTS;
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::relation::{Related, Views};
@@ -149,7 +149,7 @@ impl<'f> Choosers<'f> {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Gives a packet that is injected now its course.
     pub(super) fn set_out(
         &mut self,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::message::Queued;
-use super::model::Model;
+use super::part::Part;
 use super::sink::Errand;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -20,7 +20,7 @@ pub(super) struct Atomic {
     pub injection_channel: u8,
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Performs the operations whose requests have come to a terminal at this instant, behind those that came before.
     /// No two of them came by one ejection channel, the numbers of which are their order.
     pub(super) fn perform(&mut self, terminal: u32, mut atomics: Vec<Atomic>, now: Picoseconds) {

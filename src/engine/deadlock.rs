@@ -9,7 +9,7 @@
 use std::fmt;
 
 use super::adaptive::{Choosers, escape_bubble};
-use super::model::Model;
+use super::part::Part;
 use super::ports::{Router, place};
 use super::set::bits;
 use super::{Engine, Observer, VIRTUAL_CHANNEL_NAMES};
@@ -97,7 +97,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         let mut firsts = vec![0];
         for part in &self.parts {
-            firsts.push(firsts.last().expect("one") + part.model.buffers());
+            firsts.push(firsts.last().expect("one") + part.part.buffers());
         }
         let buffers = *firsts.last().expect("one");
         let place = |(part, buffer): Buffer| firsts[part] + buffer as usize;
@@ -137,49 +137,49 @@ impl<O: Observer> Engine<'_, O> {
     /// The buffers whose lack of room stops the head of this one, if only those buffers' own packets can
     /// change it; else none.
     fn waits_for(&self, (part, buffer): Buffer) -> Vec<Buffer> {
-        let model = &self.parts[part].model;
-        if let Some(flits) = &model.flits {
+        let here = &self.parts[part].part;
+        if let Some(flits) = &here.flits {
             return self.flits_wait_for(flits, (part, buffer));
         }
         // Packets of collective operations wait in no circle.
-        let (_, vc) = place(buffer, model.ports.size.shift);
+        let (_, vc) = place(buffer, here.ports.size.shift);
         if self.context.trees.as_ref().is_some_and(|trees| vc >= trees.up) {
             return Vec::new();
         }
-        let queue = &model.ports.queues[buffer as usize];
-        if queue.head == NONE || model.time(queue.ask) > self.clock {
+        let queue = &here.ports.queues[buffer as usize];
+        if queue.head == NONE || here.time(queue.ask) > self.clock {
             return Vec::new();
         }
-        let blocked_by = |wish| self.blocked_by(model, wish);
-        let waits: Option<Vec<Buffer>> = model.wishes(buffer).into_iter().map(blocked_by).collect();
+        let blocked_by = |wish| self.blocked_by(here, wish);
+        let waits: Option<Vec<Buffer>> = here.wishes(buffer).into_iter().map(blocked_by).collect();
         waits.unwrap_or_default()
     }
 
     /// The buffer whose own packets alone can make room for a wish.
-    fn blocked_by(&self, model: &Model<'_>, wish: Wish) -> Option<Buffer> {
-        let output = model.ports.output(wish.output);
-        if !output.needs_room || model.time(output.free_at) > self.clock {
+    fn blocked_by(&self, here: &Part<'_>, wish: Wish) -> Option<Buffer> {
+        let output = here.ports.output(wish.output);
+        if !output.needs_room || here.time(output.free_at) > self.clock {
             return None;
         }
-        let due = model.room_due(wish.output, wish.vc);
+        let due = here.room_due(wish.output, wish.vc);
         if due >= u32::from(wish.need) {
             return None;
         }
-        let (far, buffer) = self.far_end(model, wish.output, wish.vc);
-        let far_model = &self.parts[far].model;
-        let there = far_model.packets_in(buffer).filter(|&slot| {
-            let ready = far_model.packets.packets[slot as usize].ready;
-            far_model.time(ready) <= self.clock
+        let (far, buffer) = self.far_end(here, wish.output, wish.vc);
+        let there = &self.parts[far].part;
+        let arrived = there.packets_in(buffer).filter(|&slot| {
+            let ready = there.packets.packets[slot as usize].ready;
+            there.time(ready) <= self.clock
         });
-        let there = there.filter(|&slot| !far_model.is_bad_copy(slot));
-        let flits = there.map(|slot| u32::from(far_model.packets.packets[slot as usize].flits));
+        let arrived = arrived.filter(|&slot| !there.is_bad_copy(slot));
+        let flits = arrived.map(|slot| u32::from(there.packets.packets[slot as usize].flits));
         (due + flits.sum::<u32>() == self.context.parameters.buffer).then_some((far, buffer))
     }
 
     /// The buffer at the far end of an output.
-    pub(super) fn far_end(&self, model: &Model<'_>, output: u32, vc: u8) -> Buffer {
-        let state = model.ports.output(output);
-        let far = &self.parts[state.far_part as usize].model;
+    pub(super) fn far_end(&self, here: &Part<'_>, output: u32, vc: u8) -> Buffer {
+        let state = here.ports.output(output);
+        let far = &self.parts[state.far_part as usize].part;
         let router = &far.ports.routers[state.far_router as usize];
         let queue = far.ports.queue(router, u32::from(state.far_input_vc) + u32::from(vc));
         (far.schedule.part, narrow::<u32>(queue))
@@ -189,7 +189,7 @@ impl<O: Observer> Engine<'_, O> {
     /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
     /// packets.
     pub fn credits_are_conserved(&self) -> bool {
-        if self.parts[0].model.flits.is_some() {
+        if self.parts[0].part.flits.is_some() {
             return self.flit_credits_are_conserved();
         }
         // A packet that has been granted its next output is on its way out: its room is neither here nor there before its
@@ -197,44 +197,43 @@ impl<O: Observer> Engine<'_, O> {
         let vcs = narrow::<u8>(self.context.vc_map.count());
         let parameters = &self.context.parameters;
         self.parts.iter().all(|part| {
-            let model = &part.model;
-            let outputs = (0..).zip(model.ports.outputs()).filter(|(_, it)| it.needs_room);
+            let here = &part.part;
+            let outputs = (0..).zip(here.ports.outputs()).filter(|(_, it)| it.needs_room);
             let mut network = outputs.flat_map(|(output, _)| (0..vcs).map(move |vc| (output, vc)));
             let held = |(part, buffer): Buffer| {
-                let model = &self.parts[part].model;
-                let flits = |slot: u32| u32::from(model.packets.packets[slot as usize].flits);
-                let own = model.packets_in(buffer).filter(|&slot| !model.holds_no_room(slot));
+                let here = &self.parts[part].part;
+                let flits = |slot: u32| u32::from(here.packets.packets[slot as usize].flits);
+                let own = here.packets_in(buffer).filter(|&slot| !here.holds_no_room(slot));
                 own.map(flits).sum::<u32>()
             };
-            let mut injections = (0..narrow::<u32>(model.sources.injections.len()))
+            let mut injections = (0..narrow::<u32>(here.sources.injections.len()))
                 .flat_map(|number| (0..vcs).map(move |vc| (number, vc)));
             network.all(|(output, vc)| {
-                let held = held(self.far_end(model, output, vc));
-                let kept = model.flits_kept(output, vc);
-                model.room_due(output, vc) + held + kept == parameters.buffer
+                let held = held(self.far_end(here, output, vc));
+                let kept = here.flits_kept(output, vc);
+                here.room_due(output, vc) + held + kept == parameters.buffer
             }) && injections.all(|(number, vc)| {
-                let buffer = model.buffer_of_injection(number) + u32::from(vc);
-                let input = model.ports.input(buffer >> model.ports.size.shift);
-                model.credits.due(input.feeder + u32::from(vc))
-                    + held((model.schedule.part, buffer))
+                let buffer = here.buffer_of_injection(number) + u32::from(vc);
+                let input = here.ports.input(buffer >> here.ports.size.shift);
+                here.credits.due(input.feeder + u32::from(vc)) + held((here.schedule.part, buffer))
                     == parameters.injection_buffer
             })
         })
     }
 
     fn waiting(&self, (part, buffer): Buffer) -> Waiting {
-        let model = &self.parts[part].model;
-        if let Some(flits) = &model.flits {
+        let here = &self.parts[part].part;
+        if let Some(flits) = &here.flits {
             return self.flits_waiting(flits, (part, buffer));
         }
-        let input_vc = place(buffer, model.ports.size.shift);
-        let queue = &model.ports.queues[buffer as usize];
-        let source = model.packets.packets[queue.head as usize].source;
+        let input_vc = place(buffer, here.ports.size.shift);
+        let queue = &here.ports.queues[buffer as usize];
+        let source = here.packets.packets[queue.head as usize].source;
         let input = input_vc.0 + self.context.cut.first_input(part) as usize;
         let router = self.context.network.router_of_input[input];
-        let wish = model.wishes(buffer)[0];
-        let room = (u32::from(wish.need), model.room_due(wish.output, wish.vc));
-        let ends = (source, model.destination(router, queue.head));
+        let wish = here.wishes(buffer)[0];
+        let room = (u32::from(wish.need), here.room_due(wish.output, wish.vc));
+        let ends = (source, here.destination(router, queue.head));
         self.named(part, input_vc, ends, wish.output, room)
     }
 
@@ -273,7 +272,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// The packets that are in a buffer or on their way to it.
     pub(super) fn packets_in(&self, buffer: u32) -> impl Iterator<Item = u32> {
         let packets = &self.packets.packets;

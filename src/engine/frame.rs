@@ -5,7 +5,7 @@
 //! before the end is visited once, in the order of numbers, which matters to nothing. The epoch that ticks count from
 //! moves on in all parts at the same window.
 //!
-//! How a router works is the business of a [`RouterModel`]. It has to keep what it promises: that nothing a visit does
+//! How a router works is the business of a [`SimulatedPart`]. It has to keep what it promises: that nothing a visit does
 //! reaches another router before the window ends.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,7 +81,7 @@ const LEAD: usize = 6;
 const A_GO: usize = 64;
 
 /// A part of a network as the frame sees it: its routers, and the terminals at them.
-pub(super) trait RouterModel: Send {
+pub(super) trait SimulatedPart: Send {
     /// What a part sends another one in a window.
     type Mail: Letter;
 
@@ -134,50 +134,50 @@ pub(super) trait RouterModel: Send {
 }
 
 /// A part of a network and what is observed in it.
-pub(super) struct Part<M, O> {
-    pub model: M,
+pub(super) struct ObservedPart<P, O> {
+    pub part: P,
     pub observer: O,
 }
 
-impl<M: RouterModel, O: Observer> Part<M, O> {
+impl<P: SimulatedPart, O: Observer> ObservedPart<P, O> {
     /// Visits each router in which something happens before `end`.
     fn run_window(&mut self, start: Tick, end: Tick) {
-        let model = &mut self.model;
-        let schedule = model.schedule();
+        let part = &mut self.part;
+        let schedule = part.schedule();
         schedule.window = Window { start, end, ..schedule.window };
         let mut due = std::mem::take(&mut schedule.due);
         let mut block = 0;
         loop {
             due.clear();
-            block = model.schedule().active.add_due(block, end, A_GO, &mut due);
+            block = part.schedule().active.add_due(block, end, A_GO, &mut due);
             if due.is_empty() {
                 break;
             }
-            let lead = if model.is_large() { LEAD } else { 0 };
+            let lead = if part.is_large() { LEAD } else { 0 };
             for step in 0..due.len() + lead {
                 if lead > 0 {
-                    approach(model, &due, step);
+                    approach(part, &due, step);
                 }
                 let Some(place) = step.checked_sub(lead) else { continue };
                 let router = due[place];
-                let next = model.visit(router);
-                model.schedule().active.set(router, next);
+                let next = part.visit(router);
+                part.schedule().active.set(router, next);
             }
-            model.schedule().active.settle(&due);
-            model.deliver();
+            part.schedule().active.settle(&due);
+            part.deliver();
         }
-        model.schedule().due = due;
-        model.tell(&mut self.observer);
+        part.schedule().due = due;
+        part.tell(&mut self.observer);
     }
 }
 
 /// Approaches those of some routers whose turn it is at a step, each stage some visits nearer to the router's own.
 #[inline(always)]
-fn approach<M: RouterModel>(model: &M, due: &[u32], step: usize) {
+fn approach<P: SimulatedPart>(part: &P, due: &[u32], step: usize) {
     let stage = |later: usize, stage| {
         // Before the first router there is none, and none beyond the last.
         if let Some(&router) = due.get(step.wrapping_sub(later)) {
-            model.approach(router, stage);
+            part.approach(router, stage);
         }
     };
     stage(0, Stage::Far);
@@ -188,8 +188,8 @@ fn approach<M: RouterModel>(model: &M, due: &[u32], step: usize) {
 
 /// Simulates all parts, a thread each, up to and including `limit`, in windows of this length. Whether anything is
 /// left that could happen later, and the CPU time of all threads but the caller's.
-pub(super) fn run_parts<M: RouterModel, O: Observer>(
-    parts: &mut [Part<M, O>],
+pub(super) fn run_parts<P: SimulatedPart, O: Observer>(
+    parts: &mut [ObservedPart<P, O>],
     length: Tick,
     limit: Picoseconds,
 ) -> (bool, Duration) {
@@ -252,41 +252,44 @@ impl<L: Letter> Together<L> {
     }
 
     /// Simulates a part, window by window. False if nothing is left that could happen later.
-    fn run<M: RouterModel<Mail = L>, O: Observer>(&self, part: &mut Part<M, O>) -> bool {
+    fn run<P: SimulatedPart<Mail = L>, O: Observer>(
+        &self,
+        observed: &mut ObservedPart<P, O>,
+    ) -> bool {
         let _attendance = self.rendezvous.attend();
-        part.model.schedule().window.limit = self.limit;
-        part.model.move_limit();
+        observed.part.schedule().window.limit = self.limit;
+        observed.part.move_limit();
         for window in 0.. {
-            let start = self.meet(window, &mut part.model);
+            let start = self.meet(window, &mut observed.part);
             if start > self.limit || !start.is_told() {
                 break;
             }
-            if start - part.model.schedule().epoch >= Picoseconds::from(HORIZON) {
-                part.model.rebase(start);
+            if start - observed.part.schedule().epoch >= Picoseconds::from(HORIZON) {
+                observed.part.rebase(start);
             }
-            let epoch = part.model.schedule().epoch;
+            let epoch = observed.part.schedule().epoch;
             let first = fitted!((start - epoch).0, Tick);
             let beyond = (self.limit + Picoseconds(1)).saturating_sub(epoch).0;
             let end = fitted!(u64::from(first.saturating_add(self.length)).min(beyond), Tick);
-            part.run_window(first, end);
+            observed.run_window(first, end);
         }
-        part.model.reach_limit();
-        part.model.tell(&mut part.observer);
-        part.model.has_work()
+        observed.part.reach_limit();
+        observed.part.tell(&mut observed.observer);
+        observed.part.has_work()
     }
 
     /// Exchanges mail with the other parts. Before when nothing happens in any of them.
-    fn meet<M: RouterModel<Mail = L>>(&self, window: usize, model: &mut M) -> Picoseconds {
+    fn meet<P: SimulatedPart<Mail = L>>(&self, window: usize, part: &mut P) -> Picoseconds {
         let parts = self.reports.len() / 2;
         let reports = &self.reports[window % 2 * parts..][..parts];
-        let own = model.schedule().part;
-        reports[own].earliest.store(self.send(window, model).0, Ordering::Relaxed);
-        reports[own].at_barrier.store(model.at_barrier().0, Ordering::Relaxed);
+        let own = part.schedule().part;
+        reports[own].earliest.store(self.send(window, part).0, Ordering::Relaxed);
+        reports[own].at_barrier.store(part.at_barrier().0, Ordering::Relaxed);
         self.rendezvous.meet();
         for from in (0..parts).filter(|&from| from != own) {
             let mut mail = L::default();
             self.post.swap(window, from, own, &mut mail);
-            model.read(from, &mut mail);
+            part.read(from, &mut mail);
             // Empty, but with room for the next time.
             self.post.swap(window, from, own, &mut mail);
         }
@@ -299,22 +302,22 @@ impl<L: Letter> Together<L> {
             return start;
         }
         // All may be idle: what is next comes of passing the barrier.
-        start.min(model.pass_barrier(latest))
+        start.min(part.pass_barrier(latest))
     }
 
     /// Posts what other parts are sent. Nothing happens in this part, or because of what it sends, before the time
     /// that it gives.
-    fn send<M: RouterModel<Mail = L>>(&self, window: usize, model: &mut M) -> Picoseconds {
-        let own = model.schedule().part;
-        let mut earliest = model.schedule().active.earliest();
-        for (to, mail) in model.mail().iter_mut().enumerate().filter(|&(to, _)| to != own) {
+    fn send<P: SimulatedPart<Mail = L>>(&self, window: usize, part: &mut P) -> Picoseconds {
+        let own = part.schedule().part;
+        let mut earliest = part.schedule().active.earliest();
+        for (to, mail) in part.mail().iter_mut().enumerate().filter(|&(to, _)| to != own) {
             earliest = earliest.min(mail.earliest());
             self.post.swap(window, own, to, mail);
         }
         match earliest {
             NEVER => NO_TIME,
-            FAR => model.far(),
-            earliest => model.schedule().time(earliest),
+            FAR => part.far(),
+            earliest => part.schedule().time(earliest),
         }
     }
 }
@@ -380,7 +383,7 @@ mod tests {
         }
     }
 
-    impl RouterModel for Ring {
+    impl SimulatedPart for Ring {
         type Mail = Tokens;
 
         fn schedule(&mut self) -> &mut Schedule {
@@ -472,14 +475,14 @@ mod tests {
 
     /// The sum and the visits of a ring on so many threads, up to a limit, and whether anything was left.
     fn run(parts: usize, all: u32, steps: u32, limits: &[Picoseconds]) -> (u64, u64, bool) {
-        let part = |part| Part { model: Ring::new(part, parts, all, steps), observer: () };
+        let part = |part| ObservedPart { part: Ring::new(part, parts, all, steps), observer: () };
         let mut rings: Vec<_> = (0..parts).map(part).collect();
         let mut left = true;
         for &limit in limits {
             left = run_parts(&mut rings, STEP, limit).0;
         }
-        let sum = rings.iter().map(|ring| ring.model.sum).sum();
-        (sum, rings.iter().map(|ring| ring.model.visits).sum(), left)
+        let sum = rings.iter().map(|ring| ring.part.sum).sum();
+        (sum, rings.iter().map(|ring| ring.part.visits).sum(), left)
     }
 
     #[test]
@@ -513,12 +516,12 @@ mod tests {
 
     #[test]
     fn the_epoch_moves_on_and_nobody_notices() {
-        let mut ring = Part { model: Ring::new(0, 1, 1, 2), observer: () };
+        let mut ring = ObservedPart { part: Ring::new(0, 1, 1, 2), observer: () };
         let late = HORIZON + 100;
-        ring.model.arrive(0, late, 2);
+        ring.part.arrive(0, late, 2);
         assert!(!run_parts(std::slice::from_mut(&mut ring), STEP, Picoseconds::NEVER).0);
         let of_token = |start: Tick| (0..3).map(move |step| u64::from(start + step * STEP));
-        assert_eq!(ring.model.sum, of_token(0).chain(of_token(late)).sum::<u64>());
-        assert_eq!(ring.model.schedule.epoch, Picoseconds::from(late), "it has moved on");
+        assert_eq!(ring.part.sum, of_token(0).chain(of_token(late)).sum::<u64>());
+        assert_eq!(ring.part.schedule.epoch, Picoseconds::from(late), "it has moved on");
     }
 }

@@ -7,7 +7,7 @@
 //! take the first one counts.
 
 use super::deadlock::Buffer;
-use super::model::Model;
+use super::part::Part;
 use super::ports::{Router, place};
 use super::{Engine, Observer};
 use crate::narrow::narrow;
@@ -39,18 +39,18 @@ impl<O: Observer> Engine<'_, O> {
 
     fn holder(&self, packet: Followed) -> Option<u32> {
         let part = self.context.cut.part_of_terminal(packet.source);
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let own = self.context.in_part(packet.source, part);
-        let adapter = &model.sources.adapters[own as usize];
+        let adapter = &here.sources.adapters[own as usize];
         let channels = self.context.parameters.injection_channels;
         let number = own * channels + u32::from(packet.channel);
         if adapter.is_to_send(packet.sequence) {
-            let waits = model.sources.waits.get(number as usize)?;
+            let waits = here.sources.waits.get(number as usize)?;
             if !waits.is_on() {
                 return None;
             }
-            let vc = model.sources.injections[number as usize].first_waiting();
-            let input_vc = ((adapter.input + u32::from(packet.channel)) << model.ports.size.shift)
+            let vc = here.sources.injections[number as usize].first_waiting();
+            let input_vc = ((adapter.input + u32::from(packet.channel)) << here.ports.size.shift)
                 + u32::from(vc);
             return Some(self.end_of_chain((part, input_vc)));
         }
@@ -61,7 +61,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The input virtual channel in which a packet waits that has been injected.
     fn input_vc_of(&self, packet: Followed, part: usize, first_input: u32) -> Option<Buffer> {
         let id = (packet.source, packet.sequence);
-        let traces = self.parts.iter().filter_map(|part| part.model.trace.as_ref());
+        let traces = self.parts.iter().filter_map(|it| it.part.trace.as_ref());
         let latest = traces.filter_map(|trace| trace.latest(id)).max();
         let (part, input) = match latest {
             None => (part, first_input),
@@ -74,20 +74,20 @@ impl<O: Observer> Engine<'_, O> {
                 (part, input - self.context.cut.first_input(part))
             }
         };
-        let model = &self.parts[part].model;
-        let first = input << model.ports.size.shift;
+        let here = &self.parts[part].part;
+        let first = input << here.ports.size.shift;
         let vcs = first..first + narrow::<u32>(self.context.vc_map.count());
         vcs.map(|input_vc| (part, input_vc)).find(|&input_vc| self.waits_in(input_vc, id))
     }
 
     /// Whether a packet is in a buffer and could go on.
     fn waits_in(&self, (part, input_vc): Buffer, id: (u32, u32)) -> bool {
-        let model = &self.parts[part].model;
-        match &model.flits {
-            Some(flits) => flits.has_packet(model, input_vc, id, model.schedule.tick(self.clock)),
-            None => model.packets_in(input_vc).any(|slot| {
-                let packet = &model.packets.packets[slot as usize];
-                (packet.source, packet.sequence) == id && model.time(packet.ready) <= self.clock
+        let here = &self.parts[part].part;
+        match &here.flits {
+            Some(flits) => flits.has_packet(here, input_vc, id, here.schedule.tick(self.clock)),
+            None => here.packets_in(input_vc).any(|slot| {
+                let packet = &here.packets.packets[slot as usize];
+                (packet.source, packet.sequence) == id && here.time(packet.ready) <= self.clock
             }),
         }
     }
@@ -97,8 +97,8 @@ impl<O: Observer> Engine<'_, O> {
         let mut passed = vec![from];
         loop {
             let at = passed[passed.len() - 1];
-            let model = &self.parts[at.0].model;
-            let next = match &model.flits {
+            let here = &self.parts[at.0].part;
+            let next = match &here.flits {
                 Some(_) => self.next_of_flits(at),
                 None => self.next_of_packets(at),
             };
@@ -118,45 +118,45 @@ impl<O: Observer> Engine<'_, O> {
 
     /// The channel that feeds an input virtual channel.
     pub(super) fn feeder_of(&self, (part, input_vc): Buffer) -> u32 {
-        let (input, _) = place(input_vc, self.parts[part].model.ports.size.shift);
+        let (input, _) = place(input_vc, self.parts[part].part.ports.size.shift);
         self.context.network.channel_of_input[input + self.context.cut.first_input(part) as usize]
     }
 
     /// What the head of a buffer waits for, where packets are granted whole.
     fn next_of_packets(&self, (part, buffer): Buffer) -> Next {
-        let model = &self.parts[part].model;
-        let queue = &model.ports.queues[buffer as usize];
-        let router = model.router_of_buffer(buffer);
-        if model.time(queue.free_at) > self.clock
-            && let Some(output) = model.sending(&router, buffer)
+        let here = &self.parts[part].part;
+        let queue = &here.ports.queues[buffer as usize];
+        let router = here.router_of_buffer(buffer);
+        if here.time(queue.free_at) > self.clock
+            && let Some(output) = here.sending(&router, buffer)
         {
             // Most often a packet stays in its virtual channel.
-            let (_, vc) = place(buffer, model.ports.size.shift);
+            let (_, vc) = place(buffer, here.ports.size.shift);
             return self.next_behind(part, output, vc, 0);
         }
-        if queue.head == NONE || model.time(queue.ask) > self.clock {
+        if queue.head == NONE || here.time(queue.ask) > self.clock {
             // Nothing is in the way there: what is on its way, or its room on the way back, takes its time.
             return Next::Channel(self.feeder_of((part, buffer)));
         }
-        let wish = model.wishes(buffer)[0];
+        let wish = here.wishes(buffer)[0];
         self.next_behind(part, wish.output, wish.vc, wish.need.into())
     }
 
     /// Whether the buffer behind an output keeps what needs so much room there, or the channel itself does.
     fn next_behind(&self, part: usize, output: u32, vc: u8, need: u32) -> Next {
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let channel = self.channel_of_output(part, output);
-        if !model.ports.output(output).needs_room {
+        if !here.ports.output(output).needs_room {
             return Next::Channel(channel);
         }
-        let (far, buffer) = self.far_end(model, output, vc);
-        let there = &self.parts[far].model;
+        let (far, buffer) = self.far_end(here, output, vc);
+        let there = &self.parts[far].part;
         let flits = there.packets_in(buffer).filter_map(|slot| {
             let packet = &there.packets.packets[slot as usize];
             (there.time(packet.ready) <= self.clock).then_some(u32::from(packet.flits))
         });
         let is_full = 2 * flits.sum::<u32>() > self.context.parameters.buffer;
-        if is_full || model.room_now(output, vc, self.clock) < need {
+        if is_full || here.room_now(output, vc, self.clock) < need {
             return Next::Buffer(channel, (far, buffer));
         }
         Next::Channel(channel)
@@ -172,7 +172,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// The output over which the latest packet of a buffer leaves.
     fn sending(&self, router: &Router, buffer: u32) -> Option<u32> {
         let free_at = self.ports.queues[buffer as usize].free_at;

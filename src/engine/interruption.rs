@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::guide::Guide;
-use super::model::Model;
+use super::part::Part;
 use super::{Engine, Observer};
 use crate::narrow::fitted;
 use crate::routing::ForwardingTable;
@@ -125,23 +125,23 @@ impl<'f, O: Observer> Engine<'f, O> {
             Course::Ahead => self.cut_flit_by_flit(interruption),
             _ => Vec::new(),
         };
-        let models = self.parts.iter_mut().map(|part| &mut part.model);
+        let parts = self.parts.iter_mut().map(|it| &mut it.part);
         let next = match course {
             Course::Ahead => {
                 self.under_way_when_it_came = under_way;
-                models.for_each(|model| {
-                    model.lose_flit_by_flit(&cut);
-                    model.fail(interruption);
+                parts.for_each(|part| {
+                    part.lose_flit_by_flit(&cut);
+                    part.fail(interruption);
                 });
                 Course::Failed
             }
             Course::Failed => {
-                models.for_each(|model| model.sources.paused = true);
+                parts.for_each(|part| part.sources.paused = true);
                 Course::Draining(now)
             }
             Course::Draining(_) if under_way > 0 => Course::Draining(now + LOOK),
             Course::Draining(_) => {
-                models.for_each(|model| model.change_tables(interruption, now));
+                parts.for_each(|part| part.change_tables(interruption, now));
                 Course::Over(now)
             }
             Course::Over(_) => course,
@@ -165,7 +165,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 }
 
-impl<'f> Model<'f> {
+impl<'f> Part<'f> {
     /// Channels swallow from now on what is sent to them; what is in failed routers is lost.
     fn fail(&mut self, interruption: &Interruption) {
         if self.flits.is_some() {

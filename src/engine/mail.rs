@@ -9,8 +9,8 @@ use super::credits::Credit;
 use super::flit::{FlitCrossing, PacketCrossing};
 use super::link::Notice;
 use super::message::Arrival;
-use super::model::Model;
 use super::packet::{Origin, Packet, Packets};
+use super::part::Part;
 use super::ports::Entry;
 use super::sink::Delivery;
 use super::tick::{NEVER, Tick};
@@ -105,7 +105,7 @@ impl Packets {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Sends a packet, whose slot it frees, to a router of another part.
     pub(super) fn send_away(&mut self, part: u32, router: u32, input_vc: u32, slot: u32) {
         let PacketCrossing { packet, origin, rest } = self.packets.take_away(slot);

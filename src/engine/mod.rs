@@ -48,7 +48,7 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `frame` | windows, visits, threads, and what a model of routers has to do for them (`RouterModel`); knows no router |
+//! | `frame` | windows, visits, threads, and what a model of routers has to do for them (`SimulatedPart`); knows no router |
 //! | `active` | which routers have something to do |
 //! | `mail`, `rendezvous`, `cut` | parts: what crosses between them, where threads meet, what is in which |
 //! | `model` | all that is in a part |
@@ -90,12 +90,12 @@ mod link;
 mod mail;
 mod memory;
 mod message;
-mod model;
 mod network;
 mod network_context;
 mod observer;
 mod packet;
 mod parameters;
+mod part;
 mod port_block;
 mod ports;
 mod relation;

@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use super::model::Model;
 use super::network_context::{End, NetworkContext};
 use super::packet::{Origin, Packet};
+use super::part::Part;
 use super::ports::{Output, Ports, Queue};
 use super::router::{Blocked, Visit, Walk};
 use super::set::bits;
@@ -249,7 +249,7 @@ impl Packet {
     }
 }
 
-impl<'f> Model<'f> {
+impl<'f> Part<'f> {
     /// The hops that a packet may take which is in an input port of the part, in a virtual channel.
     pub(super) fn hops_of(
         &self,

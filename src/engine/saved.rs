@@ -10,8 +10,8 @@ use super::credits::Credits;
 use super::digest::Digest;
 use super::frame::Schedule;
 use super::interruption::Course;
-use super::model::Model;
 use super::packet::Packets;
+use super::part::Part;
 use super::ports::Ports;
 use super::sink::Sink;
 use super::source::Sources;
@@ -31,7 +31,7 @@ pub struct EngineState<O> {
     parts: Vec<PartState>,
 }
 
-/// A part's state: the fields of [`Model`] that change, in the order of [`Model::state`].
+/// A part's state: the fields of [`Part`] that change, in the order of [`Part::state`].
 type PartState = (
     Schedule,
     Ports,
@@ -65,7 +65,7 @@ impl<O> EngineState<O> {
 /// The simulation's state and what its observer has seen, as [`EngineState`] reads it.
 impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let parts: Vec<_> = self.parts.iter().map(|part| part.model.state()).collect();
+        let parts: Vec<_> = self.parts.iter().map(|it| it.part.state()).collect();
         let course = self.interruption.map(|(_, course)| course);
         let observer = &self.parts[0].observer;
         (self.clock, self.statistics_since, course, self.under_way_when_it_came, observer, parts)
@@ -87,18 +87,18 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
         self.statistics_since = state.statistics_since;
         self.under_way_when_it_came = state.under_way_when_it_came;
         self.parts[0].observer = state.observer;
-        let fits = self.parts.iter_mut().zip(state.parts).all(|(part, it)| part.model.restore(it));
+        let fits = self.parts.iter_mut().zip(state.parts).all(|(it, state)| it.part.restore(state));
         if let Some((interruption, course)) = &mut self.interruption {
             *course = state.course.expect("both or none");
             for part in &mut self.parts {
-                part.model.follow(interruption, *course);
+                part.part.follow(interruption, *course);
             }
         }
         fits
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// What changes while it is simulated, between two runs: the outbox and the mail are empty then.
     fn state(&self) -> impl Serialize + '_ {
         (

@@ -6,10 +6,10 @@ use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::frame::{Part, RouterModel, run_parts};
+use super::frame::{ObservedPart, SimulatedPart, run_parts};
 use super::interruption::Course;
-use super::model::Model;
 use super::network_context::NetworkContext;
+use super::part::Part;
 use super::tick::{END, HORIZON, LONGEST, Tick, tick};
 use super::trace::{Grant, Trace};
 use super::{
@@ -29,7 +29,7 @@ type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
 /// One simulation.
 pub struct Engine<'f, O> {
     pub(super) context: Arc<NetworkContext<'f>>,
-    pub(super) parts: Vec<Part<Model<'f>, O>>,
+    pub(super) parts: Vec<ObservedPart<Part<'f>, O>>,
     /// How long nothing that a router does can reach another.
     window: Tick,
     pub(super) clock: Picoseconds,
@@ -87,8 +87,8 @@ impl<'f, O: Observer> Engine<'f, O> {
         let mut observers: Vec<O> = terminals.iter().skip(1).map(|_| observer.fork()).collect();
         observers.insert(0, observer);
         let workloads = workload.split(&terminals).into_iter().zip(observers);
-        let parts = workloads.enumerate().map(|(number, (workload, observer))| Part {
-            model: Model::new(&context, number, workload, interruption),
+        let parts = workloads.enumerate().map(|(number, (workload, observer))| ObservedPart {
+            part: Part::new(&context, number, workload, interruption),
             observer,
         });
         Self {
@@ -145,7 +145,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.others += others;
         self.gather();
         // What was left may have been a look at an output that nobody asks for any more: time doesn't go back then.
-        let latest = self.parts.iter().map(|part| part.model.latest());
+        let latest = self.parts.iter().map(|it| it.part.latest());
         self.clock = if left { limit } else { latest.fold(self.clock, Picoseconds::max) };
         debug_assert!(self.credits_are_conserved());
         left
@@ -161,11 +161,11 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// The present as a part's tick.
     fn tick(&mut self, part: usize) -> Tick {
-        let model = &mut self.parts[part].model;
-        if self.clock.saturating_sub(model.schedule.epoch) >= Picoseconds::from(HORIZON) {
-            model.rebase(self.clock);
+        let part = &mut self.parts[part].part;
+        if self.clock.saturating_sub(part.schedule.epoch) >= Picoseconds::from(HORIZON) {
+            part.rebase(self.clock);
         }
-        tick(self.clock, model.schedule.epoch)
+        tick(self.clock, part.schedule.epoch)
     }
 
     /// How far the simulation has come: the limit of the latest call, or the time of the last event
@@ -176,13 +176,13 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// The fingerprint of all grants so far.
     pub fn digest(&self) -> Digest {
-        self.parts.iter().fold(Digest::default(), |digest, part| digest.and(part.model.digest))
+        self.parts.iter().fold(Digest::default(), |digest, it| digest.and(it.part.digest))
     }
 
     /// Work done so far.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
-        self.parts.iter().for_each(|part| counters.add(&part.model.counters));
+        self.parts.iter().for_each(|it| counters.add(&it.part.counters));
         counters
     }
 
@@ -193,16 +193,15 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Packets that are in the network or on their way to a sink.
     pub fn packets_under_way(&self) -> usize {
-        self.parts.iter().map(|part| part.model.packets.count).sum()
+        self.parts.iter().map(|it| it.part.packets.count).sum()
     }
 
     /// Messages that are queued at their sources or under way.
     pub fn messages_under_way(&self) -> u64 {
-        let models = self.parts.iter().map(|part| &part.model);
-        let left =
-            |model: &Model<'_>| (model.sources.messages_created, model.sink.messages_completed);
+        let parts = self.parts.iter().map(|it| &it.part);
+        let left = |part: &Part<'_>| (part.sources.messages_created, part.sink.messages_completed);
         let (created, completed) =
-            models.map(left).fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
+            parts.map(left).fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
         created - completed - self.counters().messages_lost
     }
 
@@ -213,7 +212,7 @@ impl<'f, O: Observer> Engine<'f, O> {
                 let router = self.context.fabric.terminal_router(terminal);
                 each(router.map_or_else(Backlog::default, |_| {
                     let own = self.context.in_part(terminal, number);
-                    part.model.sources.adapters[own as usize].queue
+                    part.part.sources.adapters[own as usize].queue
                 }));
             }
         }
@@ -223,13 +222,13 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
         let wanted: HashSet<_, BuildHasherDefault<Mix>> = packets.into_iter().collect();
         for part in &mut self.parts {
-            part.model.trace = Some(Box::new(Trace::of(wanted.clone())));
+            part.part.trace = Some(Box::new(Trace::of(wanted.clone())));
         }
     }
 
     /// The channels between routers that were granted to the packets of [`Self::trace`], in the order of time.
     pub fn traced(&self) -> Vec<Grant> {
-        let traces = self.parts.iter().filter_map(|part| part.model.trace.as_ref());
+        let traces = self.parts.iter().filter_map(|it| it.part.trace.as_ref());
         let mut grants: Vec<_> = traces.flat_map(|trace| &trace.grants).copied().collect();
         grants.sort_unstable();
         let grant = |(time, waited, channel, source, sequence)| Grant {
@@ -243,7 +242,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     fn workloads(&self) -> impl Iterator<Item = &Workload> {
-        self.parts.iter().map(|part| &part.model.workload)
+        self.parts.iter().map(|it| &it.part.workload)
     }
 
     /// The application that is under way, by the parts of the network; empty if it is none.
@@ -273,30 +272,30 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn reset_channels(&mut self) {
         for part in 0..self.parts.len() {
             let now = self.tick(part);
-            self.parts[part].model.reset_statistics(now);
+            self.parts[part].part.reset_statistics(now);
         }
         self.statistics_since = self.clock;
     }
 
     /// The parts and their channels, in the order of the whole network: network and ejection channels, then
     /// injection channels.
-    fn in_order(&self) -> impl Iterator<Item = (&Model<'f>, u32, ChannelKind)> {
+    fn in_order(&self) -> impl Iterator<Item = (&Part<'f>, u32, ChannelKind)> {
         let (parts, context) = (&self.parts, &*self.context);
-        let models = || parts.iter().map(|part| &part.model);
-        let outputs = models().flat_map(|model| {
-            let live = (0..).zip(model.ports.outputs());
+        let parts = || parts.iter().map(|it| &it.part);
+        let outputs = parts().flat_map(|part| {
+            let live = (0..).zip(part.ports.outputs());
             let live = live
                 .filter(|(_, output)| output.kind == ChannelKind::Ejection || output.is_wired());
-            live.map(move |(number, output)| (model, number, output.kind))
+            live.map(move |(number, output)| (part, number, output.kind))
         });
-        let injections = models().flat_map(move |model| {
-            let first = narrow::<u32>(model.ports.outputs);
+        let injections = parts().flat_map(move |part| {
+            let first = narrow::<u32>(part.ports.outputs);
             let channels = context.parameters.injection_channels;
-            let live = context.cut.terminals(model.schedule.part);
+            let live = context.cut.terminals(part.schedule.part);
             let live = live.filter(|&it| context.fabric.terminal_router(it).is_some());
             live.flat_map(move |terminal| {
-                let own = first + context.in_part(terminal, model.schedule.part) * channels;
-                (own..own + channels).map(move |number| (model, number, ChannelKind::Injection))
+                let own = first + context.in_part(terminal, part.schedule.part) * channels;
+                (own..own + channels).map(move |number| (part, number, ChannelKind::Injection))
             })
         });
         outputs.chain(injections)
@@ -331,7 +330,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     fn settle(&mut self) {
         for part in 0..self.parts.len() {
             let now = self.tick(part);
-            self.parts[part].model.settle_stalls(now);
+            self.parts[part].part.settle_stalls(now);
         }
     }
 
@@ -353,30 +352,30 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// For how long a part's channel has carried flits.
-    fn busy(&self, (model, channel, _): (&Model<'f>, u32, ChannelKind)) -> Picoseconds {
-        let outputs = model.ports.outputs;
+    fn busy(&self, (part, channel, _): (&Part<'f>, u32, ChannelKind)) -> Picoseconds {
+        let outputs = part.ports.outputs;
         let (free_at, timing) = match (channel as usize).checked_sub(outputs) {
-            None => (model.output_free_at(channel), model.ports.output(channel).timing),
+            None => (part.output_free_at(channel), part.ports.output(channel).timing),
             Some(injection) => {
                 let channels = self.context.parameters.injection_channels as usize;
-                let adapter = &model.sources.adapters[injection / channels];
-                (model.sources.injections[injection].free_at, adapter.timing)
+                let adapter = &part.sources.adapters[injection / channels];
+                (part.sources.injections[injection].free_at, adapter.timing)
             }
         };
-        let left = model.time(free_at).saturating_sub(self.clock);
-        model.statistics.busy(channel, self.context.timing(timing).flit, left)
+        let left = part.time(free_at).saturating_sub(self.clock);
+        part.statistics.busy(channel, self.context.timing(timing).flit, left)
     }
 
     /// What a part's channel has carried.
-    fn report(&self, channel: (&Model<'f>, u32, ChannelKind)) -> ChannelReport {
-        let (model, number, kind) = channel;
-        let statistics = model.channel_statistics(number);
+    fn report(&self, channel: (&Part<'f>, u32, ChannelKind)) -> ChannelReport {
+        let (part, number, kind) = channel;
+        let statistics = part.channel_statistics(number);
         let time = (self.clock - self.statistics_since).max(Picoseconds(1)).0 as f64;
-        let outputs = narrow::<u32>(model.ports.outputs);
+        let outputs = narrow::<u32>(part.ports.outputs);
         let name = if number < outputs {
-            number + self.context.cut.first_output(model.schedule.part)
+            number + self.context.cut.first_output(part.schedule.part)
         } else {
-            self.context.channel_of_injection(model.schedule.part, number - outputs)
+            self.context.channel_of_injection(part.schedule.part, number - outputs)
         };
         ChannelReport {
             name: self.context.network.channel_name(self.context.fabric, name),
@@ -390,8 +389,8 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Bytes of the engine's arrays before traffic, and per packet under way.
     pub fn memory(&self) -> (usize, usize) {
-        let parts: usize = self.parts.iter().map(|part| part.model.memory()).sum();
-        (parts + self.context.network.memory(), self.parts[0].model.packets.bytes())
+        let parts: usize = self.parts.iter().map(|it| it.part.memory()).sum();
+        (parts + self.context.network.memory(), self.parts[0].part.packets.bytes())
     }
 }
 

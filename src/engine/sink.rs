@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::atomic::Atomic;
 use super::collective::COLLECTIVE;
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
-use super::model::Model;
 use super::packet::Origin;
+use super::part::Part;
 use super::way::Address;
 use super::{CompletedMessage, DeliveredPacket};
 use crate::topology::NONE;
@@ -106,7 +106,7 @@ impl Sink {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Announces a message to the part of its sink; under which number.
     pub(super) fn announce(&mut self, destination: u32, arrival: Arrival) -> u32 {
         let part = self.context.cut.part_of_terminal(destination);

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::guide::Guide;
 use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
-use super::model::Model;
 use super::network_context::NetworkContext;
 use super::parameters::Parameters;
+use super::part::Part;
 use super::ports::{self, Ports};
 use super::tick::{NEVER, NO_TIME, Tick, rebased};
 use crate::narrow::fitted;
@@ -205,7 +205,7 @@ impl Sources {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Asks the workload for a terminal's first messages.
     pub(super) fn begin(&mut self, terminal: u32) {
         let name = self.sources.adapters[terminal as usize].name;

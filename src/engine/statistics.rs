@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::Model;
+use super::part::Part;
 use super::ports::Output;
 use super::router::Visit;
 use super::size::Size;
@@ -129,7 +129,7 @@ impl<S: Size> Visit<'_, '_, S> {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Counts all stalls until `now`; what waits goes on waiting.
     pub(super) fn settle_stalls(&mut self, now: Tick) {
         if self.flits.is_some() {

@@ -5,7 +5,7 @@
 //! window later. So both go to the outbox, and are delivered when some routers have been visited.
 
 use super::credits::Credit;
-use super::model::Model;
+use super::part::Part;
 use super::port_block::least;
 use super::ports::{AWAY, Ports, Queue};
 use super::router::Visit;
@@ -55,7 +55,7 @@ impl Outbox {
     }
 }
 
-impl<'f> Model<'f> {
+impl<'f> Part<'f> {
     /// Simulates a router up to the end of the window. When something happens in it next, or before.
     pub(super) fn visit_router(&mut self, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];

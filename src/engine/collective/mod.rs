@@ -29,8 +29,8 @@ pub(super) use unit::Units;
 
 use super::CompletedMessage;
 use super::message::{Note, Queued, Role};
-use super::model::Model;
 use super::packet::{Origin, Packet};
+use super::part::Part;
 use super::sink::Errand;
 use crate::narrow::narrow;
 use crate::topology::NONE;
@@ -51,7 +51,7 @@ pub(super) fn parts(way: u64) -> (u32, u32) {
     (narrow(way & u64::from(u32::MAX)), narrow(way >> 32))
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// A terminal's message of a collective operation enters its source queue: always that of injection channel 0, so
     /// that the order of operations is kept.
     pub(super) fn create_collective(&mut self, terminal: u32, message: &Message, now: Picoseconds) {

@@ -2,8 +2,8 @@
 
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
-use crate::engine::model::Model;
 use crate::engine::packet::{Origin, Packet};
+use crate::engine::part::Part;
 use crate::engine::ports;
 use crate::engine::set::members;
 use crate::engine::tick::Tick;
@@ -29,7 +29,7 @@ pub(in crate::engine) struct PacketCrossing {
     pub rest: [u64; MOST_WORDS],
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Takes what another part has sent.
     pub(in crate::engine) fn read_flits(
         &mut self,

@@ -9,7 +9,7 @@ use super::output_vc::OutputVc;
 use super::queue::{Queue, Stage};
 use crate::engine::adaptive::Choosers;
 use crate::engine::deadlock::{Buffer, Waiting};
-use crate::engine::model::Model;
+use crate::engine::part::Part;
 use crate::engine::ports::{AWAY, Output, Router, place};
 use crate::engine::set::bits;
 use crate::engine::tick::Tick;
@@ -35,13 +35,13 @@ impl Flits {
     /// Whether an input virtual channel of a part has flits of a packet that are there.
     pub(in crate::engine) fn has_packet(
         &self,
-        model: &Model<'_>,
+        here: &Part<'_>,
         input_vc: u32,
         id: (u32, u32),
         now: Tick,
     ) -> bool {
         let slot = |slot: u32| (slot != NONE).then_some(slot);
-        let packets = &model.packets.packets;
+        let packets = &here.packets.packets;
         self.filled(0, input_vc).any(|(_, queue)| {
             let state = &self.state.queues[queue as usize];
             let mut behind =
@@ -57,7 +57,7 @@ impl Flits {
     }
 
     /// The virtual channels of a router's outputs for which the packet of a queue of an input virtual channel asks: output, virtual channel, and the room that it needs.
-    fn wishes(&self, model: &Model<'_>, input_vc: u32, queue: &Queue) -> Vec<(u32, u8, u32)> {
+    fn wishes(&self, here: &Part<'_>, input_vc: u32, queue: &Queue) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.stage == Stage::Sending {
             return vec![(output, queue.vc, 1)];
@@ -66,12 +66,12 @@ impl Flits {
             let vcs = bits(queue.vcs);
             return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
         }
-        if let Some(related) = model.choosers.as_ref().and_then(Choosers::related) {
-            let hops = model.hops_of(related, place(input_vc, self.rules.shift), queue.slot).iter();
-            let need = |hop| model.context.need_by(hop, queue.need, queue.left).into();
+        if let Some(related) = here.choosers.as_ref().and_then(Choosers::related) {
+            let hops = here.hops_of(related, place(input_vc, self.rules.shift), queue.slot).iter();
+            let need = |hop| here.context.need_by(hop, queue.need, queue.left).into();
             return hops.map(|hop| (u32::from(hop.port), hop.lane, need(hop))).collect();
         }
-        let adaptive = model.context.channels.adaptive;
+        let adaptive = here.context.channels.adaptive;
         let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
         // What its escape needs at most: a cycle that is found with less is none.
         let least = u32::from(queue.left);
@@ -79,7 +79,7 @@ impl Flits {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// The router in which a part's input virtual channel is, and its number.
     pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &Router) {
         let input = input_vc >> self.ports.size.shift;
@@ -90,7 +90,7 @@ impl Model<'_> {
 
 impl<O: Observer> Engine<'_, O> {
     fn flits(&self, part: usize) -> &Flits {
-        self.parts[part].model.flits.as_ref().expect("links are shared flit by flit")
+        self.parts[part].part.flits.as_ref().expect("links are shared flit by flit")
     }
 
     /// The queues one of which has to move before this one can; none if it may yet move without.
@@ -99,27 +99,27 @@ impl<O: Observer> Engine<'_, O> {
         flits: &Flits,
         (part, queue): Buffer,
     ) -> Vec<Buffer> {
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let state = &flits.state.queues[queue as usize];
         let input_vc = queue / flits.rules.outputs;
         let has_flit = !state.flits.is_empty();
-        let front = || model.time(state.flits.front(&flits.state.times));
+        let front = || here.time(state.flits.front(&flits.state.times));
         match state.stage {
             Stage::Idle | Stage::Undecided => Vec::new(),
             Stage::New if self.context.parameters.switching != Switching::StoreAndForward => {
                 Vec::new()
             }
             Stage::New => {
-                let flits_of_it = model.packets.packets[state.head as usize].flits;
+                let flits_of_it = here.packets.packets[state.head as usize].flits;
                 let all_there = state.flits.len() >= u32::from(flits_of_it);
                 if all_there { Vec::new() } else { self.upstream(flits, part, input_vc) }
             }
             Stage::Sending if !has_flit => self.upstream(flits, part, input_vc),
             Stage::Sending if front() > self.clock => Vec::new(),
             Stage::Asking | Stage::Sending => {
-                let router = model.router_of_input_vc(input_vc);
+                let router = here.router_of_input_vc(input_vc);
                 let mut waits = Vec::new();
-                for (output, vc, need) in flits.wishes(model, input_vc, state) {
+                for (output, vc, need) in flits.wishes(here, input_vc, state) {
                     match self.blocked(part, router, (output, vc, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
@@ -137,23 +137,23 @@ impl<O: Observer> Engine<'_, O> {
         &self,
         (part, input_vc): Buffer,
     ) -> Option<(u32, Option<Buffer>)> {
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let flits = self.flits(part);
-        let now = model.schedule.tick(self.clock);
+        let now = here.schedule.tick(self.clock);
         let outputs = flits.rules.outputs;
         let (_, queue) = flits.filled(part, input_vc).find(|&(_, queue)| {
             let state = &flits.state.queues[queue as usize];
             state.flits.front(&flits.state.times) <= now
                 && matches!(state.stage, Stage::Asking | Stage::Sending)
         })?;
-        let (_, router) = model.router_of_input_vc(input_vc);
+        let (_, router) = here.router_of_input_vc(input_vc);
         let state = &flits.state.queues[queue as usize];
-        let &(output, vc, need) = flits.wishes(model, input_vc, state).first()?;
+        let &(output, vc, need) = flits.wishes(here, input_vc, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
         let exit = router.first_output + output;
         let place = flits.state.outputs[exit as usize].vcs + u32::from(vc);
         let held: &OutputVc = &flits.state.vcs[place as usize];
-        let port = model.ports.output(exit);
+        let port = here.ports.output(exit);
         let far = || self.far(port, vc);
         let waiting =
             |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
@@ -178,7 +178,7 @@ impl<O: Observer> Engine<'_, O> {
         (output, vc, need): (u32, u8, u32),
         queue: u32,
     ) -> Option<Vec<Buffer>> {
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let flits = self.flits(part);
         let first = (router.first_input << flits.rules.shift) * flits.rules.outputs;
         let exit = router.first_output + output;
@@ -187,7 +187,7 @@ impl<O: Observer> Engine<'_, O> {
         if held.holder != NONE && first + held.holder != queue {
             return Some(vec![(part, first + held.holder)]);
         }
-        let port = model.ports.output(exit);
+        let port = here.ports.output(exit);
         let takes_room = if held.holder == NONE {
             port.needs_room
         } else {
@@ -205,7 +205,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The queues with flits at the far end of an output's virtual channel.
     fn far(&self, port: &Output, vc: u8) -> impl Iterator<Item = Buffer> {
         let part = port.far_part as usize;
-        let far = &self.parts[part].model.ports;
+        let far = &self.parts[part].part.ports;
         let router = &far.routers[port.far_router as usize];
         let input_vc = far.queue(router, u32::from(port.far_input_vc) + u32::from(vc));
         self.flits(part).filled(part, narrow::<u32>(input_vc))
@@ -213,9 +213,9 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Who has the flits that a queue waits for which are not on their way.
     fn upstream(&self, flits: &Flits, part: usize, input_vc: u32) -> Vec<Buffer> {
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let (input, vc) = place(input_vc, flits.rules.shift);
-        let entry = model.ports.input(narrow::<u32>(input));
+        let entry = here.ports.input(narrow::<u32>(input));
         if entry.injects {
             let room = flits.state.vcs[entry.feeder as usize + usize::from(vc)].due();
             return if room > 0 { Vec::new() } else { flits.filled(part, input_vc).collect() };
@@ -223,11 +223,11 @@ impl<O: Observer> Engine<'_, O> {
         let (from, room) = if entry.feeder & AWAY == 0 {
             (part, entry.feeder)
         } else {
-            let entry = model.ports.entries[(entry.feeder & !AWAY) as usize];
+            let entry = here.ports.entries[(entry.feeder & !AWAY) as usize];
             (entry.part as usize, entry.room)
         };
         let place = room + u32::from(vc);
-        let sender = &self.parts[from].model;
+        let sender = &self.parts[from].part;
         let holder = self.flits(from).state.vcs[place as usize].holder;
         let (number, _) = sender.ports.senders[place as usize / self.context.vc_map.count()];
         let router = &sender.ports.routers[number as usize];
@@ -238,13 +238,13 @@ impl<O: Observer> Engine<'_, O> {
 
     /// What is told of a queue in a cycle.
     pub(in crate::engine) fn flits_waiting(&self, flits: &Flits, (part, queue): Buffer) -> Waiting {
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let state = &flits.state.queues[queue as usize];
         let input_vc = queue / flits.rules.outputs;
-        let (_, router) = model.router_of_input_vc(input_vc);
+        let (_, router) = here.router_of_input_vc(input_vc);
         let (output, vc, need) = match state.stage {
             Stage::New => (0, 0, 0),
-            _ => flits.wishes(model, input_vc, state)[0],
+            _ => flits.wishes(here, input_vc, state)[0],
         };
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
@@ -253,7 +253,7 @@ impl<O: Observer> Engine<'_, O> {
         let free = if is_held { 0 } else { held.due() };
         let (source, sequence) = match state.stage {
             Stage::New => {
-                let packet = &model.packets.packets[state.head as usize];
+                let packet = &here.packets.packets[state.head as usize];
                 (packet.source, packet.sequence)
             }
             _ => (state.source, state.sequence),
@@ -265,11 +265,11 @@ impl<O: Observer> Engine<'_, O> {
     /// The terminal that a packet is bound for, wherever its header is.
     fn destination_of(&self, source: u32, sequence: u32) -> u32 {
         for (part, it) in self.parts.iter().enumerate() {
-            let model = &it.model;
+            let here = &it.part;
             let flits = self.flits(part);
             for (queue, state) in (0..).zip(&flits.state.queues) {
                 let slot = |slot: u32| (slot != NONE).then_some(slot);
-                let packets = &model.packets.packets;
+                let packets = &here.packets.packets;
                 let behind =
                     std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
                 let is_it = |&at: &u32| {
@@ -282,7 +282,7 @@ impl<O: Observer> Engine<'_, O> {
                     let input = input_vc >> flits.rules.shift;
                     let input = input + self.context.cut.first_input(part);
                     let router = self.context.network.router_of_input[input as usize];
-                    return model.destination(router, found);
+                    return here.destination(router, found);
                 }
             }
         }
@@ -293,22 +293,22 @@ impl<O: Observer> Engine<'_, O> {
     pub(in crate::engine) fn flit_credits_are_conserved(&self) -> bool {
         let parameters = &self.context.parameters;
         (0..self.parts.len()).all(|part| {
-            let model = &self.parts[part].model;
+            let here = &self.parts[part].part;
             let flits = self.flits(part);
             let held =
                 |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
             let vcs = narrow::<u8>(self.context.vc_map.count());
-            let outputs = (0..).zip(model.ports.outputs()).filter(|(_, port)| port.needs_room);
+            let outputs = (0..).zip(here.ports.outputs()).filter(|(_, port)| port.needs_room);
             let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
             let mut injections = (0..narrow::<u32>(flits.state.inputs.len()))
-                .filter(|&input| model.ports.input(input).injects)
+                .filter(|&input| here.ports.input(input).injects)
                 .flat_map(|input| (0..vcs).map(move |vc| (input, vc)));
             network.all(|((output, port), vc): ((usize, &Output), u8)| {
                 let place = flits.state.outputs[output].vcs as usize + usize::from(vc);
                 let flits: u32 = self.far(port, vc).map(held).sum();
                 flits + flits_due(self.flits(part), place) == parameters.buffer
             }) && injections.all(|(input, vc)| {
-                let place = model.ports.input(input).feeder as usize + usize::from(vc);
+                let place = here.ports.input(input).feeder as usize + usize::from(vc);
                 let input_vc = (input << flits.rules.shift) + u32::from(vc);
                 let there: u32 = flits.filled(part, input_vc).map(held).sum();
                 there + flits_due(flits, place) == parameters.injection_buffer

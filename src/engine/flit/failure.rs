@@ -8,7 +8,7 @@ use super::Flits;
 use super::contest::Contender;
 use super::queue::Stage;
 use crate::engine::interruption::Interruption;
-use crate::engine::model::Model;
+use crate::engine::part::Part;
 use crate::engine::tick::NEVER;
 use crate::engine::{ChannelKind, Engine, Observer};
 use crate::narrow::narrow;
@@ -24,14 +24,14 @@ impl<O: Observer> Engine<'_, O> {
     pub(in crate::engine) fn cut_flit_by_flit(&self, interruption: &Interruption) -> Vec<Name> {
         let mut cut = Vec::new();
         for part in &self.parts {
-            let model = &part.model;
-            let first = self.context.cut.first_router(model.schedule.part);
-            for (name, router) in (first..).zip(&model.ports.routers) {
+            let here = &part.part;
+            let first = self.context.cut.first_router(here.schedule.part);
+            for (name, router) in (first..).zip(&here.ports.routers) {
                 for (port, channel) in (0..).zip(self.context.fabric.outputs(name)) {
-                    let output = model.ports.output(router.first_output + port);
+                    let output = here.ports.output(router.first_output + port);
                     let fails = interruption.failed_channels[channel as usize];
                     if fails && output.kind == ChannelKind::Network && output.is_wired() {
-                        let far = &self.parts[output.far_part as usize].model;
+                        let far = &self.parts[output.far_part as usize].part;
                         let router = &far.ports.routers[output.far_router as usize];
                         let input_vc = far.ports.queue(router, output.far_input_vc.into());
                         far.cut_on_the_way_to(narrow::<u32>(input_vc), interruption.at, &mut cut);
@@ -44,7 +44,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// The packets of which flits are yet to come to the queues of an input port, given by the input virtual channel of its lowest virtual channel,
     /// after a time.
     fn cut_on_the_way_to(&self, input_vc: u32, at: Picoseconds, cut: &mut Vec<Name>) {

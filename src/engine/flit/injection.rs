@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Flits, first_from};
 use crate::engine::Switching;
-use crate::engine::model::Model;
+use crate::engine::part::Part;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
@@ -33,8 +33,8 @@ impl Default for SourceVc {
 
 impl Flits {
     /// The virtual channels that a packet may take which is injected from a source queue, and the room that it needs there.
-    fn injected_into(&self, model: &Model<'_>, queue: u8, flits: u16) -> (u16, u32) {
-        let context = &*model.context;
+    fn injected_into(&self, here: &Part<'_>, queue: u8, flits: u16) -> (u16, u32) {
+        let context = &*here.context;
         let vcs = match context.routes {
             Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue).all,
             Routes::Adaptive(_)
@@ -50,7 +50,7 @@ impl Flits {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Sends the next flit through a free injection channel, or several if nothing else can come between them; says
     /// when the channel is looked at again.
     pub(in crate::engine) fn inject_flits(&mut self, number: u32, terminal: u32, now: Tick) {

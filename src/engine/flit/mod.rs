@@ -1,6 +1,6 @@
 //! The second model of routers: links are shared flit by flit (docs/model.md, "Links shared flit by flit").
 //!
-//! Terminals, packets, ways and the frame are those of the first model ([`Model`](super::model::Model)); what it has
+//! Terminals, packets, ways and the frame are those of the first model ([`Part`](super::part::Model)); what it has
 //! besides is here. A flit is nothing but the time at which it is there: those of a queue follow each other in a ring of
 //! times, and which packet they belong to follows from the packets' order. A credit is likewise the time at which it is
 //! back.

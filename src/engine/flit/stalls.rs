@@ -9,7 +9,7 @@ use super::contest::{Claim, Contender};
 use super::queue::{Queue, Stage};
 use super::visit::FlitVisit;
 use super::{Flits, State};
-use crate::engine::model::Model;
+use crate::engine::part::Part;
 use crate::engine::set::{bits, members};
 use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::engine::way::Address;
@@ -99,7 +99,7 @@ impl Flits {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Counts stalls until `now`; what waits goes on waiting.
     pub(in crate::engine) fn count_flit_stalls(&mut self, now: Tick) {
         let Some(mut flits) = self.flits.take() else { return };

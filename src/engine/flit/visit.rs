@@ -8,9 +8,9 @@ use crate::engine::active::Active;
 use crate::engine::adaptive::Choosers;
 use crate::engine::guide::Guide;
 use crate::engine::mail::Mail;
-use crate::engine::model::Model;
 use crate::engine::network_context::NetworkContext;
 use crate::engine::packet::Packets;
+use crate::engine::part::Part;
 use crate::engine::port_block::BLOCK_PORTS;
 use crate::engine::ports::{self, Ports, Router};
 use crate::engine::set::bits;
@@ -61,7 +61,7 @@ pub(super) struct FlitVisit<'a, 'f> {
     pub latest: &'a mut Picoseconds,
 }
 
-impl<'f> Model<'f> {
+impl<'f> Part<'f> {
     /// When something happens in a router next, or before.
     #[inline]
     pub(in crate::engine) fn flits_due(&self, flits: &Flits, number: u32) -> Tick {
@@ -130,7 +130,7 @@ impl Rules {
 }
 
 impl FlitVisit<'_, '_> {
-    /// See [`Model::run_flits`]. Whether stalls are counted is known to the compiler.
+    /// See [`Part::run_flits`]. Whether stalls are counted is known to the compiler.
     fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
         self.until = until;
         let mut last = None;

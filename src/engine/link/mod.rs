@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 pub use errors::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
 pub use passage::Passage;
 
-use super::model::Model;
 use super::network_context::NetworkContext;
+use super::part::Part;
 use super::ports::Ports;
 use super::tick::{NEVER, Tick, rebased};
 use crate::narrow::narrow;
@@ -130,7 +130,7 @@ impl Links {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Flits of an output's virtual channel that hold room at its far end without being in the buffer there: they are to be sent again, or
     /// wait beside it.
     pub(super) fn flits_kept(&self, output: u32, vc: u8) -> u32 {

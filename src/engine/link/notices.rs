@@ -2,7 +2,7 @@
 
 use super::replay::Verdict;
 use super::{Links, State};
-use crate::engine::model::Model;
+use crate::engine::part::Part;
 use crate::engine::tick::Tick;
 
 /// What is to be known at a router.
@@ -51,7 +51,7 @@ impl Links {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Delivers what visits have to say to other routers.
     pub(in crate::engine) fn send_notices(&mut self) {
         let Some(links) = &mut self.links else { return };

@@ -4,8 +4,8 @@ use super::{Adapter, SourceQueue};
 use crate::engine::collective::COLLECTIVE;
 use crate::engine::guide::{self, Guide};
 use crate::engine::message::{Arrival, Note, Queued, Role};
-use crate::engine::model::Model;
 use crate::engine::packet::{Origin, Packet};
+use crate::engine::part::Part;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::way::{Address, MOST_WORDS, Way};
 use crate::narrow::fitted;
@@ -20,7 +20,7 @@ pub(in crate::engine) struct NewPacket {
     pub departs: Option<u64>,
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Sends the first packet that has room through an injection channel, if that is free, and says when the channel
     /// is looked at again.
     #[inline]

@@ -6,7 +6,7 @@ use super::adaptive::Choosers;
 use super::collective::Units;
 use super::credits::Credits;
 use super::flit::Flits;
-use super::frame::{RouterModel, Schedule};
+use super::frame::{Schedule, SimulatedPart};
 use super::guide::Guide;
 use super::link::Links;
 use super::mail::Mail;
@@ -31,7 +31,7 @@ use crate::units::Picoseconds;
 const NEAR_MEMORY: usize = 2 << 20;
 
 /// All that is in a part. Routers, terminals, channels and buffers have the part's own numbers.
-pub(super) struct Model<'f> {
+pub(super) struct Part<'f> {
     pub context: Arc<NetworkContext<'f>>,
     pub schedule: Schedule,
     /// What packets' addresses are looked up in, if their ways follow from these.
@@ -67,7 +67,7 @@ pub(super) struct Model<'f> {
     pub latest: Picoseconds,
 }
 
-impl<'f> Model<'f> {
+impl<'f> Part<'f> {
     /// An empty part at time 0.
     pub(super) fn new(
         context: &Arc<NetworkContext<'f>>,
@@ -98,7 +98,7 @@ impl<'f> Model<'f> {
             rooms = ports.rooms(context);
         }
         let hosts_answer = workload.wants_receipts() || workload.kinds().1;
-        let mut model = Self {
+        let mut part = Self {
             outbox: Outbox::default(),
             hosts_answer,
             schedule: Schedule::new(part, routers),
@@ -128,10 +128,10 @@ impl<'f> Model<'f> {
             latest: Picoseconds::ZERO,
             is_large: false,
         };
-        for terminal in 0..fitted!(model.sources.adapters.len(), u32) {
-            model.begin(terminal);
+        for terminal in 0..fitted!(part.sources.adapters.len(), u32) {
+            part.begin(terminal);
         }
-        model
+        part
     }
 
     /// The time of a tick.
@@ -167,7 +167,7 @@ impl<'f> Model<'f> {
     }
 }
 
-impl RouterModel for Model<'_> {
+impl SimulatedPart for Part<'_> {
     type Mail = Mail;
 
     #[inline]

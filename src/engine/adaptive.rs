@@ -18,7 +18,7 @@ use super::part::Part;
 use super::port_block::BLOCK_PORTS;
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::relation::{Related, Views};
-use super::router::{Visit, Walk};
+use super::router::{RouterView, Walk};
 use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
@@ -185,7 +185,7 @@ impl Part<'_> {
     }
 }
 
-impl<'f, S: Size> Visit<'_, 'f, S> {
+impl<'f, S: Size> RouterView<'_, 'f, S> {
     #[inline]
     fn choosers(&mut self) -> &mut Choosers<'f> {
         self.choosers.as_mut().expect("packets choose their ways")

@@ -10,7 +10,7 @@ use super::network_context::{End, NetworkContext};
 use super::packet::{Origin, Packet};
 use super::part::Part;
 use super::ports::{Output, Ports, Queue};
-use super::router::{Blocked, Visit, Walk};
+use super::router::{Blocked, RouterView, Walk};
 use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
@@ -280,7 +280,7 @@ impl<'f> Part<'f> {
     }
 }
 
-impl<'f, S: Size> Visit<'_, 'f, S> {
+impl<'f, S: Size> RouterView<'_, 'f, S> {
     fn related(&self) -> &Related<'f> {
         let choosers = self.choosers.as_deref().expect("packets choose their ways");
         choosers.related().expect("by a relation")

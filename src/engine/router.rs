@@ -16,12 +16,12 @@ use super::network_context::NetworkContext;
 use super::packet::Packets;
 use super::port_block::{BLOCK_PORTS, least};
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
+use super::router_view::{Outbox, Returned, Sent};
 use super::sink::Delivery;
 use super::size::Size;
 use super::statistics::Statistics;
 use super::tick::{NEVER, Tick};
 use super::trace::{Trace, note};
-use super::visit::{Outbox, Returned, Sent};
 use super::walk::{Stretch, between, cyclic, drawn, steps};
 use super::way::Way;
 use super::{Arbitration, Counters, Digest, Interruption, Stall};
@@ -31,7 +31,7 @@ use crate::units::Picoseconds;
 
 /// A router in hand: its own state, and what the routers of its part share. Outputs, input ports, and input virtual channels of an
 /// input port and a virtual channel have numbers of the router's own.
-pub(super) struct Visit<'a, 'f, S: Size> {
+pub(super) struct RouterView<'a, 'f, S: Size> {
     pub size: S,
     pub router: &'a mut Router,
     pub blocks: &'a mut S::PortBlocks,
@@ -97,7 +97,7 @@ impl Blocked {
     }
 }
 
-impl<'f, S: Size> Visit<'_, 'f, S> {
+impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Simulates the router's outputs before `until`, or until it has something for its terminals that can't wait.
     /// When an output is looked at next.
     pub(super) fn run<const COLLECTIVE: bool>(&mut self, until: Tick) -> Tick {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::Part;
 use super::ports::Output;
-use super::router::Visit;
+use super::router::RouterView;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
 use crate::narrow::fitted;
@@ -91,7 +91,7 @@ impl Statistics {
     }
 }
 
-impl<S: Size> Visit<'_, '_, S> {
+impl<S: Size> RouterView<'_, '_, S> {
     /// Counts the time for which packets have waited for an output until `now`.
     #[inline(always)]
     pub(super) fn end_stall(&mut self, output: usize, now: Tick) {
@@ -136,7 +136,7 @@ impl Part<'_> {
             return self.count_flit_stalls(now);
         }
         for number in 0..fitted!(self.ports.routers.len(), u32) {
-            self.hold(number, self.ports.size).settle_stalls(now);
+            self.borrow_router(number, self.ports.size).settle_stalls(now);
         }
     }
 

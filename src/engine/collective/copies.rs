@@ -4,16 +4,16 @@ use super::unit::trees;
 use crate::engine::Stall;
 use crate::engine::network::ChannelKind;
 use crate::engine::ports::Output;
-use crate::engine::router::{Blocked, Visit};
+use crate::engine::router::{Blocked, RouterView};
+use crate::engine::router_view::Sent;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick};
 use crate::engine::trace::note;
-use crate::engine::visit::Sent;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-impl<'f, S: Size> Visit<'_, 'f, S> {
+impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Whether an input virtual channel holds packets of collective operations.
     #[inline]
     pub(in crate::engine) fn is_collective(&self, input_vc: u32) -> bool {

@@ -12,10 +12,10 @@ use crate::engine::credits::Credit;
 use crate::engine::network_context::NetworkContext;
 use crate::engine::packet::{Origin, Packet, last_start};
 use crate::engine::ports::{Input, Queue};
-use crate::engine::router::Visit;
+use crate::engine::router::RouterView;
+use crate::engine::router_view::Returned;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick, rebased};
-use crate::engine::visit::Returned;
 use crate::engine::way::Way;
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -157,7 +157,7 @@ impl Units {
     }
 }
 
-impl<'f, S: Size> Visit<'_, 'f, S> {
+impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// A packet of a collective operation has become the head of a buffer, or of one of the unit's queues.
     pub(in crate::engine) fn head_of_collective(&mut self, input_vc: u32) {
         let trees = trees(self.context);

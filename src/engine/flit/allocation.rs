@@ -3,7 +3,7 @@
 
 use super::contest::Claim;
 use super::queue::{Queue, Stage};
-use super::visit::{FlitVisit, MASKED};
+use super::router_view::{FlitRouterView, MASKED};
 use super::{Input, Output, first_from, turn};
 use crate::engine::Arbitration;
 use crate::engine::set::bits;
@@ -108,7 +108,7 @@ fn shared_outputs(askers: &[Asker]) -> u64 {
     shared
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// Gives virtual channels to packets.
     #[inline]
     pub(super) fn allocate_vcs(&mut self, now: Tick) {

@@ -5,15 +5,15 @@
 use super::State;
 use super::allocation::pass_turn;
 use super::contest::Contender;
+use super::router_view::{FlitRouterView, MASKED};
 use super::sending::give_back;
-use super::visit::{FlitVisit, MASKED};
 use crate::engine::Arbitration;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// Leaves a contender alone whose next flit can win at `next` and that shares no port; flits take so long through the
     /// crossbar.
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Flits and credits that come to a router from others.
 
 use super::queue::{Queue, Stage};
-use super::visit::FlitVisit;
+use super::router_view::FlitRouterView;
 use crate::engine::packet::{Origin, Packet};
 use crate::engine::part::Part;
 use crate::engine::ports;
@@ -45,7 +45,12 @@ impl Part<'_> {
             }
             let first = self.ports.routers[router as usize].first_input << flits_here.rules.shift;
             let input_vc = first + input_vc;
-            self.hold_flits(&mut flits_here, router).join(router, input_vc, &[time], header);
+            self.borrow_flit_router(&mut flits_here, router).join(
+                router,
+                input_vc,
+                &[time],
+                header,
+            );
         }
         self.flits = Some(flits_here);
     }
@@ -56,13 +61,13 @@ impl Part<'_> {
         let state = &mut flits.state;
         if state.vcs[place as usize].give_back(time, &mut state.times) {
             let (number, _) = self.ports.senders[place as usize / self.context.vc_map.count()];
-            self.hold_flits(&mut flits, number).wake_sender(place, time);
+            self.borrow_flit_router(&mut flits, number).wake_sender(place, time);
         }
         self.flits = Some(flits);
     }
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// Flits of a packet are on their way to a router of this part, not before the end of a visit of it; the first is the
     /// header if the packet is given. The input virtual channel's number is the part's.
     #[inline]

@@ -1,7 +1,7 @@
 //! Which virtual channels a packet may take, and which of them are open to it.
 
 use super::queue::{Queue, Stage};
-use super::visit::FlitVisit;
+use super::router_view::FlitRouterView;
 use crate::engine::adaptive::{Step, decide, step};
 use crate::engine::guide::Guide;
 use crate::engine::ports::Output;
@@ -13,7 +13,7 @@ use crate::narrow::fitted;
 use crate::prefetch::prefetch;
 use crate::units::Picoseconds;
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// A packet is the first of its queue: finds out when it asks, and for what.
     pub(super) fn meet(&mut self, queue: usize, now: Tick) {
         let state = self.first_queue + queue;

@@ -7,8 +7,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::queue::Queue;
+use super::router_view::FlitRouterView;
 use super::sending::leaves;
-use super::visit::FlitVisit;
 use super::{Rules, State};
 use crate::engine::Digest;
 use crate::engine::ports::Router;
@@ -162,7 +162,7 @@ impl State {
     }
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// The next instant at which flits ask for the switch, and whose: a bit each of the router's first 64 contenders.
     #[inline(always)]
     pub(super) fn next_contest(&self) -> (Tick, u64) {

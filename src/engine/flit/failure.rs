@@ -125,17 +125,17 @@ impl Part<'_> {
     pub(in crate::engine) fn swallow_flits(&mut self, number: u32, output: u32, time: Picoseconds) {
         let time = self.schedule.tick(time);
         let Some(mut flits) = self.flits.take() else { return };
-        let mut visit = self.hold_flits(&mut flits, number);
-        for place in visit.contenders() {
-            let Contender { exit, has_header, .. } = visit.state.contenders[place];
-            if exit == visit.router.first_output + output && has_header {
-                let own = &mut visit.state.contenders[place];
+        let mut view = self.borrow_flit_router(&mut flits, number);
+        for place in view.contenders() {
+            let Contender { exit, has_header, .. } = view.state.contenders[place];
+            if exit == view.router.first_output + output && has_header {
+                let own = &mut view.state.contenders[place];
                 (own.has_header, own.needs_room, own.leaves) = (false, false, true);
                 own.again = own.again.max(time);
-                visit.state.set_next(place);
+                view.state.set_next(place);
             }
         }
-        visit.wake_askers(output as usize, time);
+        view.wake_askers(output as usize, time);
         let next = self.flits_due(&flits, number);
         if next != NEVER {
             self.schedule.active.lower(number, next);

@@ -159,7 +159,12 @@ impl Part<'_> {
                 break;
             }
         }
-        self.hold_flits(flits, adapter.router).join(adapter.router, input_vc, &arrivals, header);
+        self.borrow_flit_router(flits, adapter.router).join(
+            adapter.router,
+            input_vc,
+            &arrivals,
+            header,
+        );
         self.statistics.sent(in_part, vc, fitted!(arrivals.len(), u16));
         arrivals.clear();
         flits.scratch.arrivals = arrivals;

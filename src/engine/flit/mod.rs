@@ -48,10 +48,10 @@ mod output_vc;
 mod priority;
 mod queue;
 mod relation;
+mod router_view;
 mod sending;
 mod stalls;
 mod times;
-mod visit;
 
 pub(super) use arrivals::{FlitCrossing, PacketCrossing};
 

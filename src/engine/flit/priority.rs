@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::allocation::Want;
 use super::contest::Contender;
+use super::router_view::FlitRouterView;
 use super::turn;
-use super::visit::FlitVisit;
 use crate::engine::parameters::FlitSharing;
 use crate::narrow::fitted;
 
@@ -34,7 +34,7 @@ impl Priority {
     }
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// Whether the virtual channel of one flit comes before that of another at their output by weights.
     #[inline(never)]
     pub(super) fn has_turn(&self, one: &Want, other: &Want) -> bool {

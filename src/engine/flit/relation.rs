@@ -1,13 +1,13 @@
 //! Packets that choose among the hops of a routing relation, where links are shared flit by flit.
 
 use super::queue::{Queue, Stage};
-use super::visit::FlitVisit;
+use super::router_view::FlitRouterView;
 use crate::engine::relation::{BY_RELATION, Related, from_place};
 use crate::engine::tick::Tick;
 use crate::engine::way::Address;
 use crate::routing::relation::Hop;
 
-impl<'f> FlitVisit<'_, 'f> {
+impl<'f> FlitRouterView<'_, 'f> {
     /// The relation by which packets choose, if they do.
     #[inline]
     pub(super) fn related(&self) -> Option<&Related<'f>> {

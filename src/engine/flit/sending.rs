@@ -5,8 +5,8 @@ use super::arrivals::FlitCrossing;
 use super::contest::{Claim, Contender};
 use super::output_vc::OutputVc;
 use super::queue::{Queue, Stage};
+use super::router_view::{FlitRouterView, MASKED};
 use super::times::Times;
-use super::visit::{FlitVisit, MASKED};
 use super::{Output, State};
 use crate::engine::credits::Credit;
 use crate::engine::network_context::Timing;
@@ -53,7 +53,7 @@ impl Pace {
     }
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// Lets the next flits of contenders ask for the switch that are due at `now`, a bit each of the first [`MASKED`].
     #[inline(always)]
     pub(super) fn send(&mut self, due: u64, now: Tick) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contest::{Claim, Contender};
 use super::queue::{Queue, Stage};
-use super::visit::FlitVisit;
+use super::router_view::FlitRouterView;
 use super::{Flits, State};
 use crate::engine::part::Part;
 use crate::engine::set::{bits, members};
@@ -105,14 +105,14 @@ impl Part<'_> {
         let Some(mut flits) = self.flits.take() else { return };
         if flits.counts_stalls() {
             for number in 0..fitted!(self.ports.routers.len(), u32) {
-                self.hold_flits(&mut flits, number).count_stalls(now);
+                self.borrow_flit_router(&mut flits, number).count_stalls(now);
             }
         }
         self.flits = Some(flits);
     }
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// Counts the time for which packets have waited for the router's outputs until `now`, when nothing has happened
     /// yet of what happens then.
     #[cold]

@@ -3,13 +3,13 @@
 use crate::engine::credits::Credit;
 use crate::engine::packet::Packet;
 use crate::engine::ports::{Input, Queue};
-use crate::engine::router::Visit;
+use crate::engine::router::RouterView;
+use crate::engine::router_view::Returned;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::visit::Returned;
 use crate::topology::NONE;
 
-impl<S: Size> Visit<'_, '_, S> {
+impl<S: Size> RouterView<'_, '_, S> {
     /// Whether a bad copy that is the head of a buffer asks for an output before it leaves.
     pub(in crate::engine) fn asks_before_it_leaves(&self, input_vc: u32) -> bool {
         let Queue { head, ask, .. } = self.queues[input_vc as usize];

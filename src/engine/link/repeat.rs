@@ -7,11 +7,11 @@ use crate::engine::network_context::Timing;
 use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
 use crate::engine::port_block::least;
 use crate::engine::ports::Output;
-use crate::engine::router::{Visit, Walk};
+use crate::engine::router::{RouterView, Walk};
+use crate::engine::router_view::Sent;
 use crate::engine::sink::Delivery;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::visit::Sent;
 use crate::engine::{Retry, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -29,7 +29,7 @@ struct Sending {
     again: bool,
 }
 
-impl<S: Size> Visit<'_, '_, S> {
+impl<S: Size> RouterView<'_, '_, S> {
     /// What [`run`](Self::run) does, where links err.
     pub(in crate::engine) fn run_on_links(&mut self, until: Tick) -> Tick {
         self.take_arrivals();

@@ -13,11 +13,11 @@ use crate::engine::packet::Packets;
 use crate::engine::part::Part;
 use crate::engine::port_block::BLOCK_PORTS;
 use crate::engine::ports::{self, Ports, Router};
+use crate::engine::router_view::Outbox;
 use crate::engine::set::bits;
 use crate::engine::statistics::Statistics;
 use crate::engine::tick::Tick;
 use crate::engine::trace::{Trace, note};
-use crate::engine::visit::Outbox;
 use crate::engine::{Counters, Digest};
 use crate::narrow::fitted;
 use crate::units::Picoseconds;
@@ -27,7 +27,7 @@ pub(super) const MASKED: usize = 64;
 
 /// A router in hand: the state of its part, of which it uses its own. Outputs, input ports and queues have numbers of
 /// the router's own.
-pub(super) struct FlitVisit<'a, 'f> {
+pub(super) struct FlitRouterView<'a, 'f> {
     pub rules: &'a Rules,
     pub state: &'a mut State,
     pub scratch: &'a mut Scratch,
@@ -74,22 +74,22 @@ impl<'f> Part<'f> {
     /// happens in it next.
     pub(in crate::engine) fn run_flits(&mut self, number: u32, until: Tick) -> Tick {
         let mut flits = self.flits.take().expect("links are shared flit by flit");
-        let mut visit = self.hold_flits(&mut flits, number);
-        let next = match visit.state.waits {
-            None => visit.run::<false>(until),
-            Some(_) => visit.run::<true>(until),
+        let mut view = self.borrow_flit_router(&mut flits, number);
+        let next = match view.state.waits {
+            None => view.run::<false>(until),
+            Some(_) => view.run::<true>(until),
         };
         self.flits = Some(flits);
         next
     }
 
-    pub(super) fn hold_flits<'a>(
+    pub(super) fn borrow_flit_router<'a>(
         &'a mut self,
         flits: &'a mut Flits,
         number: u32,
-    ) -> FlitVisit<'a, 'f> {
+    ) -> FlitRouterView<'a, 'f> {
         let router = self.ports.routers[number as usize];
-        FlitVisit {
+        FlitRouterView {
             rules: &flits.rules,
             state: &mut flits.state,
             scratch: &mut flits.scratch,
@@ -129,7 +129,7 @@ impl Rules {
     }
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// See [`Part::run_flits`]. Whether stalls are counted is known to the compiler.
     fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
         self.until = until;

@@ -8,7 +8,7 @@ use super::credits::Credit;
 use super::part::Part;
 use super::port_block::least;
 use super::ports::{AWAY, Ports, Queue};
-use super::router::Visit;
+use super::router::RouterView;
 use super::sink::Delivery;
 use super::size::{Size, Small};
 use super::tick::{NEVER, Tick};
@@ -212,7 +212,7 @@ impl<'f> Part<'f> {
         self.ports.arrived[first..first + words].iter().any(|&word| word != 0)
     }
 
-    /// Simulates a router's outputs before `until`; see [`Visit::run`].
+    /// Simulates a router's outputs before `until`; see [`RouterView::run`].
     #[inline(never)]
     fn run_router(&mut self, number: u32, until: Tick) -> Tick {
         if self.flits.is_some() {
@@ -220,17 +220,21 @@ impl<'f> Part<'f> {
         }
         let shift = self.ports.size.shift;
         match self.ports.small {
-            Some(1) => self.hold(number, Small::<1> { shift }).run::<false>(until),
-            Some(2) => self.hold(number, Small::<2> { shift }).run::<false>(until),
-            _ if self.links.is_some() => self.hold(number, self.ports.size).run_on_links(until),
-            _ if self.units.is_some() => self.hold(number, self.ports.size).run::<true>(until),
-            _ => self.hold(number, self.ports.size).run::<false>(until),
+            Some(1) => self.borrow_router(number, Small::<1> { shift }).run::<false>(until),
+            Some(2) => self.borrow_router(number, Small::<2> { shift }).run::<false>(until),
+            _ if self.links.is_some() => {
+                self.borrow_router(number, self.ports.size).run_on_links(until)
+            }
+            _ if self.units.is_some() => {
+                self.borrow_router(number, self.ports.size).run::<true>(until)
+            }
+            _ => self.borrow_router(number, self.ports.size).run::<false>(until),
         }
     }
 
     /// Takes a router in hand.
     #[inline(always)]
-    pub(super) fn hold<S: Size>(&mut self, number: u32, size: S) -> Visit<'_, 'f, S> {
+    pub(super) fn borrow_router<S: Size>(&mut self, number: u32, size: S) -> RouterView<'_, 'f, S> {
         let (words, shift) = (size.words(), size.shift());
         let Ports { routers, blocks, queues, asking, escapes, arrived, .. } = &mut self.ports;
         let router = &mut routers[number as usize];
@@ -239,7 +243,7 @@ impl<'f> Part<'f> {
         let first = (router.first_input as usize) << shift;
         let input_vcs = first..first + (usize::from(router.inputs) << shift);
         let blocks = &mut blocks[router.first_block as usize..][..router.blocks as usize];
-        Visit {
+        RouterView {
             size,
             blocks: S::blocks(blocks),
             queues: &mut queues[input_vcs],

@@ -17,7 +17,7 @@ use super::packet::{Origin, Packet, Packets};
 use super::part::Part;
 use super::port_block::BLOCK_PORTS;
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
-use super::relation::{Related, Views};
+use super::relation::{RelationTables, Views};
 use super::router::{RouterView, Walk};
 use super::set::bits;
 use super::size::Size;
@@ -30,9 +30,9 @@ use crate::narrow::fitted;
 use crate::routing::{Adaptive, Course, Onward};
 
 /// What routers keep whose packets choose their way.
-pub(super) struct Choosers<'f> {
+pub(super) struct AdaptiveState<'f> {
     pub rule: Rule<'f>,
-    pub state: ChooserState,
+    pub state: SavedAdaptiveState,
     /// Outputs that packets have passed over in the present walk since they like others better.
     passed_over: Vec<usize>,
     /// Outputs that are due at an instant; kept for its memory.
@@ -44,12 +44,12 @@ pub(super) struct Choosers<'f> {
 /// By what packets choose.
 pub(super) enum Rule<'f> {
     Torus(&'f Adaptive),
-    Relation(Related<'f>),
+    Relation(RelationTables<'f>),
 }
 
 /// What changes of it.
 #[derive(Serialize, Deserialize)]
-pub(super) struct ChooserState {
+pub(super) struct SavedAdaptiveState {
     /// The random numbers of each terminal's packets, if they get any.
     random: Vec<ChaCha8Rng>,
     /// By router: input virtual channels whose heads are new and have to decide on a detour when they ask.
@@ -60,7 +60,7 @@ pub(super) struct ChooserState {
     pub decide_at: Vec<Tick>,
 }
 
-impl<'f> Choosers<'f> {
+impl<'f> AdaptiveState<'f> {
     pub(super) fn new(
         context: &NetworkContext<'f>,
         part: usize,
@@ -74,7 +74,7 @@ impl<'f> Choosers<'f> {
         };
         let terminals = context.terminals_of_part(part).iter();
         let is_random = adaptive.rules().is_random();
-        let state = ChooserState {
+        let state = SavedAdaptiveState {
             random: if is_random { terminals.map(stream).collect() } else { Vec::new() },
             escape_ports: vec![0; ports.routers.len()],
             decide_at: vec![NEVER; ports.routers.len()],
@@ -90,15 +90,15 @@ impl<'f> Choosers<'f> {
     }
 
     /// By a relation: no packet decides on a detour, and none draws anything.
-    pub(super) fn by_relation(related: Related<'f>, routers: usize) -> Self {
-        let state = ChooserState {
+    pub(super) fn by_relation(relation_tables: RelationTables<'f>, routers: usize) -> Self {
+        let state = SavedAdaptiveState {
             random: Vec::new(),
             undecided: Vec::new(),
             escape_ports: Vec::new(),
             decide_at: vec![NEVER; routers],
         };
         Self {
-            rule: Rule::Relation(related),
+            rule: Rule::Relation(relation_tables),
             state,
             passed_over: Vec::new(),
             due: Vec::new(),
@@ -108,10 +108,10 @@ impl<'f> Choosers<'f> {
 
     /// The relation by which packets choose, if they do.
     #[inline]
-    pub(super) fn related(&self) -> Option<&Related<'f>> {
+    pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
         match &self.rule {
             Rule::Torus(_) => None,
-            Rule::Relation(related) => Some(related),
+            Rule::Relation(relation_tables) => Some(relation_tables),
         }
     }
 
@@ -134,12 +134,12 @@ impl<'f> Choosers<'f> {
     }
 
     pub(super) fn memory(&self) -> usize {
-        let ChooserState { random, undecided, escape_ports, decide_at } = &self.state;
+        let SavedAdaptiveState { random, undecided, escape_ports, decide_at } = &self.state;
         size_of_val(&**random)
             + size_of_val(&**undecided)
             + size_of_val(&**escape_ports)
             + size_of_val(&**decide_at)
-            + self.related().map_or(0, Related::memory)
+            + self.relation_tables().map_or(0, RelationTables::memory)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -159,8 +159,8 @@ impl Part<'_> {
         packet: &mut Packet,
         origin: &mut Origin,
     ) {
-        let choosers = self.choosers.as_mut().expect("packets choose their ways");
-        let adaptive = choosers.adaptive();
+        let adaptive_state = self.adaptive_state.as_mut().expect("packets choose their ways");
+        let adaptive = adaptive_state.adaptive();
         let mut choice = Choice {
             destination: to,
             ejection: fitted!(ejection, u8),
@@ -169,7 +169,7 @@ impl Part<'_> {
         };
         if vc == self.context.channels.adaptive && from != to {
             let course =
-                adaptive.inject(from, to, choosers.state.random.get_mut(terminal as usize));
+                adaptive.inject(from, to, adaptive_state.state.random.get_mut(terminal as usize));
             packet.note = course.drawn;
             origin.set_derouting(course.kind);
             // On an escape by a table nobody knows them before.
@@ -187,59 +187,61 @@ impl Part<'_> {
 
 impl<'f, S: Size> RouterView<'_, 'f, S> {
     #[inline]
-    fn choosers(&mut self) -> &mut Choosers<'f> {
-        self.choosers.as_mut().expect("packets choose their ways")
+    fn adaptive_state(&mut self) -> &mut AdaptiveState<'f> {
+        self.adaptive_state.as_mut().expect("packets choose their ways")
     }
 
     /// Whether packets choose by a relation.
     #[inline]
     pub(super) fn by_relation(&self) -> bool {
-        self.choosers.as_ref().is_some_and(|choosers| choosers.related().is_some())
+        self.adaptive_state
+            .as_ref()
+            .is_some_and(|adaptive_state| adaptive_state.relation_tables().is_some())
     }
 
     /// Outputs that packets have passed over in the present walk.
     #[inline]
     pub(super) fn passed_over(&mut self) -> &mut Vec<usize> {
-        &mut self.choosers().passed_over
+        &mut self.adaptive_state().passed_over
     }
 
     #[inline]
     pub(super) fn views(&mut self) -> &mut Views {
-        &mut self.choosers().views
+        &mut self.adaptive_state().views
     }
 
     pub(super) fn due_outputs(&mut self) -> &mut Vec<u16> {
-        &mut self.choosers().due
+        &mut self.adaptive_state().due
     }
 
     #[inline]
     fn adaptive(&self) -> &'f Adaptive {
-        self.choosers.as_ref().expect("packets choose their ways").adaptive()
+        self.adaptive_state.as_ref().expect("packets choose their ways").adaptive()
     }
 
     /// The outputs by which some heads may leave on an escape channel, a bit each.
     #[inline]
     fn escape_ports(&mut self) -> &mut u16 {
         let number = self.number as usize;
-        &mut self.choosers().state.escape_ports[number]
+        &mut self.adaptive_state().state.escape_ports[number]
     }
 
     /// When new packets have to decide, or before.
     #[inline(always)]
     pub(super) fn decide_at(&mut self) -> &mut Tick {
         let number = self.number as usize;
-        &mut self.choosers().state.decide_at[number]
+        &mut self.adaptive_state().state.decide_at[number]
     }
 
     /// The words of the router's input virtual channels whose heads are new.
     fn undecided(&mut self) -> &mut [u64] {
         let words = self.size.words();
         let first = self.number as usize * words;
-        &mut self.choosers().state.undecided[first..first + words]
+        &mut self.adaptive_state().state.undecided[first..first + words]
     }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
-    pub(super) fn head_among_choosers(&mut self, input_vc: u32) {
+    pub(super) fn head_adaptive(&mut self, input_vc: u32) {
         if self.by_relation() {
             return self.head_by_relation(input_vc);
         }
@@ -274,7 +276,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 }
                 self.undecided()[word] &= !(1 << (input_vc % 64));
                 self.decide(slot, now);
-                self.head_among_choosers(input_vc);
+                self.head_adaptive(input_vc);
             }
         }
         *self.decide_at() = due;
@@ -380,18 +382,18 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Serves the outputs that are due, three times, in cyclic order from behind the latest grant before this
     /// instant.
-    pub(super) fn allocate_among_choosers<const COLLECTIVE: bool>(&mut self, now: Tick) {
+    pub(super) fn allocate_adaptive<const COLLECTIVE: bool>(&mut self, now: Tick) {
         if self.by_relation() {
             return self.allocate_by_relation(now);
         }
         let start = u32::from(self.router.next_output);
         self.look_at_due::<false, COLLECTIVE>(Walk::Preferred, now);
-        let mut passed_over = std::mem::take(&mut self.choosers().passed_over);
+        let mut passed_over = std::mem::take(&mut self.adaptive_state().passed_over);
         for &output in &passed_over {
             self.look::<false, COLLECTIVE>(output, Walk::Any, now);
         }
         passed_over.clear();
-        self.choosers().passed_over = passed_over;
+        self.adaptive_state().passed_over = passed_over;
         // A start behind the last of a torus' ports is one at the first.
         let start = if start < u16::BITS { start } else { 0 };
         let mut escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
@@ -416,7 +418,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// An output could have been granted to a packet that likes another better.
     pub(super) fn pass_over(&mut self, output: usize) {
-        self.choosers().passed_over.push(output);
+        self.adaptive_state().passed_over.push(output);
     }
 
     /// Grants a free output to the first packet that has to escape by it and can. Whether there is one.

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use super::adaptive::{Choosers, escape_bubble};
+use super::adaptive::{AdaptiveState, escape_bubble};
 use super::part::Part;
 use super::ports::{Router, place};
 use super::set::bits;
@@ -307,8 +307,10 @@ impl Part<'_> {
             return vec![Wish { output, vc, need }];
         }
         let (input, lane_here) = place(buffer, self.ports.size.shift);
-        if let Some(related) = self.choosers.as_ref().and_then(Choosers::related) {
-            let hops = self.hops_of(related, (input, lane_here), queue.head).iter();
+        if let Some(relation_tables) =
+            self.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
+        {
+            let hops = self.hops_of(relation_tables, (input, lane_here), queue.head).iter();
             return hops
                 .map(|hop| Wish {
                     output: router.first_output + u32::from(hop.port),

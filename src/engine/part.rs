@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::adaptive::Choosers;
+use super::adaptive::AdaptiveState;
 use super::collective::Units;
 use super::credits::Credits;
 use super::flit::Flits;
@@ -13,7 +13,7 @@ use super::mail::Mail;
 use super::network_context::NetworkContext;
 use super::packet::Packets;
 use super::ports::Ports;
-use super::relation::Related;
+use super::relation::RelationTables;
 use super::router_view::Outbox;
 use super::sink::Sink;
 use super::source::Sources;
@@ -46,7 +46,7 @@ pub(super) struct Part<'f> {
     pub sources: Sources,
     pub sink: Sink,
     pub statistics: Statistics,
-    pub choosers: Option<Choosers<'f>>,
+    pub adaptive_state: Option<AdaptiveState<'f>>,
     /// What its routers have for collective operations, if there are any.
     pub units: Option<Units>,
     /// What is sent again, if links err.
@@ -76,11 +76,11 @@ impl<'f> Part<'f> {
         interruption: Option<&'f Interruption>,
     ) -> Self {
         let mut ports = Ports::new(context, part);
-        let choosers = match context.routes {
-            Routes::Adaptive(adaptive) => Some(Choosers::new(context, part, &ports, adaptive)),
+        let adaptive_state = match context.routes {
+            Routes::Adaptive(adaptive) => Some(AdaptiveState::new(context, part, &ports, adaptive)),
             Routes::Relation(routes) => {
-                let related = Related::new(context, part, &ports, routes);
-                Some(Choosers::by_relation(related, ports.routers.len()))
+                let relation_tables = RelationTables::new(context, part, &ports, routes);
+                Some(AdaptiveState::by_relation(relation_tables, ports.routers.len()))
             }
             _ => None,
         };
@@ -116,8 +116,8 @@ impl<'f> Part<'f> {
             packets: Packets::new(context.rest),
             flits,
             ports,
-            special: choosers.is_some() || units.is_some() || links.is_some(),
-            choosers,
+            special: adaptive_state.is_some() || units.is_some() || links.is_some(),
+            adaptive_state,
             units,
             links,
             digest: Digest::default(),
@@ -160,7 +160,7 @@ impl<'f> Part<'f> {
             + self.sources.memory()
             + self.workload.memory()
             + self.statistics.memory()
-            + self.choosers.as_ref().map_or(0, Choosers::memory)
+            + self.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
             + self.units.as_ref().map_or(0, Units::memory)
             + self.links.as_ref().map_or(0, Links::memory)
             + self.flits.as_ref().map_or(0, |flits| flits.memory())
@@ -232,8 +232,8 @@ impl SimulatedPart for Part<'_> {
         self.packets.rebase(by);
         self.sources.rebase(by);
         self.schedule.active.rebase(by);
-        if let Some(choosers) = &mut self.choosers {
-            choosers.rebase(by);
+        if let Some(adaptive_state) = &mut self.adaptive_state {
+            adaptive_state.rebase(by);
         }
         if let Some(units) = &mut self.units {
             units.rebase(by);

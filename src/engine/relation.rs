@@ -23,7 +23,7 @@ use crate::topology::NONE;
 
 /// The relation by which packets choose, as routers look it up.
 #[derive(Debug)]
-pub(super) struct Related<'f> {
+pub(super) struct RelationTables<'f> {
     pub routes: &'f RelationRoutes,
     /// By input port of the part: the channel of the fabric that ends there; [`NONE`] of an injection channel.
     came: Vec<u32>,
@@ -147,7 +147,7 @@ fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
 /// In place of a set of ports: the packet has a choice, and the relation says which.
 pub(super) const BY_RELATION: u16 = 1;
 
-impl<'f> Related<'f> {
+impl<'f> RelationTables<'f> {
     pub(super) fn new(
         context: &NetworkContext<'_>,
         part: usize,
@@ -253,14 +253,14 @@ impl<'f> Part<'f> {
     /// The hops that a packet may take which is in an input port of the part, in a virtual channel.
     pub(super) fn hops_of(
         &self,
-        related: &Related<'f>,
+        relation_tables: &RelationTables<'f>,
         (input, vc): (usize, u8),
         slot: u32,
     ) -> &'f [Hop] {
         let router = self.context.network.router_of_input
             [input + self.context.cut.first_input(self.schedule.part) as usize];
         let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
-        related.hops(router, (input, vc), (self.context.end(destination), class))
+        relation_tables.hops(router, (input, vc), (self.context.end(destination), class))
     }
 
     /// Gives a packet that is injected now what it needs to choose its way.
@@ -270,10 +270,10 @@ impl<'f> Part<'f> {
         packet: &mut Packet,
         origin: &mut Origin,
     ) {
-        let choosers = self.choosers.as_ref().expect("packets choose their ways");
-        let related = choosers.related().expect("by a relation");
-        if related.routes.random_ties {
-            packet.note = related.routes.drawn(packet.source, packet.sequence);
+        let adaptive_state = self.adaptive_state.as_ref().expect("packets choose their ways");
+        let relation_tables = adaptive_state.relation_tables().expect("by a relation");
+        if relation_tables.routes.random_ties {
+            packet.note = relation_tables.routes.drawn(packet.source, packet.sequence);
         }
         packet.way = Address { destination, class: 0, ejection: fitted!(number, u16) }.into();
         origin.hops = 0;
@@ -281,15 +281,15 @@ impl<'f> Part<'f> {
 }
 
 impl<'f, S: Size> RouterView<'_, 'f, S> {
-    fn related(&self) -> &Related<'f> {
-        let choosers = self.choosers.as_deref().expect("packets choose their ways");
-        choosers.related().expect("by a relation")
+    fn relation_tables(&self) -> &RelationTables<'f> {
+        let adaptive_state = self.adaptive_state.as_deref().expect("packets choose their ways");
+        adaptive_state.relation_tables().expect("by a relation")
     }
 
     /// Counts a hop of a packet whose number of hops nobody knew when it was injected.
     #[inline]
     pub(super) fn count_hop(&mut self, slot: u32) {
-        if self.choosers.as_ref().is_some_and(|choosers| choosers.count_hops()) {
+        if self.adaptive_state.as_ref().is_some_and(|adaptive_state| adaptive_state.count_hops()) {
             self.packets.origins[slot as usize].hops += 1;
         }
     }
@@ -303,18 +303,20 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// The hops that the head of a buffer may take, by port: their places in the relation.
     #[inline(always)]
     fn ports_of(&self, input_vc: u32) -> Range<usize> {
-        self.related().ports(self.queues[input_vc as usize].hops)
+        self.relation_tables().ports(self.queues[input_vc as usize].hops)
     }
 
     /// How many hops there are in a list by port, and the one that is preferred of equal ones.
     #[inline]
     fn first_of(&self, input_vc: u32, ports: Range<usize>) -> (usize, usize) {
-        let related = self.related();
-        let Some(last) = ports.last().map(|place| related.port(place)) else { return (0, 0) };
+        let relation_tables = self.relation_tables();
+        let Some(last) = ports.last().map(|place| relation_tables.port(place)) else {
+            return (0, 0);
+        };
         let hops = usize::from(last.first) + (last.vcs | last.reserve).count_ones() as usize;
         let head = self.queues[input_vc as usize].head;
         let drawn = self.packets.packets[head as usize].note;
-        (hops, related.first(self.name, drawn, hops))
+        (hops, relation_tables.first(self.name, drawn, hops))
     }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
@@ -328,7 +330,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let (input, vc) = self.place(input_vc);
         let injects = self.input(input).injects;
         let input = self.router.first_input as usize + input;
-        let list = self.related().list(self.name, (input, vc), (end, class));
+        let list = self.relation_tables().list(self.name, (input, vc), (end, class));
         let bubble = self.context.bubble_of(injects);
         let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
@@ -336,7 +338,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         queue.hops = list;
         let ask = queue.ask;
         for place in self.ports_of(input_vc) {
-            let hops = self.related().port(place);
+            let hops = self.relation_tables().port(place);
             let output = usize::from(hops.port);
             self.add_asker(output, input_vc, ask);
             if hops.reserve != 0 {
@@ -349,7 +351,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
     pub(super) fn withdraw_hops(&mut self, granted: usize, input_vc: u32, now: Tick) {
         for place in self.ports_of(input_vc) {
-            let output = usize::from(self.related().port(place).port);
+            let output = usize::from(self.relation_tables().port(place).port);
             let word = self.word(output, input_vc);
             self.escapes[word] &= !(1 << (input_vc % 64));
             if output != granted {
@@ -365,7 +367,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let (outputs, buffers) = (self.router.outputs, self.queues.len());
         self.views().begin(outputs, buffers);
         let start = self.router.next_output;
-        let relation = &self.related().routes.relation;
+        let relation = &self.relation_tables().routes.relation;
         let reserve = relation.has_escape() || relation.has_detours();
         let mut due = std::mem::take(self.due_outputs());
         due.clear();
@@ -419,10 +421,11 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     ) -> bool {
         let Queue { need, flits, .. } = self.queues[input_vc as usize];
         let ports = self.ports_of(input_vc);
-        let here =
-            ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
+        let here = ports
+            .clone()
+            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
-        let (of_port, needs) = (self.related().port(here), self.context.needs(need, flits));
+        let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
         let open = of_port.open(self.view(output, now), needs);
         if open == 0 {
             let first = self.output(output).room;
@@ -468,7 +471,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     ) -> Option<Hop> {
         let (mut best, mut most, mut turn) = (None, (0, 0), 0);
         for place in ports {
-            let of_port = self.related().port(place);
+            let of_port = self.relation_tables().port(place);
             if self.output(usize::from(of_port.port)).free_at > now {
                 continue;
             }
@@ -515,7 +518,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let [_, entering] = self.context.needs(flits, flits);
         let vcs = fitted!((1_u32 << self.context.vc_map.count()) - 1, u16);
         let fits = self.ports_of(input_vc).any(|place| {
-            let of_port = self.related().port(place);
+            let of_port = self.relation_tables().port(place);
             let view = self.view(usize::from(of_port.port), now);
             if view.flits != flits {
                 (view.flits, view.fits) = (flits, view.open(vcs, flits));
@@ -540,7 +543,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Counts a hop of its reserve that the head of a buffer takes, where that matters.
     pub(super) fn count_reserve(&mut self, input_vc: u32) {
-        if self.related().has_ring() {
+        if self.relation_tables().has_ring() {
             let slot = self.queues[input_vc as usize].head;
             self.packets.packets[slot as usize].count_reserve();
         }
@@ -563,9 +566,11 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return Err(NEVER);
         }
         let ports = self.ports_of(input_vc);
+        let here = ports
+            .clone()
+            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
         let here =
-            ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
-        let here = self.related().port(here.expect("it asks for none but those of its hops"));
+            self.relation_tables().port(here.expect("it asks for none but those of its hops"));
         let (hops, first) = self.first_of(input_vc, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
         let needs = self.context.needs(need, flits);

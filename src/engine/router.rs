@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::adaptive::Choosers;
+use super::adaptive::AdaptiveState;
 use super::collective::Units;
 use super::credits::{Credit, Credits};
 use super::guide::Guide;
@@ -54,7 +54,7 @@ pub(super) struct RouterView<'a, 'f, S: Size> {
     pub packets: &'a mut Packets,
     pub credits: &'a mut Credits,
     pub statistics: &'a mut Statistics,
-    pub choosers: Option<&'a mut Choosers<'f>>,
+    pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
     pub units: Option<&'a mut Units>,
     pub links: Option<&'a mut Links>,
     /// Whether packets choose their way, or routers combine and replicate some, or links err.
@@ -103,15 +103,15 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     pub(super) fn run<const COLLECTIVE: bool>(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
         loop {
-            let decide_at = if self.choosers.is_some() { *self.decide_at() } else { NEVER };
+            let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
             let now = least(S::all(self.blocks)).min(decide_at);
             if now >= until || self.outbox.is_urgent(self.hosts_answer) {
                 return now;
             }
             if decide_at == now {
                 self.decide_all(now);
-            } else if self.choosers.is_some() {
-                self.allocate_among_choosers::<COLLECTIVE>(now);
+            } else if self.adaptive_state.is_some() {
+                self.allocate_adaptive::<COLLECTIVE>(now);
             } else {
                 self.look_at_due::<false, COLLECTIVE>(Walk::Any, now);
             }
@@ -225,8 +225,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         if self.units.is_some() && self.is_collective(input_vc) {
             return self.head_of_collective(input_vc);
         }
-        if self.choosers.is_some() {
-            return self.head_among_choosers(input_vc);
+        if self.adaptive_state.is_some() {
+            return self.head_adaptive(input_vc);
         }
         let packet = &self.packets.packets[self.queues[input_vc as usize].head as usize];
         let (source, way, passed) = (packet.source, packet.way, packet.note);
@@ -638,7 +638,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                     self.packets.origins[slot as usize].lose();
                 }
             }
-        } else if self.choosers.is_none() {
+        } else if self.adaptive_state.is_none() {
             let mut way = self.packets.packets[slot as usize].way;
             if self.context.code.go_on(&mut way) {
                 self.context.code.refill(&mut way, self.packets.rest(slot));

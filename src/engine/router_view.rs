@@ -108,7 +108,8 @@ impl<'f> Part<'f> {
             return next;
         }
         let links = self.links.as_ref().map_or(NEVER, |it| it.state.due[number as usize]);
-        let decide = self.choosers.as_ref().map_or(NEVER, |it| it.state.decide_at[number as usize]);
+        let decide =
+            self.adaptive_state.as_ref().map_or(NEVER, |it| it.state.decide_at[number as usize]);
         next.min(links).min(decide)
     }
 
@@ -264,7 +265,7 @@ impl<'f> Part<'f> {
             statistics: &mut self.statistics,
             special: self.special,
             links: self.links.as_mut(),
-            choosers: self.choosers.as_mut(),
+            adaptive_state: self.adaptive_state.as_mut(),
             units: self.units.as_mut(),
             outbox: &mut self.outbox,
             digest: &mut self.digest,

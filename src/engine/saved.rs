@@ -40,7 +40,7 @@ type PartState = (
     Sources,
     Sink,
     Statistics,
-    Option<super::adaptive::ChooserState>,
+    Option<super::adaptive::SavedAdaptiveState>,
     TrafficState<'static>,
     Digest,
     Counters,
@@ -109,7 +109,7 @@ impl Part<'_> {
             &self.sources,
             &self.sink,
             &self.statistics,
-            self.choosers.as_ref().map(|choosers| &choosers.state),
+            self.adaptive_state.as_ref().map(|adaptive_state| &adaptive_state.state),
             self.workload.state(),
             &self.digest,
             &self.counters,
@@ -122,8 +122,18 @@ impl Part<'_> {
 
     /// Goes on with such a state; false if it is another network's.
     fn restore(&mut self, state: PartState) -> bool {
-        let (schedule, ports, credits, packets, sources, sink, statistics, choosers, traffic, ..) =
-            state;
+        let (
+            schedule,
+            ports,
+            credits,
+            packets,
+            sources,
+            sink,
+            statistics,
+            adaptive_state,
+            traffic,
+            ..,
+        ) = state;
         let fits = match (&mut self.flits, state.12) {
             (Some(own), Some(state)) => own.restore(state),
             (own, state) => own.is_none() && state.is_none(),
@@ -141,7 +151,7 @@ impl Part<'_> {
             || !units_fit
             || ports.blocks.len() != self.ports.blocks.len()
             || credits.room.len() != self.credits.room.len()
-            || choosers.is_some() != self.choosers.is_some()
+            || adaptive_state.is_some() != self.adaptive_state.is_some()
         {
             return false;
         }
@@ -150,7 +160,7 @@ impl Part<'_> {
         (self.schedule, self.ports, self.credits, self.packets) =
             (schedule, ports, credits, packets);
         (self.sources, self.sink, self.statistics) = (sources, sink, statistics);
-        if let (Some(own), Some(state)) = (&mut self.choosers, choosers) {
+        if let (Some(own), Some(state)) = (&mut self.adaptive_state, adaptive_state) {
             own.state = state;
         }
         self.workload.resume(traffic)

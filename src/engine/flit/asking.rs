@@ -66,8 +66,8 @@ impl FlitRouterView<'_, '_> {
     /// Finds out for which virtual channels of which outputs a packet asks.
     #[inline(always)]
     fn direct(&mut self, queue: usize, slot: u32) {
-        if let Some(choosers) = self.choosers.as_deref() {
-            return match choosers.related() {
+        if let Some(adaptive_state) = self.adaptive_state.as_deref() {
+            return match adaptive_state.relation_tables() {
                 Some(_) => self.direct_by_relation(queue, slot),
                 None => self.direct_adaptively(queue, slot),
             };
@@ -108,7 +108,7 @@ impl FlitRouterView<'_, '_> {
     /// The same of a packet that is routed adaptively.
     fn direct_adaptively(&mut self, queue: usize, slot: u32) {
         let place = self.place(queue);
-        let adaptive = self.choosers.as_deref().expect("it chooses").adaptive();
+        let adaptive = self.adaptive_state.as_deref().expect("it chooses").adaptive();
         match step(self.context, adaptive, self.packets, slot, (self.name, place.1)) {
             Step::Ejection(output) => self.ask_for(queue, output, self.all_vcs(), 0),
             Step::Port { output, out_vc } => {
@@ -196,7 +196,7 @@ impl FlitRouterView<'_, '_> {
             *self.asking(queue, usize::from(output)) &= !(1 << (queue % 64));
             return;
         }
-        if self.related().is_some() {
+        if self.relation_tables().is_some() {
             return self.withdraw_hops(queue);
         }
         for output in bits(options | 1 << output) {
@@ -228,7 +228,7 @@ impl FlitRouterView<'_, '_> {
         let &mut Queue { options, output, need, vc: escape, .. } = self.queue(queue);
         let mut until = NEVER;
         let mut any = false;
-        if self.related().is_some() {
+        if self.relation_tables().is_some() {
             any = self.offer_hops(queue, need, &mut until, now);
         } else {
             let adaptive = 1 << self.context.channels.adaptive;
@@ -310,7 +310,7 @@ impl FlitRouterView<'_, '_> {
                 *used = capacity - state.room();
             }
         }
-        let adaptive = self.choosers.as_deref().expect("it chooses").adaptive();
+        let adaptive = self.adaptive_state.as_deref().expect("it chooses").adaptive();
         decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
     }
 
@@ -322,7 +322,7 @@ impl FlitRouterView<'_, '_> {
         now: Tick,
     ) -> u32 {
         let Queue { options, accepts, slot, .. } = *self.queue(queue);
-        if options != 0 && self.related().is_some() {
+        if options != 0 && self.relation_tables().is_some() {
             return self.best_of(queue, offers, now);
         }
         let adaptive = u32::from(self.context.channels.adaptive);
@@ -344,7 +344,8 @@ impl FlitRouterView<'_, '_> {
         let straight = u32::from(self.entry(input).port);
         let note = self.packets.packets[slot as usize].note;
         let drawn = crate::adaptive::drawn_at(self.name, note);
-        let selection = self.choosers.as_deref().expect("it chooses").adaptive().rules().selection;
+        let selection =
+            self.adaptive_state.as_deref().expect("it chooses").adaptive().rules().selection;
         let port = selection.prefers(open, straight, drawn, |port| rooms[port as usize]);
         port * vcs + adaptive
     }

@@ -7,7 +7,7 @@
 use super::Flits;
 use super::output_vc::OutputVc;
 use super::queue::{Queue, Stage};
-use crate::engine::adaptive::Choosers;
+use crate::engine::adaptive::AdaptiveState;
 use crate::engine::deadlock::{Buffer, Waiting};
 use crate::engine::part::Part;
 use crate::engine::ports::{AWAY, Output, Router, place};
@@ -66,8 +66,11 @@ impl Flits {
             let vcs = bits(queue.vcs);
             return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
         }
-        if let Some(related) = here.choosers.as_ref().and_then(Choosers::related) {
-            let hops = here.hops_of(related, place(input_vc, self.rules.shift), queue.slot).iter();
+        if let Some(relation_tables) =
+            here.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
+        {
+            let hops =
+                here.hops_of(relation_tables, place(input_vc, self.rules.shift), queue.slot).iter();
             let need = |hop| here.context.need_by(hop, queue.need, queue.left).into();
             return hops.map(|hop| (u32::from(hop.port), hop.lane, need(hop))).collect();
         }

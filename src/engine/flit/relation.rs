@@ -2,7 +2,7 @@
 
 use super::queue::{Queue, Stage};
 use super::router_view::FlitRouterView;
-use crate::engine::relation::{BY_RELATION, Related, from_place};
+use crate::engine::relation::{BY_RELATION, RelationTables, from_place};
 use crate::engine::tick::Tick;
 use crate::engine::way::Address;
 use crate::routing::relation::Hop;
@@ -10,8 +10,8 @@ use crate::routing::relation::Hop;
 impl<'f> FlitRouterView<'_, 'f> {
     /// The relation by which packets choose, if they do.
     #[inline]
-    pub(super) fn related(&self) -> Option<&Related<'f>> {
-        self.choosers.as_deref()?.related()
+    pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
+        self.adaptive_state.as_deref()?.relation_tables()
     }
 
     /// The hops that the packet at the head of a queue may take.
@@ -20,8 +20,8 @@ impl<'f> FlitRouterView<'_, 'f> {
         let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
         let (input, vc) = self.place(queue);
         let input = self.router.first_input as usize + input;
-        let related = self.related().expect("packets choose by a relation");
-        related.hops(self.name, (input, vc), (self.context.end(destination), class))
+        let relation_tables = self.relation_tables().expect("packets choose by a relation");
+        relation_tables.hops(self.name, (input, vc), (self.context.end(destination), class))
     }
 
     /// Finds out for which virtual channels of which outputs a packet asks.
@@ -53,7 +53,7 @@ impl<'f> FlitRouterView<'_, 'f> {
 
     /// Counts the hop that a packet takes if it is of its reserve, where that matters.
     pub(super) fn count_reserve(&mut self, queue: usize, output: usize, vc: u8) {
-        if !self.related().is_some_and(Related::has_ring) {
+        if !self.relation_tables().is_some_and(RelationTables::has_ring) {
             return;
         }
         let taken = |hop: &&Hop| (usize::from(hop.port), hop.lane) == (output, vc);
@@ -96,8 +96,8 @@ impl<'f> FlitRouterView<'_, 'f> {
         let Queue { slot, .. } = *self.queue(queue);
         let hops = self.hops(queue);
         let drawn = self.packets.packets[slot as usize].note;
-        let related = self.related().expect("packets choose by a relation");
-        let first = related.first(self.name, drawn, hops.len());
+        let relation_tables = self.relation_tables().expect("packets choose by a relation");
+        let first = relation_tables.first(self.name, drawn, hops.len());
         let vcs = self.rules.vcs;
         let (mut best, mut most) = (None, (i64::MIN, 0));
         let mut of_port = (u16::MAX, 0);

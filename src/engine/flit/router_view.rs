@@ -5,7 +5,7 @@ use super::allocation::Scratch;
 use super::queue::{Queue, Stage};
 use super::{Flits, Input, Output, Rules, State};
 use crate::engine::active::Active;
-use crate::engine::adaptive::Choosers;
+use crate::engine::adaptive::AdaptiveState;
 use crate::engine::guide::Guide;
 use crate::engine::mail::Mail;
 use crate::engine::network_context::NetworkContext;
@@ -50,7 +50,7 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub guide: Option<Guide<'f>>,
     pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
-    pub choosers: Option<&'a mut Choosers<'f>>,
+    pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
     pub statistics: &'a mut Statistics,
     pub outbox: &'a mut Outbox,
     pub mail: &'a mut [Mail],
@@ -108,7 +108,7 @@ impl<'f> Part<'f> {
             guide: self.guide,
             context: &self.context,
             packets: &mut self.packets,
-            choosers: self.choosers.as_mut(),
+            adaptive_state: self.adaptive_state.as_mut(),
             statistics: &mut self.statistics,
             outbox: &mut self.outbox,
             mail: &mut self.mail,
@@ -301,13 +301,17 @@ impl FlitRouterView<'_, '_> {
         }
         if self.guide.is_some() {
             packet.note += 1;
-        } else if self.choosers.is_none() {
+        } else if self.adaptive_state.is_none() {
             let mut way = packet.way;
             if self.context.code.go_on(&mut way) {
                 self.context.code.refill(&mut way, self.packets.rest(slot));
             }
             self.packets.packets[slot as usize].way = way;
-        } else if self.choosers.as_ref().is_some_and(|choosers| choosers.count_hops()) {
+        } else if self
+            .adaptive_state
+            .as_ref()
+            .is_some_and(|adaptive_state| adaptive_state.count_hops())
+        {
             self.packets.origins[slot as usize].hops += 1;
         }
     }

@@ -242,11 +242,12 @@ impl FlitRouterView<'_, '_> {
         if queue.options == 0 {
             return queue.vcs;
         }
-        if let Some(related) = self.related() {
+        if let Some(relation_tables) = self.relation_tables() {
             let address = Address::from(self.packets.packets[queue.slot as usize].way);
             let input = self.router.first_input as usize + usize::from(queue.input);
             let end = self.context.end(address.destination);
-            let hops = related.hops(self.name, (input, queue.entry), (end, address.class)).iter();
+            let hops =
+                relation_tables.hops(self.name, (input, queue.entry), (end, address.class)).iter();
             return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.lane);
         }
         let nearer = queue.options >> output & 1;

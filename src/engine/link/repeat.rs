@@ -36,7 +36,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         loop {
             let number = self.number as usize;
             let due = self.links().state.due[number];
-            let decide_at = if self.choosers.is_some() { *self.decide_at() } else { NEVER };
+            let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
             let now = least(S::all(self.blocks)).min(due).min(decide_at);
             if now >= until || self.outbox.is_urgent(self.hosts_answer) {
                 return now;
@@ -49,8 +49,8 @@ impl<S: Size> RouterView<'_, '_, S> {
                 self.decide_all(now);
                 continue;
             }
-            if self.choosers.is_some() {
-                self.allocate_among_choosers::<false>(now);
+            if self.adaptive_state.is_some() {
+                self.allocate_adaptive::<false>(now);
             } else {
                 self.look_at_due::<false, false>(Walk::Any, now);
             }

@@ -273,8 +273,8 @@ impl Part<'_> {
             return;
         }
         let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
-        if let Some(choosers) = &self.choosers {
-            if choosers.related().is_some() {
+        if let Some(adaptive_state) = &self.adaptive_state {
+            if adaptive_state.relation_tables().is_some() {
                 return self.set_out_by_relation((destination, number), packet, origin);
             }
             return self.set_out(terminal, (from, to), (ejection, vc), packet, origin);

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::guide::Guide;
+use super::next_hop::NextHop;
 use super::part::Part;
 use super::{Engine, Observer};
 use crate::narrow::fitted;
@@ -228,13 +228,13 @@ impl<'f> Part<'f> {
     /// Goes on as after an interruption that has come so far.
     pub(super) fn follow(&mut self, interruption: &'f Interruption, course: Course) {
         if let Course::Over(_) = course {
-            self.guide = Some(Guide::Table(&interruption.table));
+            self.next_hop = Some(NextHop::Table(&interruption.table));
         }
     }
 
     /// Packets go by the new table from now on.
     fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
-        self.guide = Some(Guide::Table(&interruption.table));
+        self.next_hop = Some(NextHop::Table(&interruption.table));
         self.sources.paused = false;
         let next = self.schedule.tick(now + Picoseconds(1));
         let fabric = self.context.fabric;
@@ -250,7 +250,7 @@ impl<'f> Part<'f> {
         self.interruption.is_some_and(|interruption| {
             let fabric = self.context.fabric;
             let changed =
-                matches!(self.guide, Some(Guide::Table(it)) if std::ptr::eq(it, &raw const interruption.table));
+                matches!(self.next_hop, Some(NextHop::Table(it)) if std::ptr::eq(it, &raw const interruption.table));
             now > interruption.at && !interruption.serves(fabric, source)
                 || changed && !interruption.serves(fabric, destination)
         })

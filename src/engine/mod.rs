@@ -61,7 +61,7 @@
 //! | `link` | links that err, and send again |
 //! | `flit` | the other model of routers: links shared flit by flit |
 //! | `credits` | room in buffers, and credits on their way |
-//! | `packet`, `way`, `legs`, `guide`, `vcs`, `dateline` | packets, what they know of their way, the virtual channels in use |
+//! | `packet`, `way`, `legs`, `next_hop`, `vcs`, `dateline` | packets, what they know of their way, the virtual channels in use |
 //! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
@@ -82,7 +82,6 @@ mod deadlock;
 mod digest;
 mod flit;
 mod frame;
-mod guide;
 mod holder;
 mod interruption;
 mod legs;
@@ -92,6 +91,7 @@ mod memory;
 mod message;
 mod network;
 mod network_context;
+mod next_hop;
 mod observer;
 mod packet;
 mod parameters;

@@ -7,10 +7,10 @@ use super::collective::Units;
 use super::credits::Credits;
 use super::flit::Flits;
 use super::frame::{Schedule, SimulatedPart};
-use super::guide::Guide;
 use super::link::Links;
 use super::mail::Mail;
 use super::network_context::NetworkContext;
+use super::next_hop::NextHop;
 use super::packet::Packets;
 use super::ports::Ports;
 use super::relation::RelationTables;
@@ -35,7 +35,7 @@ pub(super) struct Part<'f> {
     pub context: Arc<NetworkContext<'f>>,
     pub schedule: Schedule,
     /// What packets' addresses are looked up in, if their ways follow from these.
-    pub guide: Option<Guide<'f>>,
+    pub next_hop: Option<NextHop<'f>>,
     pub interruption: Option<&'f Interruption>,
     pub ports: Ports,
     pub credits: Credits,
@@ -102,9 +102,9 @@ impl<'f> Part<'f> {
             outbox: Outbox::default(),
             hosts_answer,
             schedule: Schedule::new(part, routers),
-            guide: match context.routes {
-                Routes::Forwarding(table) => Some(Guide::Table(table)),
-                Routes::Paths(paths) => Some(Guide::Paths(paths)),
+            next_hop: match context.routes {
+                Routes::Forwarding(table) => Some(NextHop::Table(table)),
+                Routes::Paths(paths) => Some(NextHop::Paths(paths)),
                 _ => None,
             },
             interruption,

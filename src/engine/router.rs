@@ -10,9 +10,9 @@ use std::ops::Range;
 use super::adaptive::AdaptiveState;
 use super::collective::Units;
 use super::credits::{Credit, Credits};
-use super::guide::Guide;
 use super::link::Links;
 use super::network_context::NetworkContext;
+use super::next_hop::NextHop;
 use super::packet::Packets;
 use super::port_block::{BLOCK_PORTS, least};
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
@@ -46,7 +46,7 @@ pub(super) struct RouterView<'a, 'f, S: Size> {
     pub name: u32,
     pub first_channel: u32,
     pub epoch: Picoseconds,
-    pub guide: Option<Guide<'f>>,
+    pub next_hop: Option<NextHop<'f>>,
     pub interruption: Option<&'f Interruption>,
     /// Whether a packet that is delivered may let a terminal send something within the window.
     pub hosts_answer: bool,
@@ -237,7 +237,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     #[inline(always)]
     fn head_by_route(&mut self, input_vc: u32, (source, way, passed): (u32, Way, u16)) {
         let (input, vc) = self.place(input_vc);
-        let (output, out_vc) = match self.guide {
+        let (output, out_vc) = match self.next_hop {
             None => {
                 let output = self.context.code.output(way);
                 let out_vc = self.context.dateline.map_or(vc, |dateline| {
@@ -246,11 +246,11 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 });
                 (output, out_vc)
             }
-            Some(guide) => {
+            Some(next_hop) => {
                 let input = self.input(input);
                 let came = (!input.injects).then_some(input.opposite);
                 let packet = (source, passed, way.into());
-                guide.look_up(self.context, self.name, packet, (came, vc))
+                next_hop.look_up(self.context, self.name, packet, (came, vc))
             }
         };
         self.ask(input_vc, output, out_vc);
@@ -630,7 +630,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Notes that a packet has been sent to the next router.
     #[inline(always)]
     pub(super) fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
-        if self.guide.is_some() {
+        if self.next_hop.is_some() {
             self.packets.packets[slot as usize].note += 1;
             if let Some(interruption) = self.interruption {
                 let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);

@@ -184,7 +184,7 @@ impl Part<'_> {
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
         self.latest = self.latest.max(time);
-        let hops = if self.guide.is_some() { packet.note } else { origin.hops };
+        let hops = if self.next_hop.is_some() { packet.note } else { origin.hops };
         let lost = origin.is_useless();
         if lost {
             if origin.is_bad() {

@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::guide::Guide;
 use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
 use super::network_context::NetworkContext;
+use super::next_hop::NextHop;
 use super::parameters::Parameters;
 use super::part::Part;
 use super::ports::{self, Ports};
@@ -359,7 +359,7 @@ impl Part<'_> {
         adapter.queue.flits += flits;
         let vc = match (role, context.routes) {
             (_, Routes::Forwarding(_)) => {
-                let Some(Guide::Table(table)) = self.guide else {
+                let Some(NextHop::Table(table)) = self.next_hop else {
                     unreachable!("packets go by one")
                 };
                 context.vc_map.index(first_vc(table, context, adapter.name, destination))

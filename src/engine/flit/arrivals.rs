@@ -135,13 +135,13 @@ impl FlitRouterView<'_, '_> {
     #[inline(never)]
     fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
         let packet = &self.packets.packets[slot as usize];
-        let Some(guide) = self.guide else { return self.context.code.output(packet.way) };
+        let Some(next_hop) = self.next_hop else { return self.context.code.output(packet.way) };
         let (input, vc) = ports::place(input_vc, self.ports.size.shift);
         let entry = self.ports.input(fitted!(input, u32));
         let came = (!entry.injects).then_some(entry.opposite);
         let name = number + self.context.cut.first_router(self.part as usize);
         let packet = (packet.source, packet.note, packet.way.into());
-        guide.look_up(self.context, name, packet, (came, vc)).0
+        next_hop.look_up(self.context, name, packet, (came, vc)).0
     }
 
     /// Has a channel's sender look when a credit is there that it waits for.

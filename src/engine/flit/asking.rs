@@ -3,7 +3,7 @@
 use super::queue::{Queue, Stage};
 use super::router_view::FlitRouterView;
 use crate::engine::adaptive::{Step, decide, step};
-use crate::engine::guide::Guide;
+use crate::engine::next_hop::NextHop;
 use crate::engine::ports::Output;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
@@ -73,9 +73,9 @@ impl FlitRouterView<'_, '_> {
             };
         }
         let packet = &self.packets.packets[slot as usize];
-        if let Some(guide) = self.guide {
+        if let Some(next_hop) = self.next_hop {
             let packet = (packet.source, packet.note, packet.way.into());
-            return self.direct_by_guide(queue, guide, packet);
+            return self.direct_by_next_hop(queue, next_hop, packet);
         }
         let (output, passed) = (self.context.code.output(packet.way), packet.note);
         let Output { kind, in_ring, .. } = *self.port(usize::from(output));
@@ -95,11 +95,16 @@ impl FlitRouterView<'_, '_> {
     }
 
     /// The same where routers or paths say how a packet goes on.
-    fn direct_by_guide(&mut self, queue: usize, guide: Guide<'_>, packet: (u32, u16, Address)) {
+    fn direct_by_next_hop(
+        &mut self,
+        queue: usize,
+        next_hop: NextHop<'_>,
+        packet: (u32, u16, Address),
+    ) {
         let (input, vc) = self.place(queue);
         let entry = self.entry(input);
         let came = (!entry.injects).then_some(entry.opposite);
-        let (output, out_vc) = guide.look_up(self.context, self.name, packet, (came, vc));
+        let (output, out_vc) = next_hop.look_up(self.context, self.name, packet, (came, vc));
         let ejects = self.port(usize::from(output)).kind == ChannelKind::Ejection;
         let vcs = if ejects { self.all_vcs() } else { 1 << out_vc };
         self.ask_for(queue, output, vcs, 0);

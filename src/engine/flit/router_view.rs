@@ -6,9 +6,9 @@ use super::queue::{Queue, Stage};
 use super::{Flits, Input, Output, Rules, State};
 use crate::engine::active::Active;
 use crate::engine::adaptive::AdaptiveState;
-use crate::engine::guide::Guide;
 use crate::engine::mail::Mail;
 use crate::engine::network_context::NetworkContext;
+use crate::engine::next_hop::NextHop;
 use crate::engine::packet::Packets;
 use crate::engine::part::Part;
 use crate::engine::port_block::BLOCK_PORTS;
@@ -47,7 +47,7 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub hosts_answer: bool,
     pub epoch: Picoseconds,
     pub first_channel: u32,
-    pub guide: Option<Guide<'f>>,
+    pub next_hop: Option<NextHop<'f>>,
     pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
     pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
@@ -105,7 +105,7 @@ impl<'f> Part<'f> {
             hosts_answer: self.hosts_answer,
             epoch: self.schedule.epoch,
             first_channel: self.context.cut.first_output(self.schedule.part),
-            guide: self.guide,
+            next_hop: self.next_hop,
             context: &self.context,
             packets: &mut self.packets,
             adaptive_state: self.adaptive_state.as_mut(),
@@ -299,7 +299,7 @@ impl FlitRouterView<'_, '_> {
             let channel = self.first_channel + self.router.first_output + fitted!(output, u32);
             note(self.trace, packet, (self.epoch, now), channel);
         }
-        if self.guide.is_some() {
+        if self.next_hop.is_some() {
             packet.note += 1;
         } else if self.adaptive_state.is_none() {
             let mut way = packet.way;

@@ -2,8 +2,8 @@
 
 use super::{Adapter, SourceQueue};
 use crate::engine::collective::COLLECTIVE;
-use crate::engine::guide::{self, Guide};
 use crate::engine::message::{Arrival, Note, Queued, Role};
+use crate::engine::next_hop::{self, NextHop};
 use crate::engine::packet::{Origin, Packet};
 use crate::engine::part::Part;
 use crate::engine::tick::{NEVER, Tick};
@@ -261,12 +261,12 @@ impl Part<'_> {
         let from = router + context.cut.first_router(self.schedule.part);
         let end = context.end(destination);
         let number = u32::from(origin.injection_channel) % context.parameters.ejection_channels;
-        if let Some(guide) = self.guide {
-            let class = match guide {
-                Guide::Table(table) => table.class(context.fabric, packet.source, destination),
-                Guide::Paths(routes) => {
+        if let Some(next_hop) = self.next_hop {
+            let class = match next_hop {
+                NextHop::Table(table) => table.class(context.fabric, packet.source, destination),
+                NextHop::Paths(routes) => {
                     let turns = self.sources.turns.get_mut(terminal as usize);
-                    guide::path_of(routes, packet, (from, end.router), turns)
+                    next_hop::path_of(routes, packet, (from, end.router), turns)
                 }
             };
             packet.way = Address { destination, class, ejection: fitted!(number, u16) }.into();

@@ -7,13 +7,13 @@ use crate::routing::{ForwardingTable, PathRoutes};
 
 /// Where a router looks up a packet's next output.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Guide<'f> {
+pub(super) enum NextHop<'f> {
     Table(&'f ForwardingTable),
     /// Paths that sources write into headers, of which a packet's class is the number.
     Paths(&'f PathRoutes),
 }
 
-impl Guide<'_> {
+impl NextHop<'_> {
     /// The output and the virtual channel by which a packet of a source leaves a router, to which it came over so many channels.
     #[inline]
     pub(super) fn look_up(

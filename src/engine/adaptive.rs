@@ -12,6 +12,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use super::encoded_route::{AdaptivePhase, AdaptiveRoute};
 use super::network_context::NetworkContext;
 use super::packet::{Origin, Packet, Packets};
 use super::part::Part;
@@ -23,7 +24,6 @@ use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
 use super::walk::{Stretch, between, cyclic, steps};
-use super::way::{Choice, Stage};
 use super::{Arbitration, Stall};
 use crate::adaptive::{Heading, drawn_at};
 use crate::narrow::fitted;
@@ -161,11 +161,11 @@ impl Part<'_> {
     ) {
         let adaptive_state = self.adaptive_state.as_mut().expect("packets choose their ways");
         let adaptive = adaptive_state.adaptive();
-        let mut choice = Choice {
+        let mut route = AdaptiveRoute {
             destination: to,
             ejection: fitted!(ejection, u8),
             heading: Heading::default(),
-            stage: Stage::Fixed,
+            phase: AdaptivePhase::Fixed,
         };
         if vc == self.context.channels.adaptive && from != to {
             let course =
@@ -175,13 +175,17 @@ impl Part<'_> {
             // On an escape by a table nobody knows them before.
             let known = !adaptive.has_table();
             origin.hops = if known { adaptive.hops(from, to, &course) } else { 0 };
-            choice.heading = course.heading;
-            choice.stage = if adaptive.decides() { Stage::New } else { Stage::ToDestination };
+            route.heading = course.heading;
+            route.phase = if adaptive.decides() {
+                AdaptivePhase::Undecided
+            } else {
+                AdaptivePhase::ToDestination
+            };
         } else {
             let route = self.context.routes.source_route(self.context.fabric, from, to);
             origin.hops = fitted!(route.unwrap_or_default().hops(), u16);
         }
-        packet.way = choice.into();
+        packet.route = route.into();
     }
 }
 
@@ -558,26 +562,27 @@ pub(super) fn step(
     slot: u32,
     (here, vc): (u32, u8),
 ) -> Step {
-    let mut choice = Choice::from(packets.packets[slot as usize].way);
-    if choice.stage == Stage::ToIntermediate && packets.rest(slot)[0] == u64::from(here) {
-        choice.stage = Stage::ToDestination;
-        choice.heading.bound = 0;
-        packets.packets[slot as usize].way = choice.into();
+    let mut route = AdaptiveRoute::from(packets.packets[slot as usize].route);
+    if route.phase == AdaptivePhase::ToIntermediate && packets.rest(slot)[0] == u64::from(here) {
+        route.phase = AdaptivePhase::ToDestination;
+        route.heading.bound = 0;
+        packets.packets[slot as usize].route = route.into();
     }
-    if choice.stage != Stage::ToIntermediate && choice.destination == here {
-        return Step::Ejection(u16::from(choice.ejection));
+    if route.phase != AdaptivePhase::ToIntermediate && route.destination == here {
+        return Step::Ejection(u16::from(route.ejection));
     }
-    let (to, escape) = match choice.stage {
-        Stage::New => return Step::Decision,
-        Stage::ToIntermediate => {
+    let (to, escape) = match route.phase {
+        AdaptivePhase::Undecided => return Step::Decision,
+        AdaptivePhase::ToIntermediate => {
             (fitted!(packets.rest(slot)[0], u32), context.channels.escape_to_intermediate)
         }
-        Stage::Fixed | Stage::ToDestination => (choice.destination, context.channels.escape),
+        AdaptivePhase::Fixed | AdaptivePhase::ToDestination => {
+            (route.destination, context.channels.escape)
+        }
     };
-    let Onward { options, escape: output } =
-        adaptive.onward(here, to, choice.heading, vc == escape);
-    match choice.stage {
-        Stage::Fixed => Step::Port { output, out_vc: vc },
+    let Onward { options, escape: output } = adaptive.onward(here, to, route.heading, vc == escape);
+    match route.phase {
+        AdaptivePhase::Fixed => Step::Port { output, out_vc: vc },
         _ if options == 0 => Step::Port { output, out_vc: escape },
         _ => Step::Any { options, output, escape },
     }
@@ -593,26 +598,26 @@ pub(super) fn decide(
     used: &[u32],
 ) {
     let packet = packets.packets[slot as usize];
-    let mut choice = Choice::from(packet.way);
+    let mut route = AdaptiveRoute::from(packet.route);
     let course = Course {
-        to: choice.destination,
-        heading: choice.heading,
+        to: route.destination,
+        heading: route.heading,
         drawn: packet.note,
         kind: packets.origins[slot as usize].derouting(),
     };
     let full = (capacity + 1).saturating_sub(packet.flits.into());
     let course = adaptive.decide(here, course, used, full);
-    choice.heading = course.heading;
-    choice.stage = Stage::ToDestination;
-    if course.to != choice.destination {
-        choice.stage = Stage::ToIntermediate;
+    route.heading = course.heading;
+    route.phase = AdaptivePhase::ToDestination;
+    if course.to != route.destination {
+        route.phase = AdaptivePhase::ToIntermediate;
         packets.rest(slot)[0] = course.to.into();
     }
-    packets.packets[slot as usize].way = choice.into();
+    packets.packets[slot as usize].route = route.into();
     let origin = &mut packets.origins[slot as usize];
     origin.set_derouting(course.kind);
     if !adaptive.has_table() {
-        origin.hops = adaptive.hops(here, choice.destination, &course);
+        origin.hops = adaptive.hops(here, route.destination, &course);
     }
 }
 

@@ -345,30 +345,30 @@ impl Part<'_> {
 
     /// The terminal that a packet in a router's buffer is bound for.
     pub(super) fn destination(&self, router: u32, slot: u32) -> u32 {
-        use super::way::{Address, Choice};
-        let way = self.packets.packets[slot as usize].way;
+        use super::encoded_route::{AdaptiveRoute, Address};
+        let route = self.packets.packets[slot as usize].route;
         let context = &*self.context;
         let (end, ejection) = match context.routes {
             Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
-                return Address::from(way).destination;
+                return Address::from(route).destination;
             }
             Routes::Adaptive(_) => {
-                let choice = Choice::from(way);
-                (choice.destination, u16::from(choice.ejection))
+                let route = AdaptiveRoute::from(route);
+                (route.destination, u16::from(route.ejection))
             }
             Routes::DirectionOrder(_) | Routes::Table(_) => {
-                let mut way = way;
+                let mut route = route;
                 let mut rest = self.packets.rest_of(slot).to_vec();
                 let mut at = router;
                 loop {
-                    let output = context.code.output(way);
+                    let output = context.codec.output(route);
                     let ports = context.fabric.outputs(at);
                     if u32::from(output) >= narrow::<u32>(ports.len()) {
                         break (at, output);
                     }
                     at = context.fabric.target(ports.start + u32::from(output)).expect("routed");
-                    if context.code.go_on(&mut way) {
-                        context.code.refill(&mut way, &mut rest);
+                    if context.codec.go_on(&mut route) {
+                        context.codec.refill(&mut route, &mut rest);
                     }
                 }
             }

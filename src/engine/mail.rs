@@ -6,6 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::credits::Credit;
+use super::encoded_route::MOST_WORDS;
 use super::flit::{FlitCrossing, PacketCrossing};
 use super::link::Notice;
 use super::message::Arrival;
@@ -14,7 +15,6 @@ use super::part::Part;
 use super::ports::Entry;
 use super::sink::Delivery;
 use super::tick::{NEVER, Tick};
-use super::way::MOST_WORDS;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 

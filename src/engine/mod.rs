@@ -61,7 +61,7 @@
 //! | `link` | links that err, and send again |
 //! | `flit` | the other model of routers: links shared flit by flit |
 //! | `credits` | room in buffers, and credits on their way |
-//! | `packet`, `way`, `legs`, `next_hop`, `vcs`, `dateline` | packets, what they know of their way, the virtual channels in use |
+//! | `packet`, `encoded_route`, `route_segments`, `next_hop`, `vc_map`, `dateline` | packets, what they know of their way, the virtual channels in use |
 //! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
@@ -80,11 +80,11 @@ mod cut;
 mod dateline;
 mod deadlock;
 mod digest;
+mod encoded_route;
 mod flit;
 mod frame;
 mod holder;
 mod interruption;
-mod legs;
 mod link;
 mod mail;
 mod memory;
@@ -100,6 +100,7 @@ mod port_block;
 mod ports;
 mod relation;
 mod rendezvous;
+mod route_segments;
 mod router;
 mod router_view;
 mod saved;
@@ -113,7 +114,6 @@ mod tick;
 mod trace;
 mod vc_map;
 mod walk;
-mod way;
 mod zero_load;
 
 pub use deadlock::{Deadlock, Waiting};

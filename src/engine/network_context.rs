@@ -3,13 +3,13 @@
 use super::collective::Trees;
 use super::cut::Cut;
 use super::dateline::Dateline;
+use super::encoded_route::{MOST_WORDS, RouteCodec};
 use super::interruption::Interruption;
-use super::legs::Legs;
 use super::network::{ChannelTiming, Network};
 use super::packet::{Packet, last_start};
+use super::route_segments::RouteSegments;
 use super::tick::Tick;
 use super::vc_map::VcMap;
-use super::way::{Code, MOST_WORDS};
 use super::{ChannelKind, Parameters, Switching};
 use crate::narrow::narrow;
 use crate::routing::relation::{Hop, Ring, TERMINAL_CLASSES};
@@ -59,9 +59,9 @@ pub(super) struct NetworkContext<'f> {
     pub cut: Cut,
     pub vc_map: VcMap,
     /// How source routes are written.
-    pub code: Code,
+    pub codec: RouteCodec,
     /// Source routes ready to be written, where a table can hold them.
-    pub legs: Option<Legs<'f>>,
+    pub segments: Option<RouteSegments<'f>>,
     /// The classes of packets on rings, if there are any.
     pub dateline: Option<Dateline>,
     /// Of collective operations, if there are any.
@@ -125,12 +125,12 @@ impl<'f> NetworkContext<'f> {
             wired_before.push(before + u32::from(input != NONE));
         }
         let outputs = network.first_output.windows(2).map(|pair| pair[1] - pair[0]).max();
-        let (code, runs) = match fabric.torus() {
+        let (codec, runs) = match fabric.torus() {
             Some(torus) => {
                 let longest = torus.sizes().iter().max().copied().unwrap_or(1);
-                (Code::new(outputs.unwrap_or(1), longest), torus.dimensions() + 3)
+                (RouteCodec::new(outputs.unwrap_or(1), longest), torus.dimensions() + 3)
             }
-            None => (Code::new(outputs.unwrap_or(1), 1), 1),
+            None => (RouteCodec::new(outputs.unwrap_or(1), 1), 1),
         };
         let (rest, rules) = match routes {
             Routes::Adaptive(adaptive) => {
@@ -138,14 +138,14 @@ impl<'f> NetworkContext<'f> {
                 (round, Some(*adaptive.rules()))
             }
             Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => (0, None),
-            Routes::DirectionOrder(_) | Routes::Table(_) => (code.rest(runs), None),
+            Routes::DirectionOrder(_) | Routes::Table(_) => (codec.rest(runs), None),
         };
         let channels = rules.map_or_else(AdaptiveChannels::default, |rules| AdaptiveChannels {
             adaptive: vc_map.index(rules.channels.adaptive),
             escape: vc_map.index(rules.channels.escape),
             escape_to_intermediate: vc_map.index(rules.channels.escape_to_intermediate),
         });
-        assert!(rest <= MOST_WORDS, "a way of {rest} words more than one");
+        assert!(rest <= MOST_WORDS, "a route of {rest} words more than one");
         // By router: the class of its next terminal.
         let mut classes = vec![0; fabric.routers() as usize];
         let ends = (0..fabric.terminals()).map(|terminal| {
@@ -161,8 +161,8 @@ impl<'f> NetworkContext<'f> {
         let ends: Vec<End> = ends.collect();
         let trees =
             workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &vc_map));
-        let legs = match routes {
-            Routes::DirectionOrder(order) => Legs::new(order, code, rest),
+        let segments = match routes {
+            Routes::DirectionOrder(order) => RouteSegments::new(order, codec, rest),
             _ => None,
         };
         // A table's channels close no ring.
@@ -179,8 +179,8 @@ impl<'f> NetworkContext<'f> {
             routes,
             cut,
             vc_map,
-            code,
-            legs,
+            codec,
+            segments,
             dateline: Dateline::of(routes),
             ends,
             trees,

@@ -1,8 +1,8 @@
 //! What a packet's address is looked up in: the routers' forwarding table, or the paths of its source.
 
+use super::encoded_route::Address;
 use super::network_context::NetworkContext;
 use super::packet::Packet;
-use super::way::Address;
 use crate::routing::{ForwardingTable, PathRoutes};
 
 /// Where a router looks up a packet's next output.

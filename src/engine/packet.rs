@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::encoded_route::EncodedRoute;
 use super::tick::{Tick, rebased};
-use super::way::Way;
 use crate::adaptive::Derouting;
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -32,7 +32,7 @@ pub(super) struct Packet {
     /// Channels between routers that it has crossed, if routers look up its way; its random number, if it chooses it;
     /// else the dimensions in whose rings it passes the dateline, a bit each.
     pub note: u16,
-    pub way: Way,
+    pub route: EncodedRoute,
 }
 
 /// What only the ends need of a packet.
@@ -237,7 +237,7 @@ mod tests {
             sequence: 0,
             flits: 1,
             note: 0,
-            way: Way::default(),
+            route: EncodedRoute::default(),
         };
         let origin = Origin::new((Picoseconds(0), Picoseconds(0)), NONE, 0, 0, 0);
         let mut packets = Packets::new(2);

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::encoded_route::Address;
 use super::network_context::{End, NetworkContext};
 use super::packet::{Origin, Packet};
 use super::part::Part;
@@ -14,7 +15,6 @@ use super::router::{Blocked, RouterView, Walk};
 use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
-use super::way::Address;
 use crate::adaptive::drawn_at;
 use crate::narrow::{fitted, narrow};
 use crate::routing::relation::{Hop, MOST_RESERVES, Ring};
@@ -243,9 +243,9 @@ pub(super) fn from_place(hops: &[Hop], first: usize) -> impl Iterator<Item = &Ho
 impl Packet {
     /// Counts a hop of its reserve, as far as it matters.
     pub(super) fn count_reserve(&mut self) {
-        let mut address = Address::from(self.way);
+        let mut address = Address::from(self.route);
         address.class = (address.class + 1).min(MOST_RESERVES);
-        self.way = address.into();
+        self.route = address.into();
     }
 }
 
@@ -259,7 +259,7 @@ impl<'f> Part<'f> {
     ) -> &'f [Hop] {
         let router = self.context.network.router_of_input
             [input + self.context.cut.first_input(self.schedule.part) as usize];
-        let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
+        let Address { destination, class, .. } = self.packets.packets[slot as usize].route.into();
         relation_tables.hops(router, (input, vc), (self.context.end(destination), class))
     }
 
@@ -275,7 +275,7 @@ impl<'f> Part<'f> {
         if relation_tables.routes.random_ties {
             packet.note = relation_tables.routes.drawn(packet.source, packet.sequence);
         }
-        packet.way = Address { destination, class: 0, ejection: fitted!(number, u16) }.into();
+        packet.route = Address { destination, class: 0, ejection: fitted!(number, u16) }.into();
         origin.hops = 0;
     }
 }
@@ -297,7 +297,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Where the head of a buffer is bound for.
     fn address(&self, input_vc: u32) -> Address {
         let queue = &self.queues[input_vc as usize];
-        self.packets.packets[queue.head as usize].way.into()
+        self.packets.packets[queue.head as usize].route.into()
     }
 
     /// The hops that the head of a buffer may take, by port: their places in the relation.

@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::adaptive::AdaptiveState;
 use super::collective::Units;
 use super::credits::{Credit, Credits};
+use super::encoded_route::EncodedRoute;
 use super::link::Links;
 use super::network_context::NetworkContext;
 use super::next_hop::NextHop;
@@ -23,7 +24,6 @@ use super::statistics::Statistics;
 use super::tick::{NEVER, Tick};
 use super::trace::{Trace, note};
 use super::walk::{Stretch, between, cyclic, drawn, steps};
-use super::way::Way;
 use super::{Arbitration, Counters, Digest, Interruption, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -206,11 +206,11 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let packet = &self.packets.packets[queue.head as usize];
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
-        let (source, way, passed) = (packet.source, packet.way, packet.note);
+        let (source, route, passed) = (packet.source, packet.route, packet.note);
         if self.special {
             return self.head_specially(input_vc);
         }
-        self.head_by_route(input_vc, (source, way, passed));
+        self.head_by_route(input_vc, (source, route, passed));
     }
 
     /// The same where some packets choose their way, or are combined and replicated, or bad copies.
@@ -229,17 +229,17 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return self.head_adaptive(input_vc);
         }
         let packet = &self.packets.packets[self.queues[input_vc as usize].head as usize];
-        let (source, way, passed) = (packet.source, packet.way, packet.note);
-        self.head_by_route(input_vc, (source, way, passed));
+        let (source, route, passed) = (packet.source, packet.route, packet.note);
+        self.head_by_route(input_vc, (source, route, passed));
     }
 
     /// The same of a packet of this source whose way is written in it or looked up.
     #[inline(always)]
-    fn head_by_route(&mut self, input_vc: u32, (source, way, passed): (u32, Way, u16)) {
+    fn head_by_route(&mut self, input_vc: u32, (source, route, passed): (u32, EncodedRoute, u16)) {
         let (input, vc) = self.place(input_vc);
         let (output, out_vc) = match self.next_hop {
             None => {
-                let output = self.context.code.output(way);
+                let output = self.context.codec.output(route);
                 let out_vc = self.context.dateline.map_or(vc, |dateline| {
                     let in_ring = self.output(usize::from(output)).in_ring;
                     dateline.vc(vc, passed, output, in_ring)
@@ -249,7 +249,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             Some(next_hop) => {
                 let input = self.input(input);
                 let came = (!input.injects).then_some(input.opposite);
-                let packet = (source, passed, way.into());
+                let packet = (source, passed, route.into());
                 next_hop.look_up(self.context, self.name, packet, (came, vc))
             }
         };
@@ -639,11 +639,11 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 }
             }
         } else if self.adaptive_state.is_none() {
-            let mut way = self.packets.packets[slot as usize].way;
-            if self.context.code.go_on(&mut way) {
-                self.context.code.refill(&mut way, self.packets.rest(slot));
+            let mut route = self.packets.packets[slot as usize].route;
+            if self.context.codec.go_on(&mut route) {
+                self.context.codec.refill(&mut route, self.packets.rest(slot));
             }
-            self.packets.packets[slot as usize].way = way;
+            self.packets.packets[slot as usize].route = route;
         } else {
             self.count_hop(slot);
         }

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic::Atomic;
 use super::collective::COLLECTIVE;
+use super::encoded_route::Address;
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
 use super::packet::Origin;
 use super::part::Part;
-use super::way::Address;
 use super::{CompletedMessage, DeliveredPacket};
 use crate::topology::NONE;
 use crate::traffic::Receipt;
@@ -153,7 +153,7 @@ impl Part<'_> {
     /// Whether a packet that a failed channel swallows belongs to a message that another part counts, which is told.
     #[cold]
     fn is_counted_elsewhere(&mut self, Delivery { time, slot, .. }: Delivery) -> bool {
-        let Address { destination, .. } = self.packets.packets[slot as usize].way.into();
+        let Address { destination, .. } = self.packets.packets[slot as usize].route.into();
         let part = self.context.cut.part_of_terminal(destination);
         let elsewhere = part != self.schedule.part;
         if elsewhere {

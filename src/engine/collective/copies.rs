@@ -28,7 +28,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return;
         }
         let packet = self.packets.packets[slot as usize];
-        let (tree, number) = trees.place(self.name, packet.way.0);
+        let (tree, number) = trees.place(self.name, packet.route.0);
         let units = self.units.as_mut().expect("packets go down");
         let unit = &mut units.units[self.number as usize];
         debug_assert!(number >= unit.down);
@@ -91,8 +91,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return;
         }
         let slot = self.queues[input_vc as usize].head;
-        let way = self.packets.packets[slot as usize].way.0;
-        let (tree, _) = trees(self.context).place(self.name, way);
+        let route = self.packets.packets[slot as usize].route.0;
+        let (tree, _) = trees(self.context).place(self.name, route);
         for &output in tree.outputs(self.name) {
             self.send_copy(usize::from(output), input_vc, now);
         }
@@ -123,7 +123,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let state = &mut *self.output(output);
         let (timing, goes_on) = (state.timing, state.kind == ChannelKind::Network);
         let packet = &mut self.packets.packets[slot as usize];
-        let (flits, way) = (packet.flits, packet.way.0);
+        let (flits, route) = (packet.flits, packet.route.0);
         if self.trace.is_some() {
             note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
         }
@@ -157,15 +157,15 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         if is_last {
             queue.head = next;
             queue.ask = NEVER;
-            self.finish(input_vc, (out_vc, flits, way), now);
+            self.finish(input_vc, (out_vc, flits, route), now);
         }
     }
 
     /// All of a packet has been granted: its buffer, or its place in the unit, is free when it has left.
-    fn finish(&mut self, input_vc: u32, (out_vc, flits, way): (u8, u16, u64), now: Tick) {
+    fn finish(&mut self, input_vc: u32, (out_vc, flits, route): (u8, u16, u64), now: Tick) {
         let trees = trees(self.context);
         let (_, vc) = self.place(input_vc);
-        let (_, number) = trees.place(self.name, way);
+        let (_, number) = trees.place(self.name, route);
         let released = self.queues[input_vc as usize].free_at;
         if vc <= trees.down {
             self.release_buffer(input_vc, flits, released, now);

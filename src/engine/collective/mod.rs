@@ -41,14 +41,14 @@ use crate::units::Picoseconds;
 pub(super) const COLLECTIVE: u32 = NONE - 1;
 
 /// What a packet has for its way: the operation, and its number among the message's packets.
-pub(super) fn way(operation: u32, packet: u32) -> u64 {
+pub(super) fn route(operation: u32, packet: u32) -> u64 {
     u64::from(operation) | u64::from(packet) << 32
 }
 
 /// The operation and the packet of a way.
 #[inline]
-pub(super) fn parts(way: u64) -> (u32, u32) {
-    (narrow(way & u64::from(u32::MAX)), narrow(way >> 32))
+pub(super) fn parts(route: u64) -> (u32, u32) {
+    (narrow(route & u64::from(u32::MAX)), narrow(route >> 32))
 }
 
 impl Part<'_> {
@@ -63,7 +63,7 @@ impl Part<'_> {
             CollectiveKind::Reduce => u64::from(message.source == message.destination),
             CollectiveKind::AllReduce | CollectiveKind::Barrier => 1,
         };
-        let tag = way(narrow(message.tag - 1), 0);
+        let tag = route(narrow(message.tag - 1), 0);
         let note = Note {
             started: message.time,
             role,
@@ -84,13 +84,13 @@ impl Part<'_> {
 
     /// The way of the packet of such a message that is injected next; `more` says whether another one follows.
     pub(super) fn way_of_next(&mut self, note: u32, more: bool) -> u64 {
-        let way = self.sources.notes.at(note).tag;
+        let route = self.sources.notes.at(note).tag;
         if more {
             self.sources.notes.at(note).tag += 1 << 32;
         } else {
             self.sources.notes.remove(note);
         }
-        way
+        route
     }
 
     /// A packet of a collective operation is at a terminal's sink.
@@ -103,7 +103,7 @@ impl Part<'_> {
     ) {
         let trees = self.context.trees.as_ref().expect("it came by a tree");
         let units = self.units.as_mut().expect("it came by a tree");
-        let (operation, number) = parts(packet.way.0);
+        let (operation, number) = parts(packet.route.0);
         units.deliver(terminal, (operation, number));
         if u64::from(number) + 1 < trees.packets {
             return;

@@ -90,8 +90,8 @@ impl Trees {
     }
 
     /// The number of a packet among all of all operations, as far as 32 bits tell it.
-    pub fn sequence(&self, way: u64) -> u32 {
-        let (operation, packet) = super::parts(way);
+    pub fn sequence(&self, route: u64) -> u32 {
+        let (operation, packet) = super::parts(route);
         fitted!(
             (u64::from(operation) * self.packets + u64::from(packet)) & u64::from(u32::MAX),
             u32
@@ -100,8 +100,8 @@ impl Trees {
 
     /// A packet's tree, and its number among those that pass a router.
     #[inline]
-    pub fn place(&self, router: u32, way: u64) -> (&Tree, u64) {
-        let (operation, packet) = super::parts(way);
+    pub fn place(&self, router: u32, route: u64) -> (&Tree, u64) {
+        let (operation, packet) = super::parts(route);
         let trees: u32 = narrow(self.trees.len());
         let tree = &self.trees[(operation % trees) as usize];
         let before = u64::from(operation / trees) * u64::from(self.spans[router as usize])

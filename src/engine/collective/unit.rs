@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{COLLECTIVE, Trees};
 use crate::engine::Switching;
 use crate::engine::credits::Credit;
+use crate::engine::encoded_route::EncodedRoute;
 use crate::engine::network_context::NetworkContext;
 use crate::engine::packet::{Origin, Packet, last_start};
 use crate::engine::ports::{Input, Queue};
@@ -16,7 +17,6 @@ use crate::engine::router::RouterView;
 use crate::engine::router_view::Returned;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick, rebased};
-use crate::engine::way::Way;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -38,7 +38,7 @@ enum Stage {
 struct Entry {
     stage: Stage,
     /// What its packets have for their way.
-    way: u64,
+    route: u64,
     /// Operands that are still to come.
     missing: u16,
     flits: u16,
@@ -58,7 +58,7 @@ struct Entry {
 impl Entry {
     const EMPTY: Self = Self {
         stage: Stage::Empty,
-        way: 0,
+        route: 0,
         missing: 0,
         flits: 0,
         hops: 0,
@@ -170,8 +170,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             self.begin_if_next(input_vc);
         } else {
             let Queue { head, ask, flits, .. } = self.queues[input_vc as usize];
-            let way = self.packets.packets[head as usize].way.0;
-            let output = trees.place(self.name, way).0.towards[self.name as usize];
+            let route = self.packets.packets[head as usize].route.0;
+            let output = trees.place(self.name, route).0.towards[self.name as usize];
             let queue = &mut self.queues[input_vc as usize];
             (queue.output, queue.out_vc, queue.need) = (output, trees.up, flits);
             self.add_asker(usize::from(output), input_vc, ask);
@@ -190,7 +190,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 return;
             }
             let packet = self.packets.packets[slot as usize];
-            let (tree, number) = trees.place(self.name, packet.way.0);
+            let (tree, number) = trees.place(self.name, packet.route.0);
             let units = self.units.as_mut().expect("there are operands");
             let unit = &units.units[self.number as usize];
             debug_assert!(number >= unit.made, "an operand comes after its result");
@@ -210,7 +210,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 let missing = tree.operands[self.name as usize];
                 *entry = Entry {
                     stage: Stage::Open,
-                    way: packet.way.0,
+                    route: packet.route.0,
                     missing,
                     flits: packet.flits,
                     payload: origin.payload,
@@ -220,7 +220,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             } else {
                 self.counters.flits_combined += u64::from(packet.flits);
             }
-            debug_assert!(entry.stage == Stage::Open && entry.way == packet.way.0);
+            debug_assert!(entry.stage == Stage::Open && entry.route == packet.route.0);
             entry.missing -= 1;
             entry.nodes += u32::from(packet.note);
             entry.hops = entry.hops.max(origin.hops);
@@ -267,8 +267,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             if entry.stage != Stage::Open || entry.missing > 0 {
                 return;
             }
-            let way = entry.way;
-            let (tree, number) = trees.place(self.name, way);
+            let route = entry.route;
+            let (tree, number) = trees.place(self.name, route);
             debug_assert_eq!(number, unit.made);
             let (mut ready, mut tail) = (entry.start, entry.tail);
             if tree.operands[self.name as usize] > 1 {
@@ -286,10 +286,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 tail,
                 next: NONE,
                 source: tree.root,
-                sequence: trees.sequence(way),
+                sequence: trees.sequence(route),
                 flits: entry.flits,
                 note: fitted!(entry.nodes & u32::from(u16::MAX), u16),
-                way: Way(way),
+                route: EncodedRoute(route),
             };
             let created = (entry.created, entry.injected);
             let origin = Origin::new(created, COLLECTIVE, entry.payload, entry.hops, 0);

@@ -2,12 +2,12 @@
 
 use super::queue::{Queue, Stage};
 use super::router_view::FlitRouterView;
+use crate::engine::encoded_route::MOST_WORDS;
 use crate::engine::packet::{Origin, Packet};
 use crate::engine::part::Part;
 use crate::engine::ports;
 use crate::engine::set::members;
 use crate::engine::tick::Tick;
-use crate::engine::way::MOST_WORDS;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
@@ -135,12 +135,12 @@ impl FlitRouterView<'_, '_> {
     #[inline(never)]
     fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
         let packet = &self.packets.packets[slot as usize];
-        let Some(next_hop) = self.next_hop else { return self.context.code.output(packet.way) };
+        let Some(next_hop) = self.next_hop else { return self.context.codec.output(packet.route) };
         let (input, vc) = ports::place(input_vc, self.ports.size.shift);
         let entry = self.ports.input(fitted!(input, u32));
         let came = (!entry.injects).then_some(entry.opposite);
         let name = number + self.context.cut.first_router(self.part as usize);
-        let packet = (packet.source, packet.note, packet.way.into());
+        let packet = (packet.source, packet.note, packet.route.into());
         next_hop.look_up(self.context, name, packet, (came, vc)).0
     }
 

@@ -3,11 +3,11 @@
 use super::queue::{Queue, Stage};
 use super::router_view::FlitRouterView;
 use crate::engine::adaptive::{Step, decide, step};
+use crate::engine::encoded_route::Address;
 use crate::engine::next_hop::NextHop;
 use crate::engine::ports::Output;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::way::Address;
 use crate::engine::{Arbitration, ChannelKind, Switching};
 use crate::narrow::fitted;
 use crate::prefetch::prefetch;
@@ -74,10 +74,10 @@ impl FlitRouterView<'_, '_> {
         }
         let packet = &self.packets.packets[slot as usize];
         if let Some(next_hop) = self.next_hop {
-            let packet = (packet.source, packet.note, packet.way.into());
+            let packet = (packet.source, packet.note, packet.route.into());
             return self.direct_by_next_hop(queue, next_hop, packet);
         }
-        let (output, passed) = (self.context.code.output(packet.way), packet.note);
+        let (output, passed) = (self.context.codec.output(packet.route), packet.note);
         let Output { kind, in_ring, .. } = *self.port(usize::from(output));
         let (mut vcs, mut bubble) = (self.all_vcs(), 0);
         if kind != ChannelKind::Ejection {

@@ -2,9 +2,9 @@
 
 use super::queue::{Queue, Stage};
 use super::router_view::FlitRouterView;
+use crate::engine::encoded_route::Address;
 use crate::engine::relation::{BY_RELATION, RelationTables, from_place};
 use crate::engine::tick::Tick;
-use crate::engine::way::Address;
 use crate::routing::relation::Hop;
 
 impl<'f> FlitRouterView<'_, 'f> {
@@ -17,7 +17,7 @@ impl<'f> FlitRouterView<'_, 'f> {
     /// The hops that the packet at the head of a queue may take.
     fn hops(&self, queue: usize) -> &'f [Hop] {
         let slot = self.state.queues[self.first_queue + queue].slot;
-        let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
+        let Address { destination, class, .. } = self.packets.packets[slot as usize].route.into();
         let (input, vc) = self.place(queue);
         let input = self.router.first_input as usize + input;
         let relation_tables = self.relation_tables().expect("packets choose by a relation");
@@ -26,7 +26,7 @@ impl<'f> FlitRouterView<'_, 'f> {
 
     /// Finds out for which virtual channels of which outputs a packet asks.
     pub(super) fn direct_by_relation(&mut self, queue: usize, slot: u32) {
-        let address = Address::from(self.packets.packets[slot as usize].way);
+        let address = Address::from(self.packets.packets[slot as usize].route);
         let end = self.context.end(address.destination);
         if end.router == self.name {
             let output = end.ejection + address.ejection;

@@ -302,11 +302,11 @@ impl FlitRouterView<'_, '_> {
         if self.next_hop.is_some() {
             packet.note += 1;
         } else if self.adaptive_state.is_none() {
-            let mut way = packet.way;
-            if self.context.code.go_on(&mut way) {
-                self.context.code.refill(&mut way, self.packets.rest(slot));
+            let mut route = packet.route;
+            if self.context.codec.go_on(&mut route) {
+                self.context.codec.refill(&mut route, self.packets.rest(slot));
             }
-            self.packets.packets[slot as usize].way = way;
+            self.packets.packets[slot as usize].route = route;
         } else if self
             .adaptive_state
             .as_ref()

@@ -9,10 +9,10 @@ use super::contest::{Claim, Contender};
 use super::queue::{Queue, Stage};
 use super::router_view::FlitRouterView;
 use super::{Flits, State};
+use crate::engine::encoded_route::Address;
 use crate::engine::part::Part;
 use crate::engine::set::{bits, members};
 use crate::engine::tick::{NEVER, Tick, rebased};
-use crate::engine::way::Address;
 use crate::engine::{Stall, Switching};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -243,7 +243,7 @@ impl FlitRouterView<'_, '_> {
             return queue.vcs;
         }
         if let Some(relation_tables) = self.relation_tables() {
-            let address = Address::from(self.packets.packets[queue.slot as usize].way);
+            let address = Address::from(self.packets.packets[queue.slot as usize].route);
             let input = self.router.first_input as usize + usize::from(queue.input);
             let end = self.context.end(address.destination);
             let hops =

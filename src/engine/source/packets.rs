@@ -2,12 +2,12 @@
 
 use super::{Adapter, SourceQueue};
 use crate::engine::collective::COLLECTIVE;
+use crate::engine::encoded_route::{Address, EncodedRoute, MOST_WORDS};
 use crate::engine::message::{Arrival, Note, Queued, Role};
 use crate::engine::next_hop::{self, NextHop};
 use crate::engine::packet::{Origin, Packet};
 use crate::engine::part::Part;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::way::{Address, MOST_WORDS, Way};
 use crate::narrow::fitted;
 use crate::routing::Routes;
 use crate::topology::NONE;
@@ -151,7 +151,7 @@ impl Part<'_> {
             sequence,
             flits,
             note: 0,
-            way: Way::default(),
+            route: EncodedRoute::default(),
         };
         let channels = self.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
@@ -160,7 +160,7 @@ impl Part<'_> {
         let mut rest = [0; MOST_WORDS];
         let rest = &mut rest[..self.context.rest];
         if arrival == COLLECTIVE {
-            (packet.note, packet.way) = (1, Way(tag));
+            (packet.note, packet.route) = (1, EncodedRoute(tag));
             tag = (tag & u64::from(u32::MAX)) + 1;
         } else {
             self.direct(terminal, vc, destination, &mut packet, &mut origin, rest);
@@ -218,8 +218,8 @@ impl Part<'_> {
         };
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
         if let Role::Operand | Role::Broadcast = note.role {
-            let way = self.way_of_next(message.note, slot.is_some());
-            return (COLLECTIVE, note.role, way);
+            let route = self.way_of_next(message.note, slot.is_some());
+            return (COLLECTIVE, note.role, route);
         }
         if note.arrival == NONE {
             let (full, rest) = self.context.parameters.packets(message.bytes_left);
@@ -269,7 +269,7 @@ impl Part<'_> {
                     next_hop::path_of(routes, packet, (from, end.router), turns)
                 }
             };
-            packet.way = Address { destination, class, ejection: fitted!(number, u16) }.into();
+            packet.route = Address { destination, class, ejection: fitted!(number, u16) }.into();
             return;
         }
         let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
@@ -279,10 +279,10 @@ impl Part<'_> {
             }
             return self.set_out(terminal, (from, to), (ejection, vc), packet, origin);
         }
-        if let Some(legs) = &context.legs {
-            (packet.way, origin.hops) = legs.way((from, packet.sequence), to, ejection);
+        if let Some(segments) = &context.segments {
+            (packet.route, origin.hops) = segments.encoded((from, packet.sequence), to, ejection);
             if context.dateline.is_some() {
-                packet.note = legs.datelines((from, packet.sequence), to);
+                packet.note = segments.datelines((from, packet.sequence), to);
             }
             return;
         }
@@ -291,7 +291,7 @@ impl Part<'_> {
         if let Routes::DirectionOrder(order) = context.routes {
             packet.note = order.datelines(from, &route);
         }
-        packet.way = context.code.write(&route, ejection, rest);
+        packet.route = context.codec.write(&route, ejection, rest);
         origin.hops = fitted!(route.hops(), u16);
     }
 }

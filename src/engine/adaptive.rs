@@ -19,11 +19,11 @@ use super::part::Part;
 use super::port_block::BLOCK_PORTS;
 use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
 use super::relation::{RelationTables, Views};
-use super::router::{RouterView, Walk};
+use super::round_robin::{BitSpan, bits_between, cyclic_span, span_count};
+use super::router::{AllocationPass, RouterView};
 use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
-use super::walk::{Stretch, between, cyclic, steps};
 use super::{Arbitration, Stall};
 use crate::adaptive::{Heading, drawn_at};
 use crate::narrow::fitted;
@@ -391,10 +391,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return self.allocate_by_relation(now);
         }
         let start = u32::from(self.router.next_output);
-        self.look_at_due::<false, COLLECTIVE>(Walk::Preferred, now);
+        self.look_at_due::<false, COLLECTIVE>(AllocationPass::Preferred, now);
         let mut passed_over = std::mem::take(&mut self.adaptive_state().passed_over);
         for &output in &passed_over {
-            self.look::<false, COLLECTIVE>(output, Walk::Any, now);
+            self.look::<false, COLLECTIVE>(output, AllocationPass::Any, now);
         }
         passed_over.clear();
         self.adaptive_state().passed_over = passed_over;
@@ -451,10 +451,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     ) -> bool {
         let pointer = u32::from(self.output(output).pointer);
         let words = self.words(output);
-        for (low, high) in self.turns() {
-            for step in 0..steps(words.len()) {
-                let Stretch { word, mask, turn } = cyclic(pointer, step, words.len());
-                let of_set = between(low, high, fitted!(word, u32) * 64);
+        for (low, high) in self.priority_classes() {
+            for step in 0..span_count(words.len()) {
+                let BitSpan { word, mask, turn } = cyclic_span(pointer, step, words.len());
+                let of_set = bits_between(low, high, fitted!(word, u32) * 64);
                 let asking = self.escapes[words.start + word];
                 let mut bits = (asking & mask & of_set).rotate_right(turn);
                 while bits != 0 {

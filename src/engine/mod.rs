@@ -100,6 +100,7 @@ mod port_block;
 mod ports;
 mod relation;
 mod rendezvous;
+mod round_robin;
 mod route_segments;
 mod router;
 mod router_view;
@@ -113,7 +114,6 @@ mod statistics;
 mod tick;
 mod trace;
 mod vc_map;
-mod walk;
 mod zero_load;
 
 pub use deadlock::{Deadlock, Waiting};

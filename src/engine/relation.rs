@@ -11,7 +11,7 @@ use super::network_context::{End, NetworkContext};
 use super::packet::{Origin, Packet};
 use super::part::Part;
 use super::ports::{Output, Ports, Queue};
-use super::router::{Blocked, RouterView, Walk};
+use super::router::{AllocationPass, Blocked, RouterView};
 use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
@@ -376,10 +376,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
         }
         let grants = self.counters.grants;
-        self.look_at_due::<true, false>(Walk::Preferred, now);
+        self.look_at_due::<true, false>(AllocationPass::Preferred, now);
         let mut passed_over = std::mem::take(self.passed_over());
         for &output in &passed_over {
-            self.look::<true, false>(output, Walk::Any, now);
+            self.look::<true, false>(output, AllocationPass::Any, now);
         }
         passed_over.clear();
         *self.passed_over() = passed_over;
@@ -416,7 +416,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         &mut self,
         output: usize,
         input_vc: u32,
-        (walk, blocked): (Walk, &mut Blocked),
+        (pass, blocked): (AllocationPass, &mut Blocked),
         now: Tick,
     ) -> bool {
         let Queue { need, flits, .. } = self.queues[input_vc as usize];
@@ -443,9 +443,9 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return false;
         }
         let first = self.first_of(input_vc, ports.clone());
-        let best = match walk {
-            Walk::Preferred => self.best(ports, first, needs, now),
-            Walk::Any => self.best(here..here + 1, first, needs, now),
+        let best = match pass {
+            AllocationPass::Preferred => self.best(ports, first, needs, now),
+            AllocationPass::Any => self.best(here..here + 1, first, needs, now),
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {

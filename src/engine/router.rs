@@ -17,13 +17,13 @@ use super::next_hop::NextHop;
 use super::packet::Packets;
 use super::port_block::{BLOCK_PORTS, least};
 use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
+use super::round_robin::{BitSpan, bits_between, cyclic_span, random_rank, span_count};
 use super::router_view::{Outbox, Returned, Sent};
 use super::sink::Delivery;
 use super::size::Size;
 use super::statistics::Statistics;
 use super::tick::{NEVER, Tick};
 use super::trace::{Trace, note};
-use super::walk::{Stretch, between, cyclic, drawn, steps};
 use super::{Arbitration, Counters, Digest, Interruption, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -69,7 +69,7 @@ pub(super) struct RouterView<'a, 'f, S: Size> {
 
 /// Whom a walk of the outputs serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Walk {
+pub(super) enum AllocationPass {
     /// Of packets that have a choice, only those that like the output best.
     Preferred,
     Any,
@@ -113,7 +113,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             } else if self.adaptive_state.is_some() {
                 self.allocate_adaptive::<COLLECTIVE>(now);
             } else {
-                self.look_at_due::<false, COLLECTIVE>(Walk::Any, now);
+                self.look_at_due::<false, COLLECTIVE>(AllocationPass::Any, now);
             }
         }
     }
@@ -123,13 +123,13 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     #[inline(always)]
     pub(super) fn look_at_due<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
-        walk: Walk,
+        pass: AllocationPass,
         now: Tick,
     ) {
         let start = u32::from(self.router.next_output);
         let words = S::all(self.blocks).len().div_ceil(64 / BLOCK_PORTS);
-        for step in 0..steps(words) {
-            let Stretch { word, mask, turn } = cyclic(start, step, words);
+        for step in 0..span_count(words) {
+            let BitSpan { word, mask, turn } = cyclic_span(start, step, words);
             let blocks =
                 S::all(self.blocks)[word * 64 / BLOCK_PORTS..].iter().take(64 / BLOCK_PORTS);
             let mut due = 0;
@@ -140,7 +140,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             while due != 0 {
                 let output = fitted!(word, u32) * 64 + (due.trailing_zeros() + turn) % 64;
                 due &= due - 1;
-                self.look::<RELATED, COLLECTIVE>(output as usize, walk, now);
+                self.look::<RELATED, COLLECTIVE>(output as usize, pass, now);
             }
         }
     }
@@ -291,7 +291,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     pub(super) fn look<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
-        walk: Walk,
+        pass: AllocationPass,
         now: Tick,
     ) {
         let &mut Output { free_at, pointer, .. } = self.output(output);
@@ -300,16 +300,16 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let mut blocked = Blocked { stall: None, until: NEVER, passed_over: false };
         if self.size.words() == 1 && self.context.parameters.arbitration == Arbitration::RoundRobin
         {
-            let stretch = cyclic(pointer, 0, 1);
-            let stretch = (stretch, walk);
-            if self.look_along::<RELATED, COLLECTIVE>(output, stretch, &mut blocked, now) {
+            let span = cyclic_span(pointer, 0, 1);
+            let span = (span, pass);
+            if self.look_along::<RELATED, COLLECTIVE>(output, span, &mut blocked, now) {
                 return;
             }
         } else if self.context.parameters.arbitration == Arbitration::Random {
-            if self.look_at_random::<RELATED, COLLECTIVE>(output, walk, &mut blocked, now) {
+            if self.look_at_random::<RELATED, COLLECTIVE>(output, pass, &mut blocked, now) {
                 return;
             }
-        } else if self.look_around::<RELATED, COLLECTIVE>(output, pointer, walk, &mut blocked, now)
+        } else if self.look_around::<RELATED, COLLECTIVE>(output, pointer, pass, &mut blocked, now)
         {
             return;
         }
@@ -332,19 +332,19 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         &mut self,
         output: usize,
         pointer: u32,
-        walk: Walk,
+        pass: AllocationPass,
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
         let sets = self.words(output);
-        for (low, high) in self.turns() {
-            for step in 0..steps(sets.len()) {
-                let mut stretch = cyclic(pointer, step, sets.len());
-                if self.asking[sets.start + stretch.word] == 0 {
+        for (low, high) in self.priority_classes() {
+            for step in 0..span_count(sets.len()) {
+                let mut span = cyclic_span(pointer, step, sets.len());
+                if self.asking[sets.start + span.word] == 0 {
                     continue;
                 }
-                stretch.mask &= between(low, high, fitted!(stretch.word, u32) * 64);
-                if self.look_along::<RELATED, COLLECTIVE>(output, (stretch, walk), blocked, now) {
+                span.mask &= bits_between(low, high, fitted!(span.word, u32) * 64);
+                if self.look_along::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
                     return true;
                 }
             }
@@ -357,7 +357,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     fn look_at_random<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
-        walk: Walk,
+        pass: AllocationPass,
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
@@ -365,9 +365,9 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         loop {
             latest = self.next_drawn(&self.asking[self.words(output)], output, latest, now);
             let Some((_, input_vc)) = latest else { return false };
-            let stretch =
-                Stretch { word: input_vc as usize / 64, mask: 1 << (input_vc % 64), turn: 0 };
-            if self.look_along::<RELATED, COLLECTIVE>(output, (stretch, walk), blocked, now) {
+            let span =
+                BitSpan { word: input_vc as usize / 64, mask: 1 << (input_vc % 64), turn: 0 };
+            if self.look_along::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
                 return true;
             }
         }
@@ -391,7 +391,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 bits &= bits - 1;
                 let (input, vc) = self.place(input_vc);
                 let asker = (input, self.context.vc_map.drawn_number(vc));
-                let drawn = Some((drawn(time, (self.name, output), asker), input_vc));
+                let drawn = Some((random_rank(time, (self.name, output), asker), input_vc));
                 if drawn > latest && (next.is_none() || drawn < next) {
                     next = drawn;
                 }
@@ -402,7 +402,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// The ranges of input virtual channels that are served one after the other.
     #[inline]
-    pub(super) fn turns(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
+    pub(super) fn priority_classes(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
         let transit = match self.context.parameters.arbitration {
             Arbitration::RoundRobin
             | Arbitration::Random
@@ -418,15 +418,14 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     fn look_along<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
-        (stretch, walk): (Stretch, Walk),
+        (span, pass): (BitSpan, AllocationPass),
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
-        let asking = self.asking[output * self.size.words() + stretch.word];
-        let mut bits = (asking & stretch.mask).rotate_right(stretch.turn);
+        let asking = self.asking[output * self.size.words() + span.word];
+        let mut bits = (asking & span.mask).rotate_right(span.turn);
         while bits != 0 {
-            let input_vc =
-                fitted!(stretch.word, u32) * 64 + (bits.trailing_zeros() + stretch.turn) % 64;
+            let input_vc = fitted!(span.word, u32) * 64 + (bits.trailing_zeros() + span.turn) % 64;
             bits &= bits - 1;
             let &Queue { ask, options, out_vc, need, flits, .. } = &self.queues[input_vc as usize];
             if ask > now {
@@ -445,7 +444,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 continue;
             }
             if RELATED && chooses {
-                if self.look_at_hops(output, input_vc, (walk, blocked), now) {
+                if self.look_at_hops(output, input_vc, (pass, blocked), now) {
                     return true;
                 }
                 continue;
@@ -454,7 +453,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             match self.obstacle(output, input_vc, (out_vc, need, flits), now) {
                 None => {
                     if chooses {
-                        if walk == Walk::Preferred && !self.prefers(output, input_vc, now) {
+                        if pass == AllocationPass::Preferred && !self.prefers(output, input_vc, now)
+                        {
                             blocked.passed_over = true;
                             continue;
                         }

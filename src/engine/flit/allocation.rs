@@ -6,9 +6,9 @@ use super::queue::{Queue, Stage};
 use super::router_view::{FlitRouterView, MASKED};
 use super::{Input, Output, first_from, turn};
 use crate::engine::Arbitration;
+use crate::engine::round_robin::random_rank;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::walk::drawn;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -343,7 +343,7 @@ impl FlitRouterView<'_, '_> {
                 turn(one.input, pointer) < turn(other.input, pointer)
             }
             Arbitration::RoundRobin => self.in_turn(one, pointer) < self.in_turn(other, pointer),
-            Arbitration::Random => self.drawn(one, now) < self.drawn(other, now),
+            Arbitration::Random => self.random_rank(one, now) < self.random_rank(other, now),
             Arbitration::TransitFirst => {
                 (one.input >= transit, self.in_turn(one, pointer))
                     < (other.input >= transit, self.in_turn(other, pointer))
@@ -361,9 +361,9 @@ impl FlitRouterView<'_, '_> {
     }
 
     /// What is drawn for a flit at an instant.
-    fn drawn(&self, want: &Want, now: Tick) -> u64 {
+    fn random_rank(&self, want: &Want, now: Tick) -> u64 {
         let asker = (want.input as usize, self.context.vc_map.number(want.out_vc));
-        drawn(self.time(now), (self.name, want.output as usize), asker)
+        random_rank(self.time(now), (self.name, want.output as usize), asker)
     }
 
     /// Less of a queue whose packet was created before.

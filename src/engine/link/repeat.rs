@@ -7,7 +7,7 @@ use crate::engine::network_context::Timing;
 use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
 use crate::engine::port_block::least;
 use crate::engine::ports::Output;
-use crate::engine::router::{RouterView, Walk};
+use crate::engine::router::{AllocationPass, RouterView};
 use crate::engine::router_view::Sent;
 use crate::engine::sink::Delivery;
 use crate::engine::size::Size;
@@ -52,7 +52,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             if self.adaptive_state.is_some() {
                 self.allocate_adaptive::<false>(now);
             } else {
-                self.look_at_due::<false, false>(Walk::Any, now);
+                self.look_at_due::<false, false>(AllocationPass::Any, now);
             }
             self.see_to_granted(now);
         }

@@ -391,10 +391,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return self.allocate_by_relation(now);
         }
         let start = u32::from(self.router.next_output);
-        self.look_at_due::<false, COLLECTIVE>(AllocationPass::Preferred, now);
+        self.serve_due_outputs::<false, COLLECTIVE>(AllocationPass::Preferred, now);
         let mut passed_over = std::mem::take(&mut self.adaptive_state().passed_over);
         for &output in &passed_over {
-            self.look::<false, COLLECTIVE>(output, AllocationPass::Any, now);
+            self.try_grant::<false, COLLECTIVE>(output, AllocationPass::Any, now);
         }
         passed_over.clear();
         self.adaptive_state().passed_over = passed_over;
@@ -404,7 +404,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         while escapes != 0 {
             let output = (escapes.trailing_zeros() + start) % u16::BITS;
             escapes &= escapes - 1;
-            self.look_for_escapes::<false>(output as usize, now);
+            self.grant_escapes::<false>(output as usize, now);
         }
     }
 
@@ -426,16 +426,12 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 
     /// Grants a free output to the first packet that has to escape by it and can. Whether there is one.
-    pub(super) fn look_for_escapes<const RELATED: bool>(
-        &mut self,
-        output: usize,
-        now: Tick,
-    ) -> bool {
+    pub(super) fn grant_escapes<const RELATED: bool>(&mut self, output: usize, now: Tick) -> bool {
         let mut until = NEVER;
         let granted = if self.context.parameters.arbitration == Arbitration::Random {
-            self.escape_at_random::<RELATED>(output, &mut until, now)
+            self.grant_escape_random::<RELATED>(output, &mut until, now)
         } else {
-            self.escape_in_turn::<RELATED>(output, &mut until, now)
+            self.grant_escape_round_robin::<RELATED>(output, &mut until, now)
         };
         if !granted {
             self.lower(output, until);
@@ -443,7 +439,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         granted
     }
 
-    fn escape_in_turn<const RELATED: bool>(
+    fn grant_escape_round_robin<const RELATED: bool>(
         &mut self,
         output: usize,
         until: &mut Tick,
@@ -470,7 +466,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 
     /// The same in the order that is drawn for the output and the instant.
-    fn escape_at_random<const RELATED: bool>(
+    fn grant_escape_random<const RELATED: bool>(
         &mut self,
         output: usize,
         until: &mut Tick,
@@ -497,7 +493,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         now: Tick,
     ) -> bool {
         let escape = if RELATED {
-            self.escape_by_relation(output, input_vc, now)
+            self.fallback_hop(output, input_vc, now)
         } else {
             self.escape(output, input_vc, now)
         };

@@ -17,7 +17,7 @@ use crate::topology::{Channel, Fabric, NONE};
 use crate::units::Picoseconds;
 
 /// How often it is looked whether the network is empty.
-const LOOK: Picoseconds = Picoseconds(100_000);
+const DRAIN_CHECK: Picoseconds = Picoseconds(100_000);
 
 /// Something that fails while the network is at work, and the table that is made without it.
 #[derive(Clone, Debug)]
@@ -139,7 +139,7 @@ impl<'f, O: Observer> Engine<'f, O> {
                 parts.for_each(|part| part.sources.paused = true);
                 Course::Draining(now)
             }
-            Course::Draining(_) if under_way > 0 => Course::Draining(now + LOOK),
+            Course::Draining(_) if under_way > 0 => Course::Draining(now + DRAIN_CHECK),
             Course::Draining(_) => {
                 parts.for_each(|part| part.change_tables(interruption, now));
                 Course::Over(now)

@@ -376,10 +376,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
         }
         let grants = self.counters.grants;
-        self.look_at_due::<true, false>(AllocationPass::Preferred, now);
+        self.serve_due_outputs::<true, false>(AllocationPass::Preferred, now);
         let mut passed_over = std::mem::take(self.passed_over());
         for &output in &passed_over {
-            self.look::<true, false>(output, AllocationPass::Any, now);
+            self.try_grant::<true, false>(output, AllocationPass::Any, now);
         }
         passed_over.clear();
         *self.passed_over() = passed_over;
@@ -404,7 +404,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             let asking = self.words(output);
             let any = self.escapes[asking].iter().any(|&word| word != 0);
             if any && self.output(output).free_at <= now {
-                granted |= self.look_for_escapes::<true>(output, now);
+                granted |= self.grant_escapes::<true>(output, now);
             }
         }
         granted
@@ -412,7 +412,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Grants a free output to the head of a buffer if it can have a hop there; false if it can't, or likes another
     /// one better.
-    pub(super) fn look_at_hops(
+    pub(super) fn try_grant_hop(
         &mut self,
         output: usize,
         input_vc: u32,
@@ -551,7 +551,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// The virtual channel in which the head of a buffer can take a reserve by a free output; until when, as far as it is known, there is
     /// none.
-    pub(super) fn escape_by_relation(
+    pub(super) fn fallback_hop(
         &mut self,
         output: usize,
         input_vc: u32,

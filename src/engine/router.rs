@@ -113,7 +113,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             } else if self.adaptive_state.is_some() {
                 self.allocate_adaptive::<COLLECTIVE>(now);
             } else {
-                self.look_at_due::<false, COLLECTIVE>(AllocationPass::Any, now);
+                self.serve_due_outputs::<false, COLLECTIVE>(AllocationPass::Any, now);
             }
         }
     }
@@ -121,7 +121,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Looks once at each output that is due (`RELATED` if packets choose by a relation, `COLLECTIVE` if there are
     /// collective operations), in cyclic order from behind the latest grant before this instant.
     #[inline(always)]
-    pub(super) fn look_at_due<const RELATED: bool, const COLLECTIVE: bool>(
+    pub(super) fn serve_due_outputs<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         pass: AllocationPass,
         now: Tick,
@@ -140,7 +140,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             while due != 0 {
                 let output = fitted!(word, u32) * 64 + (due.trailing_zeros() + turn) % 64;
                 due &= due - 1;
-                self.look::<RELATED, COLLECTIVE>(output as usize, pass, now);
+                self.try_grant::<RELATED, COLLECTIVE>(output as usize, pass, now);
             }
         }
     }
@@ -288,7 +288,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Looks at a free output: grants it to the first packet that can go, or notes why none can and when one may.
     #[inline(always)]
-    pub(super) fn look<const RELATED: bool, const COLLECTIVE: bool>(
+    pub(super) fn try_grant<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
         pass: AllocationPass,
@@ -302,15 +302,20 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         {
             let span = cyclic_span(pointer, 0, 1);
             let span = (span, pass);
-            if self.look_along::<RELATED, COLLECTIVE>(output, span, &mut blocked, now) {
+            if self.grant_in_span::<RELATED, COLLECTIVE>(output, span, &mut blocked, now) {
                 return;
             }
         } else if self.context.parameters.arbitration == Arbitration::Random {
-            if self.look_at_random::<RELATED, COLLECTIVE>(output, pass, &mut blocked, now) {
+            if self.grant_random::<RELATED, COLLECTIVE>(output, pass, &mut blocked, now) {
                 return;
             }
-        } else if self.look_around::<RELATED, COLLECTIVE>(output, pointer, pass, &mut blocked, now)
-        {
+        } else if self.grant_round_robin::<RELATED, COLLECTIVE>(
+            output,
+            pointer,
+            pass,
+            &mut blocked,
+            now,
+        ) {
             return;
         }
         if blocked.passed_over {
@@ -328,7 +333,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         *self.due(output) = blocked.until;
     }
 
-    fn look_around<const RELATED: bool, const COLLECTIVE: bool>(
+    fn grant_round_robin<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
         pointer: u32,
@@ -344,7 +349,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                     continue;
                 }
                 span.mask &= bits_between(low, high, fitted!(span.word, u32) * 64);
-                if self.look_along::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
+                if self.grant_in_span::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
                     return true;
                 }
             }
@@ -354,7 +359,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Looks at those that ask in an order that is drawn for the output and the instant: so each of those that can go is
     /// as likely as the others to be the first of them.
-    fn look_at_random<const RELATED: bool, const COLLECTIVE: bool>(
+    fn grant_random<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
         pass: AllocationPass,
@@ -367,7 +372,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             let Some((_, input_vc)) = latest else { return false };
             let span =
                 BitSpan { word: input_vc as usize / 64, mask: 1 << (input_vc % 64), turn: 0 };
-            if self.look_along::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
+            if self.grant_in_span::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
                 return true;
             }
         }
@@ -415,7 +420,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Grants an output to the first packet of a stretch of a walk that can go. False if none can.
     #[inline(always)]
-    fn look_along<const RELATED: bool, const COLLECTIVE: bool>(
+    fn grant_in_span<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
         (span, pass): (BitSpan, AllocationPass),
@@ -433,7 +438,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 continue;
             }
             if COLLECTIVE && self.is_collective(input_vc) {
-                if self.look_at_copy(output, input_vc, blocked, now) {
+                if self.try_grant_copy(output, input_vc, blocked, now) {
                     return true;
                 }
                 continue;
@@ -444,7 +449,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 continue;
             }
             if RELATED && chooses {
-                if self.look_at_hops(output, input_vc, (pass, blocked), now) {
+                if self.try_grant_hop(output, input_vc, (pass, blocked), now) {
                     return true;
                 }
                 continue;

@@ -47,7 +47,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Gives a free output to a packet of a collective operation that asks for it, if there is room. Whether it has got
     /// it: then nobody else does.
-    pub(in crate::engine) fn look_at_copy(
+    pub(in crate::engine) fn try_grant_copy(
         &mut self,
         output: usize,
         input_vc: u32,

@@ -32,7 +32,7 @@ pub(super) struct Scratch {
     /// When flits are there that a terminal sends.
     pub arrivals: Vec<Tick>,
     /// Places for queues that are looked at.
-    pub looks: Vec<u32>,
+    pub due_queues: Vec<u32>,
     /// Contenders whose last flit has won.
     pub ended: Vec<u32>,
 }
@@ -64,7 +64,7 @@ impl Scratch {
     /// For routers of up to so many ports and queues.
     pub(super) fn new(inputs: u16, outputs: u16, queues: u32) -> Self {
         let (of_input, of_output) = (vec![NONE; inputs.into()], vec![NONE; outputs.into()]);
-        Self { of_input, of_output, looks: vec![NONE; queues as usize + 1], ..Self::default() }
+        Self { of_input, of_output, due_queues: vec![NONE; queues as usize + 1], ..Self::default() }
     }
 
     /// Some virtual channels of an output are open to the packet of a queue.

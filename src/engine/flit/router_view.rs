@@ -136,16 +136,16 @@ impl FlitRouterView<'_, '_> {
         let mut last = None;
         let left = loop {
             let (contest, due) = self.next_contest();
-            let look = self.state.agenda.first(self.number);
-            let now = contest.min(look);
+            let advance_vc = self.state.agenda.first(self.number);
+            let now = contest.min(advance_vc);
             if now >= until {
                 break until;
             }
             if COUNTS_STALLS {
                 self.count_stalls(now);
             }
-            if look == now {
-                self.look_at_all(now);
+            if advance_vc == now {
+                self.advance_due_vcs(now);
                 // Somebody may contend now who did not.
                 continue;
             }
@@ -176,15 +176,15 @@ impl FlitRouterView<'_, '_> {
 
     /// Looks at queues that are due at an instant, and gives virtual channels to packets that ask.
     #[inline(never)]
-    fn look_at_all(&mut self, now: Tick) {
+    fn advance_due_vcs(&mut self, now: Tick) {
         let place = Place {
             router: self.number as usize,
             first_input: self.router.first_input as usize,
             inputs: self.router.inputs.into(),
         };
-        let count = self.state.agenda.take_due(now, place, &mut self.scratch.looks);
+        let count = self.state.agenda.take_due(now, place, &mut self.scratch.due_queues);
         for number in 0..count {
-            self.look(self.scratch.looks[number] as usize, now);
+            self.advance_vc(self.scratch.due_queues[number] as usize, now);
         }
         if self.scratch.has_asks() {
             self.allocate_vcs(now);
@@ -193,7 +193,7 @@ impl FlitRouterView<'_, '_> {
 
     /// Lets a queue take part whose packet has no virtual channel, if it can; else says when it may.
     #[inline(always)]
-    fn look(&mut self, queue: usize, now: Tick) {
+    fn advance_vc(&mut self, queue: usize, now: Tick) {
         match self.queue(queue).stage {
             Stage::Idle | Stage::Sending => (),
             Stage::New => self.meet(queue, now),

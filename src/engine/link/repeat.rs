@@ -52,7 +52,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             if self.adaptive_state.is_some() {
                 self.allocate_adaptive::<false>(now);
             } else {
-                self.look_at_due::<false, false>(AllocationPass::Any, now);
+                self.serve_due_outputs::<false, false>(AllocationPass::Any, now);
             }
             self.see_to_granted(now);
         }

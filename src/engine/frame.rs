@@ -92,7 +92,7 @@ pub(super) trait SimulatedPart: Send {
 
     /// Has memory fetched that a visit soon to come will need; in several stages, as each tells what the next one
     /// needs.
-    fn approach(&self, router: u32, stage: Stage);
+    fn prefetch(&self, router: u32, stage: Stage);
 
     /// Does all that happens in a router before the window's end. When something happens in it next, or before.
     fn visit(&mut self, router: u32) -> Tick;
@@ -156,7 +156,7 @@ impl<P: SimulatedPart, O: Observer> ObservedPart<P, O> {
             let lead = if part.is_large() { LEAD } else { 0 };
             for step in 0..due.len() + lead {
                 if lead > 0 {
-                    approach(part, &due, step);
+                    prefetch_ahead(part, &due, step);
                 }
                 let Some(place) = step.checked_sub(lead) else { continue };
                 let router = due[place];
@@ -173,11 +173,11 @@ impl<P: SimulatedPart, O: Observer> ObservedPart<P, O> {
 
 /// Approaches those of some routers whose turn it is at a step, each stage some visits nearer to the router's own.
 #[inline(always)]
-fn approach<P: SimulatedPart>(part: &P, due: &[u32], step: usize) {
+fn prefetch_ahead<P: SimulatedPart>(part: &P, due: &[u32], step: usize) {
     let stage = |later: usize, stage| {
         // Before the first router there is none, and none beyond the last.
         if let Some(&router) = due.get(step.wrapping_sub(later)) {
-            part.approach(router, stage);
+            part.prefetch(router, stage);
         }
     };
     stage(0, Stage::Far);
@@ -394,7 +394,7 @@ mod tests {
             self.all.is_multiple_of(2)
         }
 
-        fn approach(&self, router: u32, _: Stage) {
+        fn prefetch(&self, router: u32, _: Stage) {
             assert!(router < self.tokens.len() as u32);
         }
 

@@ -181,15 +181,15 @@ impl SimulatedPart for Part<'_> {
     }
 
     #[inline]
-    fn approach(&self, router: u32, stage: Stage) {
+    fn prefetch(&self, router: u32, stage: Stage) {
         if let Some(flits) = &self.flits {
-            return flits.approach((&self.ports, &self.packets), router, stage);
+            return flits.prefetch((&self.ports, &self.packets), router, stage);
         }
         match stage {
-            Stage::Far => self.approach_router(router),
-            Stage::Near => self.approach_ports(router),
-            Stage::Next => self.approach_heads(router),
-            Stage::Last if self.hosts_answer => self.approach_host(router, stage),
+            Stage::Far => self.prefetch_router(router),
+            Stage::Near => self.prefetch_ports(router),
+            Stage::Next => self.prefetch_heads(router),
+            Stage::Last if self.hosts_answer => self.prefetch_host(router, stage),
             Stage::Last => (),
         }
     }

@@ -115,14 +115,14 @@ impl<'f> Part<'f> {
 
     /// Has the memory fetched by which the next stages find what the visit of a router will need.
     #[inline]
-    pub(super) fn approach_router(&self, number: u32) {
+    pub(super) fn prefetch_router(&self, number: u32) {
         prefetch(&self.ports.routers[number as usize]);
         prefetch(&self.ports.arrived[number as usize * self.ports.size.words]);
     }
 
     /// The same of its ports and terminals, and of the buffers that packets have come to.
     #[inline(never)]
-    pub(super) fn approach_ports(&self, number: u32) {
+    pub(super) fn prefetch_ports(&self, number: u32) {
         let router = &self.ports.routers[number as usize];
         let output = router.first_output as usize;
         self.ports.blocks_of(router).iter().for_each(prefetch);
@@ -138,13 +138,13 @@ impl<'f> Part<'f> {
 
     /// The same of the packets in these buffers, of the first credits and of the first host.
     #[inline(never)]
-    pub(super) fn approach_heads(&self, number: u32) {
+    pub(super) fn prefetch_heads(&self, number: u32) {
         let router = &self.ports.routers[number as usize];
         if let Some(block) = self.ports.blocks_of(router).first() {
             prefetch(&self.credits.room[block.outputs[0].room as usize]);
         }
         if self.hosts_answer {
-            self.approach_host(number, Stage::Next);
+            self.prefetch_host(number, Stage::Next);
         }
         self.for_each_arrival(number, |queue| {
             self.packets.packets.get(queue.head as usize).into_iter().for_each(prefetch);
@@ -153,14 +153,14 @@ impl<'f> Part<'f> {
 
     /// The same of what its first host does next.
     #[inline(never)]
-    pub(super) fn approach_host(&self, number: u32, stage: Stage) {
+    pub(super) fn prefetch_host(&self, number: u32, stage: Stage) {
         let terminal = self.ports.routers[number as usize].first_terminal;
         if let Some(adapter) = self.sources.adapters.get(terminal as usize)
             // What only comes to it changes little at its host.
             && (stage != Stage::Last
                 || self.sources.due[terminal as usize] < self.schedule.window.end)
         {
-            self.workload.approach(adapter.name, stage);
+            self.workload.prefetch(adapter.name, stage);
         }
     }
 
@@ -182,14 +182,14 @@ impl<'f> Part<'f> {
 
     /// Has the memory fetched that is needed [`LEAD`] steps later to deliver what is at this place of the outbox.
     #[inline(always)]
-    fn approach_delivery(&self, place: usize) {
+    fn prefetch_delivery(&self, place: usize) {
         if let Some(&Sent { slot, router, part, .. }) = self.outbox.sent.get(place)
             && part as usize == self.schedule.part
         {
             prefetch(&self.ports.routers[router as usize]);
             prefetch(&self.ports.arrived[router as usize * self.ports.size.words]);
             prefetch(&self.packets.packets[slot as usize]);
-            self.schedule.active.approach(router);
+            self.schedule.active.prefetch(router);
         }
         if let Some(nearer) = place.checked_sub(LEAD / 2)
             && let Some(&Sent { router, input_vc, part, .. }) = self.outbox.sent.get(nearer)
@@ -301,7 +301,7 @@ impl<'f> Part<'f> {
         let lead = if self.is_large { LEAD } else { 0 };
         for step in 0..self.outbox.sent.len() + lead {
             if self.is_large {
-                self.approach_delivery(step);
+                self.prefetch_delivery(step);
             }
             let Some(place) = step.checked_sub(lead) else { continue };
             let Sent { slot, part, router, input_vc } = self.outbox.sent[place];

@@ -28,7 +28,7 @@
 //! | `allocation` | who gets a virtual channel, who gets the switch |
 //! | `priority` | virtual channels in turn by their weights, some before others |
 //! | `injection` | terminals' injection channels |
-//! | `approach` | memory fetched ahead |
+//! | `prefetch` | memory fetched ahead |
 //! | `arrivals` | flits and credits that come to a router |
 //! | `failure` | channels and routers that fail |
 //! | `deadlock` | queues that wait for each other |
@@ -37,7 +37,6 @@
 mod agenda;
 mod allocation;
 mod alone;
-mod approach;
 mod arrivals;
 mod asking;
 mod contest;
@@ -45,6 +44,7 @@ mod deadlock;
 mod failure;
 mod injection;
 mod output_vc;
+mod prefetch;
 mod priority;
 mod queue;
 mod relation;

@@ -60,8 +60,8 @@ impl OutputVc {
 
     /// Has the memory fetched of the first credits on their way.
     #[inline(always)]
-    pub(super) fn approach(&self, times: &Times) {
-        self.returning.approach(times);
+    pub(super) fn prefetch(&self, times: &Times) {
+        self.returning.prefetch(times);
     }
 
     /// Takes in the credits that are back.

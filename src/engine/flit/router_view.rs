@@ -136,15 +136,15 @@ impl FlitRouterView<'_, '_> {
         let mut last = None;
         let left = loop {
             let (contest, due) = self.next_contest();
-            let advance_vc = self.state.agenda.first(self.number);
-            let now = contest.min(advance_vc);
+            let wake = self.state.agenda.first(self.number);
+            let now = contest.min(wake);
             if now >= until {
                 break until;
             }
             if COUNTS_STALLS {
                 self.count_stalls(now);
             }
-            if advance_vc == now {
+            if wake == now {
                 self.advance_due_vcs(now);
                 // Somebody may contend now who did not.
                 continue;

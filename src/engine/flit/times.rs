@@ -39,7 +39,7 @@ impl Ring {
 
     /// Has the memory fetched of the first times.
     #[inline(always)]
-    pub(super) fn approach(&self, times: &Times) {
+    pub(super) fn prefetch(&self, times: &Times) {
         times.0.get((self.base + self.first) as usize).into_iter().for_each(prefetch);
     }
 

@@ -10,7 +10,7 @@ use crate::prefetch::{Stage, prefetch};
 impl Flits {
     /// Has the memory fetched that the visit of a router will need.
     #[inline(never)]
-    pub(in crate::engine) fn approach(
+    pub(in crate::engine) fn prefetch(
         &self,
         (ports, packets): (&Ports, &Packets),
         number: u32,
@@ -39,7 +39,7 @@ impl Flits {
                     vcs.iter().for_each(prefetch);
                 }
                 for Queue { flits, .. } in queues() {
-                    flits.approach(&state.times);
+                    flits.prefetch(&state.times);
                 }
             }
             Stage::Last => {
@@ -48,7 +48,7 @@ impl Flits {
                 }
                 for output in outputs() {
                     let vcs = &state.vcs[output.vcs as usize..][..rules.vcs as usize];
-                    vcs.iter().for_each(|vc: &OutputVc| vc.approach(&state.times));
+                    vcs.iter().for_each(|vc: &OutputVc| vc.prefetch(&state.times));
                 }
             }
         }

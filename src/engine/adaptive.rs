@@ -626,6 +626,6 @@ pub(super) fn escape_bubble(
     queue: &Queue,
     vc: u8,
 ) -> u16 {
-    let goes_on = vc == queue.out_vc && input.straight == queue.output;
+    let goes_on = vc == queue.out_vc && input.ring_output == queue.output;
     if !output.in_ring || goes_on { 0 } else { bubble }
 }

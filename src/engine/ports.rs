@@ -113,7 +113,7 @@ pub(super) struct Input {
     /// Which of the network's timings its channel has.
     pub timing: u8,
     /// The output that goes on in the same ring.
-    pub straight: u16,
+    pub ring_output: u16,
     /// The output by which the same cable leaves.
     pub opposite: u16,
     /// The port of the router that its channel leaves.
@@ -125,7 +125,7 @@ impl Input {
     pub(super) const VACANT: Self = Self {
         free_at: 0,
         feeder: AWAY,
-        straight: NO_OUTPUT,
+        ring_output: NO_OUTPUT,
         opposite: NO_OUTPUT,
         port: NO_PORT,
         injects: false,
@@ -365,7 +365,7 @@ impl Ports {
         let port = feeder - network.first_output[from as usize];
         let channel = fabric.outputs(from).start + port;
         let own = network.first_output[router as usize]..network.first_output[router as usize + 1];
-        let straight = own
+        let ring_output = own
             .clone()
             .position(|output| ring != NONE && network.ring_of_channel[output as usize] == ring);
         let opposite = fabric.opposite(channel).map(|it| it - fabric.outputs(router).start);
@@ -376,7 +376,7 @@ impl Ports {
                 self.entries.push(Entry { part: narrow::<u32>(from_part), room });
                 AWAY | (narrow::<u32>(self.entries.len()) - 1)
             },
-            straight: straight.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
+            ring_output: ring_output.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
             opposite: opposite.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
             port: narrow::<u8>(port.min(u32::from(NO_PORT))),
             timing: network.timing(ChannelKind::Network, fabric.cable_class(channel)),

@@ -260,11 +260,11 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     #[inline(always)]
     pub(super) fn ask(&mut self, input_vc: u32, output: u16, out_vc: u8) {
         let (input, _) = self.place(input_vc);
-        let straight = self.input(input).straight;
+        let ring_output = self.input(input).ring_output;
         let in_ring = self.output(usize::from(output)).in_ring;
         let queue = &mut self.queues[input_vc as usize];
         // No branch: which of them it is can't be foreseen.
-        let enters = in_ring & (straight != output);
+        let enters = in_ring & (ring_output != output);
         queue.need = queue.flits + self.context.bubble * u16::from(enters);
         queue.options = 0;
         queue.output = output;

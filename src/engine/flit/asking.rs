@@ -139,7 +139,7 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     fn in_ring(&self, (input, vc): (usize, u8), output: u16, vcs: u16) -> (u16, u16) {
         match self.context.bubble {
-            1.. if self.entry(input).straight == output => (1 << vc, 0),
+            1.. if self.entry(input).ring_output == output => (1 << vc, 0),
             bubble => (vcs, bubble),
         }
     }
@@ -243,7 +243,7 @@ impl FlitRouterView<'_, '_> {
             if !any {
                 let (input, vc) = self.place(queue);
                 let output = usize::from(output);
-                let goes_on = vc == escape && usize::from(self.entry(input).straight) == output;
+                let goes_on = vc == escape && usize::from(self.entry(input).ring_output) == output;
                 let in_ring = self.port(output).in_ring;
                 let bubble = if in_ring && !goes_on { self.context.bubble } else { 0 };
                 let need = self.needed(queue, bubble);

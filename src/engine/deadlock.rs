@@ -186,7 +186,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
-    /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
+    /// on their way to, the router upstream add up to its capacity. Always true; time linear in buffers and
     /// packets.
     pub fn credits_are_conserved(&self) -> bool {
         if self.parts[0].part.flits.is_some() {
@@ -215,7 +215,8 @@ impl<O: Observer> Engine<'_, O> {
             }) && injections.all(|(number, vc)| {
                 let buffer = here.buffer_of_injection(number) + u32::from(vc);
                 let input = here.ports.input(buffer >> here.ports.size.shift);
-                here.credits.due(input.feeder + u32::from(vc)) + held((here.schedule.part, buffer))
+                here.credits.due(input.upstream + u32::from(vc))
+                    + held((here.schedule.part, buffer))
                     == parameters.injection_buffer
             })
         })

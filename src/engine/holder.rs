@@ -117,7 +117,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// The channel that feeds an input virtual channel.
-    pub(super) fn feeder_of(&self, (part, input_vc): Buffer) -> u32 {
+    pub(super) fn upstream_of(&self, (part, input_vc): Buffer) -> u32 {
         let (input, _) = place(input_vc, self.parts[part].part.ports.size.shift);
         self.context.network.channel_of_input[input + self.context.cut.first_input(part) as usize]
     }
@@ -136,7 +136,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         if queue.head == NONE || here.time(queue.ask) > self.clock {
             // Nothing is in the way there: what is on its way, or its room on the way back, takes its time.
-            return Next::Channel(self.feeder_of((part, buffer)));
+            return Next::Channel(self.upstream_of((part, buffer)));
         }
         let wish = here.wishes(buffer)[0];
         self.next_behind(part, wish.output, wish.vc, wish.need.into())
@@ -165,7 +165,7 @@ impl<O: Observer> Engine<'_, O> {
     /// What the flits at the head of an input virtual channel's queues wait for, where links are shared flit by flit.
     fn next_of_flits(&self, at: Buffer) -> Next {
         match self.flits_held_by(at) {
-            None => Next::Channel(self.feeder_of(at)),
+            None => Next::Channel(self.upstream_of(at)),
             Some((output, None)) => Next::Channel(self.channel_of_output(at.0, output)),
             Some((output, Some(next))) => Next::Buffer(self.channel_of_output(at.0, output), next),
         }

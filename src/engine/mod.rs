@@ -31,8 +31,8 @@
 //!
 //! ```text
 //!   block: inputs       queues (input port, virtual channel)              block: outputs
-//!   free_at, feeder     ask, head -> packet -> packet ...      free_at, pointer, stall
-//!   free_at, feeder     ask, head -> packet                    free_at, pointer, stall
+//!   free_at, upstream   ask, head -> packet -> packet ...      free_at, pointer, stall
+//!   free_at, upstream   ask, head -> packet                    free_at, pointer, stall
 //!
 //!   block: due[output]   before when it can't grant
 //!   asking[output]       the queues whose heads want it, a bit each

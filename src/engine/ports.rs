@@ -108,7 +108,7 @@ pub(super) struct Input {
     /// When the packet whose grant was the latest has left.
     pub free_at: Tick,
     /// The room that the sender counts, in the lowest virtual channel; where in `entries` if it is [`AWAY`].
-    pub feeder: u32,
+    pub upstream: u32,
     pub injects: bool,
     /// Which of the network's timings its channel has.
     pub timing: u8,
@@ -124,7 +124,7 @@ impl Input {
     /// A port that no channel feeds.
     pub(super) const VACANT: Self = Self {
         free_at: 0,
-        feeder: AWAY,
+        upstream: AWAY,
         ring_output: NO_OUTPUT,
         opposite: NO_OUTPUT,
         port: NO_PORT,
@@ -344,25 +344,25 @@ impl Ports {
         input: u32,
     ) -> Input {
         let NetworkContext { fabric, network, cut, parameters, .. } = context;
-        let feeder = network.channel_of_input[input as usize];
-        if feeder >= network.first_injection() {
+        let upstream_channel = network.channel_of_input[input as usize];
+        if upstream_channel >= network.first_injection() {
             let of_router = input
                 - network.first_input[router as usize]
                 - network.transit_inputs[router as usize];
             // The injection channels' rooms follow those of the network channels, which are all there.
             let first = self.next_room(context);
-            let feeder = first + of_router * narrow::<u32>(context.vc_map.count());
+            let upstream = first + of_router * narrow::<u32>(context.vc_map.count());
             let own = context.terminals_of(router);
             let terminal = own[(of_router / parameters.injection_channels) as usize];
             let class = fabric.terminal_class(terminal);
             let timing = network.timing(ChannelKind::Injection, class);
-            return Input { feeder, injects: true, timing, ..Input::VACANT };
+            return Input { upstream, injects: true, timing, ..Input::VACANT };
         }
-        let from = network.router_of_output(feeder);
+        let from = network.router_of_output(upstream_channel);
         let from_part = cut.part_of_router(from);
-        let room = context.room_of_channel(from_part, feeder);
-        let ring = network.ring_of_channel[feeder as usize];
-        let port = feeder - network.first_output[from as usize];
+        let room = context.room_of_channel(from_part, upstream_channel);
+        let ring = network.ring_of_channel[upstream_channel as usize];
+        let port = upstream_channel - network.first_output[from as usize];
         let channel = fabric.outputs(from).start + port;
         let own = network.first_output[router as usize]..network.first_output[router as usize + 1];
         let ring_output = own
@@ -370,7 +370,7 @@ impl Ports {
             .position(|output| ring != NONE && network.ring_of_channel[output as usize] == ring);
         let opposite = fabric.opposite(channel).map(|it| it - fabric.outputs(router).start);
         Input {
-            feeder: if from_part == part {
+            upstream: if from_part == part {
                 room
             } else {
                 self.entries.push(Entry { part: narrow::<u32>(from_part), room });

@@ -575,12 +575,12 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
         let input = self.input(input);
         input.free_at = released;
-        let &mut Input { feeder, injects, timing, .. } = input;
+        let &mut Input { upstream, injects, timing, .. } = input;
         let credit = Credit { time: released + self.context.timing(timing).back, flits };
         if injects {
-            self.return_to_terminal(input_vc, feeder, credit, now);
+            self.return_to_terminal(input_vc, upstream, credit, now);
         } else if had_room {
-            self.outbox.returned.push(Returned { feeder, vc, credit });
+            self.outbox.returned.push(Returned { upstream, vc, credit });
         }
 
         // The other packets that ask for it, and the one behind it.
@@ -619,12 +619,12 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     pub(super) fn return_to_terminal(
         &mut self,
         input_vc: u32,
-        feeder: u32,
+        upstream: u32,
         credit: Credit,
         now: Tick,
     ) {
         let (input, vc) = self.place(input_vc);
-        if self.credits.send(feeder + u32::from(vc), credit, now) {
+        if self.credits.send(upstream + u32::from(vc), credit, now) {
             let channels = self.context.parameters.injection_channels;
             let own = fitted!(input, u32) - u32::from(self.router.transit);
             let injection = self.router.first_terminal * channels + own;

@@ -31,8 +31,8 @@ pub(super) struct Sent {
 /// Credits on their way to another router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Returned {
-    /// The input port's `feeder`.
-    pub feeder: u32,
+    /// The input port's `upstream`.
+    pub upstream: u32,
     pub vc: u8,
     pub credit: Credit,
 }
@@ -198,10 +198,10 @@ impl<'f> Part<'f> {
             let router = &self.ports.routers[router as usize];
             prefetch(&self.ports.queues[self.ports.queue(router, input_vc)]);
         }
-        if let Some(&Returned { feeder, vc, .. }) = self.outbox.returned.get(place)
-            && feeder & AWAY == 0
+        if let Some(&Returned { upstream, vc, .. }) = self.outbox.returned.get(place)
+            && upstream & AWAY == 0
         {
-            prefetch(&self.credits.returning[feeder as usize + usize::from(vc)]);
+            prefetch(&self.credits.returning[upstream as usize + usize::from(vc)]);
         }
     }
 
@@ -313,11 +313,11 @@ impl<'f> Part<'f> {
         }
         self.outbox.sent.clear();
         for place in 0..self.outbox.returned.len() {
-            let Returned { feeder, vc, credit } = self.outbox.returned[place];
-            if feeder & AWAY == 0 {
-                self.return_credit(feeder + u32::from(vc), credit);
+            let Returned { upstream, vc, credit } = self.outbox.returned[place];
+            if upstream & AWAY == 0 {
+                self.return_credit(upstream + u32::from(vc), credit);
             } else {
-                self.send_credit_away(feeder & !AWAY, vc, credit);
+                self.send_credit_away(upstream & !AWAY, vc, credit);
             }
         }
         self.outbox.returned.clear();

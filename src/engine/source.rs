@@ -133,7 +133,7 @@ impl Sources {
         for (number, router) in (0..).zip(&ports.routers) {
             for own in 0..u32::from(router.terminals) {
                 let network = router.first_input + u32::from(router.transit);
-                let &ports::Input { feeder: room, timing, .. } =
+                let &ports::Input { upstream: room, timing, .. } =
                     ports.input(network + own * channels);
                 adapters.push(Adapter {
                     create_at: NO_TIME,

@@ -246,12 +246,12 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     ) {
         let (input, vc) = self.place(input_vc);
         let input = self.input(input);
-        let &mut Input { feeder, injects, timing, .. } = input;
+        let &mut Input { upstream, injects, timing, .. } = input;
         let credit = Credit { time: released + self.context.timing(timing).back, flits };
         if injects {
-            self.return_to_terminal(input_vc, feeder, credit, settled);
+            self.return_to_terminal(input_vc, upstream, credit, settled);
         } else {
-            self.outbox.returned.push(Returned { feeder, vc, credit });
+            self.outbox.returned.push(Returned { upstream, vc, credit });
         }
     }
 

@@ -18,10 +18,10 @@ impl FlitRouterView<'_, '_> {
     /// crossbar.
     #[inline(always)]
     pub(super) fn leave_alone(&mut self, place: usize, next: Tick, crossbar: Tick) {
-        let Contender { queue, feeder, injects, left, .. } = self.state.contenders[place];
+        let Contender { queue, upstream, injects, left, .. } = self.state.contenders[place];
         let number = place - self.first_contender;
         // Its terminal may wait for a credit.
-        if number >= MASKED || injects && self.state.vcs[feeder as usize].awaited {
+        if number >= MASKED || injects && self.state.vcs[upstream as usize].awaited {
             return;
         }
         let (flits, left) = (&self.state.queues[queue as usize].flits, u32::from(left));
@@ -118,7 +118,7 @@ impl FlitRouterView<'_, '_> {
             free_at = taken;
             arrivals.push(arrives);
             let State { vcs, times, .. } = &mut *self.state;
-            if give_back(vcs.get_mut(own.feeder as usize), now + back, times) {
+            if give_back(vcs.get_mut(own.upstream as usize), now + back, times) {
                 self.tell_sender(place, now);
             }
             self.digest.add_marked(self.time(now), own.mark);

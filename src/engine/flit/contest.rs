@@ -36,7 +36,7 @@ pub(super) struct Contender {
     pub exit: u32,
     /// The virtual channel that it has, and the one that feeds its queue.
     pub held: u32,
-    pub feeder: u32,
+    pub upstream: u32,
     /// The queue of the part that its flits go to once its header has; [`NONE`] if they have to be handed over otherwise.
     pub far: u32,
     /// Where its flits are counted.
@@ -81,7 +81,7 @@ impl Contender {
         entry: NONE,
         exit: NONE,
         held: NONE,
-        feeder: NONE,
+        upstream: NONE,
         far: NONE,
         counted: NONE,
         again: 0,
@@ -190,7 +190,7 @@ impl FlitRouterView<'_, '_> {
         let place = self.contenders().end;
         self.state.contending[self.number as usize] += 1;
         let queue = self.first_queue + queue;
-        let &Queue { input, output, vc, held, left, source, sequence, feeder, of_port, .. } =
+        let &Queue { input, output, vc, held, left, source, sequence, upstream, of_port, .. } =
             &self.state.queues[queue];
         let port = self.port(output.into());
         let channel = self.router.first_output + u32::from(output);
@@ -200,7 +200,7 @@ impl FlitRouterView<'_, '_> {
             entry: self.router.first_input + u32::from(input),
             exit: channel,
             held,
-            feeder: feeder.place,
+            upstream: upstream.place,
             far: NONE,
             counted: channel * self.rules.vcs + u32::from(vc),
             again,
@@ -208,11 +208,11 @@ impl FlitRouterView<'_, '_> {
             of_port,
             out_vc: vc,
             timing: port.timing,
-            fed_timing: feeder.timing,
+            fed_timing: upstream.timing,
             needs_room: port.needs_room,
             leaves: leaves(port),
             has_header: !leaves(port),
-            injects: feeder.injects,
+            injects: upstream.injects,
         };
         self.state.claims[place] = Claim { next: NEVER, input, output };
         self.state.set_next(place);

@@ -220,13 +220,13 @@ impl<O: Observer> Engine<'_, O> {
         let (input, vc) = place(input_vc, flits.rules.shift);
         let entry = here.ports.input(narrow::<u32>(input));
         if entry.injects {
-            let room = flits.state.vcs[entry.feeder as usize + usize::from(vc)].due();
+            let room = flits.state.vcs[entry.upstream as usize + usize::from(vc)].due();
             return if room > 0 { Vec::new() } else { flits.filled(part, input_vc).collect() };
         }
-        let (from, room) = if entry.feeder & AWAY == 0 {
-            (part, entry.feeder)
+        let (from, room) = if entry.upstream & AWAY == 0 {
+            (part, entry.upstream)
         } else {
-            let entry = here.ports.entries[(entry.feeder & !AWAY) as usize];
+            let entry = here.ports.entries[(entry.upstream & !AWAY) as usize];
             (entry.part as usize, entry.room)
         };
         let place = room + u32::from(vc);
@@ -311,7 +311,7 @@ impl<O: Observer> Engine<'_, O> {
                 let flits: u32 = self.far(port, vc).map(held).sum();
                 flits + flits_due(self.flits(part), place) == parameters.buffer
             }) && injections.all(|(input, vc)| {
-                let place = here.ports.input(input).feeder as usize + usize::from(vc);
+                let place = here.ports.input(input).upstream as usize + usize::from(vc);
                 let input_vc = (input << flits.rules.shift) + u32::from(vc);
                 let there: u32 = flits.filled(part, input_vc).map(held).sum();
                 there + flits_due(flits, place) == parameters.injection_buffer

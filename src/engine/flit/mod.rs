@@ -68,7 +68,7 @@ use contest::{Claim, Contender};
 use injection::SourceVc;
 use output_vc::OutputVc;
 use priority::Priority;
-use queue::{Feeder, Queue};
+use queue::{Queue, Upstream};
 use sending::Pace;
 use stalls::Waits;
 use times::Times;
@@ -320,11 +320,11 @@ impl State {
                 for input_vc in 0..1 << rules.shift {
                     let used = if input_vc < rules.vcs { room } else { 0 };
                     let place = (input, narrow::<u8>(input_vc));
-                    let feeder = Feeder::new(entry, input_vc);
+                    let upstream = Upstream::new(entry, input_vc);
                     let first = input_vc * rules.outputs;
                     let queue = |number| {
                         let place = (place.0, place.1, narrow::<u16>(first + number));
-                        Queue::new(place, feeder, used, &mut times)
+                        Queue::new(place, upstream, used, &mut times)
                     };
                     queues.extend((0..rules.outputs).map(queue));
                 }

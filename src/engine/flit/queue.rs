@@ -25,7 +25,7 @@ pub(super) enum Stage {
 
 /// Where a queue's flits come from; it never changes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Feeder {
+pub(super) struct Upstream {
     /// The place of the virtual channel at the other end; where in `entries` if it is [`AWAY`].
     pub place: u32,
     /// Whether it is a terminal's.
@@ -34,11 +34,11 @@ pub(super) struct Feeder {
     pub timing: u8,
 }
 
-impl Feeder {
+impl Upstream {
     /// Of the queues of an input port and virtual channel.
     pub(super) fn new(entry: &ports::Input, vc: u32) -> Self {
-        let &ports::Input { feeder, injects, timing, .. } = entry;
-        let place = if feeder & AWAY == 0 { feeder + vc } else { feeder };
+        let &ports::Input { upstream, injects, timing, .. } = entry;
+        let place = if upstream & AWAY == 0 { upstream + vc } else { upstream };
         Self { place, injects, timing }
     }
 }
@@ -50,7 +50,7 @@ pub(super) struct Queue {
     pub input: u16,
     pub entry: u8,
     pub of_port: u16,
-    pub feeder: Feeder,
+    pub upstream: Upstream,
     /// When each flit is there, in order; some may be on their way.
     pub flits: Ring,
     /// The packets behind the one that is being sent, the first and the last; the one that asks is the first.
@@ -88,7 +88,7 @@ impl Queue {
     /// Empty, of an input port and virtual channel, for so many flits.
     pub(super) fn new(
         (input, entry, of_port): (u16, u8, u16),
-        feeder: Feeder,
+        upstream: Upstream,
         room: u32,
         times: &mut Times,
     ) -> Self {
@@ -96,7 +96,7 @@ impl Queue {
             input,
             entry,
             of_port,
-            feeder,
+            upstream,
             flits: Ring::new(room, times),
             head: NONE,
             tail: NONE,

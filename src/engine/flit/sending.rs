@@ -134,7 +134,7 @@ impl FlitRouterView<'_, '_> {
         self.digest.add_marked(time, own.mark);
         self.statistics.flits[own.counted as usize] += 1;
         let back = now + self.rules.back[usize::from(own.fed_timing)];
-        let awaited = give_back(vcs.get_mut(own.feeder as usize), back, times);
+        let awaited = give_back(vcs.get_mut(own.upstream as usize), back, times);
         // Most flits are on their way now, and nobody waits for them.
         let is_sent = match queues.get_mut(own.far as usize) {
             Some(far) if !far.flits.is_empty() => {
@@ -237,12 +237,12 @@ impl FlitRouterView<'_, '_> {
     /// waits for the credit.
     #[cold]
     pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
-        let &Contender { queue, entry, feeder, injects, fed_timing, .. } =
+        let &Contender { queue, entry, upstream, injects, fed_timing, .. } =
             &self.state.contenders[place];
         let time = now + self.rules.back[usize::from(fed_timing)];
-        if feeder & AWAY != 0 {
+        if upstream & AWAY != 0 {
             let vc = self.state.queues[queue as usize].entry;
-            let entry = self.ports.entries[(feeder & !AWAY) as usize];
+            let entry = self.ports.entries[(upstream & !AWAY) as usize];
             let credit = (entry.room + u32::from(vc), Credit { time, flits: 1 });
             self.mail[entry.part as usize].credits.push(credit);
         } else if injects {
@@ -250,7 +250,7 @@ impl FlitRouterView<'_, '_> {
             let of_router = entry - self.router.first_input - u32::from(self.router.transit);
             self.outbox.fed.push((self.router.first_terminal * channels + of_router, time));
         } else {
-            self.wake_sender(feeder, time);
+            self.wake_sender(upstream, time);
         }
     }
 

@@ -54,10 +54,10 @@ impl<S: Size> RouterView<'_, '_, S> {
             self.packets.remove(slot);
             if !origin.is_fresh() {
                 let (input, vc) = self.place(input_vc);
-                let &mut Input { feeder, timing, .. } = self.input(input);
+                let &mut Input { upstream, timing, .. } = self.input(input);
                 let back = self.context.timing(timing).back;
                 let credit = Credit { time: now + back, flits };
-                self.outbox.returned.push(Returned { feeder, vc, credit });
+                self.outbox.returned.push(Returned { upstream, vc, credit });
             }
             slot = next;
         }

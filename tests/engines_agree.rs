@@ -298,7 +298,7 @@ fn the_engines_agree_where_packets_stay_on_rings() {
             None => crate::differential::agree(seed, &scenario),
         };
         let farthest = run_fast(&scenario).packets.iter().map(|packet| packet.hops).max();
-        // Sixteen hops of the reserve, and then along the ring.
+        // Sixteen fallback hops, and then along the ring.
         assert!(farthest > Some(16), "{farthest:?}");
     }
 }

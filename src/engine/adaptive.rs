@@ -500,7 +500,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         match escape {
             Ok(vc) => {
                 if RELATED {
-                    self.count_reserve(input_vc);
+                    self.count_fallback(input_vc);
                     self.grant_hop(output, input_vc, vc, now);
                 } else {
                     self.withdraw(output, input_vc, now);

@@ -17,7 +17,7 @@ use super::size::Size;
 use super::tick::{NEVER, Tick};
 use crate::adaptive::drawn_at;
 use crate::narrow::{fitted, narrow};
-use crate::routing::relation::{Hop, MOST_RESERVES, Ring};
+use crate::routing::relation::{Hop, MAX_FALLBACKS, Ring};
 use crate::routing::{MAXIMUM_LANES, RelationRoutes};
 use crate::topology::NONE;
 
@@ -36,9 +36,9 @@ pub(super) struct RelationTables<'f> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortHops {
     pub port: u16,
-    /// The virtual channels of those that are no reserve, and of those that are, a bit each.
+    /// The virtual channels of those that are no fallbacks, and of those that are, a bit each.
     pub vcs: u16,
-    pub reserve: u16,
+    pub fallback: u16,
     /// The virtual channels in which they enter a ring.
     enters: u16,
     /// The place of the first of them in the list.
@@ -58,8 +58,8 @@ impl PortHops {
             next += hops.len();
             Self {
                 port: hops[0].port,
-                vcs: vcs(|hop| !hop.is_reserve()),
-                reserve: vcs(Hop::is_reserve),
+                vcs: vcs(|hop| !hop.is_fallback()),
+                fallback: vcs(Hop::is_fallback),
                 enters: vcs(|hop| hop.ring == Ring::Enters),
                 first,
             }
@@ -72,7 +72,7 @@ impl PortHops {
         needs[usize::from(self.enters >> vc & 1)]
     }
 
-    /// Those of its virtual channels that are no reserve and have room, a bit each.
+    /// Those of its virtual channels that are no fallbacks and have room, a bit each.
     #[inline(always)]
     fn open(&self, view: &View, [need, entering]: [u16; 2]) -> u16 {
         let open = view.open(self.vcs & !self.enters, need);
@@ -85,7 +85,7 @@ impl PortHops {
     /// The place of the hop into a virtual channel in the list, counted in cyclic order from `first` on; the list has so many hops.
     #[inline(always)]
     fn turn(&self, vc: u8, first: usize, hops: usize) -> usize {
-        let before = (self.vcs | self.reserve) & ((1 << vc) - 1);
+        let before = (self.vcs | self.fallback) & ((1 << vc) - 1);
         let place = usize::from(self.first) + before.count_ones() as usize;
         if place < first { place + hops - first } else { place - first }
     }
@@ -98,7 +98,7 @@ pub(super) struct Views {
     allocation: u64,
     outputs: Vec<View>,
     /// Another number from grant to grant, and by buffer the one at which it was looked up whether a hop of its head that is no
-    /// reserve has room for it, and whether one has.
+    /// fallbacks has room for it, and whether one has.
     state: u64,
     heads: Vec<(u64, bool)>,
 }
@@ -173,7 +173,7 @@ impl<'f> RelationTables<'f> {
         Self { routes, came: came.collect(), ports: by_port, starts }
     }
 
-    /// Whether it counts how many hops of their reserve packets take.
+    /// Whether it counts how many fallback hops packets take.
     #[inline]
     pub(super) fn has_ring(&self) -> bool {
         self.routes.relation.has_ring()
@@ -184,14 +184,14 @@ impl<'f> RelationTables<'f> {
     }
 
     /// The number of the relation's list of the hops that a packet may take from a router, to which it has come through
-    /// an input port of the part in a virtual channel. It is bound for a router and has taken so many hops of its reserve, which count
+    /// an input port of the part in a virtual channel. It is bound for a router and has taken so many fallback hops, which count
     /// where there is a ring.
     #[inline]
     pub(super) fn list(
         &self,
         router: u32,
         (input, vc): (usize, u8),
-        (end, reserves): (End, u8),
+        (end, fallbacks): (End, u8),
     ) -> u32 {
         let relation = &self.routes.relation;
         let state = match self.came[input] {
@@ -199,7 +199,7 @@ impl<'f> RelationTables<'f> {
             channel => relation.arrived(channel, vc),
         };
         let list = relation.list(state, end.router);
-        let list = if reserves >= MOST_RESERVES { relation.staying(list) } else { list };
+        let list = if fallbacks >= MAX_FALLBACKS { relation.staying(list) } else { list };
         relation.of_class(list, end.class)
     }
 
@@ -241,10 +241,10 @@ pub(super) fn from_place(hops: &[Hop], first: usize) -> impl Iterator<Item = &Ho
 }
 
 impl Packet {
-    /// Counts a hop of its reserve, as far as it matters.
-    pub(super) fn count_reserve(&mut self) {
+    /// Counts a fallback hop, as far as it matters.
+    pub(super) fn count_fallback(&mut self) {
         let mut address = Address::from(self.route);
-        address.class = (address.class + 1).min(MOST_RESERVES);
+        address.class = (address.class + 1).min(MAX_FALLBACKS);
         self.route = address.into();
     }
 }
@@ -313,7 +313,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let Some(last) = ports.last().map(|place| relation_tables.port(place)) else {
             return (0, 0);
         };
-        let hops = usize::from(last.first) + (last.vcs | last.reserve).count_ones() as usize;
+        let hops = usize::from(last.first) + (last.vcs | last.fallback).count_ones() as usize;
         let head = self.queues[input_vc as usize].head;
         let drawn = self.packets.packets[head as usize].note;
         (hops, relation_tables.first(self.name, drawn, hops))
@@ -341,7 +341,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             let hops = self.relation_tables().port(place);
             let output = usize::from(hops.port);
             self.add_asker(output, input_vc, ask);
-            if hops.reserve != 0 {
+            if hops.fallback != 0 {
                 let word = self.word(output, input_vc);
                 self.escapes[word] |= 1 << (input_vc % 64);
             }
@@ -368,10 +368,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.views().begin(outputs, buffers);
         let start = self.router.next_output;
         let relation = &self.relation_tables().routes.relation;
-        let reserve = relation.has_escape() || relation.has_detours();
+        let fallback = relation.has_escape() || relation.has_detours();
         let mut due = std::mem::take(self.due_outputs());
         due.clear();
-        if reserve {
+        if fallback {
             let all = 0..self.router.outputs;
             due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
         }
@@ -383,21 +383,22 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
         passed_over.clear();
         *self.passed_over() = passed_over;
-        if reserve {
-            // Nothing has changed for the others, unless a packet took room, for want of which others may now take a reserve.
-            let mut granted = self.counters.grants > grants || self.serve_reserve(&due, start, now);
+        if fallback {
+            // Nothing has changed for the others, unless a packet took room, for want of which others may now take a fallback.
+            let mut granted =
+                self.counters.grants > grants || self.grant_fallbacks(&due, start, now);
             due.clear();
             due.extend(0..self.router.outputs);
             while granted {
-                granted = self.serve_reserve(&due, start, now);
+                granted = self.grant_fallbacks(&due, start, now);
             }
         }
         *self.due_outputs() = due;
     }
 
-    /// Serves those who have to take a reserve by one of some outputs, which are in ascending order, in cyclic order from one on.
+    /// Serves those who have to take a fallback by one of some outputs, which are in ascending order, in cyclic order from one on.
     /// Whether there was one.
-    fn serve_reserve(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
+    fn grant_fallbacks(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
         let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
         let mut granted = false;
         for output in behind.iter().chain(before).map(|&output| usize::from(output)) {
@@ -459,7 +460,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Of hops by port that are no reserve, lead through a free output and have the room that is needed for so many flits: by
+    /// Of hops by port that are no fallbacks, lead through a free output and have the room that is needed for so many flits: by
     /// the output for which least waits, in the virtual channel with the most room. The list has so many hops; of equal ones that is
     /// preferred which comes first from a place on.
     fn best(
@@ -507,7 +508,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         &mut self.views().outputs[output]
     }
 
-    /// Whether a hop of the head of a buffer that is no reserve has room for its flits, by an output that is free or not.
+    /// Whether a hop of the head of a buffer that is no fallback has room for its flits, by an output that is free or not.
     #[inline(always)]
     fn fits_elsewhere(&mut self, input_vc: u32, flits: u16, now: Tick) -> bool {
         let Views { state, ref heads, .. } = *self.views();
@@ -541,15 +542,15 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         views.state += 1;
     }
 
-    /// Counts a hop of its reserve that the head of a buffer takes, where that matters.
-    pub(super) fn count_reserve(&mut self, input_vc: u32) {
+    /// Counts a fallback hop that the head of a buffer takes, where that matters.
+    pub(super) fn count_fallback(&mut self, input_vc: u32) {
         if self.relation_tables().has_ring() {
             let slot = self.queues[input_vc as usize].head;
-            self.packets.packets[slot as usize].count_reserve();
+            self.packets.packets[slot as usize].count_fallback();
         }
     }
 
-    /// The virtual channel in which the head of a buffer can take a reserve by a free output; until when, as far as it is known, there is
+    /// The virtual channel in which the head of a buffer can take a fallback by a free output; until when, as far as it is known, there is
     /// none.
     pub(super) fn fallback_hop(
         &mut self,
@@ -574,7 +575,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let (hops, first) = self.first_of(input_vc, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
         let needs = self.context.needs(need, flits);
-        for vc in vcs_in(here.reserve) {
+        for vc in vcs_in(here.fallback) {
             let need = here.need(vc, needs);
             match self.obstacle(output, input_vc, (vc, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),

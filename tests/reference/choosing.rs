@@ -80,7 +80,7 @@ pub fn hops(
     };
     let mut hops = relation.hops(state, destination).to_vec();
     assert!(!hops.is_empty(), "no way leads on");
-    if packet.reserves >= 16
+    if packet.fallbacks >= 16
         && let Some(&along) = hops.iter().find(|hop| hop.ring == Ring::Along)
     {
         hops = vec![Hop { escape: false, ..along }];

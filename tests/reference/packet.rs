@@ -44,8 +44,8 @@ pub struct Packet {
     pub datelines: BTreeSet<u32>,
     /// The fabric's channel that it was given last.
     pub came: Option<u32>,
-    /// How many hops of its reserve it has taken.
-    pub reserves: u32,
+    /// How many fallback hops it has taken.
+    pub fallbacks: u32,
     /// Network channels that it has been given.
     pub hops: usize,
 }

@@ -99,7 +99,7 @@ impl Simulator<'_> {
                 let chosen = self.choose(router, output, &requests, (turn, now));
                 let Some((input_vc, out_vc)) = chosen else { continue };
                 let request = requests.remove(&input_vc).expect("it was chosen");
-                self.packets[request.packet].reserves += u32::from(turn == Turn::Escape);
+                self.packets[request.packet].fallbacks += u32::from(turn == Turn::Escape);
                 self.grant(router, input_vc, request.packet, (output, out_vc), now);
                 if turn == Turn::Escape && turns.is_empty() {
                     turns.push_back(turn);

@@ -156,7 +156,7 @@ impl<'a> Terminals<'a> {
             vcs: Vec::new(),
             datelines: BTreeSet::new(),
             came: None,
-            reserves: 0,
+            fallbacks: 0,
             hops: 0,
         };
         let mut rest = match message.kind {

@@ -130,8 +130,8 @@ impl Simulator<'_> {
         self.routers[router].queue(queue).way = Some(way);
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet);
-            let of_reserve = hops.iter().any(|hop| hop.output_vc == output_vc && hop.last);
-            self.packets[packet].reserves += u32::from(of_reserve);
+            let of_fallback = hops.iter().any(|hop| hop.output_vc == output_vc && hop.last);
+            self.packets[packet].fallbacks += u32::from(of_fallback);
         }
         self.goes_on(router, packet, output_vc);
     }

@@ -203,7 +203,7 @@ impl FlitRouterView<'_, '_> {
     fn give(&mut self, queue: usize, output: usize, vc: u8, place: usize, now: Tick) {
         self.withdraw(queue);
         if self.queue(queue).options != 0 {
-            self.count_reserve(queue, output, vc);
+            self.count_fallback(queue, output, vc);
         }
         let held = &mut self.state.vcs[place];
         (held.free_at, held.holder) = (NEVER, fitted!(queue, u32));

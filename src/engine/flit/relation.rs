@@ -51,19 +51,19 @@ impl<'f> FlitRouterView<'_, 'f> {
         }
     }
 
-    /// Counts the hop that a packet takes if it is of its reserve, where that matters.
-    pub(super) fn count_reserve(&mut self, queue: usize, output: usize, vc: u8) {
+    /// Counts the hop that a packet takes if it is a fallback, where that matters.
+    pub(super) fn count_fallback(&mut self, queue: usize, output: usize, vc: u8) {
         if !self.relation_tables().is_some_and(RelationTables::has_ring) {
             return;
         }
         let taken = |hop: &&Hop| (usize::from(hop.port), hop.lane) == (output, vc);
-        if self.hops(queue).iter().find(taken).is_some_and(Hop::is_reserve) {
+        if self.hops(queue).iter().find(taken).is_some_and(Hop::is_fallback) {
             let slot = self.queue(queue).slot;
-            self.packets.packets[slot as usize].count_reserve();
+            self.packets.packets[slot as usize].count_fallback();
         }
     }
 
-    /// Notes which hops are open to a packet, or else which of its reserve; and else until when none is.
+    /// Notes which hops are open to a packet, or else which fallbacks; and else until when none is.
     pub(super) fn offer_hops(
         &mut self,
         queue: usize,
@@ -72,9 +72,9 @@ impl<'f> FlitRouterView<'_, 'f> {
         now: Tick,
     ) -> bool {
         let hops = self.hops(queue);
-        for reserve in [false, true] {
+        for fallback in [false, true] {
             let mut any = false;
-            for hop in hops.iter().filter(|hop| hop.is_reserve() == reserve) {
+            for hop in hops.iter().filter(|hop| hop.is_fallback() == fallback) {
                 let need = self.context.need_by(hop, need, self.queue(queue).left);
                 any |= self.offer(queue, hop.port.into(), 1 << hop.lane, need, until, now);
             }

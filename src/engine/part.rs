@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::adaptive::AdaptiveState;
-use super::collective::Units;
+use super::collective::ReductionUnits;
 use super::credits::Credits;
 use super::flit::Flits;
 use super::frame::{Schedule, SimulatedPart};
@@ -48,7 +48,7 @@ pub(super) struct Part<'f> {
     pub statistics: Statistics,
     pub adaptive_state: Option<AdaptiveState<'f>>,
     /// What its routers have for collective operations, if there are any.
-    pub units: Option<Units>,
+    pub reduction_units: Option<ReductionUnits>,
     /// What is sent again, if links err.
     pub links: Option<Links>,
     /// Whether packets choose their way, or routers combine and replicate some, or links err.
@@ -86,7 +86,8 @@ impl<'f> Part<'f> {
         };
         let routers = ports.routers.len();
         let own = context.terminals_of_part(part).len();
-        let units = context.trees.as_ref().map(|trees| Units::new(trees, routers, own));
+        let reduction_units =
+            context.trees.as_ref().map(|trees| ReductionUnits::new(trees, routers, own));
         let links = Links::new(context, part, &ports);
         let channels = ports.outputs + context.injections_of_part(part);
         let flits = Flits::new(context, part, &ports, workload.kinds()).map(Box::new);
@@ -116,9 +117,9 @@ impl<'f> Part<'f> {
             packets: Packets::new(context.rest),
             flits,
             ports,
-            special: adaptive_state.is_some() || units.is_some() || links.is_some(),
+            special: adaptive_state.is_some() || reduction_units.is_some() || links.is_some(),
             adaptive_state,
-            units,
+            reduction_units,
             links,
             digest: Digest::default(),
             trace: None,
@@ -161,7 +162,7 @@ impl<'f> Part<'f> {
             + self.workload.memory()
             + self.statistics.memory()
             + self.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
-            + self.units.as_ref().map_or(0, Units::memory)
+            + self.reduction_units.as_ref().map_or(0, ReductionUnits::memory)
             + self.links.as_ref().map_or(0, Links::memory)
             + self.flits.as_ref().map_or(0, |flits| flits.memory())
     }
@@ -235,8 +236,8 @@ impl SimulatedPart for Part<'_> {
         if let Some(adaptive_state) = &mut self.adaptive_state {
             adaptive_state.rebase(by);
         }
-        if let Some(units) = &mut self.units {
-            units.rebase(by);
+        if let Some(reduction_units) = &mut self.reduction_units {
+            reduction_units.rebase(by);
         }
         if let Some(links) = &mut self.links {
             links.rebase(by);

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::adaptive::AdaptiveState;
-use super::collective::Units;
+use super::collective::ReductionUnits;
 use super::credits::{Credit, Credits};
 use super::encoded_route::EncodedRoute;
 use super::link::Links;
@@ -55,7 +55,7 @@ pub(super) struct RouterView<'a, 'f, S: Size> {
     pub credits: &'a mut Credits,
     pub statistics: &'a mut Statistics,
     pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
-    pub units: Option<&'a mut Units>,
+    pub reduction_units: Option<&'a mut ReductionUnits>,
     pub links: Option<&'a mut Links>,
     /// Whether packets choose their way, or routers combine and replicate some, or links err.
     pub special: bool,
@@ -222,7 +222,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 return;
             }
         }
-        if self.units.is_some() && self.is_collective(input_vc) {
+        if self.reduction_units.is_some() && self.is_collective(input_vc) {
             return self.head_of_collective(input_vc);
         }
         if self.adaptive_state.is_some() {

@@ -226,7 +226,7 @@ impl<'f> Part<'f> {
             _ if self.links.is_some() => {
                 self.borrow_router(number, self.ports.size).run_on_links(until)
             }
-            _ if self.units.is_some() => {
+            _ if self.reduction_units.is_some() => {
                 self.borrow_router(number, self.ports.size).run::<true>(until)
             }
             _ => self.borrow_router(number, self.ports.size).run::<false>(until),
@@ -266,7 +266,7 @@ impl<'f> Part<'f> {
             special: self.special,
             links: self.links.as_mut(),
             adaptive_state: self.adaptive_state.as_mut(),
-            units: self.units.as_mut(),
+            reduction_units: self.reduction_units.as_mut(),
             outbox: &mut self.outbox,
             digest: &mut self.digest,
             trace: &mut self.trace,

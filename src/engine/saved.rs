@@ -46,7 +46,7 @@ type PartState = (
     Counters,
     Picoseconds,
     Option<super::flit::State>,
-    Option<super::collective::Units>,
+    Option<super::collective::ReductionUnits>,
     Option<super::link::State>,
 );
 
@@ -115,7 +115,7 @@ impl Part<'_> {
             &self.counters,
             self.latest,
             self.flits.as_ref().map(|flits| &flits.state),
-            &self.units,
+            &self.reduction_units,
             self.links.as_ref().map(|links| &links.state),
         )
     }
@@ -138,7 +138,7 @@ impl Part<'_> {
             (Some(own), Some(state)) => own.restore(state),
             (own, state) => own.is_none() && state.is_none(),
         };
-        let units_fit = match (&self.units, &state.13) {
+        let reduction_units_fit = match (&self.reduction_units, &state.13) {
             (Some(own), Some(other)) => own.is_like(other),
             (own, other) => own.is_none() && other.is_none(),
         };
@@ -148,14 +148,14 @@ impl Part<'_> {
         };
         if !fits
             || !links_fit
-            || !units_fit
+            || !reduction_units_fit
             || ports.blocks.len() != self.ports.blocks.len()
             || credits.room.len() != self.credits.room.len()
             || adaptive_state.is_some() != self.adaptive_state.is_some()
         {
             return false;
         }
-        self.units = state.13;
+        self.reduction_units = state.13;
         (self.digest, self.counters, self.latest) = (state.9, state.10, state.11);
         (self.schedule, self.ports, self.credits, self.packets) =
             (schedule, ports, credits, packets);

@@ -1,6 +1,6 @@
 //! Sending what a router's unit has made, and the copies of what goes down a tree.
 
-use super::unit::trees;
+use super::reduction_unit::trees;
 use crate::engine::Stall;
 use crate::engine::network::ChannelKind;
 use crate::engine::ports::Output;
@@ -29,8 +29,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
         let packet = self.packets.packets[slot as usize];
         let (tree, number) = trees.place(self.name, packet.route.0);
-        let units = self.units.as_mut().expect("packets go down");
-        let unit = &mut units.units[self.number as usize];
+        let reduction_units = self.reduction_units.as_mut().expect("packets go down");
+        let unit = &mut reduction_units.units[self.number as usize];
         debug_assert!(number >= unit.down);
         if number != unit.down || unit.input_vc != NONE {
             return;
@@ -84,8 +84,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let state = self.output(output);
         (state.free_at, state.since, state.stall) = (NEVER, since, Stall::OutputBusy as u8);
         *self.due(output) = NEVER;
-        let units = self.units.as_mut().expect("packets go down");
-        let unit = &mut units.units[self.number as usize];
+        let reduction_units = self.reduction_units.as_mut().expect("packets go down");
+        let unit = &mut reduction_units.units[self.number as usize];
         unit.held += 1;
         if unit.held < unit.left {
             return;
@@ -105,8 +105,9 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.router.next_output = fitted!(output, u16) + 1;
         let channel = self.router.first_output + fitted!(output, u32);
         let out_vc = self.queues[input_vc as usize].out_vc;
-        let units = self.units.as_mut().expect("there are collective operations");
-        let unit = &mut units.units[self.number as usize];
+        let reduction_units =
+            self.reduction_units.as_mut().expect("there are collective operations");
+        let unit = &mut reduction_units.units[self.number as usize];
         let is_last = out_vc == trees.up || {
             unit.left -= 1;
             unit.left == 0
@@ -171,8 +172,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             self.release_buffer(input_vc, flits, released, now);
         }
         if out_vc == trees.down {
-            let units = self.units.as_mut().expect("packets go down");
-            let unit = &mut units.units[self.number as usize];
+            let reduction_units = self.reduction_units.as_mut().expect("packets go down");
+            let unit = &mut reduction_units.units[self.number as usize];
             (unit.down, unit.down_at, unit.input_vc) = (unit.down + 1, released, NONE);
         }
         if self.queues[input_vc as usize].head != NONE {

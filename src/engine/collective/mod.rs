@@ -11,7 +11,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `trees` | which way a router's packets go; the same for all parts |
-//! | `unit` | taking operands, making results |
+//! | `reduction_unit` | taking operands, making results |
 //! | `copies` | sending results and copies |
 //!
 //! Here is what terminals have to do with it.
@@ -19,13 +19,13 @@
 mod copies;
 #[cfg(test)]
 mod plain;
+mod reduction_unit;
 #[cfg(test)]
 mod tests;
 mod trees;
-mod unit;
 
+pub(super) use reduction_unit::ReductionUnits;
 pub(super) use trees::Trees;
-pub(super) use unit::Units;
 
 use super::CompletedMessage;
 use super::message::{Note, Queued, Role};
@@ -102,9 +102,9 @@ impl Part<'_> {
         time: Picoseconds,
     ) {
         let trees = self.context.trees.as_ref().expect("it came by a tree");
-        let units = self.units.as_mut().expect("it came by a tree");
+        let reduction_units = self.reduction_units.as_mut().expect("it came by a tree");
         let (operation, number) = parts(packet.route.0);
-        units.deliver(terminal, (operation, number));
+        reduction_units.deliver(terminal, (operation, number));
         if u64::from(number) + 1 < trees.packets {
             return;
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::Queued;
 use super::part::Part;
-use super::sink::Errand;
+use super::sink::HostEvent;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -39,8 +39,8 @@ impl Part<'_> {
             let created = *until + service_time;
             let message =
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
-            let errand = Errand::Respond { message, injection_channel, of_atomic: true };
-            self.list(terminal, created, errand);
+            let event = HostEvent::Respond { message, injection_channel, of_atomic: true };
+            self.schedule_host_event(terminal, created, event);
         }
     }
 }

@@ -256,7 +256,7 @@ impl SimulatedPart for Part<'_> {
     }
 
     fn far(&self) -> Picoseconds {
-        self.first_errand()
+        self.first_host_event()
     }
 
     fn at_barrier(&self) -> Picoseconds {
@@ -281,13 +281,13 @@ impl SimulatedPart for Part<'_> {
         let has_events = match self.schedule.active.earliest() {
             NEVER => false,
             // A host that had something to do later may have done it since.
-            FAR => self.first_errand() != NO_TIME,
+            FAR => self.first_host_event() != NO_TIME,
             _ => true,
         };
         let waits = || self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
         // Flits may be left here of a packet whose header is in another part.
         let sends = self.flits.is_some() || self.packets.count > 0;
-        let busy = || sends || waits() || self.first_errand() != NO_TIME;
+        let busy = || sends || waits() || self.first_host_event() != NO_TIME;
         self.latest > self.schedule.window.limit
             || !self.sink.late.is_empty()
             || has_events && busy()

@@ -66,7 +66,7 @@ pub(super) struct Adapter {
     /// packets apart that are under way together.
     sequence: u32,
     /// First of what is to happen at its host.
-    pub errands: u32,
+    pub host_events: u32,
     pub router: u32,
     /// The input port of its first injection channel, and where its room is counted.
     pub input: u32,
@@ -139,7 +139,7 @@ impl Sources {
                     create_at: NO_TIME,
                     queue: Backlog::default(),
                     sequence: 0,
-                    errands: NONE,
+                    host_events: NONE,
                     router: number,
                     input: network + own * channels,
                     room,
@@ -248,8 +248,9 @@ impl Part<'_> {
     #[inline]
     fn host_due(&self, terminal: u32) -> Tick {
         let adapter = &self.sources.adapters[terminal as usize];
-        let errand = self.sink.errands.get(adapter.errands).map_or(NO_TIME, |errand| errand.time);
-        match adapter.create_at.min(errand) {
+        let event =
+            self.sink.host_events.get(adapter.host_events).map_or(NO_TIME, |event| event.time);
+        match adapter.create_at.min(event) {
             NO_TIME => NEVER,
             time => self.schedule.tick(time),
         }
@@ -267,8 +268,8 @@ impl Part<'_> {
     pub(super) fn serve_terminal(&mut self, terminal: u32, now: Tick) {
         let time = self.time(now);
         let adapter = &self.sources.adapters[terminal as usize];
-        if adapter.errands != NONE {
-            self.run_errands(terminal, time);
+        if adapter.host_events != NONE {
+            self.run_host_events(terminal, time);
         } else {
             while self.sources.adapters[terminal as usize].create_at == time {
                 self.create(terminal, time);
@@ -510,10 +511,10 @@ impl Part<'_> {
     }
 
     /// When the first host has something to do.
-    pub(super) fn first_errand(&self) -> Picoseconds {
+    pub(super) fn first_host_event(&self) -> Picoseconds {
         let of = |adapter: &Adapter| {
-            let errand = self.sink.errands.get(adapter.errands);
-            errand.map_or(NO_TIME, |errand| errand.time).min(adapter.create_at)
+            let event = self.sink.host_events.get(adapter.host_events);
+            event.map_or(NO_TIME, |event| event.time).min(adapter.create_at)
         };
         self.sources.adapters.iter().map(of).min().unwrap_or(NO_TIME)
     }

@@ -31,7 +31,7 @@ use super::CompletedMessage;
 use super::message::{Note, Queued, Role};
 use super::packet::{Origin, Packet};
 use super::part::Part;
-use super::sink::Errand;
+use super::sink::HostEvent;
 use crate::narrow::narrow;
 use crate::topology::NONE;
 use crate::traffic::{CollectiveKind, Kind, Message};
@@ -119,7 +119,7 @@ impl Part<'_> {
             completed,
         });
         let Origin { created, injected, hops, .. } = *origin;
-        let errand = Errand::Receive {
+        let event = HostEvent::Receive {
             tag: u64::from(operation) + 1,
             created,
             injected,
@@ -127,6 +127,6 @@ impl Part<'_> {
             sequence: packet.sequence,
             channel: origin.injection_channel,
         };
-        self.list(terminal, completed, errand);
+        self.schedule_host_event(terminal, completed, event);
     }
 }

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Observer;
 use super::active::Active;
-use super::mail::{Letter, Post};
-use super::rendezvous::Rendezvous;
+use super::exchange::{Exchange, HasEarliest};
+use super::thread_barrier::ThreadBarrier;
 use super::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick};
 use crate::narrow::fitted;
 use crate::prefetch::Stage;
@@ -83,7 +83,7 @@ const A_GO: usize = 64;
 /// A part of a network as the frame sees it: its routers, and the terminals at them.
 pub(super) trait SimulatedPart: Send {
     /// What a part sends another one in a window.
-    type Mail: Letter;
+    type Outgoing: HasEarliest;
 
     fn schedule(&mut self) -> &mut Schedule;
 
@@ -101,10 +101,10 @@ pub(super) trait SimulatedPart: Send {
     fn deliver(&mut self);
 
     /// What is for each part.
-    fn mail(&mut self) -> &mut [Self::Mail];
+    fn outgoing(&mut self) -> &mut [Self::Outgoing];
 
     /// Takes what another part has sent in a window, and leaves nothing of it but the memory.
-    fn read(&mut self, from: usize, mail: &mut Self::Mail);
+    fn take_incoming(&mut self, from: usize, incoming: &mut Self::Outgoing);
 
     /// Sees to what had to wait since it lay behind the limit, which is another now.
     fn move_limit(&mut self);
@@ -193,22 +193,22 @@ pub(super) fn run_parts<P: SimulatedPart, O: Observer>(
     length: Tick,
     limit: Picoseconds,
 ) -> (bool, Duration) {
-    let together = Together::new(parts.len(), length, limit);
+    let team = ThreadTeam::new(parts.len(), length, limit);
     let (first, others) = parts.split_first_mut().expect("there is a part");
     if others.is_empty() {
-        return (together.run(first), Duration::ZERO);
+        return (team.run(first), Duration::ZERO);
     }
     let (mut left, mut busy) = (false, Duration::ZERO);
     std::thread::scope(|scope| {
-        let together = &together;
+        let team = &team;
         let start = |part| {
             move || {
                 let started = ThreadTime::now();
-                (together.run(part), started.elapsed())
+                (team.run(part), started.elapsed())
             }
         };
         let workers: Vec<_> = others.iter_mut().map(|part| scope.spawn(start(part))).collect();
-        left |= together.run(first);
+        left |= team.run(first);
         for worker in workers {
             let (more, time) =
                 worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -221,7 +221,7 @@ pub(super) fn run_parts<P: SimulatedPart, O: Observer>(
 
 /// What a part tells the others at the end of a window.
 #[derive(Debug, Default)]
-struct Report {
+struct WindowReport {
     /// Before when nothing happens in it or by its mail.
     earliest: AtomicU64,
     /// When the last of its terminals came to the barrier; the latest of all times if not all have.
@@ -229,38 +229,38 @@ struct Report {
 }
 
 /// What the threads of a simulation share while it runs.
-struct Together<L> {
-    post: Post<L>,
-    rendezvous: Rendezvous,
+struct ThreadTeam<L> {
+    exchange: Exchange<L>,
+    barrier: ThreadBarrier,
     /// By window's parity and part.
-    reports: Vec<Report>,
+    reports: Vec<WindowReport>,
     /// How long nothing that a router does can reach another.
     length: Tick,
     limit: Picoseconds,
 }
 
-impl<L: Letter> Together<L> {
+impl<L: HasEarliest> ThreadTeam<L> {
     /// For so many parts, in windows of this length, up to and including `limit`.
     fn new(parts: usize, length: Tick, limit: Picoseconds) -> Self {
         Self {
-            post: Post::new(parts),
-            rendezvous: Rendezvous::new(parts),
-            reports: (0..2 * parts).map(|_| Report::default()).collect(),
+            exchange: Exchange::new(parts),
+            barrier: ThreadBarrier::new(parts),
+            reports: (0..2 * parts).map(|_| WindowReport::default()).collect(),
             length,
             limit,
         }
     }
 
     /// Simulates a part, window by window. False if nothing is left that could happen later.
-    fn run<P: SimulatedPart<Mail = L>, O: Observer>(
+    fn run<P: SimulatedPart<Outgoing = L>, O: Observer>(
         &self,
         observed: &mut ObservedPart<P, O>,
     ) -> bool {
-        let _attendance = self.rendezvous.attend();
+        let _guard = self.barrier.enter();
         observed.part.schedule().window.limit = self.limit;
         observed.part.move_limit();
         for window in 0.. {
-            let start = self.meet(window, &mut observed.part);
+            let start = self.synchronise(window, &mut observed.part);
             if start > self.limit || !start.is_told() {
                 break;
             }
@@ -279,21 +279,25 @@ impl<L: Letter> Together<L> {
     }
 
     /// Exchanges mail with the other parts. Before when nothing happens in any of them.
-    fn meet<P: SimulatedPart<Mail = L>>(&self, window: usize, part: &mut P) -> Picoseconds {
+    fn synchronise<P: SimulatedPart<Outgoing = L>>(
+        &self,
+        window: usize,
+        part: &mut P,
+    ) -> Picoseconds {
         let parts = self.reports.len() / 2;
         let reports = &self.reports[window % 2 * parts..][..parts];
         let own = part.schedule().part;
         reports[own].earliest.store(self.send(window, part).0, Ordering::Relaxed);
         reports[own].at_barrier.store(part.at_barrier().0, Ordering::Relaxed);
-        self.rendezvous.meet();
+        self.barrier.wait();
         for from in (0..parts).filter(|&from| from != own) {
-            let mut mail = L::default();
-            self.post.swap(window, from, own, &mut mail);
-            part.read(from, &mut mail);
+            let mut incoming = L::default();
+            self.exchange.swap(window, from, own, &mut incoming);
+            part.take_incoming(from, &mut incoming);
             // Empty, but with room for the next time.
-            self.post.swap(window, from, own, &mut mail);
+            self.exchange.swap(window, from, own, &mut incoming);
         }
-        let times = |time: fn(&Report) -> &AtomicU64| {
+        let times = |time: fn(&WindowReport) -> &AtomicU64| {
             reports.iter().map(move |report| Picoseconds(time(report).load(Ordering::Relaxed)))
         };
         let start = times(|report| &report.earliest).min().expect("there is a part");
@@ -307,12 +311,12 @@ impl<L: Letter> Together<L> {
 
     /// Posts what other parts are sent. Nothing happens in this part, or because of what it sends, before the time
     /// that it gives.
-    fn send<P: SimulatedPart<Mail = L>>(&self, window: usize, part: &mut P) -> Picoseconds {
+    fn send<P: SimulatedPart<Outgoing = L>>(&self, window: usize, part: &mut P) -> Picoseconds {
         let own = part.schedule().part;
         let mut earliest = part.schedule().active.earliest();
-        for (to, mail) in part.mail().iter_mut().enumerate().filter(|&(to, _)| to != own) {
-            earliest = earliest.min(mail.earliest());
-            self.post.swap(window, own, to, mail);
+        for (to, outgoing) in part.outgoing().iter_mut().enumerate().filter(|&(to, _)| to != own) {
+            earliest = earliest.min(outgoing.earliest());
+            self.exchange.swap(window, own, to, outgoing);
         }
         match earliest {
             NEVER => NO_TIME,
@@ -340,7 +344,7 @@ mod tests {
         /// By router: tokens that are there or on their way, and when they are there.
         tokens: Vec<Vec<(Tick, u32)>>,
         sent: Vec<(u32, Tick, u32)>,
-        mail: Vec<Tokens>,
+        outgoing: Vec<Tokens>,
         /// A sum over all arrivals that tells when and where they were.
         sum: u64,
         visits: u64,
@@ -349,7 +353,7 @@ mod tests {
     #[derive(Default)]
     struct Tokens(Vec<(u32, Tick, u32)>);
 
-    impl Letter for Tokens {
+    impl HasEarliest for Tokens {
         fn earliest(&self) -> Tick {
             self.0.iter().map(|token| token.1).min().unwrap_or(NEVER)
         }
@@ -365,7 +369,7 @@ mod tests {
                 all,
                 tokens: vec![Vec::new(); routers.len()],
                 sent: Vec::new(),
-                mail: (0..parts).map(|_| Tokens::default()).collect(),
+                outgoing: (0..parts).map(|_| Tokens::default()).collect(),
                 sum: 0,
                 visits: 0,
                 routers,
@@ -384,7 +388,7 @@ mod tests {
     }
 
     impl SimulatedPart for Ring {
-        type Mail = Tokens;
+        type Outgoing = Tokens;
 
         fn schedule(&mut self) -> &mut Schedule {
             &mut self.schedule
@@ -423,20 +427,20 @@ mod tests {
                 if self.routers.contains(&router) {
                     self.arrive(router, time, left);
                 } else {
-                    let parts = self.mail.len();
+                    let parts = self.outgoing.len();
                     let first = |part: usize| self.all * part as u32 / parts as u32;
                     let part = (0..parts).find(|&part| router < first(part + 1)).unwrap();
-                    self.mail[part].0.push((router, time, left));
+                    self.outgoing[part].0.push((router, time, left));
                 }
             }
         }
 
-        fn mail(&mut self) -> &mut [Tokens] {
-            &mut self.mail
+        fn outgoing(&mut self) -> &mut [Tokens] {
+            &mut self.outgoing
         }
 
-        fn read(&mut self, _: usize, mail: &mut Tokens) {
-            for (router, time, left) in mail.0.drain(..) {
+        fn take_incoming(&mut self, _: usize, incoming: &mut Tokens) {
+            for (router, time, left) in incoming.0.drain(..) {
                 self.arrive(router, time, left);
             }
         }

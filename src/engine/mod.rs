@@ -50,7 +50,7 @@
 //! |---|---|
 //! | `frame` | windows, visits, threads, and what a model of routers has to do for them (`SimulatedPart`); knows no router |
 //! | `active` | which routers have something to do |
-//! | `mail`, `rendezvous`, `cut` | parts: what crosses between them, where threads meet, what is in which |
+//! | `exchange`, `thread_barrier`, `cut` | parts: what crosses between them, where threads meet, what is in which |
 //! | `model` | all that is in a part |
 //! | `ports`, `block`, `size` | a router's outputs, input ports and buffers; in eights; small routers |
 //! | `visit` | a router taken in hand for a window, and what it sends to others |
@@ -81,12 +81,12 @@ mod dateline;
 mod deadlock;
 mod digest;
 mod encoded_route;
+mod exchange;
 mod flit;
 mod frame;
 mod holder;
 mod interruption;
 mod link;
-mod mail;
 mod memory;
 mod message;
 mod network;
@@ -99,7 +99,6 @@ mod part;
 mod port_block;
 mod ports;
 mod relation;
-mod rendezvous;
 mod round_robin;
 mod route_segments;
 mod router;
@@ -111,6 +110,7 @@ mod sink;
 mod size;
 mod source;
 mod statistics;
+mod thread_barrier;
 mod tick;
 mod trace;
 mod vc_map;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::adaptive::AdaptiveState;
 use super::collective::ReductionUnits;
 use super::credits::Credits;
+use super::exchange::Outgoing;
 use super::flit::Flits;
 use super::frame::{Schedule, SimulatedPart};
 use super::link::Links;
-use super::mail::Mail;
 use super::network_context::NetworkContext;
 use super::next_hop::NextHop;
 use super::packet::Packets;
@@ -62,7 +62,7 @@ pub(super) struct Part<'f> {
     /// Whether its state is larger than the processor's nearer caches.
     pub is_large: bool,
     /// What is to be sent to each part.
-    pub mail: Vec<Mail>,
+    pub outgoing: Vec<Outgoing>,
     /// When the latest thing happened: a packet that waits for an output that is free counts.
     pub latest: Picoseconds,
 }
@@ -124,7 +124,7 @@ impl<'f> Part<'f> {
             digest: Digest::default(),
             trace: None,
             counters: Counters::default(),
-            mail: (0..context.cut.parts()).map(|_| Mail::default()).collect(),
+            outgoing: (0..context.cut.parts()).map(|_| Outgoing::default()).collect(),
             context: Arc::clone(context),
             latest: Picoseconds::ZERO,
             is_large: false,
@@ -169,7 +169,7 @@ impl<'f> Part<'f> {
 }
 
 impl SimulatedPart for Part<'_> {
-    type Mail = Mail;
+    type Outgoing = Outgoing;
 
     #[inline]
     fn schedule(&mut self) -> &mut Schedule {
@@ -204,12 +204,12 @@ impl SimulatedPart for Part<'_> {
         self.send_out();
     }
 
-    fn mail(&mut self) -> &mut [Mail] {
-        &mut self.mail
+    fn outgoing(&mut self) -> &mut [Outgoing] {
+        &mut self.outgoing
     }
 
-    fn read(&mut self, from: usize, mail: &mut Mail) {
-        self.read_mail(from, mail);
+    fn take_incoming(&mut self, from: usize, incoming: &mut Outgoing) {
+        self.unpack(from, incoming);
     }
 
     fn move_limit(&mut self) {

@@ -114,7 +114,7 @@ impl Part<'_> {
         if part == self.schedule.part {
             self.sink.expect(part, number, arrival);
         } else {
-            self.mail[part].arrivals.push((number, arrival));
+            self.outgoing[part].arrivals.push((number, arrival));
         }
         number
     }
@@ -132,7 +132,7 @@ impl Part<'_> {
         if part == self.schedule.part {
             self.sink.forget(part, number);
         } else {
-            self.mail[part].arrived.push(number);
+            self.outgoing[part].arrived.push(number);
         }
         Some(arrival)
     }
@@ -158,7 +158,7 @@ impl Part<'_> {
         let elsewhere = part != self.schedule.part;
         if elsewhere {
             let crossing = self.packets.take_away(slot);
-            self.mail[part].lost.push((crossing, time));
+            self.outgoing[part].lost.push((crossing, time));
         }
         elsewhere
     }

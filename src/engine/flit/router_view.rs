@@ -6,7 +6,7 @@ use super::queue::{Queue, Stage};
 use super::{Flits, Input, Output, Rules, State};
 use crate::engine::active::Active;
 use crate::engine::adaptive::AdaptiveState;
-use crate::engine::mail::Mail;
+use crate::engine::exchange::Outgoing;
 use crate::engine::network_context::NetworkContext;
 use crate::engine::next_hop::NextHop;
 use crate::engine::packet::Packets;
@@ -53,7 +53,7 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
     pub statistics: &'a mut Statistics,
     pub outbox: &'a mut Outbox,
-    pub mail: &'a mut [Mail],
+    pub outgoing: &'a mut [Outgoing],
     pub active: &'a mut Active,
     pub digest: &'a mut Digest,
     pub trace: &'a mut Option<Box<Trace>>,
@@ -111,7 +111,7 @@ impl<'f> Part<'f> {
             adaptive_state: self.adaptive_state.as_mut(),
             statistics: &mut self.statistics,
             outbox: &mut self.outbox,
-            mail: &mut self.mail,
+            outgoing: &mut self.outgoing,
             active: &mut self.schedule.active,
             digest: &mut self.digest,
             trace: &mut self.trace,

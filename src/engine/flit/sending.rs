@@ -222,13 +222,13 @@ impl FlitRouterView<'_, '_> {
             return self.join(far_router, far + u32::from(out_vc), times, header);
         }
         let input_vc = u32::from(far_input_vc) + u32::from(out_vc);
-        let mail = &mut self.mail[far_part as usize];
+        let outgoing = &mut self.outgoing[far_part as usize];
         if header != NONE {
-            mail.headers.push(self.packets.take_away(header));
+            outgoing.headers.push(self.packets.take_away(header));
         }
         let mut is_header = header != NONE;
         for &time in times {
-            mail.flits.push(FlitCrossing { router: far_router, input_vc, time, is_header });
+            outgoing.flits.push(FlitCrossing { router: far_router, input_vc, time, is_header });
             is_header = false;
         }
     }
@@ -244,7 +244,7 @@ impl FlitRouterView<'_, '_> {
             let vc = self.state.queues[queue as usize].entry;
             let entry = self.ports.entries[(upstream & !AWAY) as usize];
             let credit = (entry.room + u32::from(vc), Credit { time, flits: 1 });
-            self.mail[entry.part as usize].credits.push(credit);
+            self.outgoing[entry.part as usize].credits.push(credit);
         } else if injects {
             let channels = self.context.parameters.injection_channels;
             let of_router = entry - self.router.first_input - u32::from(self.router.transit);

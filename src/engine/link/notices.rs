@@ -60,7 +60,7 @@ impl Part<'_> {
             if notice.part as usize == self.schedule.part {
                 self.take_notice(&notice);
             } else {
-                self.mail[notice.part as usize].notices.push(notice);
+                self.outgoing[notice.part as usize].notices.push(notice);
             }
         }
         if let Some(links) = &mut self.links {

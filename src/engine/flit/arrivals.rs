@@ -102,7 +102,7 @@ impl FlitRouterView<'_, '_> {
                 let time = self.rules.asks_from(front, times[0], state.free_at);
                 let first = self.ports.routers[number as usize].first_input;
                 let port = (number, first + u32::from(state.input));
-                let due = self.state.agenda.lower(queue, port, time);
+                let due = self.state.wake_times.lower(queue, port, time);
                 self.active.lower(number, due);
             }
             Stage::Sending if was_empty => self.set_next_of(number, queue),
@@ -115,8 +115,8 @@ impl FlitRouterView<'_, '_> {
     #[inline(never)]
     fn set_next_of(&mut self, number: u32, queue: usize) {
         let router = &self.ports.routers[number as usize];
-        let contender = self.state.contender_of(self.rules, (number, router), queue);
-        let next = self.state.set_next(contender);
+        let active_vc = self.state.active_vc_of(self.rules, (number, router), queue);
+        let next = self.state.set_next(active_vc);
         self.active.lower(number, next);
     }
 
@@ -159,7 +159,7 @@ impl FlitRouterView<'_, '_> {
         members(asking).for_each(|queue| {
             let Queue { input, again, .. } = self.state.queues[first + queue];
             let port = (number, router.first_input + u32::from(input));
-            self.state.agenda.lower(first + queue, port, time.max(again));
+            self.state.wake_times.lower(first + queue, port, time.max(again));
         });
         self.active.lower(number, time);
     }

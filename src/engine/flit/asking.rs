@@ -49,14 +49,14 @@ impl FlitRouterView<'_, '_> {
         }
         self.direct(queue, head);
         match self.queue(queue).stage {
-            Stage::Undecided if asks <= now => self.settle(queue, now),
+            Stage::Undecided if asks <= now => self.decide_then_ask(queue, now),
             _ => self.ask(queue, now),
         }
     }
 
     /// A packet that asks now decides on a detour.
     #[inline(never)]
-    pub(super) fn settle(&mut self, queue: usize, now: Tick) {
+    pub(super) fn decide_then_ask(&mut self, queue: usize, now: Tick) {
         self.decide(queue, now);
         let slot = self.queue(queue).slot;
         self.direct(queue, slot);
@@ -222,7 +222,7 @@ impl FlitRouterView<'_, '_> {
         let mut until = NEVER;
         let open = self.open(usize::from(output), vcs, need, &mut until, now);
         if open != 0 {
-            self.scratch.add_asker(queue, output, open);
+            self.scratch.add_vc_request(queue, output, open);
         } else {
             self.set_due(queue, until);
         }
@@ -271,7 +271,7 @@ impl FlitRouterView<'_, '_> {
             let vc = open.trailing_zeros();
             open &= open - 1;
             let of_router = fitted!(output, u32) * self.rules.vcs + vc;
-            self.scratch.add_ask(of_router, queue);
+            self.scratch.add_vc_candidate(of_router, queue);
         }
         any
     }
@@ -301,7 +301,7 @@ impl FlitRouterView<'_, '_> {
 
     /// A packet that is new decides at its source's router how it goes on.
     fn decide(&mut self, queue: usize, now: Tick) {
-        self.attend_all(now);
+        self.advance_all(now);
         let slot = self.queue(queue).slot;
         let vc = self.context.channels.adaptive;
         let capacity = self.context.parameters.buffer;

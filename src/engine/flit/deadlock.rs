@@ -196,8 +196,8 @@ impl<O: Observer> Engine<'_, O> {
         } else {
             // A packet that was cut goes on to take room where others are swallowed.
             let router = (number, router);
-            let place = flits.state.contender_of(&flits.rules, router, queue as usize);
-            flits.state.contenders[place].needs_room
+            let place = flits.state.active_vc_of(&flits.rules, router, queue as usize);
+            flits.state.active_vcs[place].needs_room
         };
         if !takes_room || held.due() >= need {
             return None;

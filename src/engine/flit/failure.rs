@@ -5,7 +5,7 @@
 //! rate and come nowhere.
 
 use super::Flits;
-use super::contest::Contender;
+use super::active_vc::ActiveVc;
 use super::queue::Stage;
 use crate::engine::interruption::Interruption;
 use crate::engine::part::Part;
@@ -56,8 +56,8 @@ impl Part<'_> {
                 let left = match queue.stage {
                     Stage::Sending => {
                         let router = self.router_of_input_vc(input_vc);
-                        let place = state.contender_of(rules, router, number as usize);
-                        state.contenders[place].left
+                        let place = state.active_vc_of(rules, router, number as usize);
+                        state.active_vcs[place].left
                     }
                     _ => queue.left,
                 };
@@ -126,16 +126,16 @@ impl Part<'_> {
         let time = self.schedule.tick(time);
         let Some(mut flits) = self.flits.take() else { return };
         let mut view = self.borrow_flit_router(&mut flits, number);
-        for place in view.contenders() {
-            let Contender { exit, has_header, .. } = view.state.contenders[place];
+        for place in view.active_vcs() {
+            let ActiveVc { exit, has_header, .. } = view.state.active_vcs[place];
             if exit == view.router.first_output + output && has_header {
-                let own = &mut view.state.contenders[place];
+                let own = &mut view.state.active_vcs[place];
                 (own.has_header, own.needs_room, own.leaves) = (false, false, true);
                 own.again = own.again.max(time);
                 view.state.set_next(place);
             }
         }
-        view.wake_askers(output as usize, time);
+        view.wake_requesters(output as usize, time);
         let next = self.flits_due(&flits, number);
         if next != NEVER {
             self.schedule.active.lower(number, next);

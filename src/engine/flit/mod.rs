@@ -19,9 +19,9 @@
 //! | `vc` | a virtual channel at the output that feeds it: who holds it, its credits |
 //! | `times` | rings of times, which both are made of |
 //! | `visit` | a router taken in hand for a window |
-//! | `agenda` | before when nothing can come of queues that don't contend |
-//! | `contest` | packets that contend; the next instant at which they do |
-//! | `alone` | packets that share neither their input port nor their output |
+//! | `wake_times` | before when nothing can come of queues that don't contend |
+//! | `request_time` | packets that contend; the next instant at which they do |
+//! | `uncontended` | packets that share neither their input port nor their output |
 //! | `sending` | flits that ask for the switch, and what those that win it bring about |
 //! | `asking` | which virtual channels a packet may take, and which of them are open |
 //! | `relation` | the same where packets choose by a relation |
@@ -34,12 +34,10 @@
 //! | `deadlock` | queues that wait for each other |
 //! | `stalls` | how long packets waited for each output, and why |
 
-mod agenda;
+mod active_vc;
 mod allocation;
-mod alone;
 mod arrivals;
 mod asking;
-mod contest;
 mod deadlock;
 mod failure;
 mod injection;
@@ -52,6 +50,8 @@ mod router_view;
 mod sending;
 mod stalls;
 mod times;
+mod uncontended;
+mod wake_times;
 
 pub(super) use arrivals::{FlitCrossing, PacketCrossing};
 
@@ -63,8 +63,7 @@ use super::parameters::{Arbitration, FlitSharing, Parameters, Switching};
 use super::ports::Ports;
 use super::tick::{Tick, rebased};
 use crate::narrow::narrow;
-use agenda::Agenda;
-use contest::{Claim, Contender};
+use active_vc::{ActiveVc, SwitchRequest};
 use injection::SourceVc;
 use output_vc::OutputVc;
 use priority::Priority;
@@ -72,6 +71,7 @@ use queue::{Queue, Upstream};
 use sending::Pace;
 use stalls::Waits;
 use times::Times;
+use wake_times::WakeTimes;
 
 /// An output, as far as flits take turns on it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -158,7 +158,7 @@ pub(super) struct Flits {
 /// What changes of it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct State {
-    agenda: Agenda,
+    wake_times: WakeTimes,
     queues: Vec<Queue>,
     /// By input virtual channel, if an input virtual channel has several queues: the one that its latest packet went to.
     current: Vec<u16>,
@@ -171,9 +171,9 @@ pub(super) struct State {
     /// By output: the queues whose packets ask for one of its virtual channels, a bit each.
     asking: Vec<u64>,
     /// By router: how many packets contend. By output, then virtual channel: these of each router, in any order.
-    contending: Vec<u16>,
-    claims: Vec<Claim>,
-    contenders: Vec<Contender>,
+    active_count: Vec<u16>,
+    switch_requests: Vec<SwitchRequest>,
+    active_vcs: Vec<ActiveVc>,
     times: Times,
     /// By injection channel, then virtual channel: source queues.
     sources: Vec<SourceVc>,
@@ -235,15 +235,24 @@ impl Flits {
     /// Bytes for each queue and for each virtual channel of a channel, but for their rings of times.
     pub(super) const A_QUEUE: u64 = (size_of::<Queue>() + size_of::<Tick>()) as u64;
     pub(super) const A_LANE: u64 = (size_of::<OutputVc>()
-        + size_of::<Claim>()
-        + size_of::<Contender>()
+        + size_of::<SwitchRequest>()
+        + size_of::<ActiveVc>()
         + size_of::<SourceVc>()) as u64;
 
     pub(super) fn memory(&self) -> usize {
-        let State { agenda, queues, current, vcs, outputs, inputs, .. } = &self.state;
-        let State { asking, contending, claims, contenders, times, sources, begun, waits, .. } =
-            &self.state;
-        agenda.memory()
+        let State { wake_times, queues, current, vcs, outputs, inputs, .. } = &self.state;
+        let State {
+            asking,
+            active_count,
+            switch_requests,
+            active_vcs,
+            times,
+            sources,
+            begun,
+            waits,
+            ..
+        } = &self.state;
+        wake_times.memory()
             + size_of_val(&**queues)
             + size_of_val(&**current)
             + size_of_val(&**vcs)
@@ -251,9 +260,9 @@ impl Flits {
             + size_of_val(&*self.state.priorities)
             + size_of_val(&**inputs)
             + size_of_val(&**asking)
-            + size_of_val(&**contending)
-            + size_of_val(&**claims)
-            + size_of_val(&**contenders)
+            + size_of_val(&**active_count)
+            + size_of_val(&**switch_requests)
+            + size_of_val(&**active_vcs)
             + times.memory()
             + size_of_val(&**sources)
             + size_of_val(&**begun)
@@ -262,7 +271,7 @@ impl Flits {
 
     /// Goes on with such a state; false if it is another network's.
     pub(super) fn restore(&mut self, state: State) -> bool {
-        let fits = state.agenda.queues() == self.state.agenda.queues()
+        let fits = state.wake_times.queues() == self.state.wake_times.queues()
             && state.vcs.len() == self.state.vcs.len()
             && state.sources.len() == self.state.sources.len()
             && state.priorities.len() == self.state.priorities.len()
@@ -336,7 +345,7 @@ impl State {
         let senders = u16::from(counts);
         Self {
             waits: counts.then(waits),
-            agenda: Agenda::new(
+            wake_times: WakeTimes::new(
                 ports.routers.len(),
                 inputs,
                 (rules.outputs << rules.shift) as usize,
@@ -345,14 +354,14 @@ impl State {
             queues,
             vcs,
             asking: vec![0; outputs.len() * rules.words],
-            contending: vec![0; ports.routers.len()],
+            active_count: vec![0; ports.routers.len()],
             priorities: if rules.sharing.high_priority.is_empty() {
                 Vec::new()
             } else {
                 vec![Priority::new(&rules.sharing); outputs.len()]
             },
-            claims: vec![Claim::NONE; outputs.len() * rules.vcs as usize],
-            contenders: vec![Contender::NONE; outputs.len() * rules.vcs as usize],
+            switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
+            active_vcs: vec![ActiveVc::NONE; outputs.len() * rules.vcs as usize],
             outputs,
             inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
             times,
@@ -363,7 +372,7 @@ impl State {
 
     pub(super) fn rebase(&mut self, by: Tick) {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
-        self.agenda.rebase(by);
+        self.wake_times.rebase(by);
         self.queues.iter_mut().for_each(|queue| queue.rebase(by));
         self.vcs.iter_mut().for_each(|vc| vc.rebase(by));
         for output in &mut self.outputs {
@@ -371,8 +380,8 @@ impl State {
             move_back(&mut output.line);
         }
         self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
-        self.claims.iter_mut().for_each(|claim| move_back(&mut claim.next));
-        self.contenders.iter_mut().for_each(|contender| contender.rebase(by));
+        self.switch_requests.iter_mut().for_each(|request| move_back(&mut request.next));
+        self.active_vcs.iter_mut().for_each(|active_vc| active_vc.rebase(by));
         self.times.rebase(by);
         if let Some(waits) = &mut self.waits {
             waits.rebase(by);

@@ -29,9 +29,9 @@ impl Flits {
                 ports.blocks_of(router).iter().for_each(prefetch);
                 queues().iter().for_each(prefetch);
                 outputs().iter().for_each(prefetch);
-                let contenders = state.contenders_of(rules, (number, router));
-                state.claims[contenders.clone()].iter().for_each(prefetch);
-                state.contenders[contenders].iter().for_each(prefetch);
+                let active_vcs = state.active_vcs_of(rules, (number, router));
+                state.switch_requests[active_vcs.clone()].iter().for_each(prefetch);
+                state.active_vcs[active_vcs].iter().for_each(prefetch);
             }
             Stage::Next => {
                 for output in outputs() {

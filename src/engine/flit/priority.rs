@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::allocation::Want;
-use super::contest::Contender;
+use super::active_vc::ActiveVc;
+use super::allocation::SwitchCandidate;
 use super::router_view::FlitRouterView;
 use super::turn;
 use crate::engine::parameters::FlitSharing;
@@ -37,17 +37,17 @@ impl Priority {
 impl FlitRouterView<'_, '_> {
     /// Whether the virtual channel of one flit comes before that of another at their output by weights.
     #[inline(never)]
-    pub(super) fn has_turn(&self, one: &Want, other: &Want) -> bool {
+    pub(super) fn has_turn(&self, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
         self.rank(one) < self.rank(other)
     }
 
     /// Less of the virtual channel that comes first.
     #[inline(always)]
-    fn rank(&self, want: &Want) -> (bool, u32) {
-        let output = self.router.first_output as usize + want.output as usize;
-        let vc = want.out_vc.into();
+    fn rank(&self, candidate: &SwitchCandidate) -> (bool, u32) {
+        let output = self.router.first_output as usize + candidate.output as usize;
+        let vc = candidate.out_vc.into();
         match self.state.priorities.get(output) {
-            Some(priority) if priority.is_high(&self.rules.sharing, want.out_vc) => {
+            Some(priority) if priority.is_high(&self.rules.sharing, candidate.out_vc) => {
                 (priority.yields, turn(vc, priority.pointer))
             }
             Some(priority) => (!priority.yields, turn(vc, self.state.outputs[output].pointer)),
@@ -55,10 +55,10 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Counts the next flit of a contender in the turn of its virtual channel.
+    /// Counts the next flit of a active virtual channel in the turn of its virtual channel.
     #[inline(never)]
-    pub(super) fn take_turn(&mut self, contender: usize) {
-        let Contender { exit, out_vc: vc, left, .. } = self.state.contenders[contender];
+    pub(super) fn take_turn(&mut self, active_vc: usize) {
+        let ActiveVc { exit, out_vc: vc, left, .. } = self.state.active_vcs[active_vc];
         let (output, is_last) = (exit as usize, left == 1);
         let sharing = &self.rules.sharing;
         let vcs = self.rules.vcs as usize;

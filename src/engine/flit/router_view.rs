@@ -1,8 +1,8 @@
 //! A router taken in hand: from instant to instant until the window ends.
 
-use super::agenda::Place;
 use super::allocation::Scratch;
 use super::queue::{Queue, Stage};
+use super::wake_times::Place;
 use super::{Flits, Input, Output, Rules, State};
 use crate::engine::active::Active;
 use crate::engine::adaptive::AdaptiveState;
@@ -22,7 +22,7 @@ use crate::engine::{Counters, Digest};
 use crate::narrow::fitted;
 use crate::units::Picoseconds;
 
-/// Contenders of a router that have a bit in sets of them; others are looked through.
+/// Active virtual channels of a router that have a bit in sets of them; others are looked through.
 pub(super) const MASKED: usize = 64;
 
 /// A router in hand: the state of its part, of which it uses its own. Outputs, input ports and queues have numbers of
@@ -38,10 +38,10 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub name: u32,
     pub part: u32,
     pub first_queue: usize,
-    pub first_contender: usize,
-    /// Contenders that are left alone: nobody looks at them until their last flit, or until somebody joins them. A bit
+    pub first_active_vc: usize,
+    /// Active virtual channels that are left alone: nobody looks at them until their last flit, or until somebody joins them. A bit
     /// each of the first [`MASKED`].
-    pub alone: u64,
+    pub uncontended: u64,
     /// Up to when it is simulated.
     pub until: Tick,
     pub hosts_answer: bool,
@@ -66,8 +66,8 @@ impl<'f> Part<'f> {
     #[inline]
     pub(in crate::engine) fn flits_due(&self, flits: &Flits, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
-        let first = flits.state.agenda.first(number);
-        first.min(flits.state.contest_of(&flits.rules, (number, router)))
+        let first = flits.state.wake_times.first(number);
+        first.min(flits.state.next_switch_request(&flits.rules, (number, router)))
     }
 
     /// Simulates a router before `until`, or until it has something for its terminals that can't wait. When something
@@ -99,8 +99,8 @@ impl<'f> Part<'f> {
             name: number + self.context.cut.first_router(self.schedule.part),
             part: fitted!(self.schedule.part, u32),
             first_queue: flits.rules.first_queue(&router),
-            first_contender: flits.rules.first_contender(&router),
-            alone: 0,
+            first_active_vc: flits.rules.first_active_vc(&router),
+            uncontended: 0,
             until: 0,
             hosts_answer: self.hosts_answer,
             epoch: self.schedule.epoch,
@@ -135,9 +135,9 @@ impl FlitRouterView<'_, '_> {
         self.until = until;
         let mut last = None;
         let left = loop {
-            let (contest, due) = self.next_contest();
-            let wake = self.state.agenda.first(self.number);
-            let now = contest.min(wake);
+            let (request_time, due) = self.next_switch_requests();
+            let wake = self.state.wake_times.first(self.number);
+            let now = request_time.min(wake);
             if now >= until {
                 break until;
             }
@@ -149,8 +149,8 @@ impl FlitRouterView<'_, '_> {
                 // Somebody may contend now who did not.
                 continue;
             }
-            if due & self.alone != 0 {
-                self.attend_of(due, now);
+            if due & self.uncontended != 0 {
+                self.advance_some(due, now);
                 continue;
             }
             if COUNTS_STALLS {
@@ -169,9 +169,9 @@ impl FlitRouterView<'_, '_> {
         if let Some(last) = last {
             *self.latest = (*self.latest).max(self.time(last));
         }
-        self.attend_all(left);
-        let contest = self.state.contest_of(self.rules, (self.number, &self.router));
-        contest.min(self.state.agenda.first(self.number))
+        self.advance_all(left);
+        let request_time = self.state.next_switch_request(self.rules, (self.number, &self.router));
+        request_time.min(self.state.wake_times.first(self.number))
     }
 
     /// Looks at queues that are due at an instant, and gives virtual channels to packets that ask.
@@ -182,11 +182,11 @@ impl FlitRouterView<'_, '_> {
             first_input: self.router.first_input as usize,
             inputs: self.router.inputs.into(),
         };
-        let count = self.state.agenda.take_due(now, place, &mut self.scratch.due_queues);
+        let count = self.state.wake_times.take_due(now, place, &mut self.scratch.due_queues);
         for number in 0..count {
             self.advance_vc(self.scratch.due_queues[number] as usize, now);
         }
-        if self.scratch.has_asks() {
+        if self.scratch.has_vc_requests() {
             self.allocate_vcs(now);
         }
     }
@@ -197,7 +197,7 @@ impl FlitRouterView<'_, '_> {
         match self.queue(queue).stage {
             Stage::Idle | Stage::Sending => (),
             Stage::New => self.meet(queue, now),
-            Stage::Undecided => self.settle(queue, now),
+            Stage::Undecided => self.decide_then_ask(queue, now),
             Stage::Asking => self.ask(queue, now),
         }
     }
@@ -208,7 +208,7 @@ impl FlitRouterView<'_, '_> {
         let queue = self.first_queue + queue;
         let input = self.state.queues[queue].input;
         let input = self.router.first_input + u32::from(input);
-        self.state.agenda.set(queue, (self.number, input), time);
+        self.state.wake_times.set(queue, (self.number, input), time);
     }
 
     /// Sees to it that a queue is looked at by `time`.
@@ -216,7 +216,7 @@ impl FlitRouterView<'_, '_> {
         let queue = self.first_queue + queue;
         let input = self.state.queues[queue].input;
         let input = self.router.first_input + u32::from(input);
-        self.state.agenda.lower(queue, (self.number, input), time);
+        self.state.wake_times.lower(queue, (self.number, input), time);
     }
 
     #[inline(always)]
@@ -274,7 +274,7 @@ impl FlitRouterView<'_, '_> {
 
     /// Has the queues looked at by `time` whose packets ask for an output, if they ask by then.
     #[inline(always)]
-    pub(super) fn wake_askers(&mut self, output: usize, time: Tick) {
+    pub(super) fn wake_requesters(&mut self, output: usize, time: Tick) {
         let first = (self.router.first_output as usize + output) * self.rules.words;
         for word in 0..self.rules.words {
             for bit in bits(self.state.asking[first + word]) {

@@ -1,8 +1,8 @@
 //! Sending: flits that ask for the switch, and what those that win it bring about.
 
-use super::allocation::{Want, pass_turn};
+use super::active_vc::{ActiveVc, SwitchRequest};
+use super::allocation::{SwitchCandidate, pass_turn};
 use super::arrivals::FlitCrossing;
-use super::contest::{Claim, Contender};
 use super::output_vc::OutputVc;
 use super::queue::{Queue, Stage};
 use super::router_view::{FlitRouterView, MASKED};
@@ -54,12 +54,12 @@ impl Pace {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// Lets the next flits of contenders ask for the switch that are due at `now`, a bit each of the first [`MASKED`].
+    /// Lets the next flits of active virtual channels ask for the switch that are due at `now`, a bit each of the first [`MASKED`].
     #[inline(always)]
     pub(super) fn send(&mut self, due: u64, now: Tick) {
         let others = due & due.wrapping_sub(1);
         let are_few = due != 0 && others & others.wrapping_sub(1) == 0;
-        if !are_few || self.contenders().len() > MASKED {
+        if !are_few || self.active_vcs().len() > MASKED {
             return self.allocate_switch(due, now);
         }
         let (mut winners, mut losers) = (due, 0);
@@ -70,34 +70,34 @@ impl FlitRouterView<'_, '_> {
                 if first_wins { (due ^ others, others) } else { (others, due ^ others) };
         }
         for number in bits(winners) {
-            self.emit(self.first_contender + number, true, now);
+            self.emit(self.first_active_vc + number, true, now);
         }
         for number in bits(losers) {
-            self.yield_to_others(self.first_contender + number, now);
+            self.yield_to_others(self.first_active_vc + number, now);
         }
     }
 
-    /// The next flit of a contender.
+    /// The next flit of a active virtual channel.
     #[inline(always)]
-    pub(super) fn want(&self, place: usize) -> Want {
-        let Claim { input, output, .. } = self.state.claims[place];
-        let Contender { of_port, out_vc, .. } = self.state.contenders[place];
-        let contender = fitted!(place, u32);
+    pub(super) fn candidate(&self, place: usize) -> SwitchCandidate {
+        let SwitchRequest { input, output, .. } = self.state.switch_requests[place];
+        let ActiveVc { of_port, out_vc, .. } = self.state.active_vcs[place];
+        let active_vc = fitted!(place, u32);
         let (input, output, of_port) = (input.into(), output.into(), of_port.into());
-        Want { contender, input, output, of_port, out_vc, is_out: false }
+        SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
     }
 
     /// A flit has taken part in an allocation in vain.
     #[inline(always)]
     pub(super) fn yield_to_others(&mut self, place: usize, now: Tick) {
-        let contender = &mut self.state.contenders[place];
-        let again = now + self.rules.paces[usize::from(contender.timing)].crossbar;
-        contender.again = again;
-        let next = &mut self.state.claims[place].next;
+        let active_vc = &mut self.state.active_vcs[place];
+        let again = now + self.rules.paces[usize::from(active_vc.timing)].crossbar;
+        active_vc.again = again;
+        let next = &mut self.state.switch_requests[place].next;
         *next = again.max(*next);
     }
 
-    /// Sends the next flit of a contender, which has won the switch, in the first round of offers or later.
+    /// Sends the next flit of a active virtual channel, which has won the switch, in the first round of offers or later.
     #[inline(always)]
     pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) {
         let by_weights = self.rules.arbitration == Arbitration::Weighted;
@@ -105,16 +105,25 @@ impl FlitRouterView<'_, '_> {
             self.take_turn(place);
         }
         let time = self.time(now);
-        let State { contending, claims, contenders, inputs, outputs, queues, vcs, times, .. } =
-            &mut *self.state;
-        let own = &mut contenders[place];
-        let claim = claims[place];
+        let State {
+            active_count,
+            switch_requests,
+            active_vcs,
+            inputs,
+            outputs,
+            queues,
+            vcs,
+            times,
+            ..
+        } = &mut *self.state;
+        let own = &mut active_vcs[place];
+        let request = switch_requests[place];
         let left = own.left - 1;
         own.left = left;
         let pace = &self.rules.paces[usize::from(own.timing)];
         let (entry, exit) = (&mut inputs[own.entry as usize], &mut outputs[own.exit as usize]);
         exit.waiting -= 1;
-        pass_turn((&claim, own.of_port), (entry, exit), (in_first_round, by_weights));
+        pass_turn((&request, own.of_port), (entry, exit), (in_first_round, by_weights));
         let (taken, arrives) = pace.pass(now, exit);
         entry.free_at = taken;
         let soonest = exit.soonest;
@@ -143,11 +152,11 @@ impl FlitRouterView<'_, '_> {
             }
             _ => false,
         };
-        claims[place].next = next;
+        switch_requests[place].next = next;
         if !shares_none {
-            let count = usize::from(contending[self.number as usize]);
-            for other in &mut claims[self.first_contender..][..count] {
-                other.put_off((claim.input, taken), (claim.output, soonest));
+            let count = usize::from(active_count[self.number as usize]);
+            for other in &mut switch_requests[self.first_active_vc..][..count] {
+                other.put_off((request.input, taken), (request.output, soonest));
             }
         }
         let crossbar = pace.crossbar;
@@ -161,20 +170,20 @@ impl FlitRouterView<'_, '_> {
             self.end(place, taken);
         } else if shares_none && left > 1 && next < self.until.saturating_sub(crossbar) {
             // Several flits may win before the end.
-            self.leave_alone(place, next, crossbar);
+            self.mark_uncontended(place, next, crossbar);
         }
     }
 
-    /// The output of a contender among its router's.
+    /// The output of a active virtual channel among its router's.
     #[inline(always)]
-    pub(super) fn output_of(&self, contender: usize) -> usize {
-        self.state.claims[contender].output.into()
+    pub(super) fn output_of(&self, active_vc: usize) -> usize {
+        self.state.switch_requests[active_vc].output.into()
     }
 
-    /// A flit of a contender is on its way, which may be its header or its last one, or whose arrival has to be told.
+    /// A flit of a active virtual channel is on its way, which may be its header or its last one, or whose arrival has to be told.
     fn hand_over(&mut self, place: usize, now: Tick, arrives: Tick) {
-        let &Contender { queue, out_vc, left, leaves, has_header, .. } =
-            &self.state.contenders[place];
+        let &ActiveVc { queue, out_vc, left, leaves, has_header, .. } =
+            &self.state.active_vcs[place];
         let output = self.output_of(place);
         if has_header {
             self.send_header(place, now, arrives);
@@ -193,10 +202,10 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// A contender's header is on its way to the next router.
+    /// A active virtual channel's header is on its way to the next router.
     #[inline(always)]
     fn send_header(&mut self, place: usize, now: Tick, arrives: Tick) {
-        let &Contender { queue, out_vc, .. } = &self.state.contenders[place];
+        let &ActiveVc { queue, out_vc, .. } = &self.state.active_vcs[place];
         let output = self.output_of(place);
         let header = std::mem::replace(&mut self.state.queues[queue as usize].slot, NONE);
         self.go_on(output, header, now);
@@ -209,7 +218,7 @@ impl FlitRouterView<'_, '_> {
         } else {
             NONE
         };
-        let own = &mut self.state.contenders[place];
+        let own = &mut self.state.active_vcs[place];
         (own.has_header, own.far) = (false, far);
     }
 
@@ -233,12 +242,12 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// A flit has left a contender's queue at `now`, and the sender of the channel that feeds it is another part's, or
+    /// A flit has left a active virtual channel's queue at `now`, and the sender of the channel that feeds it is another part's, or
     /// waits for the credit.
     #[cold]
     pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
-        let &Contender { queue, entry, upstream, injects, fed_timing, .. } =
-            &self.state.contenders[place];
+        let &ActiveVc { queue, entry, upstream, injects, fed_timing, .. } =
+            &self.state.active_vcs[place];
         let time = now + self.rules.back[usize::from(fed_timing)];
         if upstream & AWAY != 0 {
             let vc = self.state.queues[queue as usize].entry;
@@ -257,14 +266,14 @@ impl FlitRouterView<'_, '_> {
     /// A packet's last flit has won: its virtual channel will be free, and so is the way for the packet behind it.
     #[inline(always)]
     fn end(&mut self, place: usize, free_at: Tick) {
-        let &Contender { queue, entry, exit, held, .. } = &self.state.contenders[place];
+        let &ActiveVc { queue, entry, exit, held, .. } = &self.state.active_vcs[place];
         let (queue, output) = (queue as usize - self.first_queue, self.output_of(place));
         self.scratch.ended.push(fitted!(place, u32));
         self.state.inputs[entry as usize].senders -= 1;
         self.state.outputs[exit as usize].senders -= 1;
         let vc = &mut self.state.vcs[held as usize];
         (vc.free_at, vc.holder) = (free_at, NONE);
-        self.wake_askers(output, free_at);
+        self.wake_requesters(output, free_at);
         let behind = self.queue(queue);
         (behind.free_at, behind.slot) = (free_at, NONE);
         let is_empty = behind.head == NONE;

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::contest::{Claim, Contender};
+use super::active_vc::{ActiveVc, SwitchRequest};
 use super::queue::{Queue, Stage};
 use super::router_view::FlitRouterView;
 use super::{Flits, State};
@@ -30,7 +30,7 @@ pub(super) struct Waits {
     /// Packets that wait at a router's outputs; kept for its memory.
     #[serde(skip)]
     waiting: Vec<(u16, Wait)>,
-    /// Contenders whose flits ask for the switch at an instant; likewise.
+    /// Active virtual channels whose flits ask for the switch at an instant; likewise.
     #[serde(skip)]
     due: Vec<usize>,
 }
@@ -138,20 +138,20 @@ impl FlitRouterView<'_, '_> {
     /// Notes whose flits ask for the switch at an instant.
     #[cold]
     pub(super) fn note_due(&mut self, now: Tick) {
-        let range = self.contenders();
-        let State { claims, waits, .. } = &mut *self.state;
+        let range = self.active_vcs();
+        let State { switch_requests, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
         waits.due.clear();
-        waits.due.extend(range.filter(|&place| claims[place].next == now));
+        waits.due.extend(range.filter(|&place| switch_requests[place].next == now));
     }
 
     /// Notes whose flits have won of those that asked for the switch.
     #[cold]
     pub(super) fn note_senders(&mut self, now: Tick) {
-        let State { contenders, waits, .. } = &mut *self.state;
+        let State { active_vcs, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
         for &place in &waits.due {
-            let Contender { queue, exit, left, again, .. } = contenders[place];
+            let ActiveVc { queue, exit, left, again, .. } = active_vcs[place];
             // Who has lost asks again later.
             if again <= now {
                 waits.sender[exit as usize] = if left > 0 { queue } else { NONE };
@@ -181,10 +181,10 @@ impl FlitRouterView<'_, '_> {
 
     /// Packets that have a virtual channel and a flit, or will have one.
     fn find_senders(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
-        let State { claims, contenders, queues, vcs, times, .. } = &*self.state;
-        for place in self.contenders() {
-            let Claim { output, .. } = claims[place];
-            let Contender { queue, exit, held, needs_room, .. } = contenders[place];
+        let State { switch_requests, active_vcs, queues, vcs, times, .. } = &*self.state;
+        for place in self.active_vcs() {
+            let SwitchRequest { output, .. } = switch_requests[place];
+            let ActiveVc { queue, exit, held, needs_room, .. } = active_vcs[place];
             let flits = &queues[queue as usize].flits;
             if flits.is_empty() {
                 continue;

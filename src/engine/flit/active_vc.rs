@@ -16,9 +16,9 @@ use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
-/// When the next flit of a contender asks for the switch, and for which ports: what is looked at at every instant.
+/// When the next flit of a active virtual channel asks for the switch, and for which ports: what is looked at at every instant.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Claim {
+pub(super) struct SwitchRequest {
     /// When it asks; never if that is not known. If it is left alone, some time until which nobody needs to look at it.
     pub next: Tick,
     pub input: u16,
@@ -27,7 +27,7 @@ pub(super) struct Claim {
 
 /// A packet that contends.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Contender {
+pub(super) struct ActiveVc {
     /// What the digest has of its packet and channel.
     pub mark: u64,
     /// Its queue, input port and output, among the part's.
@@ -61,7 +61,7 @@ pub(super) struct Contender {
     pub injects: bool,
 }
 
-impl Claim {
+impl SwitchRequest {
     /// Of nobody.
     pub(super) const NONE: Self = Self { next: NEVER, input: 0, output: 0 };
 
@@ -74,7 +74,7 @@ impl Claim {
     }
 }
 
-impl Contender {
+impl ActiveVc {
     pub(super) const NONE: Self = Self {
         mark: 0,
         queue: NONE,
@@ -102,49 +102,49 @@ impl Contender {
 }
 
 impl Rules {
-    /// Where a router's contenders begin: each has a virtual channel of an output.
+    /// Where a router's active virtual channels begin: each has a virtual channel of an output.
     #[inline(always)]
-    pub(super) fn first_contender(&self, router: &Router) -> usize {
+    pub(super) fn first_active_vc(&self, router: &Router) -> usize {
         router.first_output as usize * self.vcs as usize
     }
 }
 
 impl State {
-    /// Where a router's contenders are.
+    /// Where a router's active virtual channels are.
     #[inline(always)]
-    pub(super) fn contenders_of(
+    pub(super) fn active_vcs_of(
         &self,
         rules: &Rules,
         (number, router): (u32, &Router),
     ) -> Range<usize> {
-        let first = rules.first_contender(router);
-        first..first + usize::from(self.contending[number as usize])
+        let first = rules.first_active_vc(router);
+        first..first + usize::from(self.active_count[number as usize])
     }
 
     /// When flits of a router ask for the switch next.
     #[inline(always)]
-    pub(super) fn contest_of(&self, rules: &Rules, router: (u32, &Router)) -> Tick {
-        soonest(&self.claims[self.contenders_of(rules, router)])
+    pub(super) fn next_switch_request(&self, rules: &Rules, router: (u32, &Router)) -> Tick {
+        soonest(&self.switch_requests[self.active_vcs_of(rules, router)])
     }
 
-    /// The place of the contender of a router's queue, which has this number among the part's.
+    /// The place of the active virtual channel of a router's queue, which has this number among the part's.
     #[inline(always)]
-    pub(super) fn contender_of(
+    pub(super) fn active_vc_of(
         &self,
         rules: &Rules,
         router: (u32, &Router),
         queue: usize,
     ) -> usize {
-        let mut range = self.contenders_of(rules, router);
-        let place = range.find(|&place| self.contenders[place].queue as usize == queue);
+        let mut range = self.active_vcs_of(rules, router);
+        let place = range.find(|&place| self.active_vcs[place].queue as usize == queue);
         place.expect("its packet has a virtual channel")
     }
 
-    /// Finds out when the next flit of a contender asks for the switch. Then.
+    /// Finds out when the next flit of a active virtual channel asks for the switch. Then.
     #[inline(always)]
-    pub(super) fn set_next(&mut self, contender: usize) -> Tick {
-        let Contender { queue, entry, exit, held, again, needs_room, .. } =
-            self.contenders[contender];
+    pub(super) fn set_next(&mut self, active_vc: usize) -> Tick {
+        let ActiveVc { queue, entry, exit, held, again, needs_room, .. } =
+            self.active_vcs[active_vc];
         let flits = &self.queues[queue as usize].flits;
         let mut next = NEVER;
         if !flits.is_empty() {
@@ -157,44 +157,44 @@ impl State {
             let of_output = self.outputs[exit as usize].soonest;
             next = came.max(credit).max(of_input).max(of_output);
         }
-        self.claims[contender].next = next;
+        self.switch_requests[active_vc].next = next;
         next
     }
 }
 
 impl FlitRouterView<'_, '_> {
-    /// The next instant at which flits ask for the switch, and whose: a bit each of the router's first 64 contenders.
+    /// The next instant at which flits ask for the switch, and whose: a bit each of the router's first 64 active virtual channels.
     #[inline(always)]
-    pub(super) fn next_contest(&self) -> (Tick, u64) {
-        let claims = &self.state.claims[self.contenders()];
-        let soonest = soonest(claims);
+    pub(super) fn next_switch_requests(&self) -> (Tick, u64) {
+        let switch_requests = &self.state.switch_requests[self.active_vcs()];
+        let soonest = soonest(switch_requests);
         let (mut due, mut bit) = (0, 1_u64);
         // Without branches, which could not be foretold.
-        for claim in claims {
-            due |= if claim.next == soonest { bit } else { 0 };
+        for request in switch_requests {
+            due |= if request.next == soonest { bit } else { 0 };
             bit <<= 1;
         }
         (soonest, due)
     }
 
-    /// Where the router's contenders are.
+    /// Where the router's active virtual channels are.
     #[inline(always)]
-    pub(super) fn contenders(&self) -> Range<usize> {
-        let count = usize::from(self.state.contending[self.number as usize]);
-        self.first_contender..self.first_contender + count
+    pub(super) fn active_vcs(&self) -> Range<usize> {
+        let count = usize::from(self.state.active_count[self.number as usize]);
+        self.first_active_vc..self.first_active_vc + count
     }
 
     /// The packet of a queue has got a virtual channel of an output: it contends, not before `again`.
     #[inline(always)]
-    pub(super) fn contend(&mut self, queue: usize, again: Tick) {
-        let place = self.contenders().end;
-        self.state.contending[self.number as usize] += 1;
+    pub(super) fn activate(&mut self, queue: usize, again: Tick) {
+        let place = self.active_vcs().end;
+        self.state.active_count[self.number as usize] += 1;
         let queue = self.first_queue + queue;
         let &Queue { input, output, vc, held, left, source, sequence, upstream, of_port, .. } =
             &self.state.queues[queue];
         let port = self.port(output.into());
         let channel = self.router.first_output + u32::from(output);
-        self.state.contenders[place] = Contender {
+        self.state.active_vcs[place] = ActiveVc {
             mark: Digest::mark(self.first_channel + channel, source, sequence),
             queue: fitted!(queue, u32),
             entry: self.router.first_input + u32::from(input),
@@ -214,11 +214,11 @@ impl FlitRouterView<'_, '_> {
             has_header: !leaves(port),
             injects: upstream.injects,
         };
-        self.state.claims[place] = Claim { next: NEVER, input, output };
+        self.state.switch_requests[place] = SwitchRequest { next: NEVER, input, output };
         self.state.set_next(place);
     }
 
-    /// Takes out contenders whose last flit has won.
+    /// Takes out active virtual channels whose last flit has won.
     #[inline(always)]
     pub(super) fn retire(&mut self) {
         if self.scratch.ended.len() > 1 {
@@ -227,20 +227,20 @@ impl FlitRouterView<'_, '_> {
         // From the last on, so that the one that takes a place is none of them.
         while let Some(place) = self.scratch.ended.pop() {
             let place = place as usize;
-            self.state.contending[self.number as usize] -= 1;
-            let last = self.contenders().end;
-            let State { claims, contenders, .. } = &mut *self.state;
+            self.state.active_count[self.number as usize] -= 1;
+            let last = self.active_vcs().end;
+            let State { switch_requests, active_vcs, .. } = &mut *self.state;
             if place < last {
-                contenders[place] = contenders[last];
-                claims[place] = claims[last];
-                self.move_alone(last, place);
+                active_vcs[place] = active_vcs[last];
+                switch_requests[place] = switch_requests[last];
+                self.move_uncontended(last, place);
             }
         }
     }
 }
 
-/// When the first of some contenders asks for the switch.
+/// When the first of some active virtual channels asks for the switch.
 #[inline(always)]
-fn soonest(claims: &[Claim]) -> Tick {
-    claims.iter().fold(NEVER, |soonest, claim| soonest.min(claim.next))
+fn soonest(switch_requests: &[SwitchRequest]) -> Tick {
+    switch_requests.iter().fold(NEVER, |soonest, request| soonest.min(request.next))
 }

@@ -2,7 +2,7 @@
 //! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
 
 use super::active_vc::SwitchRequest;
-use super::queue::{Queue, Stage};
+use super::queue::{Queue, VcState};
 use super::router_view::{FlitRouterView, MASKED};
 use super::{Input, Output, first_from, turn};
 use crate::engine::Arbitration;
@@ -185,7 +185,7 @@ impl FlitRouterView<'_, '_> {
                 vc_candidates.retain(|&(other, loser)| other != vc && loser as usize != queue);
             }
         }
-        losers.retain(|&queue| self.queue(queue as usize).stage == Stage::Asking);
+        losers.retain(|&queue| self.queue(queue as usize).vc_state == VcState::VcAlloc);
         for &queue in &losers {
             self.lose(queue as usize, now);
         }
@@ -210,7 +210,7 @@ impl FlitRouterView<'_, '_> {
         (held.free_at, held.holder) = (NEVER, fitted!(queue, u32));
         let again = now + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
         let state = self.queue(queue);
-        state.stage = Stage::Sending;
+        state.vc_state = VcState::Active;
         (state.output, state.vc) = (fitted!(output, u16), vc);
         state.held = fitted!(place, u32);
         let (input, flits) = (usize::from(state.input), state.left);

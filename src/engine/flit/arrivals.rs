@@ -1,6 +1,6 @@
 //! Flits and credits that come to a router from others.
 
-use super::queue::{Queue, Stage};
+use super::queue::{Queue, VcState};
 use super::router_view::FlitRouterView;
 use crate::engine::encoded_route::MOST_WORDS;
 use crate::engine::packet::{Origin, Packet};
@@ -86,8 +86,8 @@ impl FlitRouterView<'_, '_> {
             } else {
                 self.packets.packets[tail as usize].next = header;
             }
-            if state.stage == Stage::Idle {
-                state.stage = Stage::New;
+            if state.vc_state == VcState::Idle {
+                state.vc_state = VcState::Routing;
             }
         }
         let was_empty = state.flits.is_empty();
@@ -95,8 +95,8 @@ impl FlitRouterView<'_, '_> {
             state.flits.push(time, &mut self.state.times);
         }
         // Who has all that it waits for is looked at then anyway.
-        match state.stage {
-            Stage::New => {
+        match state.vc_state {
+            VcState::Routing => {
                 let front = state.flits.front(&self.state.times);
                 // Who waits for the last flit of all looks at each of them.
                 let time = self.rules.asks_from(front, times[0], state.free_at);
@@ -105,8 +105,8 @@ impl FlitRouterView<'_, '_> {
                 let due = self.state.wake_times.lower(queue, port, time);
                 self.active.lower(number, due);
             }
-            Stage::Sending if was_empty => self.set_next_of(number, queue),
-            Stage::Sending | Stage::Idle | Stage::Asking | Stage::Undecided => (),
+            VcState::Active if was_empty => self.set_next_of(number, queue),
+            VcState::Active | VcState::Idle | VcState::VcAlloc | VcState::Deciding => (),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which virtual channels a packet may take, and which of them are open to it.
 
-use super::queue::{Queue, Stage};
+use super::queue::{Queue, VcState};
 use super::router_view::FlitRouterView;
 use crate::engine::adaptive::{Step, decide, step};
 use crate::engine::encoded_route::Address;
@@ -48,8 +48,8 @@ impl FlitRouterView<'_, '_> {
             waits.waits_from(state, asks);
         }
         self.direct(queue, head);
-        match self.queue(queue).stage {
-            Stage::Undecided if asks <= now => self.decide_then_ask(queue, now),
+        match self.queue(queue).vc_state {
+            VcState::Deciding if asks <= now => self.decide_then_ask(queue, now),
             _ => self.ask(queue, now),
         }
     }
@@ -123,7 +123,7 @@ impl FlitRouterView<'_, '_> {
                 }
                 self.ask_for(queue, output, vcs, bubble);
             }
-            Step::Decision => self.queue(queue).stage = Stage::Undecided,
+            Step::Decision => self.queue(queue).vc_state = VcState::Deciding,
             Step::Any { options, output, escape } => {
                 self.ask_for_any(queue, options, (output, escape));
             }
@@ -149,7 +149,7 @@ impl FlitRouterView<'_, '_> {
     pub(super) fn ask_for(&mut self, queue: usize, output: u16, vcs: u16, bubble: u16) {
         let needed = self.needed(queue, bubble);
         let state = self.queue(queue);
-        state.stage = Stage::Asking;
+        state.vc_state = VcState::VcAlloc;
         (state.output, state.vcs, state.options) = (output, vcs, 0);
         state.need = needed;
         self.set_asking(queue, usize::from(output));
@@ -172,7 +172,7 @@ impl FlitRouterView<'_, '_> {
         let bubble = self.context.bubble_of(self.entry(input).injects);
         let need = self.needed(queue, bubble);
         let state = self.queue(queue);
-        state.stage = Stage::Asking;
+        state.vc_state = VcState::VcAlloc;
         state.options = options;
         state.output = output;
         (state.vc, state.need) = (escape, need);

@@ -6,7 +6,7 @@
 
 use super::Flits;
 use super::output_vc::OutputVc;
-use super::queue::{Queue, Stage};
+use super::queue::{Queue, VcState};
 use crate::engine::adaptive::AdaptiveState;
 use crate::engine::deadlock::{Buffer, Waiting};
 use crate::engine::part::Part;
@@ -46,7 +46,7 @@ impl Flits {
             let state = &self.state.queues[queue as usize];
             let mut behind =
                 std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
-            let is_sent = state.stage == Stage::Sending && (state.source, state.sequence) == id;
+            let is_sent = state.vc_state == VcState::Active && (state.source, state.sequence) == id;
             state.flits.front(&self.state.times) <= now
                 && (is_sent
                     || behind.any(|at| {
@@ -59,7 +59,7 @@ impl Flits {
     /// The virtual channels of a router's outputs for which the packet of a queue of an input virtual channel asks: output, virtual channel, and the room that it needs.
     fn wishes(&self, here: &Part<'_>, input_vc: u32, queue: &Queue) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
-        if queue.stage == Stage::Sending {
+        if queue.vc_state == VcState::Active {
             return vec![(output, queue.vc, 1)];
         }
         if queue.options == 0 {
@@ -107,19 +107,19 @@ impl<O: Observer> Engine<'_, O> {
         let input_vc = queue / flits.rules.outputs;
         let has_flit = !state.flits.is_empty();
         let front = || here.time(state.flits.front(&flits.state.times));
-        match state.stage {
-            Stage::Idle | Stage::Undecided => Vec::new(),
-            Stage::New if self.context.parameters.switching != Switching::StoreAndForward => {
+        match state.vc_state {
+            VcState::Idle | VcState::Deciding => Vec::new(),
+            VcState::Routing if self.context.parameters.switching != Switching::StoreAndForward => {
                 Vec::new()
             }
-            Stage::New => {
+            VcState::Routing => {
                 let flits_of_it = here.packets.packets[state.head as usize].flits;
                 let all_there = state.flits.len() >= u32::from(flits_of_it);
                 if all_there { Vec::new() } else { self.upstream(flits, part, input_vc) }
             }
-            Stage::Sending if !has_flit => self.upstream(flits, part, input_vc),
-            Stage::Sending if front() > self.clock => Vec::new(),
-            Stage::Asking | Stage::Sending => {
+            VcState::Active if !has_flit => self.upstream(flits, part, input_vc),
+            VcState::Active if front() > self.clock => Vec::new(),
+            VcState::VcAlloc | VcState::Active => {
                 let router = here.router_of_input_vc(input_vc);
                 let mut waits = Vec::new();
                 for (output, vc, need) in flits.wishes(here, input_vc, state) {
@@ -147,7 +147,7 @@ impl<O: Observer> Engine<'_, O> {
         let (_, queue) = flits.filled(part, input_vc).find(|&(_, queue)| {
             let state = &flits.state.queues[queue as usize];
             state.flits.front(&flits.state.times) <= now
-                && matches!(state.stage, Stage::Asking | Stage::Sending)
+                && matches!(state.vc_state, VcState::VcAlloc | VcState::Active)
         })?;
         let (_, router) = here.router_of_input_vc(input_vc);
         let state = &flits.state.queues[queue as usize];
@@ -245,17 +245,17 @@ impl<O: Observer> Engine<'_, O> {
         let state = &flits.state.queues[queue as usize];
         let input_vc = queue / flits.rules.outputs;
         let (_, router) = here.router_of_input_vc(input_vc);
-        let (output, vc, need) = match state.stage {
-            Stage::New => (0, 0, 0),
+        let (output, vc, need) = match state.vc_state {
+            VcState::Routing => (0, 0, 0),
             _ => flits.wishes(here, input_vc, state)[0],
         };
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
         let held = &flits.state.vcs[place as usize];
-        let is_held = state.stage != Stage::Sending && held.holder != NONE;
+        let is_held = state.vc_state != VcState::Active && held.holder != NONE;
         let free = if is_held { 0 } else { held.due() };
-        let (source, sequence) = match state.stage {
-            Stage::New => {
+        let (source, sequence) = match state.vc_state {
+            VcState::Routing => {
                 let packet = &here.packets.packets[state.head as usize];
                 (packet.source, packet.sequence)
             }
@@ -279,7 +279,7 @@ impl<O: Observer> Engine<'_, O> {
                     let packet = &packets[at as usize];
                     (packet.source, packet.sequence) == (source, sequence)
                 };
-                let own = slot(state.slot).filter(|_| state.stage != Stage::Idle);
+                let own = slot(state.slot).filter(|_| state.vc_state != VcState::Idle);
                 if let Some(found) = own.into_iter().chain(behind).find(is_it) {
                     let input_vc: u32 = queue / flits.rules.outputs;
                     let input = input_vc >> flits.rules.shift;

@@ -6,7 +6,7 @@
 
 use super::Flits;
 use super::active_vc::ActiveVc;
-use super::queue::Stage;
+use super::queue::VcState;
 use crate::engine::interruption::Interruption;
 use crate::engine::part::Part;
 use crate::engine::tick::NEVER;
@@ -52,9 +52,9 @@ impl Part<'_> {
         for number in input_vc * rules.outputs..(input_vc + rules.vcs) * rules.outputs {
             let queue = &state.queues[number as usize];
             let mut own: Vec<(Name, u32)> = Vec::new();
-            if has_begun(queue.stage) {
-                let left = match queue.stage {
-                    Stage::Sending => {
+            if has_begun(queue.vc_state) {
+                let left = match queue.vc_state {
+                    VcState::Active => {
                         let router = self.router_of_input_vc(input_vc);
                         let place = state.active_vc_of(rules, router, number as usize);
                         state.active_vcs[place].left
@@ -88,7 +88,7 @@ impl Part<'_> {
     /// The packets whose headers are in a queue or on their way to it.
     fn packets_of(&self, flits: &Flits, queue: usize) -> Vec<u32> {
         let queue = &flits.state.queues[queue];
-        let own = (has_begun(queue.stage) && queue.slot != NONE).then_some(queue.slot);
+        let own = (has_begun(queue.vc_state) && queue.slot != NONE).then_some(queue.slot);
         own.into_iter().chain(self.chain(queue.head)).collect()
     }
 
@@ -145,6 +145,6 @@ impl Part<'_> {
 }
 
 /// Whether a queue says which packet is at its head.
-fn has_begun(stage: Stage) -> bool {
-    matches!(stage, Stage::Undecided | Stage::Asking | Stage::Sending)
+fn has_begun(vc_state: VcState) -> bool {
+    matches!(vc_state, VcState::Deciding | VcState::VcAlloc | VcState::Active)
 }

@@ -8,19 +8,20 @@ use crate::engine::tick::{Tick, rebased};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// How far the packet at the head of a queue has come.
+/// The state of a queue's head packet: the states of an input virtual channel in Dally and Towles,
+/// section 16.2, and one more for a routing that decides on detours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Stage {
-    /// There is none.
+pub(super) enum VcState {
+    /// No packet is at the head.
     Idle,
-    /// It is not known yet what it asks for, or when.
-    New,
-    /// It has to decide on a detour.
-    Undecided,
-    /// It asks for a virtual channel.
-    Asking,
-    /// It has one: its flits ask for the switch.
-    Sending,
+    /// Routing: the outputs that the packet asks for are not computed yet.
+    Routing,
+    /// The packet has to decide on a detour when it asks.
+    Deciding,
+    /// The packet waits for a virtual channel of an output.
+    VcAlloc,
+    /// The packet holds a virtual channel of an output: its flits ask for the switch.
+    Active,
 }
 
 /// Where a queue's flits come from; it never changes.
@@ -56,7 +57,7 @@ pub(super) struct Queue {
     /// The packets behind the one that is being sent, the first and the last; the one that asks is the first.
     pub head: u32,
     pub tail: u32,
-    pub stage: Stage,
+    pub vc_state: VcState,
     /// The virtual channel that it has at its output, or of its escape.
     pub vc: u8,
     /// The virtual channels that it may take at its output, a bit each.
@@ -100,7 +101,7 @@ impl Queue {
             flits: Ring::new(room, times),
             head: NONE,
             tail: NONE,
-            stage: Stage::Idle,
+            vc_state: VcState::Idle,
             vc: 0,
             vcs: 0,
             options: 0,

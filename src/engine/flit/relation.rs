@@ -1,6 +1,6 @@
 //! Packets that choose among the hops of a routing relation, where links are shared flit by flit.
 
-use super::queue::{Queue, Stage};
+use super::queue::{Queue, VcState};
 use super::router_view::FlitRouterView;
 use crate::engine::encoded_route::Address;
 use crate::engine::relation::{BY_RELATION, RelationTables, from_place};
@@ -36,7 +36,7 @@ impl<'f> FlitRouterView<'_, 'f> {
         let bubble = self.context.bubble_of(self.entry(input).injects);
         let (hops, need) = (self.hops(queue), self.needed(queue, bubble));
         let state = self.queue(queue);
-        state.stage = Stage::Asking;
+        state.vc_state = VcState::VcAlloc;
         (state.options, state.need) = (BY_RELATION, need);
         state.output = hops.first().expect("every state leads on").port;
         for hop in hops {

@@ -1,7 +1,7 @@
 //! A router taken in hand: from instant to instant until the window ends.
 
 use super::allocation::Scratch;
-use super::queue::{Queue, Stage};
+use super::queue::{Queue, VcState};
 use super::wake_times::Place;
 use super::{Flits, Input, Output, Rules, State};
 use crate::engine::active::Active;
@@ -194,11 +194,11 @@ impl FlitRouterView<'_, '_> {
     /// Lets a queue take part whose packet has no virtual channel, if it can; else says when it may.
     #[inline(always)]
     fn advance_vc(&mut self, queue: usize, now: Tick) {
-        match self.queue(queue).stage {
-            Stage::Idle | Stage::Sending => (),
-            Stage::New => self.meet(queue, now),
-            Stage::Undecided => self.decide_then_ask(queue, now),
-            Stage::Asking => self.ask(queue, now),
+        match self.queue(queue).vc_state {
+            VcState::Idle | VcState::Active => (),
+            VcState::Routing => self.meet(queue, now),
+            VcState::Deciding => self.decide_then_ask(queue, now),
+            VcState::VcAlloc => self.ask(queue, now),
         }
     }
 

@@ -4,7 +4,7 @@ use super::active_vc::{ActiveVc, SwitchRequest};
 use super::allocation::{SwitchCandidate, pass_turn};
 use super::arrivals::FlitCrossing;
 use super::output_vc::OutputVc;
-use super::queue::{Queue, Stage};
+use super::queue::{Queue, VcState};
 use super::router_view::{FlitRouterView, MASKED};
 use super::times::Times;
 use super::{Output, State};
@@ -277,7 +277,7 @@ impl FlitRouterView<'_, '_> {
         let behind = self.queue(queue);
         (behind.free_at, behind.slot) = (free_at, NONE);
         let is_empty = behind.head == NONE;
-        behind.stage = if is_empty { Stage::Idle } else { Stage::New };
+        behind.vc_state = if is_empty { VcState::Idle } else { VcState::Routing };
         let flits = behind.flits;
         // If it has no flit, it is looked at when one comes.
         if !is_empty && !flits.is_empty() {

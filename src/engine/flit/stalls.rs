@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::active_vc::{ActiveVc, SwitchRequest};
-use super::queue::{Queue, Stage};
+use super::queue::{Queue, VcState};
 use super::router_view::FlitRouterView;
 use super::{Flits, State};
 use crate::engine::encoded_route::Address;
@@ -217,7 +217,7 @@ impl FlitRouterView<'_, '_> {
     /// Why the packet at the head of a queue of the part waits that asks for virtual channels of an output.
     fn wait_of_asker(&self, waits: &Waits, output: u16, queue: usize) -> Wait {
         let state = &self.state.queues[queue];
-        debug_assert!(state.stage == Stage::Asking);
+        debug_assert!(state.vc_state == VcState::VcAlloc);
         let takes_room = self.port(output.into()).needs_room
             && self.context.parameters.switching != Switching::Wormhole;
         let flits = if takes_room { u32::from(state.left) } else { 0 };

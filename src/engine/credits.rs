@@ -242,7 +242,7 @@ impl Credits {
     }
 
     /// Bytes for each channel and virtual channel.
-    pub(super) const A_LANE: u64 = (size_of::<Returning>() + size_of::<u16>()) as u64;
+    pub(super) const BYTES_PER_VC: u64 = (size_of::<Returning>() + size_of::<u16>()) as u64;
 
     /// Bytes before traffic.
     pub(super) fn memory(&self) -> usize {

@@ -12,7 +12,7 @@ use super::link::Notice;
 use super::message::Arrival;
 use super::packet::{Origin, Packet, Packets};
 use super::part::Part;
-use super::ports::Entry;
+use super::ports::RemoteUpstream;
 use super::sink::Delivery;
 use super::tick::{NEVER, Tick};
 use crate::topology::NONE;
@@ -115,7 +115,7 @@ impl Part<'_> {
 
     /// Sends credits by an entry.
     pub(super) fn send_credit_away(&mut self, entry: u32, vc: u8, credit: Credit) {
-        let Entry { part, room } = self.ports.entries[entry as usize];
+        let RemoteUpstream { part, room } = self.ports.remote_upstreams[entry as usize];
         self.outgoing[part as usize].credits.push((room + u32::from(vc), credit));
     }
 

@@ -78,7 +78,7 @@ impl Schedule {
 const LEAD: usize = 6;
 
 /// How many routers are visited, about, before what they send is delivered.
-const A_GO: usize = 64;
+const BATCH: usize = 64;
 
 /// A part of a network as the frame sees it: its routers, and the terminals at them.
 pub(super) trait SimulatedPart: Send {
@@ -149,7 +149,7 @@ impl<P: SimulatedPart, O: Observer> ObservedPart<P, O> {
         let mut block = 0;
         loop {
             due.clear();
-            block = part.schedule().active.add_due(block, end, A_GO, &mut due);
+            block = part.schedule().active.add_due(block, end, BATCH, &mut due);
             if due.is_empty() {
                 break;
             }

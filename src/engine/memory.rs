@@ -1,7 +1,7 @@
 //! What the engine's arrays take, and whether its numbers are wide enough, before anything is allocated.
 
 use super::credits::Credits;
-use super::flit::Flits;
+use super::flit::FlitRouters;
 use super::link::Links;
 use super::parameters::Parameters;
 use super::port_block::{BLOCK_PORTS, PortBlock};
@@ -86,7 +86,7 @@ pub fn memory_needed(
     let bytes = |of: usize| of as u64;
     // Who asks for an output, a bit each, of the largest router; twice if there are escapes too.
     let words = most_buffers(fabric, parameters).0.div_ceil(64) * 8;
-    let an_output = words * (1 + u64::from(adaptive)) + Statistics::AN_OUTPUT;
+    let an_output = words * (1 + u64::from(adaptive)) + Statistics::BYTES_PER_OUTPUT;
     let a_router = bytes(size_of::<Router>()) + words + 40;
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
@@ -101,16 +101,16 @@ pub fn memory_needed(
             + injections * u64::from(parameters.injection_buffer);
         // A time for each flit that a queue can hold, and for each credit.
         let times = buffers * vcs * (queues_per_vc(fabric, parameters) + 1) * 4;
-        queues * Flits::A_QUEUE + channels * vcs * Flits::A_LANE + times
+        queues * FlitRouters::BYTES_PER_QUEUE + channels * vcs * FlitRouters::BYTES_PER_VC + times
     });
-    let replays = if parameters.errors.is_some() { links * Links::A_CHANNEL } else { 0 };
+    let replays = if parameters.errors.is_some() { links * Links::BYTES_PER_CHANNEL } else { 0 };
     flits
         + turns
         + replays
         + blocks(fabric, parameters) * bytes(size_of::<PortBlock>())
         + outputs * an_output
         + inputs * vcs.next_power_of_two() * bytes(size_of::<Queue>())
-        + (links + injections) * vcs * Credits::A_LANE
+        + (links + injections) * vcs * Credits::BYTES_PER_VC
         + channels * (vcs * 8 + CHANNEL_WORDS * 4)
         + routers * a_router
         + terminals * a_terminal

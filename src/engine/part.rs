@@ -6,7 +6,7 @@ use super::adaptive::AdaptiveState;
 use super::collective::ReductionUnits;
 use super::credits::Credits;
 use super::exchange::Outgoing;
-use super::flit::Flits;
+use super::flit::FlitRouters;
 use super::frame::{Schedule, SimulatedPart};
 use super::link::Links;
 use super::network_context::NetworkContext;
@@ -40,7 +40,7 @@ pub(super) struct Part<'f> {
     pub ports: Ports,
     pub credits: Credits,
     /// What its routers have instead of buffers and credits for packets, if links are shared flit by flit.
-    pub flits: Option<Box<Flits>>,
+    pub flits: Option<Box<FlitRouters>>,
     pub packets: Packets,
     pub workload: Workload,
     pub sources: Sources,
@@ -90,7 +90,7 @@ impl<'f> Part<'f> {
             context.trees.as_ref().map(|trees| ReductionUnits::new(trees, routers, own));
         let links = Links::new(context, part, &ports);
         let channels = ports.outputs + context.injections_of_part(part);
-        let flits = Flits::new(context, part, &ports, workload.kinds()).map(Box::new);
+        let flits = FlitRouters::new(context, part, &ports, workload.kinds()).map(Box::new);
         let mut rooms = Vec::new();
         if flits.is_some() {
             // Its queues and credits are those of flits.

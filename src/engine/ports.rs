@@ -107,7 +107,7 @@ impl Output {
 pub(super) struct Input {
     /// When the packet whose grant was the latest has left.
     pub free_at: Tick,
-    /// The room that the sender counts, in the lowest virtual channel; where in `entries` if it is [`AWAY`].
+    /// The room that the sender counts, in the lowest virtual channel; where in `remote_upstreams` if it is [`AWAY`].
     pub upstream: u32,
     pub injects: bool,
     /// Which of the network's timings its channel has.
@@ -173,7 +173,7 @@ impl Queue {
 
 /// Where a channel comes from that begins in another part: the part, and the room that is counted there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct RemoteUpstream {
     pub part: u32,
     pub room: u32,
 }
@@ -204,7 +204,7 @@ pub(super) struct Ports {
     pub size: Any,
     /// How many blocks each has, if all are [`Small`](super::size::Small) with as many.
     pub small: Option<u32>,
-    pub entries: Vec<Entry>,
+    pub remote_upstreams: Vec<RemoteUpstream>,
     /// By channel whose room is counted: its router, and its number among that router's outputs; [`NONE`] of an
     /// injection channel.
     pub senders: Vec<(u32, u32)>,
@@ -233,7 +233,7 @@ impl Ports {
             arrived: vec![0; routers.len() * words],
             size: Any { words, shift },
             small: None,
-            entries: Vec::new(),
+            remote_upstreams: Vec::new(),
             senders: Vec::new(),
         };
         let injections = parameters.injection_channels;
@@ -373,8 +373,8 @@ impl Ports {
             upstream: if from_part == part {
                 room
             } else {
-                self.entries.push(Entry { part: narrow::<u32>(from_part), room });
-                AWAY | (narrow::<u32>(self.entries.len()) - 1)
+                self.remote_upstreams.push(RemoteUpstream { part: narrow::<u32>(from_part), room });
+                AWAY | (narrow::<u32>(self.remote_upstreams.len()) - 1)
             },
             ring_output: ring_output.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
             opposite: opposite.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),

@@ -45,7 +45,7 @@ type PartState = (
     Digest,
     Counters,
     Picoseconds,
-    Option<super::flit::State>,
+    Option<super::flit::FlitState>,
     Option<super::collective::ReductionUnits>,
     Option<super::link::State>,
 );

@@ -54,7 +54,7 @@ pub(super) struct Statistics {
 
 impl Statistics {
     /// Bytes for each output, those for its virtual channels not counted.
-    pub(super) const AN_OUTPUT: u64 =
+    pub(super) const BYTES_PER_OUTPUT: u64 =
         (size_of::<[Picoseconds; STALLS]>() + size_of::<Tick>()) as u64;
 
     pub(super) fn new(outputs: usize, channels: usize, vcs: usize) -> Self {

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::queue::Queue;
+use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
-use super::sending::leaves;
-use super::{Rules, State};
+use super::switch_traversal::leaves;
+use super::{FlitRules, FlitState};
 use crate::engine::Digest;
 use crate::engine::ports::Router;
 use crate::engine::tick::{NEVER, Tick, rebased};
@@ -32,8 +32,8 @@ pub(super) struct ActiveVc {
     pub mark: u64,
     /// Its queue, input port and output, among the part's.
     pub queue: u32,
-    pub entry: u32,
-    pub exit: u32,
+    pub input_port: u32,
+    pub output_port: u32,
     /// The virtual channel that it has, and the one that feeds its queue.
     pub held: u32,
     pub upstream: u32,
@@ -78,8 +78,8 @@ impl ActiveVc {
     pub(super) const NONE: Self = Self {
         mark: 0,
         queue: NONE,
-        entry: NONE,
-        exit: NONE,
+        input_port: NONE,
+        output_port: NONE,
         held: NONE,
         upstream: NONE,
         far: NONE,
@@ -101,7 +101,7 @@ impl ActiveVc {
     }
 }
 
-impl Rules {
+impl FlitRules {
     /// Where a router's active virtual channels begin: each has a virtual channel of an output.
     #[inline(always)]
     pub(super) fn first_active_vc(&self, router: &Router) -> usize {
@@ -109,12 +109,12 @@ impl Rules {
     }
 }
 
-impl State {
+impl FlitState {
     /// Where a router's active virtual channels are.
     #[inline(always)]
     pub(super) fn active_vcs_of(
         &self,
-        rules: &Rules,
+        rules: &FlitRules,
         (number, router): (u32, &Router),
     ) -> Range<usize> {
         let first = rules.first_active_vc(router);
@@ -123,7 +123,7 @@ impl State {
 
     /// When flits of a router ask for the switch next.
     #[inline(always)]
-    pub(super) fn next_switch_request(&self, rules: &Rules, router: (u32, &Router)) -> Tick {
+    pub(super) fn next_switch_request(&self, rules: &FlitRules, router: (u32, &Router)) -> Tick {
         soonest(&self.switch_requests[self.active_vcs_of(rules, router)])
     }
 
@@ -131,7 +131,7 @@ impl State {
     #[inline(always)]
     pub(super) fn active_vc_of(
         &self,
-        rules: &Rules,
+        rules: &FlitRules,
         router: (u32, &Router),
         queue: usize,
     ) -> usize {
@@ -143,7 +143,7 @@ impl State {
     /// Finds out when the next flit of a active virtual channel asks for the switch. Then.
     #[inline(always)]
     pub(super) fn set_next(&mut self, active_vc: usize) -> Tick {
-        let ActiveVc { queue, entry, exit, held, again, needs_room, .. } =
+        let ActiveVc { queue, input_port, output_port, held, again, needs_room, .. } =
             self.active_vcs[active_vc];
         let flits = &self.queues[queue as usize].flits;
         let mut next = NEVER;
@@ -153,8 +153,8 @@ impl State {
                 false => 0,
             };
             let came = flits.front(&self.times).max(again);
-            let of_input = self.inputs[entry as usize].free_at;
-            let of_output = self.outputs[exit as usize].soonest;
+            let of_input = self.inputs[input_port as usize].free_at;
+            let of_output = self.outputs[output_port as usize].soonest;
             next = came.max(credit).max(of_input).max(of_output);
         }
         self.switch_requests[active_vc].next = next;
@@ -190,15 +190,16 @@ impl FlitRouterView<'_, '_> {
         let place = self.active_vcs().end;
         self.state.active_count[self.number as usize] += 1;
         let queue = self.first_queue + queue;
-        let &Queue { input, output, vc, held, left, source, sequence, upstream, of_port, .. } =
-            &self.state.queues[queue];
-        let port = self.port(output.into());
+        let &FlitQueue {
+            input, output, vc, held, left, source, sequence, upstream, of_port, ..
+        } = &self.state.queues[queue];
+        let port = self.output_port(output.into());
         let channel = self.router.first_output + u32::from(output);
         self.state.active_vcs[place] = ActiveVc {
             mark: Digest::mark(self.first_channel + channel, source, sequence),
             queue: fitted!(queue, u32),
-            entry: self.router.first_input + u32::from(input),
-            exit: channel,
+            input_port: self.router.first_input + u32::from(input),
+            output_port: channel,
             held,
             upstream: upstream.place,
             far: NONE,
@@ -229,7 +230,7 @@ impl FlitRouterView<'_, '_> {
             let place = place as usize;
             self.state.active_count[self.number as usize] -= 1;
             let last = self.active_vcs().end;
-            let State { switch_requests, active_vcs, .. } = &mut *self.state;
+            let FlitState { switch_requests, active_vcs, .. } = &mut *self.state;
             if place < last {
                 active_vcs[place] = active_vcs[last];
                 switch_requests[place] = switch_requests[last];

@@ -2,9 +2,9 @@
 //! Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999).
 
 use super::active_vc::SwitchRequest;
-use super::queue::{Queue, VcState};
+use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::{FlitRouterView, MASKED};
-use super::{Input, Output, first_from, turn};
+use super::{FlitInput, FlitOutput, first_from, turn};
 use crate::engine::Arbitration;
 use crate::engine::round_robin::random_rank;
 use crate::engine::set::bits;
@@ -225,7 +225,7 @@ impl FlitRouterView<'_, '_> {
 
     /// A queue has taken part in an allocation in vain.
     fn lose(&mut self, queue: usize, now: Tick) {
-        let &mut Queue { output, options, .. } = self.queue(queue);
+        let &mut FlitQueue { output, options, .. } = self.queue(queue);
         let again = now
             + match options {
                 0 => self.crossbar(output.into()),
@@ -398,14 +398,14 @@ impl FlitRouterView<'_, '_> {
 #[inline(always)]
 pub(super) fn pass_turn(
     (request, of_port): (&SwitchRequest, u16),
-    (entry, exit): (&mut Input, &mut Output),
+    (input_port, output_port): (&mut FlitInput, &mut FlitOutput),
     (in_first_round, by_weights): (bool, bool),
 ) {
-    entry.pointer = of_port + 1;
+    input_port.pointer = of_port + 1;
     if in_first_round {
-        entry.accepts = request.output + 1;
+        input_port.accepts = request.output + 1;
         if !by_weights {
-            exit.pointer = request.input + 1;
+            output_port.pointer = request.input + 1;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Flits and credits that come to a router from others.
 
-use super::queue::{Queue, VcState};
+use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
 use crate::engine::encoded_route::MOST_WORDS;
 use crate::engine::packet::{Origin, Packet};
@@ -137,8 +137,8 @@ impl FlitRouterView<'_, '_> {
         let packet = &self.packets.packets[slot as usize];
         let Some(next_hop) = self.next_hop else { return self.context.codec.output(packet.route) };
         let (input, vc) = ports::place(input_vc, self.ports.size.shift);
-        let entry = self.ports.input(fitted!(input, u32));
-        let came = (!entry.injects).then_some(entry.opposite);
+        let input_port = self.ports.input(fitted!(input, u32));
+        let came = (!input_port.injects).then_some(input_port.opposite);
         let name = number + self.context.cut.first_router(self.part as usize);
         let packet = (packet.source, packet.note, packet.route.into());
         next_hop.look_up(self.context, name, packet, (came, vc)).0
@@ -157,7 +157,7 @@ impl FlitRouterView<'_, '_> {
         let set = (router.first_output as usize + output as usize) * self.rules.words;
         let asking = &self.state.asking[set..set + self.rules.words];
         members(asking).for_each(|queue| {
-            let Queue { input, again, .. } = self.state.queues[first + queue];
+            let FlitQueue { input, again, .. } = self.state.queues[first + queue];
             let port = (number, router.first_input + u32::from(input));
             self.state.wake_times.lower(first + queue, port, time.max(again));
         });

@@ -4,9 +4,9 @@
 //! behind them; one that has a virtual channel waits for a credit, which only the queues at the other end can give, or
 //! for its next flit, which only the queue that has it can send. If a queue waits for several, any of them may free it.
 
-use super::Flits;
+use super::FlitRouters;
+use super::flit_queue::{FlitQueue, VcState};
 use super::output_vc::OutputVc;
-use super::queue::{Queue, VcState};
 use crate::engine::adaptive::AdaptiveState;
 use crate::engine::deadlock::{Buffer, Waiting};
 use crate::engine::part::Part;
@@ -17,7 +17,7 @@ use crate::engine::{Engine, Observer, Switching};
 use crate::narrow::narrow;
 use crate::topology::NONE;
 
-impl Flits {
+impl FlitRouters {
     /// How many queues there are.
     pub(in crate::engine) fn queue_count(&self) -> usize {
         self.state.queues.len()
@@ -57,7 +57,7 @@ impl Flits {
     }
 
     /// The virtual channels of a router's outputs for which the packet of a queue of an input virtual channel asks: output, virtual channel, and the room that it needs.
-    fn wishes(&self, here: &Part<'_>, input_vc: u32, queue: &Queue) -> Vec<(u32, u8, u32)> {
+    fn wishes(&self, here: &Part<'_>, input_vc: u32, queue: &FlitQueue) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.vc_state == VcState::Active {
             return vec![(output, queue.vc, 1)];
@@ -92,14 +92,14 @@ impl Part<'_> {
 }
 
 impl<O: Observer> Engine<'_, O> {
-    fn flits(&self, part: usize) -> &Flits {
+    fn flits(&self, part: usize) -> &FlitRouters {
         self.parts[part].part.flits.as_ref().expect("links are shared flit by flit")
     }
 
     /// The queues one of which has to move before this one can; none if it may yet move without.
     pub(in crate::engine) fn flits_wait_for(
         &self,
-        flits: &Flits,
+        flits: &FlitRouters,
         (part, queue): Buffer,
     ) -> Vec<Buffer> {
         let here = &self.parts[part].part;
@@ -153,10 +153,10 @@ impl<O: Observer> Engine<'_, O> {
         let state = &flits.state.queues[queue as usize];
         let &(output, vc, need) = flits.wishes(here, input_vc, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
-        let exit = router.first_output + output;
-        let place = flits.state.outputs[exit as usize].vcs + u32::from(vc);
+        let output_port = router.first_output + output;
+        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
         let held: &OutputVc = &flits.state.vcs[place as usize];
-        let port = here.ports.output(exit);
+        let port = here.ports.output(output_port);
         let far = || self.far(port, vc);
         let waiting =
             |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
@@ -170,7 +170,7 @@ impl<O: Observer> Engine<'_, O> {
         } else {
             None
         };
-        Some((exit, next.map(|(part, queue)| (part, queue / outputs))))
+        Some((output_port, next.map(|(part, queue)| (part, queue / outputs))))
     }
 
     /// Who keeps a queue's packet from a virtual channel of its router's output; `None` if nothing does for long.
@@ -184,13 +184,13 @@ impl<O: Observer> Engine<'_, O> {
         let here = &self.parts[part].part;
         let flits = self.flits(part);
         let first = (router.first_input << flits.rules.shift) * flits.rules.outputs;
-        let exit = router.first_output + output;
-        let place = flits.state.outputs[exit as usize].vcs + u32::from(vc);
+        let output_port = router.first_output + output;
+        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
         let held: &OutputVc = &flits.state.vcs[place as usize];
         if held.holder != NONE && first + held.holder != queue {
             return Some(vec![(part, first + held.holder)]);
         }
-        let port = here.ports.output(exit);
+        let port = here.ports.output(output_port);
         let takes_room = if held.holder == NONE {
             port.needs_room
         } else {
@@ -215,19 +215,19 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Who has the flits that a queue waits for which are not on their way.
-    fn upstream(&self, flits: &Flits, part: usize, input_vc: u32) -> Vec<Buffer> {
+    fn upstream(&self, flits: &FlitRouters, part: usize, input_vc: u32) -> Vec<Buffer> {
         let here = &self.parts[part].part;
         let (input, vc) = place(input_vc, flits.rules.shift);
-        let entry = here.ports.input(narrow::<u32>(input));
-        if entry.injects {
-            let room = flits.state.vcs[entry.upstream as usize + usize::from(vc)].due();
+        let input_port = here.ports.input(narrow::<u32>(input));
+        if input_port.injects {
+            let room = flits.state.vcs[input_port.upstream as usize + usize::from(vc)].due();
             return if room > 0 { Vec::new() } else { flits.filled(part, input_vc).collect() };
         }
-        let (from, room) = if entry.upstream & AWAY == 0 {
-            (part, entry.upstream)
+        let (from, room) = if input_port.upstream & AWAY == 0 {
+            (part, input_port.upstream)
         } else {
-            let entry = here.ports.entries[(entry.upstream & !AWAY) as usize];
-            (entry.part as usize, entry.room)
+            let remote = here.ports.remote_upstreams[(input_port.upstream & !AWAY) as usize];
+            (remote.part as usize, remote.room)
         };
         let place = room + u32::from(vc);
         let sender = &self.parts[from].part;
@@ -240,7 +240,11 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// What is told of a queue in a cycle.
-    pub(in crate::engine) fn flits_waiting(&self, flits: &Flits, (part, queue): Buffer) -> Waiting {
+    pub(in crate::engine) fn flits_waiting(
+        &self,
+        flits: &FlitRouters,
+        (part, queue): Buffer,
+    ) -> Waiting {
         let here = &self.parts[part].part;
         let state = &flits.state.queues[queue as usize];
         let input_vc = queue / flits.rules.outputs;
@@ -320,10 +324,10 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-fn flits_due(flits: &Flits, place: usize) -> u32 {
+fn flits_due(flits: &FlitRouters, place: usize) -> u32 {
     flits.state.vcs[place].due()
 }
 
-fn place_of(input_vc: u32, flits: &Flits) -> (usize, u8) {
+fn place_of(input_vc: u32, flits: &FlitRouters) -> (usize, u8) {
     place(input_vc, flits.rules.shift)
 }

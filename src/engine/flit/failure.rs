@@ -4,9 +4,9 @@
 //! discarded by its sink. One whose header has not won the switch by then is swallowed: its flits leave at the channel's
 //! rate and come nowhere.
 
-use super::Flits;
+use super::FlitRouters;
 use super::active_vc::ActiveVc;
-use super::queue::VcState;
+use super::flit_queue::VcState;
 use crate::engine::interruption::Interruption;
 use crate::engine::part::Part;
 use crate::engine::tick::NEVER;
@@ -48,7 +48,7 @@ impl Part<'_> {
     /// The packets of which flits are yet to come to the queues of an input port, given by the input virtual channel of its lowest virtual channel,
     /// after a time.
     fn cut_on_the_way_to(&self, input_vc: u32, at: Picoseconds, cut: &mut Vec<Name>) {
-        let Some(Flits { rules, state, .. }) = self.flits.as_deref() else { return };
+        let Some(FlitRouters { rules, state, .. }) = self.flits.as_deref() else { return };
         for number in input_vc * rules.outputs..(input_vc + rules.vcs) * rules.outputs {
             let queue = &state.queues[number as usize];
             let mut own: Vec<(Name, u32)> = Vec::new();
@@ -86,7 +86,7 @@ impl Part<'_> {
     }
 
     /// The packets whose headers are in a queue or on their way to it.
-    fn packets_of(&self, flits: &Flits, queue: usize) -> Vec<u32> {
+    fn packets_of(&self, flits: &FlitRouters, queue: usize) -> Vec<u32> {
         let queue = &flits.state.queues[queue];
         let own = (has_begun(queue.vc_state) && queue.slot != NONE).then_some(queue.slot);
         own.into_iter().chain(self.chain(queue.head)).collect()
@@ -127,8 +127,8 @@ impl Part<'_> {
         let Some(mut flits) = self.flits.take() else { return };
         let mut view = self.borrow_flit_router(&mut flits, number);
         for place in view.active_vcs() {
-            let ActiveVc { exit, has_header, .. } = view.state.active_vcs[place];
-            if exit == view.router.first_output + output && has_header {
+            let ActiveVc { output_port, has_header, .. } = view.state.active_vcs[place];
+            if output_port == view.router.first_output + output && has_header {
                 let own = &mut view.state.active_vcs[place];
                 (own.has_header, own.needs_room, own.leaves) = (false, false, true);
                 own.again = own.again.max(time);

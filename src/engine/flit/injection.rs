@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Flits, first_from};
+use super::{FlitRouters, first_from};
 use crate::engine::Switching;
 use crate::engine::part::Part;
 use crate::engine::set::bits;
@@ -31,7 +31,7 @@ impl Default for SourceVc {
     }
 }
 
-impl Flits {
+impl FlitRouters {
     /// The virtual channels that a packet may take which is injected from a source queue, and the room that it needs there.
     fn injected_into(&self, here: &Part<'_>, queue: u8, flits: u16) -> (u16, u32) {
         let context = &*here.context;
@@ -60,7 +60,13 @@ impl Part<'_> {
         self.flits = Some(flits);
     }
 
-    fn inject_some(&mut self, flits: &mut Flits, number: u32, terminal: u32, now: Tick) -> Tick {
+    fn inject_some(
+        &mut self,
+        flits: &mut FlitRouters,
+        number: u32,
+        terminal: u32,
+        now: Tick,
+    ) -> Tick {
         let injection = self.sources.injections[number as usize];
         if injection.free_at > now {
             return injection.free_at;
@@ -126,7 +132,7 @@ impl Part<'_> {
     /// channel is looked at again.
     fn send_source_flits(
         &mut self,
-        flits: &mut Flits,
+        flits: &mut FlitRouters,
         (number, terminal): (u32, u32),
         queue: u32,
         header: u32,

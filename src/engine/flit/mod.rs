@@ -1,6 +1,6 @@
 //! The second model of routers: links are shared flit by flit (docs/model.md, "Links shared flit by flit").
 //!
-//! Terminals, packets, ways and the frame are those of the first model ([`Part`](super::part::Model)); what it has
+//! Terminals, packets, ways and the frame are those of the first model ([`Part`](super::part::Part)); what it has
 //! besides is here. A flit is nothing but the time at which it is there: those of a queue follow each other in a ring of
 //! times, and which packet they belong to follows from the packets' order. A credit is likewise the time at which it is
 //! back.
@@ -15,15 +15,15 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `queue` | an input port's queue of flits |
-//! | `vc` | a virtual channel at the output that feeds it: who holds it, its credits |
-//! | `times` | rings of times, which both are made of |
-//! | `visit` | a router taken in hand for a window |
+//! | `flit_queue` | an input port's queue of flits |
+//! | `output_vc` | a virtual channel at the output that feeds it: who holds it, its credits |
+//! | `time_rings` | rings of times, which both are made of |
+//! | `router_view` | a router taken in hand for a window |
 //! | `wake_times` | before when nothing can come of queues that don't contend |
-//! | `request_time` | packets that contend; the next instant at which they do |
+//! | `active_vc` | packets that contend; the next instant at which they do |
 //! | `uncontended` | packets that share neither their input port nor their output |
-//! | `sending` | flits that ask for the switch, and what those that win it bring about |
-//! | `asking` | which virtual channels a packet may take, and which of them are open |
+//! | `switch_traversal` | flits that ask for the switch, and what those that win it bring about |
+//! | `routing` | which virtual channels a packet may take, and which of them are open |
 //! | `relation` | the same where packets choose by a relation |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
 //! | `priority` | virtual channels in turn by their weights, some before others |
@@ -37,19 +37,19 @@
 mod active_vc;
 mod allocation;
 mod arrivals;
-mod asking;
 mod deadlock;
 mod failure;
+mod flit_queue;
 mod injection;
 mod output_vc;
 mod prefetch;
 mod priority;
-mod queue;
 mod relation;
 mod router_view;
-mod sending;
+mod routing;
 mod stalls;
-mod times;
+mod switch_traversal;
+mod time_rings;
 mod uncontended;
 mod wake_times;
 
@@ -64,18 +64,18 @@ use super::ports::Ports;
 use super::tick::{Tick, rebased};
 use crate::narrow::narrow;
 use active_vc::{ActiveVc, SwitchRequest};
+use flit_queue::{FlitQueue, Upstream};
 use injection::SourceVc;
 use output_vc::OutputVc;
 use priority::Priority;
-use queue::{Queue, Upstream};
-use sending::Pace;
 use stalls::Waits;
-use times::Times;
+use switch_traversal::Pace;
+use time_rings::Times;
 use wake_times::WakeTimes;
 
 /// An output, as far as flits take turns on it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Output {
+pub(super) struct FlitOutput {
     /// When it can be given another flit.
     soonest: Tick,
     /// When the last flit that it was given has left.
@@ -96,7 +96,7 @@ pub(super) struct Output {
 
 /// An input port.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Input {
+struct FlitInput {
     free_at: Tick,
     /// The queue among its own at which the search for the next flit starts.
     pointer: u16,
@@ -108,7 +108,7 @@ struct Input {
 
 /// Virtual channels that packets may take if nothing else says which, a bit each.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
+struct TrafficVcs {
     all: u16,
     /// Those of each class of packets in rings with a dateline: the lower half, or the rest.
     classes: [u16; 2],
@@ -116,7 +116,7 @@ struct Kind {
 
 /// What never changes.
 #[derive(Clone, Debug)]
-struct Rules {
+struct FlitRules {
     sharing: FlitSharing,
     /// The latency of routing.
     routing: Tick,
@@ -135,7 +135,7 @@ struct Rules {
     /// Virtual channels of data and requests; those of responses follow.
     data_vcs: u32,
     /// The virtual channels of both.
-    kinds: [Kind; 2],
+    kinds: [TrafficVcs; 2],
     /// Queues of an input port and virtual channel.
     outputs: u32,
     /// By how many bits an input port is shifted in an input virtual channel's number.
@@ -148,26 +148,26 @@ struct Rules {
 
 /// What a part's routers have besides their ports, if links are shared flit by flit.
 #[derive(Debug)]
-pub(super) struct Flits {
-    rules: Rules,
-    pub state: State,
+pub(super) struct FlitRouters {
+    rules: FlitRules,
+    pub state: FlitState,
     /// Queues that take part in an instant's allocations; kept for their memory.
     scratch: allocation::Scratch,
 }
 
 /// What changes of it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct FlitState {
     wake_times: WakeTimes,
-    queues: Vec<Queue>,
+    queues: Vec<FlitQueue>,
     /// By input virtual channel, if an input virtual channel has several queues: the one that its latest packet went to.
     current: Vec<u16>,
     /// By the place at which a channel's room is counted; those of ejection channels follow.
     vcs: Vec<OutputVc>,
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<FlitOutput>,
     /// By output, if some virtual channels have a high priority: how those stand.
     priorities: Vec<Priority>,
-    inputs: Vec<Input>,
+    inputs: Vec<FlitInput>,
     /// By output: the queues whose packets ask for one of its virtual channels, a bit each.
     asking: Vec<u64>,
     /// By router: how many packets contend. By output, then virtual channel: these of each router, in any order.
@@ -183,7 +183,7 @@ pub(super) struct State {
     waits: Option<Box<Waits>>,
 }
 
-impl Flits {
+impl FlitRouters {
     /// Of a part in which nothing is under way; `None` if packets take links whole. Traffic has data, and reads.
     pub(super) fn new(
         context: &NetworkContext<'_>,
@@ -211,7 +211,7 @@ impl Flits {
             |channel| context.network.timing(ChannelKind::Network, fabric.cable_class(channel));
         let crossbars = wired.map(|channel| paces[usize::from(timing(channel))].crossbar);
         let longest_crossbar = crossbars.max().unwrap_or(0);
-        let rules = Rules {
+        let rules = FlitRules {
             longest_crossbar,
             arbitration: parameters.arbitration,
             routing: context.routing,
@@ -220,28 +220,28 @@ impl Flits {
             back: context.timings().iter().map(|timing| timing.back).collect(),
             vcs,
             data_vcs,
-            kinds: [Kind::new(0, data_vcs), Kind::new(data_vcs, vcs - data_vcs)],
+            kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
             outputs,
             shift,
             words: (queues as usize).div_ceil(64).max(1),
             one_kind: by_source && !reads,
             sharing,
         };
-        let state = State::new(&rules, parameters, context, part, ports);
+        let state = FlitState::new(&rules, parameters, context, part, ports);
         let scratch = allocation::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
         Some(Self { rules, state, scratch })
     }
 
     /// Bytes for each queue and for each virtual channel of a channel, but for their rings of times.
-    pub(super) const A_QUEUE: u64 = (size_of::<Queue>() + size_of::<Tick>()) as u64;
-    pub(super) const A_LANE: u64 = (size_of::<OutputVc>()
+    pub(super) const BYTES_PER_QUEUE: u64 = (size_of::<FlitQueue>() + size_of::<Tick>()) as u64;
+    pub(super) const BYTES_PER_VC: u64 = (size_of::<OutputVc>()
         + size_of::<SwitchRequest>()
         + size_of::<ActiveVc>()
         + size_of::<SourceVc>()) as u64;
 
     pub(super) fn memory(&self) -> usize {
-        let State { wake_times, queues, current, vcs, outputs, inputs, .. } = &self.state;
-        let State {
+        let FlitState { wake_times, queues, current, vcs, outputs, inputs, .. } = &self.state;
+        let FlitState {
             asking,
             active_count,
             switch_requests,
@@ -270,7 +270,7 @@ impl Flits {
     }
 
     /// Goes on with such a state; false if it is another network's.
-    pub(super) fn restore(&mut self, state: State) -> bool {
+    pub(super) fn restore(&mut self, state: FlitState) -> bool {
         let fits = state.wake_times.queues() == self.state.wake_times.queues()
             && state.vcs.len() == self.state.vcs.len()
             && state.sources.len() == self.state.sources.len()
@@ -281,9 +281,9 @@ impl Flits {
     }
 }
 
-impl State {
+impl FlitState {
     fn new(
-        rules: &Rules,
+        rules: &FlitRules,
         parameters: &Parameters,
         context: &NetworkContext<'_>,
         part: usize,
@@ -308,7 +308,7 @@ impl State {
             } else {
                 0
             };
-            outputs.push(Output {
+            outputs.push(FlitOutput {
                 soonest: 0,
                 line: 0,
                 vcs: first,
@@ -325,15 +325,15 @@ impl State {
             for input in 0..router.inputs {
                 let injects = input >= router.transit;
                 let room = if injects { parameters.injection_buffer } else { parameters.buffer };
-                let entry = ports.input(router.first_input + u32::from(input));
+                let input_port = ports.input(router.first_input + u32::from(input));
                 for input_vc in 0..1 << rules.shift {
                     let used = if input_vc < rules.vcs { room } else { 0 };
                     let place = (input, narrow::<u8>(input_vc));
-                    let upstream = Upstream::new(entry, input_vc);
+                    let upstream = Upstream::new(input_port, input_vc);
                     let first = input_vc * rules.outputs;
                     let queue = |number| {
                         let place = (place.0, place.1, narrow::<u16>(first + number));
-                        Queue::new(place, upstream, used, &mut times)
+                        FlitQueue::new(place, upstream, used, &mut times)
                     };
                     queues.extend((0..rules.outputs).map(queue));
                 }
@@ -363,7 +363,7 @@ impl State {
             switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
             active_vcs: vec![ActiveVc::NONE; outputs.len() * rules.vcs as usize],
             outputs,
-            inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
+            inputs: vec![FlitInput { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
             times,
             sources: vec![SourceVc::default(); injections * rules.vcs as usize],
             begun: vec![0; injections],
@@ -389,7 +389,7 @@ impl State {
     }
 }
 
-impl Rules {
+impl FlitRules {
     /// When a packet asks for a virtual channel whose awaited flit came at a time, and that is at the head from
     /// `free_at` on.
     #[inline(always)]
@@ -410,12 +410,12 @@ impl Rules {
 
     /// The virtual channels of the kind of packet that is in a virtual channel.
     #[inline(always)]
-    fn kind(&self, vc: u8) -> &Kind {
+    fn kind(&self, vc: u8) -> &TrafficVcs {
         &self.kinds[usize::from(u32::from(vc) >= self.data_vcs)]
     }
 }
 
-impl Kind {
+impl TrafficVcs {
     /// Of packets that may take so many virtual channels from one on.
     fn new(first: u32, count: u32) -> Self {
         let bits = |count: u32| narrow::<u16>(((1u32 << count) - 1) << first);

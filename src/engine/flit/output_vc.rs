@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::times::{Ring, Times};
+use super::time_rings::{TimeRing, Times};
 use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -21,7 +21,7 @@ pub(super) struct OutputVc {
     /// Flits for which there are credits, those aside that have come back since and nobody has looked for.
     room: u32,
     /// When credits are back that are on their way.
-    returning: Ring,
+    returning: TimeRing,
 }
 
 impl OutputVc {
@@ -39,7 +39,7 @@ impl OutputVc {
             pointer: 0,
             awaited: false,
             room,
-            returning: Ring::new(room, times),
+            returning: TimeRing::new(room, times),
         }
     }
 

@@ -1,13 +1,13 @@
 //! Memory fetched some visits ahead, where a part is larger than the nearer caches.
 
-use super::Flits;
+use super::FlitRouters;
+use super::flit_queue::FlitQueue;
 use super::output_vc::OutputVc;
-use super::queue::Queue;
 use crate::engine::packet::Packets;
 use crate::engine::ports::Ports;
 use crate::prefetch::{Stage, prefetch};
 
-impl Flits {
+impl FlitRouters {
     /// Has the memory fetched that the visit of a router will need.
     #[inline(never)]
     pub(in crate::engine) fn prefetch(
@@ -38,7 +38,7 @@ impl Flits {
                     let vcs = &state.vcs[output.vcs as usize..][..rules.vcs as usize];
                     vcs.iter().for_each(prefetch);
                 }
-                for Queue { flits, .. } in queues() {
+                for FlitQueue { flits, .. } in queues() {
                     flits.prefetch(&state.times);
                 }
             }

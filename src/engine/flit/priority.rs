@@ -58,8 +58,8 @@ impl FlitRouterView<'_, '_> {
     /// Counts the next flit of a active virtual channel in the turn of its virtual channel.
     #[inline(never)]
     pub(super) fn take_turn(&mut self, active_vc: usize) {
-        let ActiveVc { exit, out_vc: vc, left, .. } = self.state.active_vcs[active_vc];
-        let (output, is_last) = (exit as usize, left == 1);
+        let ActiveVc { output_port, out_vc: vc, left, .. } = self.state.active_vcs[active_vc];
+        let (output, is_last) = (output_port as usize, left == 1);
         let sharing = &self.rules.sharing;
         let vcs = self.rules.vcs as usize;
         let low = &mut self.state.outputs[output];

@@ -1,6 +1,6 @@
 //! Packets that choose among the hops of a routing relation, where links are shared flit by flit.
 
-use super::queue::{Queue, VcState};
+use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
 use crate::engine::encoded_route::Address;
 use crate::engine::relation::{BY_RELATION, RelationTables, from_place};
@@ -25,15 +25,15 @@ impl<'f> FlitRouterView<'_, 'f> {
     }
 
     /// Finds out for which virtual channels of which outputs a packet asks.
-    pub(super) fn direct_by_relation(&mut self, queue: usize, slot: u32) {
+    pub(super) fn route_by_relation(&mut self, queue: usize, slot: u32) {
         let address = Address::from(self.packets.packets[slot as usize].route);
         let end = self.context.end(address.destination);
         if end.router == self.name {
             let output = end.ejection + address.ejection;
-            return self.ask_for(queue, output, self.all_vcs(), 0);
+            return self.set_request(queue, output, self.all_vcs(), 0);
         }
         let (input, _) = self.place(queue);
-        let bubble = self.context.bubble_of(self.entry(input).injects);
+        let bubble = self.context.bubble_of(self.input_port(input).injects);
         let (hops, need) = (self.hops(queue), self.needed(queue, bubble));
         let state = self.queue(queue);
         state.vc_state = VcState::VcAlloc;
@@ -93,7 +93,7 @@ impl<'f> FlitRouterView<'_, 'f> {
         offers: impl Iterator<Item = u32> + Clone,
         now: Tick,
     ) -> u32 {
-        let Queue { slot, .. } = *self.queue(queue);
+        let FlitQueue { slot, .. } = *self.queue(queue);
         let hops = self.hops(queue);
         let drawn = self.packets.packets[slot as usize].note;
         let relation_tables = self.relation_tables().expect("packets choose by a relation");

@@ -1,9 +1,9 @@
 //! A router taken in hand: from instant to instant until the window ends.
 
 use super::allocation::Scratch;
-use super::queue::{Queue, VcState};
+use super::flit_queue::{FlitQueue, VcState};
 use super::wake_times::Place;
-use super::{Flits, Input, Output, Rules, State};
+use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::engine::active::Active;
 use crate::engine::adaptive::AdaptiveState;
 use crate::engine::exchange::Outgoing;
@@ -28,8 +28,8 @@ pub(super) const MASKED: usize = 64;
 /// A router in hand: the state of its part, of which it uses its own. Outputs, input ports and queues have numbers of
 /// the router's own.
 pub(super) struct FlitRouterView<'a, 'f> {
-    pub rules: &'a Rules,
-    pub state: &'a mut State,
+    pub rules: &'a FlitRules,
+    pub state: &'a mut FlitState,
     pub scratch: &'a mut Scratch,
     pub ports: &'a Ports,
     pub router: Router,
@@ -64,7 +64,7 @@ pub(super) struct FlitRouterView<'a, 'f> {
 impl<'f> Part<'f> {
     /// When something happens in a router next, or before.
     #[inline]
-    pub(in crate::engine) fn flits_due(&self, flits: &Flits, number: u32) -> Tick {
+    pub(in crate::engine) fn flits_due(&self, flits: &FlitRouters, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
         let first = flits.state.wake_times.first(number);
         first.min(flits.state.next_switch_request(&flits.rules, (number, router)))
@@ -85,7 +85,7 @@ impl<'f> Part<'f> {
 
     pub(super) fn borrow_flit_router<'a>(
         &'a mut self,
-        flits: &'a mut Flits,
+        flits: &'a mut FlitRouters,
         number: u32,
     ) -> FlitRouterView<'a, 'f> {
         let router = self.ports.routers[number as usize];
@@ -121,7 +121,7 @@ impl<'f> Part<'f> {
     }
 }
 
-impl Rules {
+impl FlitRules {
     /// Where a router's queues begin.
     #[inline(always)]
     pub(super) fn first_queue(&self, router: &Router) -> usize {
@@ -196,9 +196,9 @@ impl FlitRouterView<'_, '_> {
     fn advance_vc(&mut self, queue: usize, now: Tick) {
         match self.queue(queue).vc_state {
             VcState::Idle | VcState::Active => (),
-            VcState::Routing => self.meet(queue, now),
+            VcState::Routing => self.compute_route(queue, now),
             VcState::Deciding => self.decide_then_ask(queue, now),
-            VcState::VcAlloc => self.ask(queue, now),
+            VcState::VcAlloc => self.request_vc(queue, now),
         }
     }
 
@@ -220,30 +220,30 @@ impl FlitRouterView<'_, '_> {
     }
 
     #[inline(always)]
-    pub(super) fn queue(&mut self, queue: usize) -> &mut Queue {
+    pub(super) fn queue(&mut self, queue: usize) -> &mut FlitQueue {
         &mut self.state.queues[self.first_queue + queue]
     }
 
     #[inline(always)]
-    pub(super) fn output(&mut self, output: usize) -> &mut Output {
+    pub(super) fn output(&mut self, output: usize) -> &mut FlitOutput {
         &mut self.state.outputs[self.router.first_output as usize + output]
     }
 
     #[inline(always)]
-    pub(super) fn input(&mut self, input: usize) -> &mut Input {
+    pub(super) fn input(&mut self, input: usize) -> &mut FlitInput {
         &mut self.state.inputs[self.router.first_input as usize + input]
     }
 
     /// What never changes of an output.
     #[inline(always)]
-    pub(super) fn port(&self, output: usize) -> &ports::Output {
+    pub(super) fn output_port(&self, output: usize) -> &ports::Output {
         let block = self.router.first_block as usize + output / BLOCK_PORTS;
         &self.ports.blocks[block].outputs[output % BLOCK_PORTS]
     }
 
     /// What never changes of an input port.
     #[inline(always)]
-    pub(super) fn entry(&self, input: usize) -> &ports::Input {
+    pub(super) fn input_port(&self, input: usize) -> &ports::Input {
         let block = self.router.first_block as usize + input / BLOCK_PORTS;
         &self.ports.blocks[block].inputs[input % BLOCK_PORTS]
     }
@@ -251,8 +251,8 @@ impl FlitRouterView<'_, '_> {
     /// The input port and the virtual channel of a queue.
     #[inline(always)]
     pub(super) fn place(&self, queue: usize) -> (usize, u8) {
-        let Queue { input, entry, .. } = self.state.queues[self.first_queue + queue];
-        (input.into(), entry)
+        let FlitQueue { input, in_vc, .. } = self.state.queues[self.first_queue + queue];
+        (input.into(), in_vc)
     }
 
     /// The place of an output's virtual channel.
@@ -264,7 +264,7 @@ impl FlitRouterView<'_, '_> {
     /// The time that a flit takes the crossbar to an output.
     #[inline(always)]
     pub(super) fn crossbar(&self, output: usize) -> Tick {
-        self.rules.paces[usize::from(self.port(output).timing)].crossbar
+        self.rules.paces[usize::from(self.output_port(output).timing)].crossbar
     }
 
     #[inline(always)]

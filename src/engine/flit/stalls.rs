@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::active_vc::{ActiveVc, SwitchRequest};
-use super::queue::{Queue, VcState};
+use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
-use super::{Flits, State};
+use super::{FlitRouters, FlitState};
 use crate::engine::encoded_route::Address;
 use crate::engine::part::Part;
 use crate::engine::set::{bits, members};
@@ -93,7 +93,7 @@ impl Wait {
     }
 }
 
-impl Flits {
+impl FlitRouters {
     pub(in crate::engine) fn counts_stalls(&self) -> bool {
         self.state.waits.is_some()
     }
@@ -139,7 +139,7 @@ impl FlitRouterView<'_, '_> {
     #[cold]
     pub(super) fn note_due(&mut self, now: Tick) {
         let range = self.active_vcs();
-        let State { switch_requests, waits, .. } = &mut *self.state;
+        let FlitState { switch_requests, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
         waits.due.clear();
         waits.due.extend(range.filter(|&place| switch_requests[place].next == now));
@@ -148,13 +148,13 @@ impl FlitRouterView<'_, '_> {
     /// Notes whose flits have won of those that asked for the switch.
     #[cold]
     pub(super) fn note_senders(&mut self, now: Tick) {
-        let State { active_vcs, waits, .. } = &mut *self.state;
+        let FlitState { active_vcs, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
         for &place in &waits.due {
-            let ActiveVc { queue, exit, left, again, .. } = active_vcs[place];
+            let ActiveVc { queue, output_port, left, again, .. } = active_vcs[place];
             // Who has lost asks again later.
             if again <= now {
-                waits.sender[exit as usize] = if left > 0 { queue } else { NONE };
+                waits.sender[output_port as usize] = if left > 0 { queue } else { NONE };
             }
         }
     }
@@ -181,10 +181,10 @@ impl FlitRouterView<'_, '_> {
 
     /// Packets that have a virtual channel and a flit, or will have one.
     fn find_senders(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
-        let State { switch_requests, active_vcs, queues, vcs, times, .. } = &*self.state;
+        let FlitState { switch_requests, active_vcs, queues, vcs, times, .. } = &*self.state;
         for place in self.active_vcs() {
             let SwitchRequest { output, .. } = switch_requests[place];
-            let ActiveVc { queue, exit, held, needs_room, .. } = active_vcs[place];
+            let ActiveVc { queue, output_port, held, needs_room, .. } = active_vcs[place];
             let flits = &queues[queue as usize].flits;
             if flits.is_empty() {
                 continue;
@@ -192,7 +192,7 @@ impl FlitRouterView<'_, '_> {
             let room_from = if needs_room { vcs[held as usize].room_from(1, times) } else { 0 };
             let wait = Wait {
                 from: waits.since[queue as usize].max(flits.front(times)),
-                is_sender: waits.sender[exit as usize] == queue,
+                is_sender: waits.sender[output_port as usize] == queue,
                 lost_until: 0,
                 room_from,
                 then: Stall::InputBusy,
@@ -218,7 +218,7 @@ impl FlitRouterView<'_, '_> {
     fn wait_of_asker(&self, waits: &Waits, output: u16, queue: usize) -> Wait {
         let state = &self.state.queues[queue];
         debug_assert!(state.vc_state == VcState::VcAlloc);
-        let takes_room = self.port(output.into()).needs_room
+        let takes_room = self.output_port(output.into()).needs_room
             && self.context.parameters.switching != Switching::Wormhole;
         let flits = if takes_room { u32::from(state.left) } else { 0 };
         let number = self.router.first_output as usize + usize::from(output);
@@ -238,7 +238,7 @@ impl FlitRouterView<'_, '_> {
     }
 
     /// The virtual channels of an output for which the packet at the head of a queue asks, a bit each.
-    fn vcs_asked_for(&self, queue: &Queue, output: u16) -> u16 {
+    fn vcs_asked_for(&self, queue: &FlitQueue, output: u16) -> u16 {
         if queue.options == 0 {
             return queue.vcs;
         }
@@ -247,7 +247,7 @@ impl FlitRouterView<'_, '_> {
             let input = self.router.first_input as usize + usize::from(queue.input);
             let end = self.context.end(address.destination);
             let hops =
-                relation_tables.hops(self.name, (input, queue.entry), (end, address.class)).iter();
+                relation_tables.hops(self.name, (input, queue.in_vc), (end, address.class)).iter();
             return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.lane);
         }
         let nearer = queue.options >> output & 1;

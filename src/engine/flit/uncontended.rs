@@ -2,11 +2,11 @@
 //! their router until the last one has won, or until another packet gets a virtual channel that shares a port with
 //! them. So they are left alone, and catch up when either happens, in one go.
 
-use super::State;
+use super::FlitState;
 use super::active_vc::ActiveVc;
 use super::allocation::pass_turn;
 use super::router_view::{FlitRouterView, MASKED};
-use super::sending::give_back;
+use super::switch_traversal::give_back;
 use crate::engine::Arbitration;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
@@ -95,8 +95,8 @@ impl FlitRouterView<'_, '_> {
     fn send_uncontended(&mut self, place: usize, until: Tick, arrivals: &mut Vec<Tick>) {
         let own = self.state.active_vcs[place];
         let pace = self.rules.paces[usize::from(own.timing)];
-        let mut output = self.state.outputs[own.exit as usize];
-        let mut free_at = self.state.inputs[own.entry as usize].free_at;
+        let mut output = self.state.outputs[own.output_port as usize];
+        let mut free_at = self.state.inputs[own.input_port as usize].free_at;
         let mut flits = self.state.queues[own.queue as usize].flits;
         let back = self.rules.back[usize::from(own.fed_timing)];
         let mut last = 0;
@@ -117,7 +117,7 @@ impl FlitRouterView<'_, '_> {
             let (taken, arrives) = pace.pass(now, &mut output);
             free_at = taken;
             arrivals.push(arrives);
-            let State { vcs, times, .. } = &mut *self.state;
+            let FlitState { vcs, times, .. } = &mut *self.state;
             if give_back(vcs.get_mut(own.upstream as usize), now + back, times) {
                 self.tell_sender(place, now);
             }
@@ -134,14 +134,14 @@ impl FlitRouterView<'_, '_> {
         *self.latest = (*self.latest).max(self.time(last));
         self.state.queues[own.queue as usize].flits = flits;
         let by_weights = self.rules.arbitration == Arbitration::Weighted;
-        let entry = &mut self.state.inputs[own.entry as usize];
+        let input_port = &mut self.state.inputs[own.input_port as usize];
         pass_turn(
             (&self.state.switch_requests[place], own.of_port),
-            (entry, &mut output),
+            (input_port, &mut output),
             (true, by_weights),
         );
-        entry.free_at = free_at;
-        self.state.outputs[own.exit as usize] = output;
+        input_port.free_at = free_at;
+        self.state.outputs[own.output_port as usize] = output;
         if by_weights {
             (0..sent).for_each(|_| self.take_turn(place));
         }

@@ -101,12 +101,12 @@ impl Links {
     }
 
     /// Bytes for a channel.
-    pub(super) const A_CHANNEL: u64 =
+    pub(super) const BYTES_PER_CHANNEL: u64 =
         (size_of::<Channel>() + 16 * size_of::<replay::Entry>()) as u64;
 
     pub(super) fn memory(&self) -> usize {
         let channels = self.state.channels.iter().flatten().count();
-        channels * narrow::<usize>(Self::A_CHANNEL)
+        channels * narrow::<usize>(Self::BYTES_PER_CHANNEL)
     }
 
     /// Starts statistics anew.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::times::{Ring, Times};
+use super::time_rings::{TimeRing, Times};
 use crate::engine::ports::{self, AWAY, NO_OUTPUT};
 use crate::engine::tick::{Tick, rebased};
 use crate::topology::NONE;
@@ -27,7 +27,7 @@ pub(super) enum VcState {
 /// Where a queue's flits come from; it never changes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Upstream {
-    /// The place of the virtual channel at the other end; where in `entries` if it is [`AWAY`].
+    /// The place of the virtual channel at the other end; where in `remote_upstreams` if it is [`AWAY`].
     pub place: u32,
     /// Whether it is a terminal's.
     pub injects: bool,
@@ -37,8 +37,8 @@ pub(super) struct Upstream {
 
 impl Upstream {
     /// Of the queues of an input port and virtual channel.
-    pub(super) fn new(entry: &ports::Input, vc: u32) -> Self {
-        let &ports::Input { upstream, injects, timing, .. } = entry;
+    pub(super) fn new(input_port: &ports::Input, vc: u32) -> Self {
+        let &ports::Input { upstream, injects, timing, .. } = input_port;
         let place = if upstream & AWAY == 0 { upstream + vc } else { upstream };
         Self { place, injects, timing }
     }
@@ -46,14 +46,14 @@ impl Upstream {
 
 /// A queue, and the packet at its head.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Queue {
+pub(super) struct FlitQueue {
     /// Its input port and virtual channel, and its number among the port's.
     pub input: u16,
-    pub entry: u8,
+    pub in_vc: u8,
     pub of_port: u16,
     pub upstream: Upstream,
     /// When each flit is there, in order; some may be on their way.
-    pub flits: Ring,
+    pub flits: TimeRing,
     /// The packets behind the one that is being sent, the first and the last; the one that asks is the first.
     pub head: u32,
     pub tail: u32,
@@ -85,20 +85,20 @@ pub(super) struct Queue {
     pub created: Picoseconds,
 }
 
-impl Queue {
+impl FlitQueue {
     /// Empty, of an input port and virtual channel, for so many flits.
     pub(super) fn new(
-        (input, entry, of_port): (u16, u8, u16),
+        (input, in_vc, of_port): (u16, u8, u16),
         upstream: Upstream,
         room: u32,
         times: &mut Times,
     ) -> Self {
         Self {
             input,
-            entry,
+            in_vc,
             of_port,
             upstream,
-            flits: Ring::new(room, times),
+            flits: TimeRing::new(room, times),
             head: NONE,
             tail: NONE,
             vc_state: VcState::Idle,

@@ -3,11 +3,11 @@
 use super::active_vc::{ActiveVc, SwitchRequest};
 use super::allocation::{SwitchCandidate, pass_turn};
 use super::arrivals::FlitCrossing;
+use super::flit_queue::{FlitQueue, VcState};
 use super::output_vc::OutputVc;
-use super::queue::{Queue, VcState};
 use super::router_view::{FlitRouterView, MASKED};
-use super::times::Times;
-use super::{Output, State};
+use super::time_rings::Times;
+use super::{FlitOutput, FlitState};
 use crate::engine::credits::Credit;
 use crate::engine::network_context::Timing;
 use crate::engine::parameters::{FlitSharing, Parameters};
@@ -44,7 +44,7 @@ impl Pace {
 
     /// A flit wins at `now`: until when it takes the crossbar, and when it is at the far end.
     #[inline(always)]
-    pub(super) fn pass(&self, now: Tick, output: &mut Output) -> (Tick, Tick) {
+    pub(super) fn pass(&self, now: Tick, output: &mut FlitOutput) -> (Tick, Tick) {
         let starts = output.line.max(now + self.crossing);
         output.line = starts + self.flit;
         let taken = now + self.crossbar;
@@ -105,7 +105,7 @@ impl FlitRouterView<'_, '_> {
             self.take_turn(place);
         }
         let time = self.time(now);
-        let State {
+        let FlitState {
             active_count,
             switch_requests,
             active_vcs,
@@ -121,13 +121,14 @@ impl FlitRouterView<'_, '_> {
         let left = own.left - 1;
         own.left = left;
         let pace = &self.rules.paces[usize::from(own.timing)];
-        let (entry, exit) = (&mut inputs[own.entry as usize], &mut outputs[own.exit as usize]);
-        exit.waiting -= 1;
-        pass_turn((&request, own.of_port), (entry, exit), (in_first_round, by_weights));
-        let (taken, arrives) = pace.pass(now, exit);
-        entry.free_at = taken;
-        let soonest = exit.soonest;
-        let shares_none = entry.senders == 1 && exit.senders == 1;
+        let (input_port, output_port) =
+            (&mut inputs[own.input_port as usize], &mut outputs[own.output_port as usize]);
+        output_port.waiting -= 1;
+        pass_turn((&request, own.of_port), (input_port, output_port), (in_first_round, by_weights));
+        let (taken, arrives) = pace.pass(now, output_port);
+        input_port.free_at = taken;
+        let soonest = output_port.soonest;
+        let shares_none = input_port.senders == 1 && output_port.senders == 1;
         let flits = &mut queues[own.queue as usize].flits;
         flits.pop();
         let came = if flits.is_empty() { NEVER } else { flits.front(times) };
@@ -190,10 +191,10 @@ impl FlitRouterView<'_, '_> {
         } else if !leaves {
             self.pass_on(output, out_vc, &[arrives], NONE);
         } else if left == 0 {
-            let &Queue { slot, entry: vc, .. } = &self.state.queues[queue as usize];
+            let &FlitQueue { slot, in_vc: vc, .. } = &self.state.queues[queue as usize];
             let time = self.time(arrives);
             let mut terminal = NONE;
-            if self.port(output).dead {
+            if self.output_port(output).dead {
                 self.packets.origins[slot as usize].lose();
             } else {
                 terminal = self.terminal(output);
@@ -210,7 +211,7 @@ impl FlitRouterView<'_, '_> {
         let header = std::mem::replace(&mut self.state.queues[queue as usize].slot, NONE);
         self.go_on(output, header, now);
         self.pass_on(output, out_vc, &[arrives], header);
-        let &ports::Output { far_part, .. } = self.port(output);
+        let &ports::Output { far_part, .. } = self.output_port(output);
         // Who waits for a packet's last flit has to be told of each.
         let far = if far_part == self.part && !self.rules.forwards_whole {
             let input_vc = self.output(output).far + u32::from(out_vc);
@@ -225,7 +226,7 @@ impl FlitRouterView<'_, '_> {
     /// Flits are on their way to another router, with their packet if the first is the header.
     #[inline(always)]
     pub(super) fn pass_on(&mut self, output: usize, out_vc: u8, times: &[Tick], header: u32) {
-        let &ports::Output { far_part, far_router, far_input_vc, .. } = self.port(output);
+        let &ports::Output { far_part, far_router, far_input_vc, .. } = self.output_port(output);
         if far_part == self.part {
             let far = self.output(output).far;
             return self.join(far_router, far + u32::from(out_vc), times, header);
@@ -246,17 +247,17 @@ impl FlitRouterView<'_, '_> {
     /// waits for the credit.
     #[cold]
     pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
-        let &ActiveVc { queue, entry, upstream, injects, fed_timing, .. } =
+        let &ActiveVc { queue, input_port, upstream, injects, fed_timing, .. } =
             &self.state.active_vcs[place];
         let time = now + self.rules.back[usize::from(fed_timing)];
         if upstream & AWAY != 0 {
-            let vc = self.state.queues[queue as usize].entry;
-            let entry = self.ports.entries[(upstream & !AWAY) as usize];
-            let credit = (entry.room + u32::from(vc), Credit { time, flits: 1 });
-            self.outgoing[entry.part as usize].credits.push(credit);
+            let vc = self.state.queues[queue as usize].in_vc;
+            let remote = self.ports.remote_upstreams[(upstream & !AWAY) as usize];
+            let credit = (remote.room + u32::from(vc), Credit { time, flits: 1 });
+            self.outgoing[remote.part as usize].credits.push(credit);
         } else if injects {
             let channels = self.context.parameters.injection_channels;
-            let of_router = entry - self.router.first_input - u32::from(self.router.transit);
+            let of_router = input_port - self.router.first_input - u32::from(self.router.transit);
             self.outbox.fed.push((self.router.first_terminal * channels + of_router, time));
         } else {
             self.wake_sender(upstream, time);
@@ -266,11 +267,11 @@ impl FlitRouterView<'_, '_> {
     /// A packet's last flit has won: its virtual channel will be free, and so is the way for the packet behind it.
     #[inline(always)]
     fn end(&mut self, place: usize, free_at: Tick) {
-        let &ActiveVc { queue, entry, exit, held, .. } = &self.state.active_vcs[place];
+        let &ActiveVc { queue, input_port, output_port, held, .. } = &self.state.active_vcs[place];
         let (queue, output) = (queue as usize - self.first_queue, self.output_of(place));
         self.scratch.ended.push(fitted!(place, u32));
-        self.state.inputs[entry as usize].senders -= 1;
-        self.state.outputs[exit as usize].senders -= 1;
+        self.state.inputs[input_port as usize].senders -= 1;
+        self.state.outputs[output_port as usize].senders -= 1;
         let vc = &mut self.state.vcs[held as usize];
         (vc.free_at, vc.holder) = (free_at, NONE);
         self.wake_requesters(output, free_at);

@@ -1,6 +1,6 @@
 //! Which virtual channels a packet may take, and which of them are open to it.
 
-use super::queue::{Queue, VcState};
+use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
 use crate::engine::adaptive::{Step, decide, step};
 use crate::engine::encoded_route::Address;
@@ -15,9 +15,9 @@ use crate::units::Picoseconds;
 
 impl FlitRouterView<'_, '_> {
     /// A packet is the first of its queue: finds out when it asks, and for what.
-    pub(super) fn meet(&mut self, queue: usize, now: Tick) {
+    pub(super) fn compute_route(&mut self, queue: usize, now: Tick) {
         let state = self.first_queue + queue;
-        let Queue { flits, head, free_at, .. } = self.state.queues[state];
+        let FlitQueue { flits, head, free_at, .. } = self.state.queues[state];
         let packet = self.packets.packets[head as usize];
         self.packets.packets.get(packet.next as usize).into_iter().for_each(prefetch);
         let awaited = match self.context.parameters.switching {
@@ -47,10 +47,10 @@ impl FlitRouterView<'_, '_> {
         if let Some(waits) = &mut self.state.waits {
             waits.waits_from(state, asks);
         }
-        self.direct(queue, head);
+        self.route_head(queue, head);
         match self.queue(queue).vc_state {
             VcState::Deciding if asks <= now => self.decide_then_ask(queue, now),
-            _ => self.ask(queue, now),
+            _ => self.request_vc(queue, now),
         }
     }
 
@@ -59,26 +59,26 @@ impl FlitRouterView<'_, '_> {
     pub(super) fn decide_then_ask(&mut self, queue: usize, now: Tick) {
         self.decide(queue, now);
         let slot = self.queue(queue).slot;
-        self.direct(queue, slot);
-        self.ask(queue, now);
+        self.route_head(queue, slot);
+        self.request_vc(queue, now);
     }
 
     /// Finds out for which virtual channels of which outputs a packet asks.
     #[inline(always)]
-    fn direct(&mut self, queue: usize, slot: u32) {
+    fn route_head(&mut self, queue: usize, slot: u32) {
         if let Some(adaptive_state) = self.adaptive_state.as_deref() {
             return match adaptive_state.relation_tables() {
-                Some(_) => self.direct_by_relation(queue, slot),
-                None => self.direct_adaptively(queue, slot),
+                Some(_) => self.route_by_relation(queue, slot),
+                None => self.route_adaptively(queue, slot),
             };
         }
         let packet = &self.packets.packets[slot as usize];
         if let Some(next_hop) = self.next_hop {
             let packet = (packet.source, packet.note, packet.route.into());
-            return self.direct_by_next_hop(queue, next_hop, packet);
+            return self.route_by_next_hop(queue, next_hop, packet);
         }
         let (output, passed) = (self.context.codec.output(packet.route), packet.note);
-        let Output { kind, in_ring, .. } = *self.port(usize::from(output));
+        let Output { kind, in_ring, .. } = *self.output_port(usize::from(output));
         let (mut vcs, mut bubble) = (self.all_vcs(), 0);
         if kind != ChannelKind::Ejection {
             let place = self.place(queue);
@@ -91,41 +91,41 @@ impl FlitRouterView<'_, '_> {
                 (vcs, bubble) = self.in_ring(place, output, vcs);
             }
         }
-        self.ask_for(queue, output, vcs, bubble);
+        self.set_request(queue, output, vcs, bubble);
     }
 
     /// The same where routers or paths say how a packet goes on.
-    fn direct_by_next_hop(
+    fn route_by_next_hop(
         &mut self,
         queue: usize,
         next_hop: NextHop<'_>,
         packet: (u32, u16, Address),
     ) {
         let (input, vc) = self.place(queue);
-        let entry = self.entry(input);
-        let came = (!entry.injects).then_some(entry.opposite);
+        let input_port = self.input_port(input);
+        let came = (!input_port.injects).then_some(input_port.opposite);
         let (output, out_vc) = next_hop.look_up(self.context, self.name, packet, (came, vc));
-        let ejects = self.port(usize::from(output)).kind == ChannelKind::Ejection;
+        let ejects = self.output_port(usize::from(output)).kind == ChannelKind::Ejection;
         let vcs = if ejects { self.all_vcs() } else { 1 << out_vc };
-        self.ask_for(queue, output, vcs, 0);
+        self.set_request(queue, output, vcs, 0);
     }
 
     /// The same of a packet that is routed adaptively.
-    fn direct_adaptively(&mut self, queue: usize, slot: u32) {
+    fn route_adaptively(&mut self, queue: usize, slot: u32) {
         let place = self.place(queue);
         let adaptive = self.adaptive_state.as_deref().expect("it chooses").adaptive();
         match step(self.context, adaptive, self.packets, slot, (self.name, place.1)) {
-            Step::Ejection(output) => self.ask_for(queue, output, self.all_vcs(), 0),
+            Step::Ejection(output) => self.set_request(queue, output, self.all_vcs(), 0),
             Step::Port { output, out_vc } => {
                 let (mut vcs, mut bubble) = (1 << out_vc, 0);
-                if self.port(usize::from(output)).in_ring {
+                if self.output_port(usize::from(output)).in_ring {
                     (vcs, bubble) = self.in_ring(place, output, vcs);
                 }
-                self.ask_for(queue, output, vcs, bubble);
+                self.set_request(queue, output, vcs, bubble);
             }
             Step::Decision => self.queue(queue).vc_state = VcState::Deciding,
             Step::Any { options, output, escape } => {
-                self.ask_for_any(queue, options, (output, escape));
+                self.set_adaptive_request(queue, options, (output, escape));
             }
         }
     }
@@ -139,14 +139,14 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     fn in_ring(&self, (input, vc): (usize, u8), output: u16, vcs: u16) -> (u16, u16) {
         match self.context.bubble {
-            1.. if self.entry(input).ring_output == output => (1 << vc, 0),
+            1.. if self.input_port(input).ring_output == output => (1 << vc, 0),
             bubble => (vcs, bubble),
         }
     }
 
     /// Asks for some virtual channels of an output, with so much room beyond the packet's own.
     #[inline(always)]
-    pub(super) fn ask_for(&mut self, queue: usize, output: u16, vcs: u16, bubble: u16) {
+    pub(super) fn set_request(&mut self, queue: usize, output: u16, vcs: u16, bubble: u16) {
         let needed = self.needed(queue, bubble);
         let state = self.queue(queue);
         state.vc_state = VcState::VcAlloc;
@@ -167,9 +167,9 @@ impl FlitRouterView<'_, '_> {
     }
 
     /// Asks for the adaptive virtual channel of some outputs, or else for an escape.
-    fn ask_for_any(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
+    fn set_adaptive_request(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(queue);
-        let bubble = self.context.bubble_of(self.entry(input).injects);
+        let bubble = self.context.bubble_of(self.input_port(input).injects);
         let need = self.needed(queue, bubble);
         let state = self.queue(queue);
         state.vc_state = VcState::VcAlloc;
@@ -196,7 +196,7 @@ impl FlitRouterView<'_, '_> {
     /// A packet has got a virtual channel: it asks for none any more.
     #[inline(always)]
     pub(super) fn withdraw(&mut self, queue: usize) {
-        let Queue { options, output, .. } = *self.queue(queue);
+        let FlitQueue { options, output, .. } = *self.queue(queue);
         if options == 0 {
             *self.asking(queue, usize::from(output)) &= !(1 << (queue % 64));
             return;
@@ -211,13 +211,13 @@ impl FlitRouterView<'_, '_> {
 
     /// Lets a packet take part in the allocation of virtual channels if any is open to it; else says when one may be.
     #[inline(always)]
-    pub(super) fn ask(&mut self, queue: usize, now: Tick) {
-        let &mut Queue { options, output, vcs, need, again, .. } = self.queue(queue);
+    pub(super) fn request_vc(&mut self, queue: usize, now: Tick) {
+        let &mut FlitQueue { options, output, vcs, need, again, .. } = self.queue(queue);
         if again > now {
             return self.set_due(queue, again);
         }
         if options != 0 {
-            return self.ask_with_choice(queue, now);
+            return self.request_vc_among(queue, now);
         }
         let mut until = NEVER;
         let open = self.open(usize::from(output), vcs, need, &mut until, now);
@@ -229,8 +229,8 @@ impl FlitRouterView<'_, '_> {
     }
 
     /// The same of a packet that chooses its output.
-    fn ask_with_choice(&mut self, queue: usize, now: Tick) {
-        let &mut Queue { options, output, need, vc: escape, .. } = self.queue(queue);
+    fn request_vc_among(&mut self, queue: usize, now: Tick) {
+        let &mut FlitQueue { options, output, need, vc: escape, .. } = self.queue(queue);
         let mut until = NEVER;
         let mut any = false;
         if self.relation_tables().is_some() {
@@ -243,8 +243,9 @@ impl FlitRouterView<'_, '_> {
             if !any {
                 let (input, vc) = self.place(queue);
                 let output = usize::from(output);
-                let goes_on = vc == escape && usize::from(self.entry(input).ring_output) == output;
-                let in_ring = self.port(output).in_ring;
+                let goes_on =
+                    vc == escape && usize::from(self.input_port(input).ring_output) == output;
+                let in_ring = self.output_port(output).in_ring;
                 let bubble = if in_ring && !goes_on { self.context.bubble } else { 0 };
                 let need = self.needed(queue, bubble);
                 any = self.offer(queue, output, 1 << escape, need, &mut until, now);
@@ -279,7 +280,7 @@ impl FlitRouterView<'_, '_> {
     /// Which of an output's virtual channels are open to a packet, a bit each, and until when those that are not.
     #[inline(always)]
     fn open(&mut self, output: usize, vcs: u16, need: u16, until: &mut Tick, now: Tick) -> u16 {
-        let needs_room = self.port(output).needs_room && need > 0;
+        let needs_room = self.output_port(output).needs_room && need > 0;
         let first = self.vc(output, 0);
         let mut open = 0;
         let mut left = vcs;
@@ -308,7 +309,7 @@ impl FlitRouterView<'_, '_> {
         let channels = self.context.fabric.outputs(self.name).len();
         let mut used = [u32::MAX; u16::BITS as usize];
         for (output, used) in used[..channels].iter_mut().enumerate() {
-            if self.port(output).needs_room {
+            if self.output_port(output).needs_room {
                 let place = self.vc(output, vc);
                 let state = &mut self.state.vcs[place];
                 state.collect(now, &self.state.times);
@@ -326,7 +327,7 @@ impl FlitRouterView<'_, '_> {
         offers: impl Iterator<Item = u32> + Clone,
         now: Tick,
     ) -> u32 {
-        let Queue { options, accepts, slot, .. } = *self.queue(queue);
+        let FlitQueue { options, accepts, slot, .. } = *self.queue(queue);
         if options != 0 && self.relation_tables().is_some() {
             return self.best_of(queue, offers, now);
         }
@@ -346,12 +347,13 @@ impl FlitRouterView<'_, '_> {
             rooms[output] = self.state.vcs[place].room();
         }
         let (input, _) = self.place(queue);
-        let straight = u32::from(self.entry(input).port);
+        let straight = u32::from(self.input_port(input).port);
         let note = self.packets.packets[slot as usize].note;
         let drawn = crate::adaptive::drawn_at(self.name, note);
         let selection =
             self.adaptive_state.as_deref().expect("it chooses").adaptive().rules().selection;
-        let port = selection.prefers(open, straight, drawn, |port| rooms[port as usize]);
-        port * vcs + adaptive
+        let output_port =
+            selection.prefers(open, straight, drawn, |output_port| rooms[output_port as usize]);
+        output_port * vcs + adaptive
     }
 }

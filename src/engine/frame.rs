@@ -107,17 +107,17 @@ pub(super) trait SimulatedPart: Send {
     fn take_incoming(&mut self, from: usize, incoming: &mut Self::Outgoing);
 
     /// Sees to what had to wait since it lay behind the limit, which is another now.
-    fn move_limit(&mut self);
+    fn begin_run(&mut self);
 
     /// All that happens up to the limit has been simulated: sees to what was put off of it.
-    fn reach_limit(&mut self);
+    fn end_run(&mut self);
 
     /// Moves the epoch on to `epoch`, before which nothing is left to happen, or to somewhat less.
     fn rebase(&mut self, epoch: Picoseconds);
 
     /// When the first thing happens, if it is too far from the epoch for a tick; of all times the latest if nothing
     /// does.
-    fn far(&self) -> Picoseconds;
+    fn next_beyond_epoch(&self) -> Picoseconds;
 
     /// When the last terminal came to the barrier, if all of the part have; [`NO_TIME`] if not.
     fn at_barrier(&self) -> Picoseconds;
@@ -127,7 +127,7 @@ pub(super) trait SimulatedPart: Send {
     fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds;
 
     /// Tells the observer what has happened.
-    fn tell(&mut self, observer: &mut impl Observer);
+    fn flush_observations(&mut self, observer: &mut impl Observer);
 
     /// Whether anything is left that could happen later.
     fn has_work(&self) -> bool;
@@ -167,7 +167,7 @@ impl<P: SimulatedPart, O: Observer> ObservedPart<P, O> {
             part.deliver();
         }
         part.schedule().due = due;
-        part.tell(&mut self.observer);
+        part.flush_observations(&mut self.observer);
     }
 }
 
@@ -258,7 +258,7 @@ impl<L: HasEarliest> ThreadTeam<L> {
     ) -> bool {
         let _guard = self.barrier.enter();
         observed.part.schedule().window.limit = self.limit;
-        observed.part.move_limit();
+        observed.part.begin_run();
         for window in 0.. {
             let start = self.synchronise(window, &mut observed.part);
             if start > self.limit || !start.is_told() {
@@ -273,8 +273,8 @@ impl<L: HasEarliest> ThreadTeam<L> {
             let end = fitted!(u64::from(first.saturating_add(self.length)).min(beyond), Tick);
             observed.run_window(first, end);
         }
-        observed.part.reach_limit();
-        observed.part.tell(&mut observed.observer);
+        observed.part.end_run();
+        observed.part.flush_observations(&mut observed.observer);
         observed.part.has_work()
     }
 
@@ -320,7 +320,7 @@ impl<L: HasEarliest> ThreadTeam<L> {
         }
         match earliest {
             NEVER => NO_TIME,
-            FAR => part.far(),
+            FAR => part.next_beyond_epoch(),
             earliest => part.schedule().time(earliest),
         }
     }
@@ -445,9 +445,9 @@ mod tests {
             }
         }
 
-        fn move_limit(&mut self) {}
+        fn begin_run(&mut self) {}
 
-        fn reach_limit(&mut self) {}
+        fn end_run(&mut self) {}
 
         fn rebase(&mut self, epoch: Picoseconds) {
             let by = self.schedule.tick(epoch);
@@ -458,7 +458,7 @@ mod tests {
             self.schedule.epoch = epoch;
         }
 
-        fn far(&self) -> Picoseconds {
+        fn next_beyond_epoch(&self) -> Picoseconds {
             NO_TIME
         }
 
@@ -470,7 +470,7 @@ mod tests {
             NO_TIME
         }
 
-        fn tell(&mut self, _: &mut impl Observer) {}
+        fn flush_observations(&mut self, _: &mut impl Observer) {}
 
         fn has_work(&self) -> bool {
             self.tokens.iter().any(|tokens| !tokens.is_empty())

@@ -212,14 +212,14 @@ impl SimulatedPart for Part<'_> {
         self.unpack(from, incoming);
     }
 
-    fn move_limit(&mut self) {
+    fn begin_run(&mut self) {
         let packets = self.packets.count * self.packets.bytes();
         self.is_large = self.memory() + packets > NEAR_MEMORY;
         self.deliver_late();
     }
 
-    fn reach_limit(&mut self) {
-        self.catch_up();
+    fn end_run(&mut self) {
+        self.complete_postponed();
     }
 
     fn rebase(&mut self, epoch: Picoseconds) {
@@ -255,7 +255,7 @@ impl SimulatedPart for Part<'_> {
         }
     }
 
-    fn far(&self) -> Picoseconds {
+    fn next_beyond_epoch(&self) -> Picoseconds {
         self.first_host_event()
     }
 
@@ -264,10 +264,10 @@ impl SimulatedPart for Part<'_> {
     }
 
     fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
-        self.let_pass(latest)
+        self.release_barrier(latest)
     }
 
-    fn tell(&mut self, observer: &mut impl Observer) {
+    fn flush_observations(&mut self, observer: &mut impl Observer) {
         for packet in self.sink.delivered.drain(..) {
             observer.packet_delivered(&packet);
         }

@@ -486,7 +486,7 @@ impl Part<'_> {
 
     /// Lets the part's terminals pass a barrier to which the last terminal of all parts came at `latest`. When their
     /// next messages enter the source queues.
-    pub(super) fn let_pass(&mut self, latest: Picoseconds) -> Picoseconds {
+    pub(super) fn release_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
         let time = self.workload.pass_barrier(latest);
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             self.create_at(terminal, time);
@@ -496,7 +496,7 @@ impl Part<'_> {
 
     /// Has hosts do what they have put off of what happens up to the limit: so nobody notices between two runs that they
     /// do.
-    pub(super) fn catch_up(&mut self) {
+    pub(super) fn complete_postponed(&mut self) {
         if !self.workload.puts_off() {
             return;
         }

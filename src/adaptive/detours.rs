@@ -12,7 +12,7 @@ use crate::narrow::narrow;
 use crate::topology::{MAXIMUM_DIMENSIONS, TopologyError, Torus};
 
 /// Packets with less than this distance to go are never derouted.
-pub const LEAST_DISTANCE: u16 = 2;
+pub const MIN_DISTANCE: u16 = 2;
 
 /// Which detours there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Detours {
         let mut candidates = Vec::new();
         for (source, destination) in pairs.into_iter().map(|pair| pair.expect("ends reach all")) {
             let free = Heading::default();
-            if compass.distance(source, destination, free) >= LEAST_DISTANCE {
+            if compass.distance(source, destination, free) >= MIN_DISTANCE {
                 candidates.clear();
                 find(torus, family, source, destination, &mut candidates);
                 let found = candidates.iter();

@@ -10,7 +10,7 @@ use crate::narrow::fitted;
 use crate::routing::{Route, Run};
 
 /// The most words that a way takes beyond the first: nine runs, at least three a word.
-pub(super) const MOST_WORDS: usize = 2;
+pub(super) const MAX_WORDS: usize = 2;
 
 /// Eight bytes of a way. Who reads it knows of what kind it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::credits::Credit;
-use super::encoded_route::MOST_WORDS;
+use super::encoded_route::MAX_WORDS;
 use super::flit::{FlitCrossing, PacketCrossing};
 use super::link::Notice;
 use super::message::Arrival;
@@ -26,7 +26,7 @@ pub(super) struct Crossing {
     pub input_vc: u32,
     pub packet: Packet,
     pub origin: Origin,
-    pub rest: [u64; MOST_WORDS],
+    pub rest: [u64; MAX_WORDS],
 }
 
 /// What one part sends another. All numbers are the receiver's.
@@ -88,7 +88,7 @@ impl<L: HasEarliest> Exchange<L> {
 impl Packets {
     /// Takes a packet out of the part.
     pub(super) fn take_away(&mut self, slot: u32) -> PacketCrossing {
-        let mut rest = [0; MOST_WORDS];
+        let mut rest = [0; MAX_WORDS];
         let own = self.rest(slot);
         rest[..own.len()].copy_from_slice(own);
         let (packet, origin) = (self.packets[slot as usize], self.origins[slot as usize]);

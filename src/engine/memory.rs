@@ -15,7 +15,7 @@ use crate::topology::Fabric;
 
 /// The most buffers (input virtual channels of input port and virtual channel) of a router: they are numbered in 16 bits, and
 /// the number behind the last one is used too.
-pub const MOST_BUFFERS: u64 = u16::MAX as u64;
+pub const MAX_BUFFERS: u64 = u16::MAX as u64;
 
 /// A word for each of about this many of a channel's facts (network.rs), and the random numbers of a terminal.
 const CHANNEL_WORDS: u64 = 5;
@@ -35,7 +35,7 @@ fn input_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
 
 /// The most places for buffers that a router needs, and that router: the virtual channels of an input port have as
 /// many as the next power of two.
-pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
+pub fn max_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     let inputs = input_ports(fabric, parameters);
     let most =
         (0..).zip(&inputs).max_by_key(|&(router, &count)| (count, std::cmp::Reverse(router)));
@@ -85,7 +85,7 @@ pub fn memory_needed(
     let (inputs, channels) = (links + injections, links + injections + ejections);
     let bytes = |of: usize| of as u64;
     // Who asks for an output, a bit each, of the largest router; twice if there are escapes too.
-    let words = most_buffers(fabric, parameters).0.div_ceil(64) * 8;
+    let words = max_buffers(fabric, parameters).0.div_ceil(64) * 8;
     let an_output = words * (1 + u64::from(adaptive)) + Statistics::BYTES_PER_OUTPUT;
     let a_router = bytes(size_of::<Router>()) + words + 40;
     let a_terminal =

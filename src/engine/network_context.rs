@@ -3,7 +3,7 @@
 use super::collective::Trees;
 use super::cut::Cut;
 use super::dateline::Dateline;
-use super::encoded_route::{MOST_WORDS, RouteCodec};
+use super::encoded_route::{MAX_WORDS, RouteCodec};
 use super::interruption::Interruption;
 use super::network::{ChannelTiming, Network};
 use super::packet::{Packet, last_start};
@@ -145,7 +145,7 @@ impl<'f> NetworkContext<'f> {
             escape: vc_map.index(rules.channels.escape),
             escape_to_intermediate: vc_map.index(rules.channels.escape_to_intermediate),
         });
-        assert!(rest <= MOST_WORDS, "a route of {rest} words more than one");
+        assert!(rest <= MAX_WORDS, "a route of {rest} words more than one");
         // By router: the class of its next terminal.
         let mut classes = vec![0; fabric.routers() as usize];
         let ends = (0..fabric.terminals()).map(|terminal| {

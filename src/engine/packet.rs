@@ -10,7 +10,7 @@ use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// The most flits that a packet can have: a packet and its bubble are counted in 16 bits.
-pub const MOST_FLITS: u32 = (1 << 15) - 1;
+pub const MAX_FLITS: u32 = (1 << 15) - 1;
 
 /// What routers need of a packet: half a cache line.
 ///

@@ -10,7 +10,7 @@ use super::frame::{ObservedPart, SimulatedPart, run_parts};
 use super::interruption::Course;
 use super::network_context::NetworkContext;
 use super::part::Part;
-use super::tick::{END, HORIZON, LONGEST, Tick, tick};
+use super::tick::{END, HORIZON, MAX_HOP_TIME, Tick, tick};
 use super::trace::{Grant, Trace};
 use super::{
     Acknowledgements, Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption,
@@ -45,11 +45,11 @@ pub struct Engine<'f, O> {
 impl<'f, O: Observer> Engine<'f, O> {
     /// An empty network at time 0, simulated by at most so many threads; results do not depend on how many there are.
     /// The parameters must have been checked (a scenario's have): at least one injection and ejection channel, latencies
-    /// of at least a flit time, buffers of two maximum packets, at most [`MOST_FLITS`](super::MOST_FLITS) flits a packet,
+    /// of at least a flit time, buffers of two maximum packets, at most [`MAX_FLITS`](super::MAX_FLITS) flits a packet,
     /// as many virtual channels as the routes have virtual channels.
     ///
     /// # Panics
-    /// If a packet and a channel's latency can take longer than [`LONGEST`].
+    /// If a packet and a channel's latency can take longer than [`MAX_HOP_TIME`].
     pub fn new(
         threads: usize,
         fabric: &'f Fabric,
@@ -77,7 +77,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         let by_table = matches!(routes, Routes::Forwarding(_));
         assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
         let stay = parameters.longest_stay(fabric.cable_classes());
-        assert!(stay <= LONGEST, "a packet may take {stay} ps from router to router");
+        assert!(stay <= MAX_HOP_TIME, "a packet may take {stay} ps from router to router");
         let context =
             NetworkContext::new(threads, fabric, routes, parameters, &workload, interruption);
         let context = Arc::new(context);
@@ -431,5 +431,5 @@ fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
     let sent = Picoseconds::from(flits * injection);
     let received = Picoseconds::from(ejection) + parameters.receive_overhead;
     let barrier = latency + parameters.send_overhead + sent.min(received);
-    window.min(narrow::<Tick>(barrier.min(LONGEST)))
+    window.min(narrow::<Tick>(barrier.min(MAX_HOP_TIME)))
 }

@@ -6,7 +6,7 @@
 
 use super::dateline::{self, Dateline};
 use super::{
-    DOWN_CHANNEL, MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL,
+    DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL,
 };
 use crate::narrow::fitted;
 use crate::routing::{ForwardingTable, Routes};
@@ -17,7 +17,7 @@ pub(super) struct VcMap {
     /// By index: the number.
     numbers: Vec<u8>,
     /// By number: the index, or `u8::MAX` if the virtual channel is not in use.
-    index_of: [u8; MOST_VIRTUAL_CHANNELS as usize],
+    index_of: [u8; MAX_VIRTUAL_CHANNELS as usize],
     /// Numbers of the virtual channels on which sources inject data and requests, and responses.
     injected_on: [u8; 2],
 }
@@ -35,7 +35,7 @@ impl VcMap {
         (data, reads): (bool, bool),
         collective: bool,
     ) -> Self {
-        let mut used = [false; MOST_VIRTUAL_CHANNELS as usize];
+        let mut used = [false; MAX_VIRTUAL_CHANNELS as usize];
         let mut use_channel = |channel: u8| used[usize::from(channel)] = true;
         let dateline = Dateline::of(routes);
         let mut injected_on = [REQUEST_CHANNEL, RESPONSE_CHANNEL];
@@ -87,8 +87,8 @@ impl VcMap {
             use_channel(DOWN_CHANNEL);
         }
         let numbers: Vec<u8> =
-            (0..MOST_VIRTUAL_CHANNELS).filter(|&channel| used[usize::from(channel)]).collect();
-        let mut index_of = [u8::MAX; MOST_VIRTUAL_CHANNELS as usize];
+            (0..MAX_VIRTUAL_CHANNELS).filter(|&channel| used[usize::from(channel)]).collect();
+        let mut index_of = [u8::MAX; MAX_VIRTUAL_CHANNELS as usize];
         for (vc, &channel) in (0..).zip(&numbers) {
             index_of[usize::from(channel)] = vc;
         }
@@ -125,7 +125,7 @@ impl VcMap {
     #[inline]
     pub(super) fn drawn_number(&self, vc: u8) -> u8 {
         let used = self.numbers.get(usize::from(vc));
-        let behind = || MOST_VIRTUAL_CHANNELS + vc - fitted!(self.numbers.len(), u8);
+        let behind = || MAX_VIRTUAL_CHANNELS + vc - fitted!(self.numbers.len(), u8);
         used.copied().unwrap_or_else(behind)
     }
 }

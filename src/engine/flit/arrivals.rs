@@ -2,7 +2,7 @@
 
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
-use crate::engine::encoded_route::MOST_WORDS;
+use crate::engine::encoded_route::MAX_WORDS;
 use crate::engine::packet::{Origin, Packet};
 use crate::engine::part::Part;
 use crate::engine::ports;
@@ -26,7 +26,7 @@ pub(in crate::engine) struct FlitCrossing {
 pub(in crate::engine) struct PacketCrossing {
     pub packet: Packet,
     pub origin: Origin,
-    pub rest: [u64; MOST_WORDS],
+    pub rest: [u64; MAX_WORDS],
 }
 
 impl Part<'_> {

@@ -2,7 +2,7 @@
 
 use super::{Adapter, SourceQueue};
 use crate::engine::collective::COLLECTIVE;
-use crate::engine::encoded_route::{Address, EncodedRoute, MOST_WORDS};
+use crate::engine::encoded_route::{Address, EncodedRoute, MAX_WORDS};
 use crate::engine::message::{Arrival, Note, Queued, Role};
 use crate::engine::next_hop::{self, NextHop};
 use crate::engine::packet::{Origin, Packet};
@@ -157,7 +157,7 @@ impl Part<'_> {
         let of_terminal = number - terminal * channels;
         let mut origin =
             Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8));
-        let mut rest = [0; MOST_WORDS];
+        let mut rest = [0; MAX_WORDS];
         let rest = &mut rest[..self.context.rest];
         if arrival == COLLECTIVE {
             (packet.note, packet.route) = (1, EncodedRoute(tag));
@@ -227,7 +227,7 @@ impl Part<'_> {
                 started: note.started,
                 bytes: message.bytes_left,
                 packets_left: u32::try_from(full + u64::from(rest.is_some()))
-                    .expect("a scenario's messages have at most MOST_PACKETS packets"),
+                    .expect("a scenario's messages have at most MAX_PACKETS packets"),
                 role: note.role,
                 tag: note.tag,
                 lost: false,

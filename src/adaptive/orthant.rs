@@ -13,7 +13,7 @@
 
 use rand::{Rng, RngExt};
 
-use super::{Candidate, Compass, Derouting, Heading, Leg};
+use super::{Candidate, Compass, Heading, Leg, Misroute};
 use crate::narrow::narrow;
 use crate::topology::Torus;
 
@@ -26,7 +26,7 @@ pub fn orthants(torus: &Torus, source: u32, destination: u32, candidates: &mut V
     let open = (set | set >> dimensions) & ((1 << dimensions) - 1);
     for flipped in (1..1u32 << dimensions).filter(|flipped| flipped & !open == 0) {
         candidates.push(Candidate {
-            kind: Derouting::Orthant,
+            kind: Misroute::Orthant,
             node: destination,
             first: minimal.flipped(torus, flipped),
             second: Leg::default(),

@@ -171,7 +171,7 @@ impl Part<'_> {
             let course =
                 adaptive.inject(from, to, adaptive_state.state.random.get_mut(terminal as usize));
             packet.note = course.drawn;
-            origin.set_derouting(course.kind);
+            origin.set_misroute(course.kind);
             // On an escape by a table nobody knows them before.
             let known = !adaptive.has_table();
             origin.hops = if known { adaptive.hops(from, to, &course) } else { 0 };
@@ -599,7 +599,7 @@ pub(super) fn decide(
         to: route.destination,
         heading: route.heading,
         drawn: packet.note,
-        kind: packets.origins[slot as usize].derouting(),
+        kind: packets.origins[slot as usize].misroute(),
     };
     let full = (capacity + 1).saturating_sub(packet.flits.into());
     let course = adaptive.decide(here, course, used, full);
@@ -611,7 +611,7 @@ pub(super) fn decide(
     }
     packets.packets[slot as usize].route = route.into();
     let origin = &mut packets.origins[slot as usize];
-    origin.set_derouting(course.kind);
+    origin.set_misroute(course.kind);
     if !adaptive.has_table() {
         origin.hops = adaptive.hops(here, route.destination, &course);
     }

@@ -134,7 +134,7 @@ impl<'f> NetworkContext<'f> {
         };
         let (rest, rules) = match routes {
             Routes::Adaptive(adaptive) => {
-                let round = usize::from(adaptive.rules().derouter.leads_round());
+                let round = usize::from(adaptive.rules().non_minimal.goes_via_intermediate());
                 (round, Some(*adaptive.rules()))
             }
             Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => (0, None),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::encoded_route::EncodedRoute;
 use super::tick::{Tick, rebased};
-use crate::adaptive::Derouting;
+use crate::adaptive::Misroute;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -97,12 +97,12 @@ impl Origin {
         self.flags & (LOST | BAD) != 0
     }
 
-    pub(super) fn derouting(&self) -> Option<Derouting> {
+    pub(super) fn misroute(&self) -> Option<Misroute> {
         let number = usize::from(self.flags & !(LOST | BAD | FRESH));
-        number.checked_sub(1).map(|number| Derouting::KINDS[number])
+        number.checked_sub(1).map(|number| Misroute::KINDS[number])
     }
 
-    pub(super) fn set_derouting(&mut self, kind: Option<Derouting>) {
+    pub(super) fn set_misroute(&mut self, kind: Option<Misroute>) {
         let number = kind.map_or(0, |kind| kind as u8 + 1);
         self.flags = self.flags & (LOST | BAD | FRESH) | number;
     }
@@ -254,12 +254,12 @@ mod tests {
     #[test]
     fn what_became_of_a_packet_is_kept() {
         let mut origin = Origin::new((Picoseconds(1), Picoseconds(2)), NONE, 3, 4, 5);
-        for kind in Derouting::KINDS.map(Some).into_iter().chain([None]) {
-            origin.set_derouting(kind);
-            assert_eq!((origin.derouting(), origin.is_useless()), (kind, false));
+        for kind in Misroute::KINDS.map(Some).into_iter().chain([None]) {
+            origin.set_misroute(kind);
+            assert_eq!((origin.misroute(), origin.is_useless()), (kind, false));
         }
-        origin.set_derouting(Some(Derouting::Orthant));
+        origin.set_misroute(Some(Misroute::Orthant));
         origin.lose();
-        assert_eq!((origin.derouting(), origin.is_useless()), (Some(Derouting::Orthant), true));
+        assert_eq!((origin.misroute(), origin.is_useless()), (Some(Misroute::Orthant), true));
     }
 }

@@ -206,7 +206,7 @@ impl Part<'_> {
                 flits: u32::from(packet.flits),
                 payload: origin.payload,
                 hops: u32::from(hops),
-                derouting: origin.derouting(),
+                misroute: origin.misroute(),
                 created: origin.created,
                 injected: origin.injected,
                 delivered: time,

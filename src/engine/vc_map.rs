@@ -71,7 +71,7 @@ impl VcMap {
                     let rules = adaptive.rules();
                     use_channel(rules.channels.adaptive);
                     use_channel(rules.channels.escape);
-                    if rules.derouter.leads_round() {
+                    if rules.non_minimal.goes_via_intermediate() {
                         use_channel(rules.channels.escape_to_intermediate);
                     }
                 }

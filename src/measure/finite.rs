@@ -5,7 +5,7 @@ use super::livelock::Arrivals;
 use super::order::Reordering;
 use super::watch::{Snapshot, Standing, Watch};
 use super::{Halt, MAX_CHANNELS, Phase, Progress, Quantile, livelock};
-use crate::adaptive::Derouting;
+use crate::adaptive::Misroute;
 use crate::engine::{ChannelReport, Counters, Digest, END, Engine};
 use crate::narrow::narrow;
 use crate::traffic::Collectives;
@@ -34,7 +34,7 @@ pub struct FiniteMeasurement {
     pub message_latency: Option<Distribution>,
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
-    pub derouted: Option<[f64; Derouting::KINDS.len()]>,
+    pub derouted: Option<[f64; Misroute::KINDS.len()]>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
     pub counters: Counters,

@@ -17,7 +17,7 @@ use super::settings::Settings;
 use super::warm_up::has_settled;
 use super::watch::{Snapshot, Standing, Watch};
 use super::{Halt, Livelock, MAX_CHANNELS, Phase, Progress, Quantile, Window, livelock};
-use crate::adaptive::Derouting;
+use crate::adaptive::Misroute;
 use crate::engine::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::narrow::{narrow, rounded_down};
 use crate::units::Picoseconds;
@@ -119,7 +119,7 @@ pub struct LoadMeasurement {
     pub message_latency: Option<Distribution>,
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
-    pub derouted: Option<[f64; Derouting::KINDS.len()]>,
+    pub derouted: Option<[f64; Misroute::KINDS.len()]>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
     pub warm_up: Picoseconds,

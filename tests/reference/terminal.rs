@@ -250,7 +250,7 @@ impl<'a> Terminals<'a> {
             flits: packet.flits,
             payload: packet.payload,
             hops: packet.hops as u32,
-            derouting: packet.course.as_ref().and_then(|course| course.kind),
+            misroute: packet.course.as_ref().and_then(|course| course.kind),
             created: packet.created,
             injected: packet.injected,
             delivered: now,

@@ -17,7 +17,7 @@ use super::network_context::NetworkContext;
 use super::packet::{Origin, Packet, Packets};
 use super::part::Part;
 use super::port_block::BLOCK_PORTS;
-use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
+use super::ports::{Input, NOT_STALLED, Output, PacketQueue, Ports};
 use super::relation::{RelationTables, Views};
 use super::round_robin::{BitSpan, bits_between, cyclic_span, span_count};
 use super::router::{AllocationPass, RouterView};
@@ -249,7 +249,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         if self.by_relation() {
             return self.head_by_relation(input_vc);
         }
-        let Queue { head: slot, ask, .. } = self.queues[input_vc as usize];
+        let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
         let (_, vc) = self.place(input_vc);
         match step(self.context, self.adaptive(), self.packets, slot, (self.name, vc)) {
             Step::Ejection(output) => self.ask(input_vc, output, vc),
@@ -273,7 +273,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             while bits != 0 {
                 let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                let Queue { head: slot, ask, .. } = self.queues[input_vc as usize];
+                let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
                 if ask > now {
                     due = due.min(ask);
                     continue;
@@ -363,7 +363,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Whether the head of a buffer, which could have an output, likes no other better that it could have.
     pub(super) fn prefers(&mut self, output: usize, input_vc: u32, now: Tick) -> bool {
-        let Queue { options, head, need, .. } = self.queues[input_vc as usize];
+        let PacketQueue { options, head, need, .. } = self.queues[input_vc as usize];
         if options.is_power_of_two() {
             return true;
         }
@@ -623,7 +623,7 @@ pub(super) fn escape_bubble(
     bubble: u16,
     output: &Output,
     input: &Input,
-    queue: &Queue,
+    queue: &PacketQueue,
     vc: u8,
 ) -> u16 {
     let goes_on = vc == queue.out_vc && input.ring_output == queue.output;

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::adaptive::{AdaptiveState, escape_bubble};
 use super::part::Part;
-use super::ports::{Router, place};
+use super::ports::{RouterLayout, place};
 use super::set::bits;
 use super::{Engine, Observer, VIRTUAL_CHANNEL_NAMES};
 use crate::narrow::narrow;
@@ -20,7 +20,7 @@ use crate::units::{Picoseconds, time_text};
 
 /// An output that the head of a buffer asks for.
 #[derive(Clone, Copy)]
-pub(super) struct Wish {
+pub(super) struct OutputRequest {
     pub output: u32,
     pub vc: u8,
     pub need: u16,
@@ -150,22 +150,23 @@ impl<O: Observer> Engine<'_, O> {
         if queue.head == NONE || here.time(queue.ask) > self.clock {
             return Vec::new();
         }
-        let blocked_by = |wish| self.blocked_by(here, wish);
-        let waits: Option<Vec<Buffer>> = here.wishes(buffer).into_iter().map(blocked_by).collect();
+        let blocked_by = |request| self.blocked_by(here, request);
+        let waits: Option<Vec<Buffer>> =
+            here.requests_of(buffer).into_iter().map(blocked_by).collect();
         waits.unwrap_or_default()
     }
 
     /// The buffer whose own packets alone can make room for a wish.
-    fn blocked_by(&self, here: &Part<'_>, wish: Wish) -> Option<Buffer> {
-        let output = here.ports.output(wish.output);
+    fn blocked_by(&self, here: &Part<'_>, request: OutputRequest) -> Option<Buffer> {
+        let output = here.ports.output(request.output);
         if !output.needs_room || here.time(output.free_at) > self.clock {
             return None;
         }
-        let due = here.room_due(wish.output, wish.vc);
-        if due >= u32::from(wish.need) {
+        let due = here.room_due(request.output, request.vc);
+        if due >= u32::from(request.need) {
             return None;
         }
-        let (far, buffer) = self.far_end(here, wish.output, wish.vc);
+        let (far, buffer) = self.far_end(here, request.output, request.vc);
         let there = &self.parts[far].part;
         let arrived = there.packets_in(buffer).filter(|&slot| {
             let ready = there.packets.packets[slot as usize].ready;
@@ -232,10 +233,10 @@ impl<O: Observer> Engine<'_, O> {
         let source = here.packets.packets[queue.head as usize].source;
         let input = input_vc.0 + self.context.cut.first_input(part) as usize;
         let router = self.context.network.router_of_input[input];
-        let wish = here.wishes(buffer)[0];
-        let room = (u32::from(wish.need), here.room_due(wish.output, wish.vc));
+        let request = here.requests_of(buffer)[0];
+        let room = (u32::from(request.need), here.room_due(request.output, request.vc));
         let ends = (source, here.destination(router, queue.head));
-        self.named(part, input_vc, ends, wish.output, room)
+        self.named(part, input_vc, ends, request.output, room)
     }
 
     /// A packet that waits in a part's input virtual channel, by its ends, for an output of the part, where it needs so
@@ -292,20 +293,20 @@ impl Part<'_> {
         self.credits.by(self.ports.output(output).room + u32::from(vc), self.schedule.tick(now))
     }
 
-    pub(super) fn router_of_buffer(&self, buffer: u32) -> Router {
+    pub(super) fn router_of_buffer(&self, buffer: u32) -> RouterLayout {
         let input = buffer >> self.ports.size.shift;
         let place = self.ports.routers.partition_point(|router| router.first_input <= input);
         self.ports.routers[place - 1]
     }
 
     /// What the head of a buffer asks for: output, virtual channel, and the credits that it needs.
-    pub(super) fn wishes(&self, buffer: u32) -> Vec<Wish> {
+    pub(super) fn requests_of(&self, buffer: u32) -> Vec<OutputRequest> {
         let queue = &self.ports.queues[buffer as usize];
         let router = self.router_of_buffer(buffer);
         let (vc, need) = (queue.out_vc, queue.need);
         let output = router.first_output + u32::from(queue.output);
         if queue.options == 0 {
-            return vec![Wish { output, vc, need }];
+            return vec![OutputRequest { output, vc, need }];
         }
         let (input, lane_here) = place(buffer, self.ports.size.shift);
         if let Some(relation_tables) =
@@ -313,7 +314,7 @@ impl Part<'_> {
         {
             let hops = self.hops_of(relation_tables, (input, lane_here), queue.head).iter();
             return hops
-                .map(|hop| Wish {
+                .map(|hop| OutputRequest {
                     output: router.first_output + u32::from(hop.port),
                     vc: hop.lane,
                     need: self.context.need_by(hop, need, queue.flits),
@@ -324,12 +325,12 @@ impl Part<'_> {
         let state = self.ports.output(output);
         let bubble = escape_bubble(self.context.bubble, state, input, queue, lane_here);
         let escape = queue.flits + bubble;
-        let options = bits(queue.options).map(|port| Wish {
+        let options = bits(queue.options).map(|port| OutputRequest {
             output: router.first_output + narrow::<u32>(port),
             vc: self.context.channels.adaptive,
             need,
         });
-        std::iter::once(Wish { output, vc, need: escape }).chain(options).collect()
+        std::iter::once(OutputRequest { output, vc, need: escape }).chain(options).collect()
     }
 
     /// The lowest virtual channel's buffer of an injection channel.

@@ -8,7 +8,7 @@
 
 use super::deadlock::Buffer;
 use super::part::Part;
-use super::ports::{Router, place};
+use super::ports::{RouterLayout, place};
 use super::{Engine, Observer};
 use crate::narrow::narrow;
 use crate::topology::NONE;
@@ -22,7 +22,7 @@ pub struct Followed {
 }
 
 /// Where the way on leads from a buffer.
-enum Next {
+enum NextBlocker {
     /// To the buffer behind this channel, which has no room.
     Buffer(u32, Buffer),
     /// Nowhere: this channel, by its number among all, is what is waited for.
@@ -103,10 +103,10 @@ impl<O: Observer> Engine<'_, O> {
                 None => self.next_of_packets(at),
             };
             match next {
-                Next::Channel(channel) => return channel,
+                NextBlocker::Channel(channel) => return channel,
                 // A circle: as good as any of its channels.
-                Next::Buffer(channel, next) if passed.contains(&next) => return channel,
-                Next::Buffer(_, next) => passed.push(next),
+                NextBlocker::Buffer(channel, next) if passed.contains(&next) => return channel,
+                NextBlocker::Buffer(_, next) => passed.push(next),
             }
         }
     }
@@ -123,7 +123,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// What the head of a buffer waits for, where packets are granted whole.
-    fn next_of_packets(&self, (part, buffer): Buffer) -> Next {
+    fn next_of_packets(&self, (part, buffer): Buffer) -> NextBlocker {
         let here = &self.parts[part].part;
         let queue = &here.ports.queues[buffer as usize];
         let router = here.router_of_buffer(buffer);
@@ -136,18 +136,18 @@ impl<O: Observer> Engine<'_, O> {
         }
         if queue.head == NONE || here.time(queue.ask) > self.clock {
             // Nothing is in the way there: what is on its way, or its room on the way back, takes its time.
-            return Next::Channel(self.upstream_of((part, buffer)));
+            return NextBlocker::Channel(self.upstream_of((part, buffer)));
         }
-        let wish = here.wishes(buffer)[0];
-        self.next_behind(part, wish.output, wish.vc, wish.need.into())
+        let request = here.requests_of(buffer)[0];
+        self.next_behind(part, request.output, request.vc, request.need.into())
     }
 
     /// Whether the buffer behind an output keeps what needs so much room there, or the channel itself does.
-    fn next_behind(&self, part: usize, output: u32, vc: u8, need: u32) -> Next {
+    fn next_behind(&self, part: usize, output: u32, vc: u8, need: u32) -> NextBlocker {
         let here = &self.parts[part].part;
         let channel = self.channel_of_output(part, output);
         if !here.ports.output(output).needs_room {
-            return Next::Channel(channel);
+            return NextBlocker::Channel(channel);
         }
         let (far, buffer) = self.far_end(here, output, vc);
         let there = &self.parts[far].part;
@@ -157,24 +157,26 @@ impl<O: Observer> Engine<'_, O> {
         });
         let is_full = 2 * flits.sum::<u32>() > self.context.parameters.buffer;
         if is_full || here.room_now(output, vc, self.clock) < need {
-            return Next::Buffer(channel, (far, buffer));
+            return NextBlocker::Buffer(channel, (far, buffer));
         }
-        Next::Channel(channel)
+        NextBlocker::Channel(channel)
     }
 
     /// What the flits at the head of an input virtual channel's queues wait for, where links are shared flit by flit.
-    fn next_of_flits(&self, at: Buffer) -> Next {
+    fn next_of_flits(&self, at: Buffer) -> NextBlocker {
         match self.flits_held_by(at) {
-            None => Next::Channel(self.upstream_of(at)),
-            Some((output, None)) => Next::Channel(self.channel_of_output(at.0, output)),
-            Some((output, Some(next))) => Next::Buffer(self.channel_of_output(at.0, output), next),
+            None => NextBlocker::Channel(self.upstream_of(at)),
+            Some((output, None)) => NextBlocker::Channel(self.channel_of_output(at.0, output)),
+            Some((output, Some(next))) => {
+                NextBlocker::Buffer(self.channel_of_output(at.0, output), next)
+            }
         }
     }
 }
 
 impl Part<'_> {
     /// The output over which the latest packet of a buffer leaves.
-    fn sending(&self, router: &Router, buffer: u32) -> Option<u32> {
+    fn sending(&self, router: &RouterLayout, buffer: u32) -> Option<u32> {
         let free_at = self.ports.queues[buffer as usize].free_at;
         let own = buffer - (router.first_input << self.ports.size.shift);
         let outputs = router.first_output..router.first_output + u32::from(router.outputs);

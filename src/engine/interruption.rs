@@ -89,7 +89,7 @@ impl Interruption {
 
 /// How far an interruption has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Course {
+pub(super) enum FailureProgress {
     /// Nothing has failed yet.
     Ahead,
     /// The old tables are in force.
@@ -99,7 +99,7 @@ pub(super) enum Course {
     Over(Picoseconds),
 }
 
-impl Course {
+impl FailureProgress {
     /// When it goes on.
     pub(super) fn due(self, interruption: &Interruption) -> Option<Picoseconds> {
         match self {
@@ -116,49 +116,51 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub(super) fn go_on_with(
         &mut self,
         interruption: &'f Interruption,
-        course: Course,
+        progress: FailureProgress,
         now: Picoseconds,
     ) {
         let under_way = self.packets_under_way() as u64;
         // Flits of a packet that are sent later may be needed for it to be across.
-        let cut = match course {
-            Course::Ahead => self.cut_flit_by_flit(interruption),
+        let cut = match progress {
+            FailureProgress::Ahead => self.cut_flit_by_flit(interruption),
             _ => Vec::new(),
         };
         let parts = self.parts.iter_mut().map(|it| &mut it.part);
-        let next = match course {
-            Course::Ahead => {
+        let next = match progress {
+            FailureProgress::Ahead => {
                 self.under_way_when_it_came = under_way;
                 parts.for_each(|part| {
                     part.lose_flit_by_flit(&cut);
                     part.fail(interruption);
                 });
-                Course::Failed
+                FailureProgress::Failed
             }
-            Course::Failed => {
+            FailureProgress::Failed => {
                 parts.for_each(|part| part.sources.paused = true);
-                Course::Draining(now)
+                FailureProgress::Draining(now)
             }
-            Course::Draining(_) if under_way > 0 => Course::Draining(now + DRAIN_CHECK),
-            Course::Draining(_) => {
+            FailureProgress::Draining(_) if under_way > 0 => {
+                FailureProgress::Draining(now + DRAIN_CHECK)
+            }
+            FailureProgress::Draining(_) => {
                 parts.for_each(|part| part.change_tables(interruption, now));
-                Course::Over(now)
+                FailureProgress::Over(now)
             }
-            Course::Over(_) => course,
+            FailureProgress::Over(_) => progress,
         };
         self.interruption = Some((interruption, next));
     }
 
     /// What the interruption brought about so far, if there is one.
     pub fn interruption(&self) -> Option<InterruptionReport> {
-        let (_, course) = self.interruption?;
+        let (_, progress) = self.interruption?;
         let counters = self.counters();
         Some(InterruptionReport {
             packets_under_way: self.under_way_when_it_came,
             packets_lost: counters.packets_lost,
             messages_lost: counters.messages_lost,
-            resumed: match course {
-                Course::Over(time) => Some(time),
+            resumed: match progress {
+                FailureProgress::Over(time) => Some(time),
                 _ => None,
             },
         })
@@ -226,8 +228,8 @@ impl<'f> Part<'f> {
     }
 
     /// Goes on as after an interruption that has come so far.
-    pub(super) fn follow(&mut self, interruption: &'f Interruption, course: Course) {
-        if let Course::Over(_) = course {
+    pub(super) fn follow(&mut self, interruption: &'f Interruption, progress: FailureProgress) {
+        if let FailureProgress::Over(_) = progress {
             self.next_hop = Some(NextHop::Table(&interruption.table));
         }
     }

@@ -5,7 +5,7 @@ use super::flit::FlitRouters;
 use super::link::Links;
 use super::parameters::Parameters;
 use super::port_block::{BLOCK_PORTS, PortBlock};
-use super::ports::{Queue, Router};
+use super::ports::{PacketQueue, RouterLayout};
 use super::source::{Adapter, Injection, SourceQueue};
 use super::statistics::Statistics;
 use super::tick::Tick;
@@ -87,7 +87,7 @@ pub fn memory_needed(
     // Who asks for an output, a bit each, of the largest router; twice if there are escapes too.
     let words = max_buffers(fabric, parameters).0.div_ceil(64) * 8;
     let an_output = words * (1 + u64::from(adaptive)) + Statistics::BYTES_PER_OUTPUT;
-    let a_router = bytes(size_of::<Router>()) + words + 40;
+    let a_router = bytes(size_of::<RouterLayout>()) + words + 40;
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
     // The turns of paths.
@@ -109,7 +109,7 @@ pub fn memory_needed(
         + replays
         + blocks(fabric, parameters) * bytes(size_of::<PortBlock>())
         + outputs * an_output
-        + inputs * vcs.next_power_of_two() * bytes(size_of::<Queue>())
+        + inputs * vcs.next_power_of_two() * bytes(size_of::<PacketQueue>())
         + (links + injections) * vcs * Credits::BYTES_PER_VC
         + channels * (vcs * 8 + CHANNEL_WORDS * 4)
         + routers * a_router

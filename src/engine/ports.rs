@@ -26,7 +26,7 @@ pub(super) const NO_PORT: u8 = u8::MAX;
 
 /// Where a router's things are, and how far its cyclic walks have come.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Router {
+pub(super) struct RouterLayout {
     pub first_output: u32,
     pub first_input: u32,
     pub first_block: u32,
@@ -137,7 +137,7 @@ impl Input {
 /// has left.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
-pub(super) struct Queue {
+pub(super) struct PacketQueue {
     /// When the head asks; never if there is none, or it has not been looked at.
     pub ask: Tick,
     /// When the last flit of the latest packet sent from it has left.
@@ -156,7 +156,7 @@ pub(super) struct Queue {
     pub hops: u32,
 }
 
-impl Queue {
+impl PacketQueue {
     const EMPTY: Self = Self {
         ask: NEVER,
         free_at: 0,
@@ -187,13 +187,13 @@ pub(super) fn place(input_vc: u32, shift: u32) -> (usize, u8) {
 /// All ports of a part.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Ports {
-    pub routers: Vec<Router>,
+    pub routers: Vec<RouterLayout>,
     /// By router: its outputs and input ports.
     pub blocks: Vec<PortBlock>,
     /// How many outputs there are.
     pub outputs: usize,
     /// By input port, then virtual channel; there may be more places than virtual channels.
-    pub queues: Vec<Queue>,
+    pub queues: Vec<PacketQueue>,
     /// By output: the input virtual channels whose heads ask for it now or soon, a bit each.
     pub asking: Vec<u64>,
     /// By output: the input virtual channels whose heads may leave by it on an escape channel; empty unless packets choose their way.
@@ -245,7 +245,7 @@ impl Ports {
             let inputs =
                 network.first_input[router as usize]..network.first_input[router as usize + 1];
             let blocks = (outputs as usize).max(inputs.len()).div_ceil(BLOCK_PORTS);
-            ports.routers.push(Router {
+            ports.routers.push(RouterLayout {
                 first_output: narrow::<u32>(ports.outputs),
                 first_input: inputs_before,
                 first_block: narrow::<u32>(ports.blocks.len()),
@@ -279,7 +279,7 @@ impl Ports {
         let is_small =
             alike && words == 1 && context.trees.is_none() && parameters.errors.is_none();
         ports.small = Some(blocks).filter(|_| is_small);
-        ports.queues = vec![Queue::EMPTY; (inputs_before as usize) << shift];
+        ports.queues = vec![PacketQueue::EMPTY; (inputs_before as usize) << shift];
         ports.asking = vec![0; ports.outputs * words];
         ports.escapes = if adaptive { ports.asking.clone() } else { Vec::new() };
         debug_assert!(fabric.routers() >= routers.end);
@@ -396,7 +396,7 @@ impl Ports {
 
     /// A router's outputs and input ports.
     #[inline(always)]
-    pub(super) fn blocks_of(&self, router: &Router) -> &[PortBlock] {
+    pub(super) fn blocks_of(&self, router: &RouterLayout) -> &[PortBlock] {
         &self.blocks[router.first_block as usize..][..router.blocks as usize]
     }
 
@@ -410,7 +410,7 @@ impl Ports {
     /// The output of this number among all.
     pub(super) fn output(&self, number: u32) -> &Output {
         let router = self.routers.partition_point(|router| router.first_output <= number) - 1;
-        let Router { first_output, first_block, .. } = self.routers[router];
+        let RouterLayout { first_output, first_block, .. } = self.routers[router];
         let output = (number - first_output) as usize;
         &self.blocks[first_block as usize + output / BLOCK_PORTS].outputs[output % BLOCK_PORTS]
     }
@@ -418,7 +418,7 @@ impl Ports {
     /// The input port of this number among all.
     pub(super) fn input(&self, number: u32) -> &Input {
         let router = self.routers.partition_point(|router| router.first_input <= number) - 1;
-        let Router { first_input, first_block, .. } = self.routers[router];
+        let RouterLayout { first_input, first_block, .. } = self.routers[router];
         let input = (number - first_input) as usize;
         &self.blocks[first_block as usize + input / BLOCK_PORTS].inputs[input % BLOCK_PORTS]
     }
@@ -443,7 +443,7 @@ impl Ports {
 
     /// The buffer of a router's input virtual channel.
     #[inline]
-    pub(super) fn queue(&self, router: &Router, input_vc: u32) -> usize {
+    pub(super) fn queue(&self, router: &RouterLayout, input_vc: u32) -> usize {
         ((router.first_input << self.size.shift) + input_vc) as usize
     }
 

@@ -10,7 +10,7 @@ use super::encoded_route::Address;
 use super::network_context::{End, NetworkContext};
 use super::packet::{Origin, Packet};
 use super::part::Part;
-use super::ports::{Output, Ports, Queue};
+use super::ports::{Output, PacketQueue, Ports};
 use super::router::{AllocationPass, Blocked, RouterView};
 use super::set::bits;
 use super::size::Size;
@@ -420,7 +420,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         (pass, blocked): (AllocationPass, &mut Blocked),
         now: Tick,
     ) -> bool {
-        let Queue { need, flits, .. } = self.queues[input_vc as usize];
+        let PacketQueue { need, flits, .. } = self.queues[input_vc as usize];
         let ports = self.ports_of(input_vc);
         let here = ports
             .clone()
@@ -558,7 +558,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         input_vc: u32,
         now: Tick,
     ) -> Result<u8, Tick> {
-        let Queue { ask, need, flits, .. } = self.queues[input_vc as usize];
+        let PacketQueue { ask, need, flits, .. } = self.queues[input_vc as usize];
         if ask > now {
             return Err(ask);
         }

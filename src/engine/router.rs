@@ -16,7 +16,7 @@ use super::network_context::NetworkContext;
 use super::next_hop::NextHop;
 use super::packet::Packets;
 use super::port_block::{BLOCK_PORTS, least};
-use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
+use super::ports::{Input, NOT_STALLED, Output, PacketQueue, RouterLayout, place};
 use super::round_robin::{BitSpan, bits_between, cyclic_span, random_rank, span_count};
 use super::router_view::{Outbox, Returned, Sent};
 use super::sink::Delivery;
@@ -33,10 +33,10 @@ use crate::units::Picoseconds;
 /// input port and a virtual channel have numbers of the router's own.
 pub(super) struct RouterView<'a, 'f, S: Size> {
     pub size: S,
-    pub router: &'a mut Router,
+    pub router: &'a mut RouterLayout,
     pub blocks: &'a mut S::PortBlocks,
     /// By input virtual channel.
-    pub queues: &'a mut [Queue],
+    pub queues: &'a mut [PacketQueue],
     /// By output: sets of input virtual channels, so many words each.
     pub asking: &'a mut [u64],
     pub escapes: &'a mut [u64],
@@ -432,7 +432,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         while bits != 0 {
             let input_vc = fitted!(span.word, u32) * 64 + (bits.trailing_zeros() + span.turn) % 64;
             bits &= bits - 1;
-            let &Queue { ask, options, out_vc, need, flits, .. } = &self.queues[input_vc as usize];
+            let &PacketQueue { ask, options, out_vc, need, flits, .. } =
+                &self.queues[input_vc as usize];
             if ask > now {
                 blocked.until = blocked.until.min(ask);
                 continue;

@@ -7,7 +7,7 @@
 use super::credits::Credit;
 use super::part::Part;
 use super::port_block::least;
-use super::ports::{AWAY, Ports, Queue};
+use super::ports::{AWAY, PacketQueue, Ports};
 use super::router::RouterView;
 use super::sink::Delivery;
 use super::size::{Size, Small};
@@ -166,7 +166,7 @@ impl<'f> Part<'f> {
 
     /// Calls `see` with each buffer of a router that was empty and has got a packet since the last visit.
     #[inline(always)]
-    fn for_each_arrival(&self, number: u32, see: impl Fn(&Queue)) {
+    fn for_each_arrival(&self, number: u32, see: impl Fn(&PacketQueue)) {
         let words = self.ports.size.words;
         let arrived = &self.ports.arrived[number as usize * words..][..words];
         for (word, &input_vcs) in (0..).zip(arrived) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::credits::Credits;
 use super::digest::Digest;
 use super::frame::Schedule;
-use super::interruption::Course;
+use super::interruption::FailureProgress;
 use super::packet::Packets;
 use super::part::Part;
 use super::ports::Ports;
@@ -25,7 +25,7 @@ use crate::units::Picoseconds;
 pub struct EngineState<O> {
     clock: Picoseconds,
     statistics_since: Picoseconds,
-    course: Option<Course>,
+    progress: Option<FailureProgress>,
     under_way_when_it_came: u64,
     observer: O,
     parts: Vec<PartState>,
@@ -47,7 +47,7 @@ type PartState = (
     Picoseconds,
     Option<super::flit::FlitState>,
     Option<super::collective::ReductionUnits>,
-    Option<super::link::State>,
+    Option<super::link::LinkState>,
 );
 
 impl<O> EngineState<O> {
@@ -66,9 +66,9 @@ impl<O> EngineState<O> {
 impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts: Vec<_> = self.parts.iter().map(|it| it.part.state()).collect();
-        let course = self.interruption.map(|(_, course)| course);
+        let progress = self.interruption.map(|(_, progress)| progress);
         let observer = &self.parts[0].observer;
-        (self.clock, self.statistics_since, course, self.under_way_when_it_came, observer, parts)
+        (self.clock, self.statistics_since, progress, self.under_way_when_it_came, observer, parts)
             .serialize(serializer)
     }
 }
@@ -79,7 +79,7 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
     /// False if it was another one; then this one is of no use any more.
     pub fn resume(&mut self, state: EngineState<O>) -> bool {
         if state.parts.len() != self.parts.len()
-            || state.course.is_some() != self.interruption.is_some()
+            || state.progress.is_some() != self.interruption.is_some()
         {
             return false;
         }
@@ -88,10 +88,10 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
         self.under_way_when_it_came = state.under_way_when_it_came;
         self.parts[0].observer = state.observer;
         let fits = self.parts.iter_mut().zip(state.parts).all(|(it, state)| it.part.restore(state));
-        if let Some((interruption, course)) = &mut self.interruption {
-            *course = state.course.expect("both or none");
+        if let Some((interruption, progress)) = &mut self.interruption {
+            *progress = state.progress.expect("both or none");
             for part in &mut self.parts {
-                part.part.follow(interruption, *course);
+                part.part.follow(interruption, *progress);
             }
         }
         fits

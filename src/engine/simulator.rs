@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::frame::{ObservedPart, SimulatedPart, run_parts};
-use super::interruption::Course;
+use super::interruption::FailureProgress;
 use super::network_context::NetworkContext;
 use super::part::Part;
 use super::tick::{END, HORIZON, MAX_HOP_TIME, Tick, tick};
@@ -38,7 +38,7 @@ pub struct Engine<'f, O> {
     others: Duration,
     /// Told of the digest at every multiple of a window's length.
     log: Option<DigestLog<'f>>,
-    pub(super) interruption: Option<(&'f Interruption, Course)>,
+    pub(super) interruption: Option<(&'f Interruption, FailureProgress)>,
     pub(super) under_way_when_it_came: u64,
 }
 
@@ -99,7 +99,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             statistics_since: Picoseconds::ZERO,
             others: Duration::ZERO,
             log: None,
-            interruption: interruption.map(|interruption| (interruption, Course::Ahead)),
+            interruption: interruption.map(|interruption| (interruption, FailureProgress::Ahead)),
             under_way_when_it_came: 0,
         }
     }
@@ -130,11 +130,11 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     fn run_quietly(&mut self, limit: Picoseconds) -> bool {
-        while let Some((interruption, course)) = self.interruption
-            && let Some(due) = course.due(interruption).filter(|&due| due <= limit)
+        while let Some((interruption, progress)) = self.interruption
+            && let Some(due) = progress.due(interruption).filter(|&due| due <= limit)
         {
             self.run_parts_until(due);
-            self.go_on_with(interruption, course, due);
+            self.go_on_with(interruption, progress, due);
         }
         self.run_parts_until(limit)
     }

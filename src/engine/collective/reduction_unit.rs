@@ -12,7 +12,7 @@ use crate::engine::credits::Credit;
 use crate::engine::encoded_route::EncodedRoute;
 use crate::engine::network_context::NetworkContext;
 use crate::engine::packet::{Origin, Packet, last_start};
-use crate::engine::ports::{Input, Queue};
+use crate::engine::ports::{Input, PacketQueue};
 use crate::engine::router::RouterView;
 use crate::engine::router_view::Returned;
 use crate::engine::size::Size;
@@ -170,7 +170,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             self.queues[input_vc as usize].ask = NEVER;
             self.begin_if_next(input_vc);
         } else {
-            let Queue { head, ask, flits, .. } = self.queues[input_vc as usize];
+            let PacketQueue { head, ask, flits, .. } = self.queues[input_vc as usize];
             let route = self.packets.packets[head as usize].route.0;
             let output = trees.place(self.name, route).0.towards[self.name as usize];
             let queue = &mut self.queues[input_vc as usize];

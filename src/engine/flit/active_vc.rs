@@ -11,7 +11,7 @@ use super::router_view::FlitRouterView;
 use super::switch_traversal::leaves;
 use super::{FlitRules, FlitState};
 use crate::engine::Digest;
-use crate::engine::ports::Router;
+use crate::engine::ports::RouterLayout;
 use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -104,7 +104,7 @@ impl ActiveVc {
 impl FlitRules {
     /// Where a router's active virtual channels begin: each has a virtual channel of an output.
     #[inline(always)]
-    pub(super) fn first_active_vc(&self, router: &Router) -> usize {
+    pub(super) fn first_active_vc(&self, router: &RouterLayout) -> usize {
         router.first_output as usize * self.vcs as usize
     }
 }
@@ -115,7 +115,7 @@ impl FlitState {
     pub(super) fn active_vcs_of(
         &self,
         rules: &FlitRules,
-        (number, router): (u32, &Router),
+        (number, router): (u32, &RouterLayout),
     ) -> Range<usize> {
         let first = rules.first_active_vc(router);
         first..first + usize::from(self.active_count[number as usize])
@@ -123,7 +123,11 @@ impl FlitState {
 
     /// When flits of a router ask for the switch next.
     #[inline(always)]
-    pub(super) fn next_switch_request(&self, rules: &FlitRules, router: (u32, &Router)) -> Tick {
+    pub(super) fn next_switch_request(
+        &self,
+        rules: &FlitRules,
+        router: (u32, &RouterLayout),
+    ) -> Tick {
         soonest(&self.switch_requests[self.active_vcs_of(rules, router)])
     }
 
@@ -132,7 +136,7 @@ impl FlitState {
     pub(super) fn active_vc_of(
         &self,
         rules: &FlitRules,
-        router: (u32, &Router),
+        router: (u32, &RouterLayout),
         queue: usize,
     ) -> usize {
         let mut range = self.active_vcs_of(rules, router);

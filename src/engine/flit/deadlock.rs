@@ -10,7 +10,7 @@ use super::output_vc::OutputVc;
 use crate::engine::adaptive::AdaptiveState;
 use crate::engine::deadlock::{Buffer, Waiting};
 use crate::engine::part::Part;
-use crate::engine::ports::{AWAY, Output, Router, place};
+use crate::engine::ports::{AWAY, Output, RouterLayout, place};
 use crate::engine::set::bits;
 use crate::engine::tick::Tick;
 use crate::engine::{Engine, Observer, Switching};
@@ -57,7 +57,12 @@ impl FlitRouters {
     }
 
     /// The virtual channels of a router's outputs for which the packet of a queue of an input virtual channel asks: output, virtual channel, and the room that it needs.
-    fn wishes(&self, here: &Part<'_>, input_vc: u32, queue: &FlitQueue) -> Vec<(u32, u8, u32)> {
+    fn requests_of(
+        &self,
+        here: &Part<'_>,
+        input_vc: u32,
+        queue: &FlitQueue,
+    ) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.vc_state == VcState::Active {
             return vec![(output, queue.vc, 1)];
@@ -84,7 +89,7 @@ impl FlitRouters {
 
 impl Part<'_> {
     /// The router in which a part's input virtual channel is, and its number.
-    pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &Router) {
+    pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &RouterLayout) {
         let input = input_vc >> self.ports.size.shift;
         let place = self.ports.routers.partition_point(|router| router.first_input <= input);
         (narrow::<u32>(place - 1), &self.ports.routers[place - 1])
@@ -122,7 +127,7 @@ impl<O: Observer> Engine<'_, O> {
             VcState::VcAlloc | VcState::Active => {
                 let router = here.router_of_input_vc(input_vc);
                 let mut waits = Vec::new();
-                for (output, vc, need) in flits.wishes(here, input_vc, state) {
+                for (output, vc, need) in flits.requests_of(here, input_vc, state) {
                     match self.blocked(part, router, (output, vc, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
@@ -151,7 +156,7 @@ impl<O: Observer> Engine<'_, O> {
         })?;
         let (_, router) = here.router_of_input_vc(input_vc);
         let state = &flits.state.queues[queue as usize];
-        let &(output, vc, need) = flits.wishes(here, input_vc, state).first()?;
+        let &(output, vc, need) = flits.requests_of(here, input_vc, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
         let output_port = router.first_output + output;
         let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
@@ -177,7 +182,7 @@ impl<O: Observer> Engine<'_, O> {
     fn blocked(
         &self,
         part: usize,
-        (number, router): (u32, &Router),
+        (number, router): (u32, &RouterLayout),
         (output, vc, need): (u32, u8, u32),
         queue: u32,
     ) -> Option<Vec<Buffer>> {
@@ -251,7 +256,7 @@ impl<O: Observer> Engine<'_, O> {
         let (_, router) = here.router_of_input_vc(input_vc);
         let (output, vc, need) = match state.vc_state {
             VcState::Routing => (0, 0, 0),
-            _ => flits.wishes(here, input_vc, state)[0],
+            _ => flits.requests_of(here, input_vc, state)[0],
         };
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].vcs + u32::from(vc);

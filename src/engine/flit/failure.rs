@@ -16,12 +16,12 @@ use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// A packet by its source and its number there.
-type Name = (u32, u32);
+type PacketId = (u32, u32);
 
 impl<O: Observer> Engine<'_, O> {
     /// The packets of which flits are on a channel that fails, or have yet to be sent on it; none where packets take
     /// channels whole.
-    pub(in crate::engine) fn cut_flit_by_flit(&self, interruption: &Interruption) -> Vec<Name> {
+    pub(in crate::engine) fn cut_flit_by_flit(&self, interruption: &Interruption) -> Vec<PacketId> {
         let mut cut = Vec::new();
         for part in &self.parts {
             let here = &part.part;
@@ -47,11 +47,11 @@ impl<O: Observer> Engine<'_, O> {
 impl Part<'_> {
     /// The packets of which flits are yet to come to the queues of an input port, given by the input virtual channel of its lowest virtual channel,
     /// after a time.
-    fn cut_on_the_way_to(&self, input_vc: u32, at: Picoseconds, cut: &mut Vec<Name>) {
+    fn cut_on_the_way_to(&self, input_vc: u32, at: Picoseconds, cut: &mut Vec<PacketId>) {
         let Some(FlitRouters { rules, state, .. }) = self.flits.as_deref() else { return };
         for number in input_vc * rules.outputs..(input_vc + rules.vcs) * rules.outputs {
             let queue = &state.queues[number as usize];
-            let mut own: Vec<(Name, u32)> = Vec::new();
+            let mut own: Vec<(PacketId, u32)> = Vec::new();
             if has_begun(queue.vc_state) {
                 let left = match queue.vc_state {
                     VcState::Active => {
@@ -93,7 +93,7 @@ impl Part<'_> {
     }
 
     /// Marks those of some packets, in order, that have their headers in this part.
-    pub(in crate::engine) fn lose_flit_by_flit(&mut self, lost: &[Name]) {
+    pub(in crate::engine) fn lose_flit_by_flit(&mut self, lost: &[PacketId]) {
         let Some(flits) = self.flits.take() else { return };
         for queue in 0..flits.state.queues.len() {
             for slot in self.packets_of(&flits, queue) {

@@ -195,7 +195,7 @@ impl FlitRouters {
         let sharing = parameters.sharing.clone()?;
         let vcs = narrow::<u32>(context.vc_map.count());
         let shift = ports.size.shift;
-        let outputs_of = |router: &super::ports::Router| u32::from(router.outputs);
+        let outputs_of = |router: &super::ports::RouterLayout| u32::from(router.outputs);
         let most_outputs = ports.routers.iter().map(outputs_of).max().unwrap_or(1);
         let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);

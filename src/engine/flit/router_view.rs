@@ -12,7 +12,7 @@ use crate::engine::next_hop::NextHop;
 use crate::engine::packet::Packets;
 use crate::engine::part::Part;
 use crate::engine::port_block::BLOCK_PORTS;
-use crate::engine::ports::{self, Ports, Router};
+use crate::engine::ports::{self, Ports, RouterLayout};
 use crate::engine::router_view::Outbox;
 use crate::engine::set::bits;
 use crate::engine::statistics::Statistics;
@@ -32,7 +32,7 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub state: &'a mut FlitState,
     pub scratch: &'a mut Scratch,
     pub ports: &'a Ports,
-    pub router: Router,
+    pub router: RouterLayout,
     /// Its number in the part, in the whole network, and its part's.
     pub number: u32,
     pub name: u32,
@@ -124,7 +124,7 @@ impl<'f> Part<'f> {
 impl FlitRules {
     /// Where a router's queues begin.
     #[inline(always)]
-    pub(super) fn first_queue(&self, router: &Router) -> usize {
+    pub(super) fn first_queue(&self, router: &RouterLayout) -> usize {
         ((router.first_input as usize) << self.shift) * self.outputs as usize
     }
 }

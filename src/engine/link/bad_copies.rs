@@ -2,7 +2,7 @@
 
 use crate::engine::credits::Credit;
 use crate::engine::packet::Packet;
-use crate::engine::ports::{Input, Queue};
+use crate::engine::ports::{Input, PacketQueue};
 use crate::engine::router::RouterView;
 use crate::engine::router_view::Returned;
 use crate::engine::size::Size;
@@ -12,7 +12,7 @@ use crate::topology::NONE;
 impl<S: Size> RouterView<'_, '_, S> {
     /// Whether a bad copy that is the head of a buffer asks for an output before it leaves.
     pub(in crate::engine) fn asks_before_it_leaves(&self, input_vc: u32) -> bool {
-        let Queue { head, ask, .. } = self.queues[input_vc as usize];
+        let PacketQueue { head, ask, .. } = self.queues[input_vc as usize];
         ask < self.packets.packets[head as usize].tail
     }
 
@@ -73,7 +73,7 @@ impl<S: Size> RouterView<'_, '_, S> {
 
     /// The head of a buffer asks for nothing any longer.
     fn withdraw_all(&mut self, input_vc: u32, now: Tick) {
-        let Queue { options, output, .. } = self.queues[input_vc as usize];
+        let PacketQueue { options, output, .. } = self.queues[input_vc as usize];
         if options == 0 {
             self.stop_asking(usize::from(output), input_vc, now);
         } else if self.by_relation() {

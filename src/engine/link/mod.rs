@@ -24,13 +24,13 @@ use super::ports::Ports;
 use super::tick::{NEVER, Tick, rebased};
 use crate::narrow::narrow;
 use damage::Damage;
-pub(super) use notices::{News, Notice};
-use replay::{Channel, Opposite, Rules};
+pub(super) use notices::{Notice, NoticeKind};
+use replay::{ReplayChannel, ReplayRules, ReverseChannel};
 
 /// The links of a part's channels.
 pub(super) struct Links {
-    rules: Rules,
-    pub state: State,
+    rules: ReplayRules,
+    pub state: LinkState,
     /// Outputs that were granted at an instant, those served at one, and packets that enter a buffer after another one; kept for
     /// their memory.
     granted: Vec<u16>,
@@ -42,9 +42,9 @@ pub(super) struct Links {
 
 /// What changes of them.
 #[derive(Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct LinkState {
     /// By output; none for those of terminals, and that lead nowhere.
-    channels: Vec<Option<Box<Channel>>>,
+    channels: Vec<Option<Box<ReplayChannel>>>,
     /// By output: before when nothing happens on its link but grants.
     next: Vec<Tick>,
     /// By router: before when nothing happens on its links.
@@ -66,13 +66,13 @@ impl Links {
                 let channel = fabric.target(slot).map(|target| {
                     let opposite = fabric.opposite(slot).map(|opposite| {
                         let far = cut.part_of_router(target);
-                        Opposite {
+                        ReverseChannel {
                             part: narrow::<u32>(far),
                             router: target - cut.first_router(far),
                             output: narrow::<u16>(opposite - fabric.outputs(target).start),
                         }
                     });
-                    Box::new(Channel::new(Damage::new(errors, slot), opposite))
+                    Box::new(ReplayChannel::new(Damage::new(errors, slot), opposite))
                 });
                 channels.push(channel);
             }
@@ -81,8 +81,8 @@ impl Links {
         }
         let routers = ports.routers.len();
         Some(Self {
-            rules: Rules::new(errors, &context.parameters),
-            state: State {
+            rules: ReplayRules::new(errors, &context.parameters),
+            state: LinkState {
                 next: vec![NEVER; channels.len()],
                 channels,
                 due: vec![NEVER; routers],
@@ -96,13 +96,13 @@ impl Links {
     }
 
     /// The link of one of the part's channels.
-    pub(super) fn channel(&self, output: u32) -> Option<&Channel> {
+    pub(super) fn channel(&self, output: u32) -> Option<&ReplayChannel> {
         self.state.channels.get(output as usize)?.as_deref()
     }
 
     /// Bytes for a channel.
     pub(super) const BYTES_PER_CHANNEL: u64 =
-        (size_of::<Channel>() + 16 * size_of::<replay::Entry>()) as u64;
+        (size_of::<ReplayChannel>() + 16 * size_of::<replay::ReplayEntry>()) as u64;
 
     pub(super) fn memory(&self) -> usize {
         let channels = self.state.channels.iter().flatten().count();
@@ -123,7 +123,7 @@ impl Links {
     }
 
     /// Goes on with another state; false if it is another network's.
-    pub(super) fn restore(&mut self, state: State) -> bool {
+    pub(super) fn restore(&mut self, state: LinkState) -> bool {
         let fits = state.channels.len() == self.state.channels.len();
         self.state = state;
         fits

@@ -1,7 +1,7 @@
 //! What a router does on links that err: sending, sending again, acknowledging (docs/model.md, "Links that err").
 
-use super::replay::{Channel, Entry, Fate};
-use super::{Links, News, Notice};
+use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
+use super::{Links, Notice, NoticeKind};
 use crate::engine::credits::Credit;
 use crate::engine::network_context::Timing;
 use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
@@ -19,7 +19,7 @@ use crate::units::Picoseconds;
 
 /// A packet's sending on a channel.
 #[derive(Clone, Copy)]
-struct Sending {
+struct Transmission {
     start: Tick,
     /// When its header may be looked at at the far end, routing included, and when its last flit is there.
     ready: Tick,
@@ -64,7 +64,7 @@ impl<S: Size> RouterView<'_, '_, S> {
     }
 
     #[inline]
-    fn link(&mut self, output: usize) -> &mut Channel {
+    fn link(&mut self, output: usize) -> &mut ReplayChannel {
         let number = self.router.first_output as usize + output;
         self.links().state.channels[number].as_deref_mut().expect("a network channel")
     }
@@ -175,11 +175,11 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.links().granted.push(fitted!(output, u16));
         let damaged = self.is_damaged(output, packet.flits, (now, free_at));
         let (ready, arrives) = (packet.ready, packet.tail);
-        let sending = Sending { start: now, ready, arrives, damaged, again: false };
+        let sending = Transmission { start: now, ready, arrives, damaged, again: false };
         if cut {
             return self.enter(output, vc, slot);
         }
-        let place = self.link(output).keep(Entry {
+        let place = self.link(output).keep(ReplayEntry {
             number: 0,
             slot,
             source: packet.source,
@@ -196,7 +196,8 @@ impl<S: Size> RouterView<'_, '_, S> {
     /// Sends the next packet again for which that is wanted.
     fn send_again(&mut self, output: usize, now: Tick) {
         let Some(place) = self.link(output).next_again() else { return };
-        let Entry { slot, source, sequence, flits, vc, .. } = self.link(output).entries[place];
+        let ReplayEntry { slot, source, sequence, flits, vc, .. } =
+            self.link(output).entries[place];
         let timing = self.timing(output);
         let last = now + (Tick::from(flits) - 1) * timing.flit;
         let (released, arrives) = (last + timing.flit, last + timing.forward);
@@ -218,7 +219,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.link(output).flits_resent += u64::from(flits);
         self.occupy(output, now, released);
         let damaged = self.is_damaged(output, flits, (now, released));
-        let sending = Sending { start: now, ready, arrives, damaged, again: true };
+        let sending = Transmission { start: now, ready, arrives, damaged, again: true };
         if self.is_cut(output, arrives) {
             return self.lose(output, place, sending);
         }
@@ -231,8 +232,8 @@ impl<S: Size> RouterView<'_, '_, S> {
     }
 
     /// A packet is sent again on a channel that fails before its last flit is there.
-    fn lose(&mut self, output: usize, place: usize, sending: Sending) {
-        let Some(Entry { slot, vc, .. }) = self.link(output).remove(place) else { return };
+    fn lose(&mut self, output: usize, place: usize, sending: Transmission) {
+        let Some(ReplayEntry { slot, vc, .. }) = self.link(output).remove(place) else { return };
         if slot != NONE {
             self.packets.origins[slot as usize].lose();
             if self.output(output).dead {
@@ -261,18 +262,18 @@ impl<S: Size> RouterView<'_, '_, S> {
     }
 
     /// Sees to what the far end makes of a sending.
-    fn pass(&mut self, output: usize, place: usize, sending: Sending) {
+    fn pass(&mut self, output: usize, place: usize, sending: Transmission) {
         let rules = self.links().rules;
-        let Sending { arrives, damaged, again, .. } = sending;
+        let Transmission { arrives, damaged, again, .. } = sending;
         let back = self.timing(output).back;
         let link = self.link(output);
-        let Entry { slot, vc, flits, bad, accepted, .. } = link.entries[place];
+        let ReplayEntry { slot, vc, flits, bad, accepted, .. } = link.entries[place];
         let (verdict, fate) = link.judge(place, damaged, &rules);
         if let Some(verdict) = verdict {
             if !rules.takes_flits {
                 link.learned.push_back((arrives + back, verdict));
             } else if let Some(far) = link.opposite {
-                let news = News::ToSay(verdict);
+                let news = NoticeKind::ToSay(verdict);
                 let notice = Notice {
                     part: far.part,
                     router: far.router,
@@ -284,13 +285,14 @@ impl<S: Size> RouterView<'_, '_, S> {
             }
         }
         self.counters.damaged_packets += u64::from(damaged && !bad);
-        let accepted = accepted || matches!(fate, Fate::Enters | Fate::Waits) && !bad;
+        let accepted =
+            accepted || matches!(fate, ArrivalOutcome::Enters | ArrivalOutcome::Waits) && !bad;
         self.counters.resent_accepted += u64::from(again && accepted);
         let by_header = rules.retry == Retry::Stomp;
         match fate {
-            Fate::Nothing => {}
-            Fate::Waits => self.link(output).put_beside(place),
-            Fate::Enters => {
+            ArrivalOutcome::Nothing => {}
+            ArrivalOutcome::Waits => self.link(output).put_beside(place),
+            ArrivalOutcome::Enters => {
                 self.link(output).entries[place].slot = NONE;
                 if !by_header {
                     self.packets.packets[slot as usize].ready = arrives + self.context.routing;
@@ -298,12 +300,12 @@ impl<S: Size> RouterView<'_, '_, S> {
                 self.enter(output, vc, slot);
                 self.let_in(output, vc, arrives);
             }
-            Fate::BadCopy => {
+            ArrivalOutcome::BadCopy => {
                 let copy = self.packets.copy(slot);
                 self.packets.origins[copy as usize].spoil();
                 self.enter(output, vc, copy);
             }
-            Fate::Discarded => {
+            ArrivalOutcome::Discarded => {
                 self.link(output).entries[place].slot = NONE;
                 self.packets.remove(slot);
                 let &mut Output { room, free_at, .. } = self.output(output);
@@ -323,7 +325,8 @@ impl<S: Size> RouterView<'_, '_, S> {
         let input_vc = u32::from(far_input_vc) + u32::from(vc);
         self.outbox.sent.push(Sent { slot, part, router, input_vc });
         if self.packets.origins[slot as usize].is_bad() {
-            let (time, news) = (self.packets.packets[slot as usize].tail, News::BadCopy(input_vc));
+            let (time, news) =
+                (self.packets.packets[slot as usize].tail, NoticeKind::BadCopy(input_vc));
             self.links().notices.push(Notice { part, router, output: 0, time, news });
         }
     }
@@ -359,7 +362,7 @@ impl<S: Size> RouterView<'_, '_, S> {
                     router: far.router,
                     output: far.output,
                     time: now + timing.back,
-                    news: News::Learned(verdict),
+                    news: NoticeKind::Learned(verdict),
                 };
                 self.links().notices.push(notice);
             }

@@ -6,7 +6,7 @@ use flitlab::adaptive::{Family, Selection};
 use flitlab::engine::{
     ChannelKind, Deadlock, DeliveredPacket, Engine, Log, Parameters, run_script,
 };
-use flitlab::routing::{Adaptive, AdaptiveChannels, AdaptiveRules, Derouter, Routes};
+use flitlab::routing::{Adaptive, AdaptiveChannels, AdaptiveRules, NonMinimalRule, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Kind, Message, Script, Workload};
 use flitlab::units::{Bytes, Picoseconds};
@@ -56,14 +56,14 @@ fn weights(distance: f64) -> Weights {
     Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle }
 }
 
-const BUBBLE: Derouter = Derouter::None;
+const BUBBLE: NonMinimalRule = NonMinimalRule::None;
 
-fn pick_orthant() -> Derouter {
-    Derouter::Profit(Family::Orthants, weights(1.0))
+fn pick_orthant() -> NonMinimalRule {
+    NonMinimalRule::Profit(Family::Orthants, weights(1.0))
 }
 
-fn outflank() -> Derouter {
-    Derouter::Profit(Family::IntermediateNodes { steps: 2, percent: 0 }, weights(2.0))
+fn outflank() -> NonMinimalRule {
+    NonMinimalRule::Profit(Family::IntermediateNodes { steps: 2, percent: 0 }, weights(2.0))
 }
 
 fn flood(
@@ -79,7 +79,7 @@ fn flood(
 }
 
 /// So many packets past saturation, with the least buffers there can be, in two, three and four dimensions.
-fn a_flood_is_delivered(all: u32, derouter: Derouter) {
+fn a_flood_is_delivered(all: u32, non_minimal: NonMinimalRule) {
     let (mut delivered, mut derouted) = (0, 0);
     for (seed, sizes) in (1..).zip([&[3, 3][..], &[4, 6], &[5, 3, 4], &[4, 2, 2, 2], &[3, 4, 3, 3]])
     {
@@ -88,32 +88,34 @@ fn a_flood_is_delivered(all: u32, derouter: Derouter) {
         let selection =
             [Selection::MostRoom, Selection::First, Selection::Straight, Selection::Random]
                 [seed as usize % 4];
-        let rules = AdaptiveRules { derouter, selection, ..AdaptiveRules::default() };
+        let rules = AdaptiveRules { non_minimal, selection, ..AdaptiveRules::default() };
         let log = flood(&fabric, rules, packets, true, seed)
             .unwrap_or_else(|it| panic!("{sizes:?}: {it}"));
         assert!(log.packets.iter().all(|packet| packet.delivered > packet.injected));
         delivered += log.packets.len();
-        derouted += log.packets.iter().filter(|packet| packet.derouting.is_some()).count();
+        derouted += log.packets.iter().filter(|packet| packet.misroute.is_some()).count();
     }
     assert!(delivered >= all as usize, "{delivered}");
-    assert_eq!(derouted > delivered / 20, derouter != BUBBLE, "{derouted} derouted");
+    assert_eq!(derouted > delivered / 20, non_minimal != BUBBLE, "{derouted} derouted");
 }
 
-fn every_derouter(all: u32) {
-    for derouter in [BUBBLE, pick_orthant(), outflank(), Derouter::Goal, Derouter::ChannelQueue] {
-        a_flood_is_delivered(all, derouter);
+fn every_non_minimal_rule(all: u32) {
+    for non_minimal in
+        [BUBBLE, pick_orthant(), outflank(), NonMinimalRule::Goal, NonMinimalRule::ChannelQueue]
+    {
+        a_flood_is_delivered(all, non_minimal);
     }
 }
 
 #[test]
-fn sixty_thousand_packets_past_saturation_are_delivered_under_every_derouter() {
-    every_derouter(60_000);
+fn sixty_thousand_packets_past_saturation_are_delivered_under_every_non_minimal_rule() {
+    every_non_minimal_rule(60_000);
 }
 
 #[test]
-#[ignore = "long: half a minute; a million packets past saturation under every derouter"]
-fn a_million_packets_past_saturation_are_delivered_under_every_derouter() {
-    every_derouter(1_000_000);
+#[ignore = "long: half a minute; a million packets past saturation under every non-minimal rule"]
+fn a_million_packets_past_saturation_are_delivered_under_every_non_minimal_rule() {
+    every_non_minimal_rule(1_000_000);
 }
 
 /// \[outflank\], Theorem 1, asks for a second escape network. With one for both legs, packets that
@@ -121,7 +123,7 @@ fn a_million_packets_past_saturation_are_delivered_under_every_derouter() {
 #[test]
 fn with_one_escape_network_outflank_routing_deadlocks_and_the_watch_names_the_cycle() {
     let channels = AdaptiveChannels { escape_to_intermediate: 1, ..AdaptiveChannels::default() };
-    let rules = AdaptiveRules { derouter: outflank(), channels, ..AdaptiveRules::default() };
+    let rules = AdaptiveRules { non_minimal: outflank(), channels, ..AdaptiveRules::default() };
     let found = (1..40).find_map(|seed| {
         let fabric = fabric([&[4, 4][..], &[6, 6], &[3, 3, 3], &[4, 4, 4]][seed as usize % 4]);
         flood(&fabric, rules, 2_000, true, seed).err()

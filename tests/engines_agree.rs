@@ -168,7 +168,7 @@ fn agree_under_adaptive_routing(seeds: std::ops::Range<u64>) {
         assert_agreement(&scenario, &reference, &fast);
         assert_eq!(fast.messages.len(), scenario.messages.len());
         let escaped_last = fast.packets.iter().any(|it| it.virtual_channel == 1);
-        for kind in fast.packets.iter().filter_map(|packet| packet.derouting) {
+        for kind in fast.packets.iter().filter_map(|packet| packet.misroute) {
             *derouted.entry(kind).or_insert(0) += 1;
         }
         let data = scenario.messages.iter().all(|message| message.kind == Kind::Data);
@@ -192,7 +192,7 @@ fn agree_under_adaptive_routing_with_failures(seeds: std::ops::Range<u64>) {
         let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
         assert_agreement(&scenario, &reference, &fast);
         assert_everything_arrived(&scenario, &fast);
-        for kind in fast.packets.iter().filter_map(|packet| packet.derouting) {
+        for kind in fast.packets.iter().filter_map(|packet| packet.misroute) {
             *derouted.entry(kind).or_insert(0) += 1;
         }
         let data = scenario.messages.iter().all(|message| message.kind == Kind::Data);
@@ -208,7 +208,7 @@ fn agree_under_adaptive_routing_with_failures(seeds: std::ops::Range<u64>) {
             (0..torus.dimensions()).map(apart).sum::<u32>()
         };
         assert!(fast.packets.iter().all(|it| it.hops >= shortest(it)));
-        let detour = |it: &DeliveredPacket| it.derouting.is_none() && it.hops > shortest(it);
+        let detour = |it: &DeliveredPacket| it.misroute.is_none() && it.hops > shortest(it);
         longer += usize::from(fast.packets.iter().any(detour));
     }
     assert!(escaped > 12 && longer > 12, "{escaped} {longer}");
@@ -298,7 +298,7 @@ fn the_engines_agree_where_packets_stay_on_rings() {
             None => crate::differential::agree(seed, &scenario),
         };
         let farthest = run_fast(&scenario).packets.iter().map(|packet| packet.hops).max();
-        // Sixteen hops of the reserve, and then along the ring.
+        // Sixteen fallback hops, and then along the ring.
         assert!(farthest > Some(16), "{farthest:?}");
     }
 }

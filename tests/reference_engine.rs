@@ -79,7 +79,7 @@ fn a_record_says_what_a_packet_was() {
         sequence: 1,
         injection_channel: 0,
         virtual_channel: 0,
-        derouting: None,
+        misroute: None,
         flits: 4,
         payload: 20,
         hops: 2,

@@ -161,7 +161,7 @@ impl Schedule {
 
     /// Has the memory of an operation fetched.
     #[inline]
-    pub(crate) fn approach(&self, number: u32) {
+    pub(crate) fn prefetch(&self, number: u32) {
         prefetch(&self.steps[number as usize]);
     }
 

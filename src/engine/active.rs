@@ -35,7 +35,7 @@ impl Active {
 
     /// Has the memory fetched that [`lower`](Self::lower) needs.
     #[inline(always)]
-    pub(super) fn approach(&self, router: u32) {
+    pub(super) fn prefetch(&self, router: u32) {
         prefetch(&self.next[router as usize]);
     }
 

@@ -12,27 +12,27 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::model::Model;
-use super::octet::EIGHT;
+use super::encoded_route::{AdaptivePhase, AdaptiveRoute};
+use super::network_context::NetworkContext;
 use super::packet::{Origin, Packet, Packets};
-use super::ports::{Input, NOT_STALLED, Output, Ports, Queue};
-use super::relation::{Related, Views};
-use super::router::{Visit, Walk};
+use super::part::Part;
+use super::port_block::BLOCK_PORTS;
+use super::ports::{Input, NOT_STALLED, Output, PacketQueue, Ports};
+use super::relation::{RelationTables, Views};
+use super::round_robin::{BitSpan, bits_between, cyclic_span, span_count};
+use super::router::{AllocationPass, RouterView};
 use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
-use super::walk::{Stretch, between, cyclic, steps};
-use super::way::{Choice, Stage};
-use super::whole::Whole;
 use super::{Arbitration, Stall};
 use crate::adaptive::{Heading, drawn_at};
 use crate::narrow::fitted;
 use crate::routing::{Adaptive, Course, Onward};
 
 /// What routers keep whose packets choose their way.
-pub(super) struct Choosers<'f> {
+pub(super) struct AdaptiveState<'f> {
     pub rule: Rule<'f>,
-    pub state: ChooserState,
+    pub state: SavedAdaptiveState,
     /// Outputs that packets have passed over in the present walk since they like others better.
     passed_over: Vec<usize>,
     /// Outputs that are due at an instant; kept for its memory.
@@ -44,15 +44,15 @@ pub(super) struct Choosers<'f> {
 /// By what packets choose.
 pub(super) enum Rule<'f> {
     Torus(&'f Adaptive),
-    Relation(Related<'f>),
+    Relation(RelationTables<'f>),
 }
 
 /// What changes of it.
 #[derive(Serialize, Deserialize)]
-pub(super) struct ChooserState {
+pub(super) struct SavedAdaptiveState {
     /// The random numbers of each terminal's packets, if they get any.
     random: Vec<ChaCha8Rng>,
-    /// By router: pairs whose heads are new and have to decide on a detour when they ask.
+    /// By router: input virtual channels whose heads are new and have to decide on a detour when they ask.
     undecided: Vec<u64>,
     /// By router: the outputs by which some heads may leave on an escape channel, a bit each.
     escape_ports: Vec<u16>,
@@ -60,9 +60,9 @@ pub(super) struct ChooserState {
     pub decide_at: Vec<Tick>,
 }
 
-impl<'f> Choosers<'f> {
+impl<'f> AdaptiveState<'f> {
     pub(super) fn new(
-        whole: &Whole<'f>,
+        context: &NetworkContext<'f>,
         part: usize,
         ports: &Ports,
         adaptive: &'f Adaptive,
@@ -72,9 +72,9 @@ impl<'f> Choosers<'f> {
             random.set_stream(u64::from(terminal));
             random
         };
-        let terminals = whole.terminals_of_part(part).iter();
+        let terminals = context.terminals_of_part(part).iter();
         let is_random = adaptive.rules().is_random();
-        let state = ChooserState {
+        let state = SavedAdaptiveState {
             random: if is_random { terminals.map(stream).collect() } else { Vec::new() },
             escape_ports: vec![0; ports.routers.len()],
             decide_at: vec![NEVER; ports.routers.len()],
@@ -90,15 +90,15 @@ impl<'f> Choosers<'f> {
     }
 
     /// By a relation: no packet decides on a detour, and none draws anything.
-    pub(super) fn by_relation(related: Related<'f>, routers: usize) -> Self {
-        let state = ChooserState {
+    pub(super) fn by_relation(relation_tables: RelationTables<'f>, routers: usize) -> Self {
+        let state = SavedAdaptiveState {
             random: Vec::new(),
             undecided: Vec::new(),
             escape_ports: Vec::new(),
             decide_at: vec![NEVER; routers],
         };
         Self {
-            rule: Rule::Relation(related),
+            rule: Rule::Relation(relation_tables),
             state,
             passed_over: Vec::new(),
             due: Vec::new(),
@@ -108,10 +108,10 @@ impl<'f> Choosers<'f> {
 
     /// The relation by which packets choose, if they do.
     #[inline]
-    pub(super) fn related(&self) -> Option<&Related<'f>> {
+    pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
         match &self.rule {
             Rule::Torus(_) => None,
-            Rule::Relation(related) => Some(related),
+            Rule::Relation(relation_tables) => Some(relation_tables),
         }
     }
 
@@ -134,12 +134,12 @@ impl<'f> Choosers<'f> {
     }
 
     pub(super) fn memory(&self) -> usize {
-        let ChooserState { random, undecided, escape_ports, decide_at } = &self.state;
+        let SavedAdaptiveState { random, undecided, escape_ports, decide_at } = &self.state;
         size_of_val(&**random)
             + size_of_val(&**undecided)
             + size_of_val(&**escape_ports)
             + size_of_val(&**decide_at)
-            + self.related().map_or(0, Related::memory)
+            + self.relation_tables().map_or(0, RelationTables::memory)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -149,112 +149,118 @@ impl<'f> Choosers<'f> {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Gives a packet that is injected now its course.
     pub(super) fn set_out(
         &mut self,
         terminal: u32,
         (from, to): (u32, u32),
-        (ejection, lane): (u16, u8),
+        (ejection, vc): (u16, u8),
         packet: &mut Packet,
         origin: &mut Origin,
     ) {
-        let choosers = self.choosers.as_mut().expect("packets choose their ways");
-        let adaptive = choosers.adaptive();
-        let mut choice = Choice {
+        let adaptive_state = self.adaptive_state.as_mut().expect("packets choose their ways");
+        let adaptive = adaptive_state.adaptive();
+        let mut route = AdaptiveRoute {
             destination: to,
             ejection: fitted!(ejection, u8),
             heading: Heading::default(),
-            stage: Stage::Fixed,
+            phase: AdaptivePhase::Fixed,
         };
-        if lane == self.whole.channels.adaptive && from != to {
+        if vc == self.context.channels.adaptive && from != to {
             let course =
-                adaptive.inject(from, to, choosers.state.random.get_mut(terminal as usize));
+                adaptive.inject(from, to, adaptive_state.state.random.get_mut(terminal as usize));
             packet.note = course.drawn;
-            origin.set_derouting(course.kind);
+            origin.set_misroute(course.kind);
             // On an escape by a table nobody knows them before.
             let known = !adaptive.has_table();
             origin.hops = if known { adaptive.hops(from, to, &course) } else { 0 };
-            choice.heading = course.heading;
-            choice.stage = if adaptive.decides() { Stage::New } else { Stage::ToDestination };
+            route.heading = course.heading;
+            route.phase = if adaptive.decides() {
+                AdaptivePhase::Undecided
+            } else {
+                AdaptivePhase::ToDestination
+            };
         } else {
-            let route = self.whole.routes.source_route(self.whole.fabric, from, to);
+            let route = self.context.routes.source_route(self.context.fabric, from, to);
             origin.hops = fitted!(route.unwrap_or_default().hops(), u16);
         }
-        packet.way = choice.into();
+        packet.route = route.into();
     }
 }
 
-impl<'f, S: Size> Visit<'_, 'f, S> {
+impl<'f, S: Size> RouterView<'_, 'f, S> {
     #[inline]
-    fn choosers(&mut self) -> &mut Choosers<'f> {
-        self.choosers.as_mut().expect("packets choose their ways")
+    fn adaptive_state(&mut self) -> &mut AdaptiveState<'f> {
+        self.adaptive_state.as_mut().expect("packets choose their ways")
     }
 
     /// Whether packets choose by a relation.
     #[inline]
     pub(super) fn by_relation(&self) -> bool {
-        self.choosers.as_ref().is_some_and(|choosers| choosers.related().is_some())
+        self.adaptive_state
+            .as_ref()
+            .is_some_and(|adaptive_state| adaptive_state.relation_tables().is_some())
     }
 
     /// Outputs that packets have passed over in the present walk.
     #[inline]
     pub(super) fn passed_over(&mut self) -> &mut Vec<usize> {
-        &mut self.choosers().passed_over
+        &mut self.adaptive_state().passed_over
     }
 
     #[inline]
     pub(super) fn views(&mut self) -> &mut Views {
-        &mut self.choosers().views
+        &mut self.adaptive_state().views
     }
 
     pub(super) fn due_outputs(&mut self) -> &mut Vec<u16> {
-        &mut self.choosers().due
+        &mut self.adaptive_state().due
     }
 
     #[inline]
     fn adaptive(&self) -> &'f Adaptive {
-        self.choosers.as_ref().expect("packets choose their ways").adaptive()
+        self.adaptive_state.as_ref().expect("packets choose their ways").adaptive()
     }
 
     /// The outputs by which some heads may leave on an escape channel, a bit each.
     #[inline]
     fn escape_ports(&mut self) -> &mut u16 {
         let number = self.number as usize;
-        &mut self.choosers().state.escape_ports[number]
+        &mut self.adaptive_state().state.escape_ports[number]
     }
 
     /// When new packets have to decide, or before.
     #[inline(always)]
     pub(super) fn decide_at(&mut self) -> &mut Tick {
         let number = self.number as usize;
-        &mut self.choosers().state.decide_at[number]
+        &mut self.adaptive_state().state.decide_at[number]
     }
 
-    /// The words of the router's pairs whose heads are new.
+    /// The words of the router's input virtual channels whose heads are new.
     fn undecided(&mut self) -> &mut [u64] {
         let words = self.size.words();
         let first = self.number as usize * words;
-        &mut self.choosers().state.undecided[first..first + words]
+        &mut self.adaptive_state().state.undecided[first..first + words]
     }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
-    pub(super) fn head_among_choosers(&mut self, pair: u32) {
+    pub(super) fn head_adaptive(&mut self, input_vc: u32) {
         if self.by_relation() {
-            return self.head_by_relation(pair);
+            return self.head_by_relation(input_vc);
         }
-        let Queue { head: slot, ask, .. } = self.queues[pair as usize];
-        let (_, lane) = self.place(pair);
-        match step(self.whole, self.adaptive(), self.packets, slot, (self.name, lane)) {
-            Step::Ejection(output) => self.ask(pair, output, lane),
-            Step::Port { output, onto } => self.ask(pair, output, onto),
+        let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
+        let (_, vc) = self.place(input_vc);
+        match step(self.context, self.adaptive(), self.packets, slot, (self.name, vc)) {
+            Step::Ejection(output) => self.ask(input_vc, output, vc),
+            Step::Port { output, out_vc } => self.ask(input_vc, output, out_vc),
             Step::Decision => {
-                self.undecided()[pair as usize / 64] |= 1 << (pair % 64);
+                self.undecided()[input_vc as usize / 64] |= 1 << (input_vc % 64);
                 let present = self.decide_at();
                 *present = (*present).min(ask);
             }
             Step::Any { options, output, escape } => {
-                self.ask_for_any(pair, options, (output, escape));
+                self.ask_for_any(input_vc, options, (output, escape));
             }
         }
     }
@@ -265,16 +271,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         for word in 0..self.size.words() {
             let mut bits = self.undecided()[word];
             while bits != 0 {
-                let pair = fitted!(word, u32) * 64 + bits.trailing_zeros();
+                let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                let Queue { head: slot, ask, .. } = self.queues[pair as usize];
+                let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
                 if ask > now {
                     due = due.min(ask);
                     continue;
                 }
-                self.undecided()[word] &= !(1 << (pair % 64));
+                self.undecided()[word] &= !(1 << (input_vc % 64));
                 self.decide(slot, now);
-                self.head_among_choosers(pair);
+                self.head_adaptive(input_vc);
             }
         }
         *self.decide_at() = due;
@@ -282,9 +288,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Decides at its source router how a new packet goes on.
     fn decide(&mut self, slot: u32, now: Tick) {
-        let capacity = self.whole.parameters.buffer;
+        let capacity = self.context.parameters.buffer;
         let mut used = [0; u16::BITS as usize];
-        let channels = self.whole.fabric.outputs(self.name).len();
+        let channels = self.context.fabric.outputs(self.name).len();
         for (output, used) in used[..channels].iter_mut().enumerate() {
             *used = match self.room(output, now) {
                 Some(room) => capacity - u32::from(room),
@@ -301,40 +307,40 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if !needs_room {
             return None;
         }
-        let place = room + u32::from(self.whole.channels.adaptive);
+        let place = room + u32::from(self.context.channels.adaptive);
         self.credits.collect(place, now);
         Some(self.credits.room[place as usize])
     }
 
     /// Lets the head of a buffer ask for every output that leads it on, and for its escape.
-    fn ask_for_any(&mut self, pair: u32, options: u16, (output, escape): (u16, u8)) {
-        let (input, _) = self.place(pair);
+    fn ask_for_any(&mut self, input_vc: u32, options: u16, (output, escape): (u16, u8)) {
+        let (input, _) = self.place(input_vc);
         let injects = self.input(input).injects;
-        let bubble = self.whole.bubble_of(injects);
-        let queue = &mut self.queues[pair as usize];
+        let bubble = self.context.bubble_of(injects);
+        let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
         queue.options = options;
         queue.output = output;
-        queue.onto = escape;
+        queue.out_vc = escape;
         let (ask, escape) = (queue.ask, usize::from(queue.output));
         for output in bits(options | 1 << escape) {
-            self.add_asker(output, pair, ask);
+            self.add_asker(output, input_vc, ask);
         }
-        let word = self.word(escape, pair);
-        self.escapes[word] |= 1 << (pair % 64);
+        let word = self.word(escape, input_vc);
+        self.escapes[word] |= 1 << (input_vc % 64);
         *self.escape_ports() |= 1 << escape;
     }
 
     /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
-    pub(super) fn withdraw(&mut self, granted: usize, pair: u32, now: Tick) {
-        let queue = &mut self.queues[pair as usize];
+    pub(super) fn withdraw(&mut self, granted: usize, input_vc: u32, now: Tick) {
+        let queue = &mut self.queues[input_vc as usize];
         let options = std::mem::take(&mut queue.options);
         let escape = usize::from(queue.output);
         for output in bits(options | 1 << escape).filter(|&output| output != granted) {
-            self.stop_asking(output, pair, now);
+            self.stop_asking(output, input_vc, now);
         }
-        let word = self.word(escape, pair);
-        self.escapes[word] &= !(1 << (pair % 64));
+        let word = self.word(escape, input_vc);
+        self.escapes[word] &= !(1 << (input_vc % 64));
         if self.escapes[self.words(escape)].iter().all(|&word| word == 0) {
             *self.escape_ports() &= !(1 << escape);
         }
@@ -342,9 +348,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Takes back the request of the head of a buffer for an output that it doesn't get.
     #[inline(always)]
-    pub(super) fn stop_asking(&mut self, output: usize, pair: u32, now: Tick) {
-        let word = self.word(output, pair);
-        self.asking[word] &= !(1 << (pair % 64));
+    pub(super) fn stop_asking(&mut self, output: usize, input_vc: u32, now: Tick) {
+        let word = self.word(output, input_vc);
+        self.asking[word] &= !(1 << (input_vc % 64));
         // It counts until now among those that wait; then the reason may be another.
         let stall = self.output(output).stall;
         if stall == Stall::OutputBusy as u8 {
@@ -356,8 +362,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Whether the head of a buffer, which could have an output, likes no other better that it could have.
-    pub(super) fn prefers(&mut self, output: usize, pair: u32, now: Tick) -> bool {
-        let Queue { options, head, need, .. } = self.queues[pair as usize];
+    pub(super) fn prefers(&mut self, output: usize, input_vc: u32, now: Tick) -> bool {
+        let PacketQueue { options, head, need, .. } = self.queues[input_vc as usize];
         if options.is_power_of_two() {
             return true;
         }
@@ -370,7 +376,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 rooms[option] = u32::from(room);
             }
         }
-        let (input, _) = self.place(pair);
+        let (input, _) = self.place(input_vc);
         let straight = u32::from(self.input(input).port);
         let drawn = drawn_at(self.name, self.packets.packets[head as usize].note);
         let selection = self.adaptive().rules().selection;
@@ -380,25 +386,25 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Serves the outputs that are due, three times, in cyclic order from behind the latest grant before this
     /// instant.
-    pub(super) fn allocate_among_choosers<const COLLECTIVE: bool>(&mut self, now: Tick) {
+    pub(super) fn allocate_adaptive<const COLLECTIVE: bool>(&mut self, now: Tick) {
         if self.by_relation() {
             return self.allocate_by_relation(now);
         }
         let start = u32::from(self.router.next_output);
-        self.look_at_due::<false, COLLECTIVE>(Walk::Preferred, now);
-        let mut passed_over = std::mem::take(&mut self.choosers().passed_over);
+        self.serve_due_outputs::<false, COLLECTIVE>(AllocationPass::Preferred, now);
+        let mut passed_over = std::mem::take(&mut self.adaptive_state().passed_over);
         for &output in &passed_over {
-            self.look::<false, COLLECTIVE>(output, Walk::Any, now);
+            self.try_grant::<false, COLLECTIVE>(output, AllocationPass::Any, now);
         }
         passed_over.clear();
-        self.choosers().passed_over = passed_over;
+        self.adaptive_state().passed_over = passed_over;
         // A start behind the last of a torus' ports is one at the first.
         let start = if start < u16::BITS { start } else { 0 };
         let mut escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
         while escapes != 0 {
             let output = (escapes.trailing_zeros() + start) % u16::BITS;
             escapes &= escapes - 1;
-            self.look_for_escapes::<false>(output as usize, now);
+            self.grant_escapes::<false>(output as usize, now);
         }
     }
 
@@ -406,9 +412,9 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     #[inline(always)]
     fn free(&self, now: Tick) -> u16 {
         let mut free = 0;
-        for (place, octet) in S::all(self.octets).iter().take(2).enumerate() {
-            for (number, output) in octet.outputs.iter().enumerate() {
-                free |= u16::from(output.free_at <= now) << (EIGHT * place + number);
+        for (place, block) in S::all(self.blocks).iter().take(2).enumerate() {
+            for (number, output) in block.outputs.iter().enumerate() {
+                free |= u16::from(output.free_at <= now) << (BLOCK_PORTS * place + number);
             }
         }
         free
@@ -416,20 +422,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// An output could have been granted to a packet that likes another better.
     pub(super) fn pass_over(&mut self, output: usize) {
-        self.choosers().passed_over.push(output);
+        self.adaptive_state().passed_over.push(output);
     }
 
     /// Grants a free output to the first packet that has to escape by it and can. Whether there is one.
-    pub(super) fn look_for_escapes<const RELATED: bool>(
-        &mut self,
-        output: usize,
-        now: Tick,
-    ) -> bool {
+    pub(super) fn grant_escapes<const RELATED: bool>(&mut self, output: usize, now: Tick) -> bool {
         let mut until = NEVER;
-        let granted = if self.whole.parameters.arbitration == Arbitration::Random {
-            self.escape_at_random::<RELATED>(output, &mut until, now)
+        let granted = if self.context.parameters.arbitration == Arbitration::Random {
+            self.grant_escape_random::<RELATED>(output, &mut until, now)
         } else {
-            self.escape_in_turn::<RELATED>(output, &mut until, now)
+            self.grant_escape_round_robin::<RELATED>(output, &mut until, now)
         };
         if !granted {
             self.lower(output, until);
@@ -437,7 +439,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         granted
     }
 
-    fn escape_in_turn<const RELATED: bool>(
+    fn grant_escape_round_robin<const RELATED: bool>(
         &mut self,
         output: usize,
         until: &mut Tick,
@@ -445,16 +447,16 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     ) -> bool {
         let pointer = u32::from(self.output(output).pointer);
         let words = self.words(output);
-        for (low, high) in self.turns() {
-            for step in 0..steps(words.len()) {
-                let Stretch { word, mask, turn } = cyclic(pointer, step, words.len());
-                let of_set = between(low, high, fitted!(word, u32) * 64);
+        for (low, high) in self.priority_classes() {
+            for step in 0..span_count(words.len()) {
+                let BitSpan { word, mask, turn } = cyclic_span(pointer, step, words.len());
+                let of_set = bits_between(low, high, fitted!(word, u32) * 64);
                 let asking = self.escapes[words.start + word];
                 let mut bits = (asking & mask & of_set).rotate_right(turn);
                 while bits != 0 {
-                    let pair = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
+                    let input_vc = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;
-                    if self.lets_escape::<RELATED>(output, pair, until, now) {
+                    if self.lets_escape::<RELATED>(output, input_vc, until, now) {
                         return true;
                     }
                 }
@@ -464,7 +466,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// The same in the order that is drawn for the output and the instant.
-    fn escape_at_random<const RELATED: bool>(
+    fn grant_escape_random<const RELATED: bool>(
         &mut self,
         output: usize,
         until: &mut Tick,
@@ -473,8 +475,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let mut latest = None;
         loop {
             latest = self.next_drawn(&self.escapes[self.words(output)], output, latest, now);
-            let Some((_, pair)) = latest else { return false };
-            if self.lets_escape::<RELATED>(output, pair, until, now) {
+            let Some((_, input_vc)) = latest else { return false };
+            if self.lets_escape::<RELATED>(output, input_vc, until, now) {
                 return true;
             }
         }
@@ -486,23 +488,23 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn lets_escape<const RELATED: bool>(
         &mut self,
         output: usize,
-        pair: u32,
+        input_vc: u32,
         until: &mut Tick,
         now: Tick,
     ) -> bool {
         let escape = if RELATED {
-            self.escape_by_relation(output, pair, now)
+            self.fallback_hop(output, input_vc, now)
         } else {
-            self.escape(output, pair, now)
+            self.escape(output, input_vc, now)
         };
         match escape {
-            Ok(lane) => {
+            Ok(vc) => {
                 if RELATED {
-                    self.count_reserve(pair);
-                    self.grant_hop(output, pair, lane, now);
+                    self.count_fallback(input_vc);
+                    self.grant_hop(output, input_vc, vc, now);
                 } else {
-                    self.withdraw(output, pair, now);
-                    self.grant(output, pair, lane, now);
+                    self.withdraw(output, input_vc, now);
+                    self.grant(output, input_vc, vc, now);
                 }
                 true
             }
@@ -513,10 +515,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// The lane in which the head of a buffer can escape by a free output; until when, as far as it is known, there is
+    /// The virtual channel in which the head of a buffer can escape by a free output; until when, as far as it is known, there is
     /// none.
-    fn escape(&mut self, output: usize, pair: u32, now: Tick) -> Result<u8, Tick> {
-        let queue = self.queues[pair as usize];
+    fn escape(&mut self, output: usize, input_vc: u32, now: Tick) -> Result<u8, Tick> {
+        let queue = self.queues[input_vc as usize];
         if queue.ask > now {
             return Err(queue.ask);
         }
@@ -526,12 +528,12 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 return Err(NEVER);
             }
         }
-        let (input, lane) = self.place(pair);
+        let (input, vc) = self.place(input_vc);
         let (input, state) = (*self.input(input), *self.output(output));
-        let bubble = escape_bubble(self.whole.bubble, &state, &input, &queue, lane);
-        let onto = (queue.onto, queue.flits + bubble, queue.flits);
-        self.obstacle(output, pair, onto, now)
-            .map_or(Ok(queue.onto), |obstacle| Err(obstacle.until))
+        let bubble = escape_bubble(self.context.bubble, &state, &input, &queue, vc);
+        let out_vc = (queue.out_vc, queue.flits + bubble, queue.flits);
+        self.obstacle(output, input_vc, out_vc, now)
+            .map_or(Ok(queue.out_vc), |obstacle| Err(obstacle.until))
     }
 }
 
@@ -539,50 +541,51 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 pub(super) enum Step {
     /// It is at its destination.
     Ejection(u16),
-    /// It has no choice, onto this lane.
-    Port { output: u16, onto: u8 },
+    /// It has no choice, onto this virtual channel.
+    Port { output: u16, out_vc: u8 },
     /// It has to decide on a detour first.
     Decision,
-    /// By any of these ports, a bit each; else by this one, on its escape lane.
+    /// By any of these ports, a bit each; else by this one, on its escape virtual channel.
     Any { options: u16, output: u16, escape: u8 },
 }
 
-/// How a packet goes on that has come to a router in a lane. One that has come to its intermediate node turns to its
+/// How a packet goes on that has come to a router in a virtual channel. One that has come to its intermediate node turns to its
 /// destination.
 pub(super) fn step(
-    whole: &Whole<'_>,
+    context: &NetworkContext<'_>,
     adaptive: &Adaptive,
     packets: &mut Packets,
     slot: u32,
-    (here, lane): (u32, u8),
+    (here, vc): (u32, u8),
 ) -> Step {
-    let mut choice = Choice::from(packets.packets[slot as usize].way);
-    if choice.stage == Stage::ToIntermediate && packets.rest(slot)[0] == u64::from(here) {
-        choice.stage = Stage::ToDestination;
-        choice.heading.bound = 0;
-        packets.packets[slot as usize].way = choice.into();
+    let mut route = AdaptiveRoute::from(packets.packets[slot as usize].route);
+    if route.phase == AdaptivePhase::ToIntermediate && packets.rest(slot)[0] == u64::from(here) {
+        route.phase = AdaptivePhase::ToDestination;
+        route.heading.bound = 0;
+        packets.packets[slot as usize].route = route.into();
     }
-    if choice.stage != Stage::ToIntermediate && choice.destination == here {
-        return Step::Ejection(u16::from(choice.ejection));
+    if route.phase != AdaptivePhase::ToIntermediate && route.destination == here {
+        return Step::Ejection(u16::from(route.ejection));
     }
-    let (to, escape) = match choice.stage {
-        Stage::New => return Step::Decision,
-        Stage::ToIntermediate => {
-            (fitted!(packets.rest(slot)[0], u32), whole.channels.escape_to_intermediate)
+    let (to, escape) = match route.phase {
+        AdaptivePhase::Undecided => return Step::Decision,
+        AdaptivePhase::ToIntermediate => {
+            (fitted!(packets.rest(slot)[0], u32), context.channels.escape_to_intermediate)
         }
-        Stage::Fixed | Stage::ToDestination => (choice.destination, whole.channels.escape),
+        AdaptivePhase::Fixed | AdaptivePhase::ToDestination => {
+            (route.destination, context.channels.escape)
+        }
     };
-    let Onward { options, escape: output } =
-        adaptive.onward(here, to, choice.heading, lane == escape);
-    match choice.stage {
-        Stage::Fixed => Step::Port { output, onto: lane },
-        _ if options == 0 => Step::Port { output, onto: escape },
+    let Onward { options, escape: output } = adaptive.onward(here, to, route.heading, vc == escape);
+    match route.phase {
+        AdaptivePhase::Fixed => Step::Port { output, out_vc: vc },
+        _ if options == 0 => Step::Port { output, out_vc: escape },
         _ => Step::Any { options, output, escape },
     }
 }
 
 /// Decides how a new packet goes on from its source's router, of whose ports so many flits are in use behind each, of so
-/// many on a lane.
+/// many on a virtual channel.
 pub(super) fn decide(
     adaptive: &Adaptive,
     packets: &mut Packets,
@@ -591,26 +594,26 @@ pub(super) fn decide(
     used: &[u32],
 ) {
     let packet = packets.packets[slot as usize];
-    let mut choice = Choice::from(packet.way);
+    let mut route = AdaptiveRoute::from(packet.route);
     let course = Course {
-        to: choice.destination,
-        heading: choice.heading,
+        to: route.destination,
+        heading: route.heading,
         drawn: packet.note,
-        kind: packets.origins[slot as usize].derouting(),
+        kind: packets.origins[slot as usize].misroute(),
     };
     let full = (capacity + 1).saturating_sub(packet.flits.into());
     let course = adaptive.decide(here, course, used, full);
-    choice.heading = course.heading;
-    choice.stage = Stage::ToDestination;
-    if course.to != choice.destination {
-        choice.stage = Stage::ToIntermediate;
+    route.heading = course.heading;
+    route.phase = AdaptivePhase::ToDestination;
+    if course.to != route.destination {
+        route.phase = AdaptivePhase::ToIntermediate;
         packets.rest(slot)[0] = course.to.into();
     }
-    packets.packets[slot as usize].way = choice.into();
+    packets.packets[slot as usize].route = route.into();
     let origin = &mut packets.origins[slot as usize];
-    origin.set_derouting(course.kind);
+    origin.set_misroute(course.kind);
     if !adaptive.has_table() {
-        origin.hops = adaptive.hops(here, choice.destination, &course);
+        origin.hops = adaptive.hops(here, route.destination, &course);
     }
 }
 
@@ -620,9 +623,9 @@ pub(super) fn escape_bubble(
     bubble: u16,
     output: &Output,
     input: &Input,
-    queue: &Queue,
-    lane: u8,
+    queue: &PacketQueue,
+    vc: u8,
 ) -> u16 {
-    let goes_on = lane == queue.onto && input.straight == queue.output;
+    let goes_on = vc == queue.out_vc && input.ring_output == queue.output;
     if !output.in_ring || goes_on { 0 } else { bubble }
 }

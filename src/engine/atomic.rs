@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::message::Queued;
-use super::model::Model;
-use super::sink::Errand;
+use super::part::Part;
+use super::sink::HostEvent;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
@@ -20,11 +20,11 @@ pub(super) struct Atomic {
     pub injection_channel: u8,
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Performs the operations whose requests have come to a terminal at this instant, behind those that came before.
     /// No two of them came by one ejection channel, the numbers of which are their order.
     pub(super) fn perform(&mut self, terminal: u32, mut atomics: Vec<Atomic>, now: Picoseconds) {
-        let parameters = &self.whole.parameters;
+        let parameters = &self.context.parameters;
         let (channels, takes) = (parameters.ejection_channels, parameters.atomic_time);
         let service_time = parameters.service_time;
         atomics.sort_by_key(|it| u32::from(it.injection_channel) % channels);
@@ -39,8 +39,8 @@ impl Model<'_> {
             let created = *until + service_time;
             let message =
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
-            let errand = Errand::Respond { message, injection_channel, of_atomic: true };
-            self.list(terminal, created, errand);
+            let event = HostEvent::Respond { message, injection_channel, of_atomic: true };
+            self.schedule_host_event(terminal, created, event);
         }
     }
 }

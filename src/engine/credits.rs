@@ -2,7 +2,7 @@
 //!
 //! A credit is known from the grant on that brings it about, but counts from the time at which it arrives. It stays
 //! here until the channel's sender runs short and looks for it: so a packet that finds room looks at a count only.
-//! What is on its way for a channel and lane lies in one cache line, or, what is later than that, in a chain.
+//! What is on its way for a channel and virtual channel lies in one cache line, or, what is later than that, in a chain.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub(super) struct Credit {
 
 /// Credits in a chain.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Link {
+struct ChainNode {
     credit: Credit,
     next: u32,
 }
@@ -27,7 +27,7 @@ struct Link {
 /// How many packets' credits lie in the line.
 const NEAR: usize = 8;
 
-/// What comes back to a channel's sender on a lane: one cache line.
+/// What comes back to a channel's sender on a virtual channel: one cache line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct Returning {
@@ -89,7 +89,12 @@ impl Returning {
     /// given. Also, whether the sender is to look when this one arrives: it waits for a credit, or has foreseen one that
     /// this one overtakes.
     #[inline]
-    pub(super) fn send(&mut self, links: &mut Links, credit: Credit, settled: Tick) -> (u16, bool) {
+    pub(super) fn send(
+        &mut self,
+        links: &mut ChainPool,
+        credit: Credit,
+        settled: Tick,
+    ) -> (u16, bool) {
         if usize::from(self.near) < NEAR && self.head == NONE {
             let overtakes = self.insert(credit);
             return (0, std::mem::take(&mut self.awaited) | overtakes);
@@ -98,7 +103,7 @@ impl Returning {
     }
 
     /// The same if the line is full, or was.
-    fn send_far(&mut self, links: &mut Links, credit: Credit, settled: Tick) -> (u16, bool) {
+    fn send_far(&mut self, links: &mut ChainPool, credit: Credit, settled: Tick) -> (u16, bool) {
         let flits = self.collect(links, settled);
         let near = self.near;
         let overtakes = if self.head == NONE && usize::from(near) < NEAR {
@@ -118,7 +123,7 @@ impl Returning {
 
     /// Puts a credit into the chain of those that are not near. Whether it overtakes others there.
     #[cold]
-    fn send_later(&mut self, links: &mut Links, credit: Credit) -> bool {
+    fn send_later(&mut self, links: &mut ChainPool, credit: Credit) -> bool {
         let (mut before, mut at) = (NONE, self.head);
         if at != NONE && links.links[self.tail as usize].credit.time <= credit.time {
             (before, at) = (self.tail, NONE);
@@ -126,7 +131,7 @@ impl Returning {
         while let Some(link) = links.get(at).filter(|it| it.credit.time <= credit.time) {
             (before, at) = (at, link.next);
         }
-        let slot = links.insert(Link { credit, next: at });
+        let slot = links.insert(ChainNode { credit, next: at });
         if at == NONE {
             self.tail = slot;
         }
@@ -140,7 +145,7 @@ impl Returning {
 
     /// Flits whose credits have arrived by `now`, which are here no longer.
     #[inline]
-    pub(super) fn collect(&mut self, links: &mut Links, now: Tick) -> u16 {
+    pub(super) fn collect(&mut self, links: &mut ChainPool, now: Tick) -> u16 {
         let mut flits = 0;
         while self.near > 0 {
             let credit = self.at(0);
@@ -159,9 +164,9 @@ impl Returning {
 
     /// Takes what has arrived from the chain, and the next ones into the line.
     #[cold]
-    fn bring_near(&mut self, links: &mut Links, now: Tick) -> u16 {
+    fn bring_near(&mut self, links: &mut ChainPool, now: Tick) -> u16 {
         let mut flits = 0;
-        while let Some(&Link { credit, next }) = links.get(self.head)
+        while let Some(&ChainNode { credit, next }) = links.get(self.head)
             && usize::from(self.near) < NEAR
         {
             if credit.time <= now {
@@ -178,7 +183,7 @@ impl Returning {
 
     /// When the credits for so many flits will have arrived. Never if that is not known yet: then the credit that is
     /// sent next has the sender look again.
-    pub(super) fn foresee(&mut self, links: &Links, flits: u16) -> Tick {
+    pub(super) fn foresee(&mut self, links: &ChainPool, flits: u16) -> Tick {
         let mut sum = 0;
         for credit in self.on_their_way(links) {
             sum += u32::from(credit.flits);
@@ -190,7 +195,7 @@ impl Returning {
         NEVER
     }
 
-    fn on_their_way(&self, links: &Links) -> impl Iterator<Item = Credit> {
+    fn on_their_way(&self, links: &ChainPool) -> impl Iterator<Item = Credit> {
         let near = (0..self.near).map(|number| self.at(number));
         let chain = std::iter::successors(links.get(self.head), |link| links.get(link.next));
         near.chain(chain.map(|link| link.credit))
@@ -199,18 +204,18 @@ impl Returning {
 
 /// The chains of credits that are not near.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Links {
-    links: Vec<Link>,
+pub(super) struct ChainPool {
+    links: Vec<ChainNode>,
     free: u32,
 }
 
-impl Links {
+impl ChainPool {
     #[inline]
-    fn get(&self, slot: u32) -> Option<&Link> {
+    fn get(&self, slot: u32) -> Option<&ChainNode> {
         self.links.get(slot as usize)
     }
 
-    fn insert(&mut self, link: Link) -> u32 {
+    fn insert(&mut self, link: ChainNode) -> u32 {
         if let Some(slot) = self.links.get_mut(self.free as usize) {
             let next = slot.next;
             *slot = link;
@@ -225,24 +230,24 @@ impl Links {
     }
 }
 
-/// The credits of all channels, each with so many lanes.
+/// The credits of all channels, each with so many virtual channels.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Credits {
     /// Flits free in the buffer at the far end, less what has arrived since and has not been looked for.
     pub room: Vec<u16>,
     pub returning: Vec<Returning>,
-    pub links: Links,
+    pub links: ChainPool,
 }
 
 impl Credits {
-    /// Of channels whose buffers have so much room, a lane each.
+    /// Of channels whose buffers have so much room, a virtual channel each.
     pub(super) fn new(room: Vec<u16>) -> Self {
         let returning = vec![Returning::NONE; room.len()];
-        Self { room, returning, links: Links { links: Vec::new(), free: NONE } }
+        Self { room, returning, links: ChainPool { links: Vec::new(), free: NONE } }
     }
 
-    /// Bytes for each channel and lane.
-    pub(super) const A_LANE: u64 = (size_of::<Returning>() + size_of::<u16>()) as u64;
+    /// Bytes for each channel and virtual channel.
+    pub(super) const BYTES_PER_VC: u64 = (size_of::<Returning>() + size_of::<u16>()) as u64;
 
     /// Bytes before traffic.
     pub(super) fn memory(&self) -> usize {

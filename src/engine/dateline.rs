@@ -9,7 +9,7 @@ pub(super) fn base(traffic: u8) -> u8 {
     2 * traffic
 }
 
-/// How a packet's lane follows from the rings that it goes along. Lanes are the virtual channels themselves: all of
+/// How a packet's virtual channel follows from the rings that it goes along. Virtual channels are the virtual channels themselves: all of
 /// them are in use where there is a ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dateline {
@@ -33,10 +33,10 @@ impl Dateline {
         fitted!(passed >> dimension & u16::from(in_ring), u8)
     }
 
-    /// The lane behind an output of a packet that comes in one.
+    /// The virtual channel behind an output of a packet that comes in one.
     #[inline]
-    pub(super) fn lane(self, lane: u8, passed: u16, output: u16, in_ring: bool) -> u8 {
-        lane & !1 | self.class(passed, output, in_ring)
+    pub(super) fn vc(self, vc: u8, passed: u16, output: u16, in_ring: bool) -> u8 {
+        vc & !1 | self.class(passed, output, in_ring)
     }
 }
 
@@ -47,12 +47,9 @@ mod tests {
     #[test]
     fn the_class_is_that_of_the_rings_dimension() {
         let dateline = Dateline { dimensions: 3 };
-        let lane = |lane, output| dateline.lane(lane, 0b010, output, output < 6);
-        assert_eq!(
-            [0, 1, 2, 3, 4, 5, 6, 40].map(|output| lane(2, output)),
-            [2, 3, 2, 2, 3, 2, 2, 2]
-        );
-        assert_eq!((lane(3, 0), lane(1, 4), lane(0, 1)), (2, 1, 1));
-        assert_eq!(dateline.lane(1, 0b010, 1, false), 0);
+        let vc = |vc, output| dateline.vc(vc, 0b010, output, output < 6);
+        assert_eq!([0, 1, 2, 3, 4, 5, 6, 40].map(|output| vc(2, output)), [2, 3, 2, 2, 3, 2, 2, 2]);
+        assert_eq!((vc(3, 0), vc(1, 4), vc(0, 1)), (2, 1, 1));
+        assert_eq!(dateline.vc(1, 0b010, 1, false), 0);
     }
 }

@@ -8,9 +8,9 @@
 
 use std::fmt;
 
-use super::adaptive::{Choosers, escape_bubble};
-use super::model::Model;
-use super::ports::{Router, place};
+use super::adaptive::{AdaptiveState, escape_bubble};
+use super::part::Part;
+use super::ports::{RouterLayout, place};
 use super::set::bits;
 use super::{Engine, Observer, VIRTUAL_CHANNEL_NAMES};
 use crate::narrow::narrow;
@@ -20,9 +20,9 @@ use crate::units::{Picoseconds, time_text};
 
 /// An output that the head of a buffer asks for.
 #[derive(Clone, Copy)]
-pub(super) struct Wish {
+pub(super) struct OutputRequest {
     pub output: u32,
-    pub lane: u8,
+    pub vc: u8,
     pub need: u16,
 }
 
@@ -44,7 +44,7 @@ pub struct Waiting {
     /// The channel that feeds the buffer in which the packet waits.
     pub input: String,
     pub virtual_channel: u8,
-    /// What Angara calls it; nothing where virtual channels are the lanes of a forwarding table or the classes of a dateline.
+    /// What Angara calls it; nothing where virtual channels are the virtual channels of a forwarding table or the classes of a dateline.
     pub virtual_channel_name: Option<&'static str>,
     /// Source and destination of the packet.
     pub source: String,
@@ -104,7 +104,7 @@ impl fmt::Display for Deadlock {
 
 impl std::error::Error for Deadlock {}
 
-/// A buffer: the part that it is in, and its number there, by input port, then lane.
+/// A buffer: the part that it is in, and its number there, by input port, then virtual channel.
 pub(super) type Buffer = (usize, u32);
 
 impl<O: Observer> Engine<'_, O> {
@@ -116,7 +116,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         let mut firsts = vec![0];
         for part in &self.parts {
-            firsts.push(firsts.last().expect("one") + part.model.buffers());
+            firsts.push(firsts.last().expect("one") + part.part.buffers());
         }
         let buffers = *firsts.last().expect("one");
         let place = |(part, buffer): Buffer| firsts[part] + buffer as usize;
@@ -156,143 +156,143 @@ impl<O: Observer> Engine<'_, O> {
     /// The buffers whose lack of room stops the head of this one, if only those buffers' own packets can
     /// change it; else none.
     fn waits_for(&self, (part, buffer): Buffer) -> Vec<Buffer> {
-        let model = &self.parts[part].model;
-        if let Some(flits) = &model.flits {
+        let here = &self.parts[part].part;
+        if let Some(flits) = &here.flits {
             return self.flits_wait_for(flits, (part, buffer));
         }
         // Packets of collective operations wait in no circle.
-        let (_, lane) = place(buffer, model.ports.size.shift);
-        if self.whole.trees.as_ref().is_some_and(|trees| lane >= trees.up) {
+        let (_, vc) = place(buffer, here.ports.size.shift);
+        if self.context.trees.as_ref().is_some_and(|trees| vc >= trees.up) {
             return Vec::new();
         }
-        let queue = &model.ports.queues[buffer as usize];
-        if queue.head == NONE || model.time(queue.ask) > self.clock {
+        let queue = &here.ports.queues[buffer as usize];
+        if queue.head == NONE || here.time(queue.ask) > self.clock {
             return Vec::new();
         }
-        let blocked_by = |wish| self.blocked_by(model, wish);
-        let waits: Option<Vec<Buffer>> = model.wishes(buffer).into_iter().map(blocked_by).collect();
+        let blocked_by = |request| self.blocked_by(here, request);
+        let waits: Option<Vec<Buffer>> =
+            here.requests_of(buffer).into_iter().map(blocked_by).collect();
         waits.unwrap_or_default()
     }
 
     /// The buffer whose own packets alone can make room for a wish.
-    fn blocked_by(&self, model: &Model<'_>, wish: Wish) -> Option<Buffer> {
-        let output = model.ports.output(wish.output);
-        if !output.needs_room || model.time(output.free_at) > self.clock {
+    fn blocked_by(&self, here: &Part<'_>, request: OutputRequest) -> Option<Buffer> {
+        let output = here.ports.output(request.output);
+        if !output.needs_room || here.time(output.free_at) > self.clock {
             return None;
         }
-        let due = model.room_due(wish.output, wish.lane);
-        if due >= u32::from(wish.need) {
+        let due = here.room_due(request.output, request.vc);
+        if due >= u32::from(request.need) {
             return None;
         }
-        let (far, buffer) = self.far_end(model, wish.output, wish.lane);
-        let far_model = &self.parts[far].model;
-        let there = far_model.packets_in(buffer).filter(|&slot| {
-            let ready = far_model.packets.packets[slot as usize].ready;
-            far_model.time(ready) <= self.clock
+        let (far, buffer) = self.far_end(here, request.output, request.vc);
+        let there = &self.parts[far].part;
+        let arrived = there.packets_in(buffer).filter(|&slot| {
+            let ready = there.packets.packets[slot as usize].ready;
+            there.time(ready) <= self.clock
         });
-        let there = there.filter(|&slot| !far_model.is_bad_copy(slot));
-        let flits = there.map(|slot| u32::from(far_model.packets.packets[slot as usize].flits));
-        (due + flits.sum::<u32>() == self.whole.parameters.buffer).then_some((far, buffer))
+        let arrived = arrived.filter(|&slot| !there.is_bad_copy(slot));
+        let flits = arrived.map(|slot| u32::from(there.packets.packets[slot as usize].flits));
+        (due + flits.sum::<u32>() == self.context.parameters.buffer).then_some((far, buffer))
     }
 
     /// The buffer at the far end of an output.
-    pub(super) fn far_end(&self, model: &Model<'_>, output: u32, lane: u8) -> Buffer {
-        let state = model.ports.output(output);
-        let far = &self.parts[state.far_part as usize].model;
+    pub(super) fn far_end(&self, here: &Part<'_>, output: u32, vc: u8) -> Buffer {
+        let state = here.ports.output(output);
+        let far = &self.parts[state.far_part as usize].part;
         let router = &far.ports.routers[state.far_router as usize];
-        let queue = far.ports.queue(router, u32::from(state.far_pair) + u32::from(lane));
+        let queue = far.ports.queue(router, u32::from(state.far_input_vc) + u32::from(vc));
         (far.schedule.part, narrow::<u32>(queue))
     }
 
     /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
-    /// on their way to, its feeder add up to its capacity. Always true; time linear in buffers and
+    /// on their way to, the router upstream add up to its capacity. Always true; time linear in buffers and
     /// packets.
     pub fn credits_are_conserved(&self) -> bool {
-        if self.parts[0].model.flits.is_some() {
+        if self.parts[0].part.flits.is_some() {
             return self.flit_credits_are_conserved();
         }
         // A packet that has been granted its next output is on its way out: its room is neither here nor there before its
         // credit has been sent, which it is at the grant.
-        let lanes = narrow::<u8>(self.whole.lanes.count());
-        let parameters = &self.whole.parameters;
+        let vcs = narrow::<u8>(self.context.vc_map.count());
+        let parameters = &self.context.parameters;
         self.parts.iter().all(|part| {
-            let model = &part.model;
-            let outputs = (0..).zip(model.ports.outputs()).filter(|(_, it)| it.needs_room);
-            let mut network =
-                outputs.flat_map(|(output, _)| (0..lanes).map(move |lane| (output, lane)));
+            let here = &part.part;
+            let outputs = (0..).zip(here.ports.outputs()).filter(|(_, it)| it.needs_room);
+            let mut network = outputs.flat_map(|(output, _)| (0..vcs).map(move |vc| (output, vc)));
             let held = |(part, buffer): Buffer| {
-                let model = &self.parts[part].model;
-                let flits = |slot: u32| u32::from(model.packets.packets[slot as usize].flits);
-                let own = model.packets_in(buffer).filter(|&slot| !model.holds_no_room(slot));
+                let here = &self.parts[part].part;
+                let flits = |slot: u32| u32::from(here.packets.packets[slot as usize].flits);
+                let own = here.packets_in(buffer).filter(|&slot| !here.holds_no_room(slot));
                 own.map(flits).sum::<u32>()
             };
-            let mut injections = (0..narrow::<u32>(model.sources.injections.len()))
-                .flat_map(|number| (0..lanes).map(move |lane| (number, lane)));
-            network.all(|(output, lane)| {
-                let held = held(self.far_end(model, output, lane));
-                let kept = model.flits_kept(output, lane);
-                model.room_due(output, lane) + held + kept == parameters.buffer
-            }) && injections.all(|(number, lane)| {
-                let buffer = model.buffer_of_injection(number) + u32::from(lane);
-                let input = model.ports.input(buffer >> model.ports.size.shift);
-                model.credits.due(input.feeder + u32::from(lane))
-                    + held((model.schedule.part, buffer))
+            let mut injections = (0..narrow::<u32>(here.sources.injections.len()))
+                .flat_map(|number| (0..vcs).map(move |vc| (number, vc)));
+            network.all(|(output, vc)| {
+                let held = held(self.far_end(here, output, vc));
+                let kept = here.flits_kept(output, vc);
+                here.room_due(output, vc) + held + kept == parameters.buffer
+            }) && injections.all(|(number, vc)| {
+                let buffer = here.buffer_of_injection(number) + u32::from(vc);
+                let input = here.ports.input(buffer >> here.ports.size.shift);
+                here.credits.due(input.upstream + u32::from(vc))
+                    + held((here.schedule.part, buffer))
                     == parameters.injection_buffer
             })
         })
     }
 
     fn waiting(&self, (part, buffer): Buffer) -> Waiting {
-        let model = &self.parts[part].model;
-        if let Some(flits) = &model.flits {
+        let here = &self.parts[part].part;
+        if let Some(flits) = &here.flits {
             return self.flits_waiting(flits, (part, buffer));
         }
-        let pair = place(buffer, model.ports.size.shift);
-        let queue = &model.ports.queues[buffer as usize];
-        let source = model.packets.packets[queue.head as usize].source;
-        let input = pair.0 + self.whole.cut.first_input(part) as usize;
-        let router = self.whole.network.router_of_input[input];
-        let wish = model.wishes(buffer)[0];
-        let free = model.room_due(wish.output, wish.lane);
-        let lacks = Lack::Room { needed: wish.need.into(), free };
-        let ends = (source, model.destination(router, queue.head));
-        self.named(part, pair, ends, wish.output, lacks)
+        let input_vc = place(buffer, here.ports.size.shift);
+        let queue = &here.ports.queues[buffer as usize];
+        let source = here.packets.packets[queue.head as usize].source;
+        let input = input_vc.0 + self.context.cut.first_input(part) as usize;
+        let router = self.context.network.router_of_input[input];
+        let request = here.requests_of(buffer)[0];
+        let free = here.room_due(request.output, request.vc);
+        let lacks = Lack::Room { needed: request.need.into(), free };
+        let ends = (source, here.destination(router, queue.head));
+        self.named(part, input_vc, ends, request.output, lacks)
     }
 
-    /// Describes a packet, by its ends, that waits in a part's pair of input port and lane for an output of the part.
+    /// Describes a packet, by its ends, that waits in a part's input virtual channel for an output of the part.
     pub(super) fn named(
         &self,
         part: usize,
-        (input, lane): (usize, u8),
+        (input, vc): (usize, u8),
         (source, destination): (u32, u32),
         output: u32,
         lacks: Lack,
     ) -> Waiting {
-        let fabric = self.whole.fabric;
-        let network = &self.whole.network;
-        let channel = self.whole.lanes.channel(lane);
-        let input = input + self.whole.cut.first_input(part) as usize;
+        let fabric = self.context.fabric;
+        let network = &self.context.network;
+        let channel = self.context.vc_map.number(vc);
+        let input = input + self.context.cut.first_input(part) as usize;
         let router = network.router_of_input[input];
         let name = |channel: u32| network.channel_name(fabric, channel);
         Waiting {
             router: fabric.router_name(router),
             input: name(network.channel_of_input[input]),
             virtual_channel: channel,
-            virtual_channel_name: match self.whole.routes {
+            virtual_channel_name: match self.context.routes {
                 Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => None,
-                _ if self.whole.parameters.sharing.is_some() => None,
+                _ if self.context.parameters.sharing.is_some() => None,
                 Routes::DirectionOrder(order) if order.has_dateline() => None,
                 _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(channel)).copied(),
             },
             source: fabric.terminal_name(source),
             destination: fabric.terminal_name(destination),
-            output: name(output + self.whole.cut.first_output(part)),
+            output: name(output + self.context.cut.first_output(part)),
             lacks,
         }
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// The packets that are in a buffer or on their way to it.
     pub(super) fn packets_in(&self, buffer: u32) -> impl Iterator<Item = u32> {
         let packets = &self.packets.packets;
@@ -301,57 +301,59 @@ impl Model<'_> {
         std::iter::successors(head, move |&at| slot(packets[at as usize].next))
     }
 
-    /// Flits that an output has room for on a lane, or will have without anything else having to move.
-    fn room_due(&self, output: u32, lane: u8) -> u32 {
-        self.credits.due(self.ports.output(output).room + u32::from(lane))
+    /// Flits that an output has room for on a virtual channel, or will have without anything else having to move.
+    fn room_due(&self, output: u32, vc: u8) -> u32 {
+        self.credits.due(self.ports.output(output).room + u32::from(vc))
     }
 
-    /// Flits that an output has room for on a lane at a time.
-    pub(super) fn room_now(&self, output: u32, lane: u8, now: Picoseconds) -> u32 {
-        self.credits.by(self.ports.output(output).room + u32::from(lane), self.schedule.tick(now))
+    /// Flits that an output has room for on a virtual channel at a time.
+    pub(super) fn room_now(&self, output: u32, vc: u8, now: Picoseconds) -> u32 {
+        self.credits.by(self.ports.output(output).room + u32::from(vc), self.schedule.tick(now))
     }
 
-    pub(super) fn router_of_buffer(&self, buffer: u32) -> Router {
+    pub(super) fn router_of_buffer(&self, buffer: u32) -> RouterLayout {
         let input = buffer >> self.ports.size.shift;
         let place = self.ports.routers.partition_point(|router| router.first_input <= input);
         self.ports.routers[place - 1]
     }
 
-    /// What the head of a buffer asks for: output, lane, and the credits that it needs.
-    pub(super) fn wishes(&self, buffer: u32) -> Vec<Wish> {
+    /// What the head of a buffer asks for: output, virtual channel, and the credits that it needs.
+    pub(super) fn requests_of(&self, buffer: u32) -> Vec<OutputRequest> {
         let queue = &self.ports.queues[buffer as usize];
         let router = self.router_of_buffer(buffer);
-        let (lane, need) = (queue.onto, queue.need);
+        let (vc, need) = (queue.out_vc, queue.need);
         let output = router.first_output + u32::from(queue.output);
         if queue.options == 0 {
-            return vec![Wish { output, lane, need }];
+            return vec![OutputRequest { output, vc, need }];
         }
         let (input, lane_here) = place(buffer, self.ports.size.shift);
-        if let Some(related) = self.choosers.as_ref().and_then(Choosers::related) {
-            let hops = self.hops_of(related, (input, lane_here), queue.head).iter();
+        if let Some(relation_tables) =
+            self.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
+        {
+            let hops = self.hops_of(relation_tables, (input, lane_here), queue.head).iter();
             return hops
-                .map(|hop| Wish {
+                .map(|hop| OutputRequest {
                     output: router.first_output + u32::from(hop.port),
-                    lane: hop.lane,
-                    need: self.whole.need_by(hop, need, queue.flits),
+                    vc: hop.lane,
+                    need: self.context.need_by(hop, need, queue.flits),
                 })
                 .collect();
         }
         let input = self.ports.input(narrow::<u32>(input));
         let state = self.ports.output(output);
-        let bubble = escape_bubble(self.whole.bubble, state, input, queue, lane_here);
+        let bubble = escape_bubble(self.context.bubble, state, input, queue, lane_here);
         let escape = queue.flits + bubble;
-        let options = bits(queue.options).map(|port| Wish {
+        let options = bits(queue.options).map(|port| OutputRequest {
             output: router.first_output + narrow::<u32>(port),
-            lane: self.whole.channels.adaptive,
+            vc: self.context.channels.adaptive,
             need,
         });
-        std::iter::once(Wish { output, lane, need: escape }).chain(options).collect()
+        std::iter::once(OutputRequest { output, vc, need: escape }).chain(options).collect()
     }
 
-    /// The lowest lane's buffer of an injection channel.
+    /// The lowest virtual channel's buffer of an injection channel.
     fn buffer_of_injection(&self, number: u32) -> u32 {
-        let channels = self.whole.parameters.injection_channels;
+        let channels = self.context.parameters.injection_channels;
         let adapter = &self.sources.adapters[(number / channels) as usize];
         (adapter.input + number % channels) << self.ports.size.shift
     }
@@ -363,36 +365,36 @@ impl Model<'_> {
 
     /// The terminal that a packet in a router's buffer is bound for.
     pub(super) fn destination(&self, router: u32, slot: u32) -> u32 {
-        use super::way::{Address, Choice};
-        let way = self.packets.packets[slot as usize].way;
-        let whole = &*self.whole;
-        let (end, ejection) = match whole.routes {
+        use super::encoded_route::{AdaptiveRoute, Address};
+        let route = self.packets.packets[slot as usize].route;
+        let context = &*self.context;
+        let (end, ejection) = match context.routes {
             Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
-                return Address::from(way).destination;
+                return Address::from(route).destination;
             }
             Routes::Adaptive(_) => {
-                let choice = Choice::from(way);
-                (choice.destination, u16::from(choice.ejection))
+                let route = AdaptiveRoute::from(route);
+                (route.destination, u16::from(route.ejection))
             }
             Routes::DirectionOrder(_) | Routes::Table(_) => {
-                let mut way = way;
+                let mut route = route;
                 let mut rest = self.packets.rest_of(slot).to_vec();
                 let mut at = router;
                 loop {
-                    let output = whole.code.output(way);
-                    let ports = whole.fabric.outputs(at);
+                    let output = context.codec.output(route);
+                    let ports = context.fabric.outputs(at);
                     if u32::from(output) >= narrow::<u32>(ports.len()) {
                         break (at, output);
                     }
-                    at = whole.fabric.target(ports.start + u32::from(output)).expect("routed");
-                    if whole.code.go_on(&mut way) {
-                        whole.code.refill(&mut way, &mut rest);
+                    at = context.fabric.target(ports.start + u32::from(output)).expect("routed");
+                    if context.codec.go_on(&mut route) {
+                        context.codec.refill(&mut route, &mut rest);
                     }
                 }
             }
         };
-        let first = narrow::<u16>(whole.fabric.outputs(end).len());
-        let own = (ejection - first) / narrow::<u16>(whole.parameters.ejection_channels);
-        whole.terminals_of(end)[usize::from(own)]
+        let first = narrow::<u16>(context.fabric.outputs(end).len());
+        let own = (ejection - first) / narrow::<u16>(context.parameters.ejection_channels);
+        context.terminals_of(end)[usize::from(own)]
     }
 }

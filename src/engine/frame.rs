@@ -5,7 +5,7 @@
 //! before the end is visited once, in the order of numbers, which matters to nothing. The epoch that ticks count from
 //! moves on in all parts at the same window.
 //!
-//! How a router works is the business of a [`RouterModel`]. It has to keep what it promises: that nothing a visit does
+//! How a router works is the business of a [`SimulatedPart`]. It has to keep what it promises: that nothing a visit does
 //! reaches another router before the window ends.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Observer;
 use super::active::Active;
-use super::mail::{Letter, Post};
-use super::rendezvous::Rendezvous;
+use super::exchange::{Exchange, HasEarliest};
+use super::thread_barrier::ThreadBarrier;
 use super::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick};
 use crate::narrow::fitted;
 use crate::prefetch::Stage;
@@ -78,12 +78,12 @@ impl Schedule {
 const LEAD: usize = 6;
 
 /// How many routers are visited, about, before what they send is delivered.
-const A_GO: usize = 64;
+const BATCH: usize = 64;
 
 /// A part of a network as the frame sees it: its routers, and the terminals at them.
-pub(super) trait RouterModel: Send {
+pub(super) trait SimulatedPart: Send {
     /// What a part sends another one in a window.
-    type Mail: Letter;
+    type Outgoing: HasEarliest;
 
     fn schedule(&mut self) -> &mut Schedule;
 
@@ -92,7 +92,7 @@ pub(super) trait RouterModel: Send {
 
     /// Has memory fetched that a visit soon to come will need; in several stages, as each tells what the next one
     /// needs.
-    fn approach(&self, router: u32, stage: Stage);
+    fn prefetch(&self, router: u32, stage: Stage);
 
     /// Does all that happens in a router before the window's end. When something happens in it next, or before.
     fn visit(&mut self, router: u32) -> Tick;
@@ -101,23 +101,23 @@ pub(super) trait RouterModel: Send {
     fn deliver(&mut self);
 
     /// What is for each part.
-    fn mail(&mut self) -> &mut [Self::Mail];
+    fn outgoing(&mut self) -> &mut [Self::Outgoing];
 
     /// Takes what another part has sent in a window, and leaves nothing of it but the memory.
-    fn read(&mut self, from: usize, mail: &mut Self::Mail);
+    fn take_incoming(&mut self, from: usize, incoming: &mut Self::Outgoing);
 
     /// Sees to what had to wait since it lay behind the limit, which is another now.
-    fn move_limit(&mut self);
+    fn begin_run(&mut self);
 
     /// All that happens up to the limit has been simulated: sees to what was put off of it.
-    fn reach_limit(&mut self);
+    fn end_run(&mut self);
 
     /// Moves the epoch on to `epoch`, before which nothing is left to happen, or to somewhat less.
     fn rebase(&mut self, epoch: Picoseconds);
 
     /// When the first thing happens, if it is too far from the epoch for a tick; of all times the latest if nothing
     /// does.
-    fn far(&self) -> Picoseconds;
+    fn next_beyond_epoch(&self) -> Picoseconds;
 
     /// When the last terminal came to the barrier, if all of the part have; [`NO_TIME`] if not.
     fn at_barrier(&self) -> Picoseconds;
@@ -127,57 +127,57 @@ pub(super) trait RouterModel: Send {
     fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds;
 
     /// Tells the observer what has happened.
-    fn tell(&mut self, observer: &mut impl Observer);
+    fn flush_observations(&mut self, observer: &mut impl Observer);
 
     /// Whether anything is left that could happen later.
     fn has_work(&self) -> bool;
 }
 
 /// A part of a network and what is observed in it.
-pub(super) struct Part<M, O> {
-    pub model: M,
+pub(super) struct ObservedPart<P, O> {
+    pub part: P,
     pub observer: O,
 }
 
-impl<M: RouterModel, O: Observer> Part<M, O> {
+impl<P: SimulatedPart, O: Observer> ObservedPart<P, O> {
     /// Visits each router in which something happens before `end`.
     fn run_window(&mut self, start: Tick, end: Tick) {
-        let model = &mut self.model;
-        let schedule = model.schedule();
+        let part = &mut self.part;
+        let schedule = part.schedule();
         schedule.window = Window { start, end, ..schedule.window };
         let mut due = std::mem::take(&mut schedule.due);
         let mut block = 0;
         loop {
             due.clear();
-            block = model.schedule().active.add_due(block, end, A_GO, &mut due);
+            block = part.schedule().active.add_due(block, end, BATCH, &mut due);
             if due.is_empty() {
                 break;
             }
-            let lead = if model.is_large() { LEAD } else { 0 };
+            let lead = if part.is_large() { LEAD } else { 0 };
             for step in 0..due.len() + lead {
                 if lead > 0 {
-                    approach(model, &due, step);
+                    prefetch_ahead(part, &due, step);
                 }
                 let Some(place) = step.checked_sub(lead) else { continue };
                 let router = due[place];
-                let next = model.visit(router);
-                model.schedule().active.set(router, next);
+                let next = part.visit(router);
+                part.schedule().active.set(router, next);
             }
-            model.schedule().active.settle(&due);
-            model.deliver();
+            part.schedule().active.settle(&due);
+            part.deliver();
         }
-        model.schedule().due = due;
-        model.tell(&mut self.observer);
+        part.schedule().due = due;
+        part.flush_observations(&mut self.observer);
     }
 }
 
 /// Approaches those of some routers whose turn it is at a step, each stage some visits nearer to the router's own.
 #[inline(always)]
-fn approach<M: RouterModel>(model: &M, due: &[u32], step: usize) {
+fn prefetch_ahead<P: SimulatedPart>(part: &P, due: &[u32], step: usize) {
     let stage = |later: usize, stage| {
         // Before the first router there is none, and none beyond the last.
         if let Some(&router) = due.get(step.wrapping_sub(later)) {
-            model.approach(router, stage);
+            part.prefetch(router, stage);
         }
     };
     stage(0, Stage::Far);
@@ -188,27 +188,27 @@ fn approach<M: RouterModel>(model: &M, due: &[u32], step: usize) {
 
 /// Simulates all parts, a thread each, up to and including `limit`, in windows of this length. Whether anything is
 /// left that could happen later, and the CPU time of all threads but the caller's.
-pub(super) fn run_parts<M: RouterModel, O: Observer>(
-    parts: &mut [Part<M, O>],
+pub(super) fn run_parts<P: SimulatedPart, O: Observer>(
+    parts: &mut [ObservedPart<P, O>],
     length: Tick,
     limit: Picoseconds,
 ) -> (bool, Duration) {
-    let together = Together::new(parts.len(), length, limit);
+    let team = ThreadTeam::new(parts.len(), length, limit);
     let (first, others) = parts.split_first_mut().expect("there is a part");
     if others.is_empty() {
-        return (together.run(first), Duration::ZERO);
+        return (team.run(first), Duration::ZERO);
     }
     let (mut left, mut busy) = (false, Duration::ZERO);
     std::thread::scope(|scope| {
-        let together = &together;
+        let team = &team;
         let start = |part| {
             move || {
                 let started = ThreadTime::now();
-                (together.run(part), started.elapsed())
+                (team.run(part), started.elapsed())
             }
         };
         let workers: Vec<_> = others.iter_mut().map(|part| scope.spawn(start(part))).collect();
-        left |= together.run(first);
+        left |= team.run(first);
         for worker in workers {
             let (more, time) =
                 worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -221,7 +221,7 @@ pub(super) fn run_parts<M: RouterModel, O: Observer>(
 
 /// What a part tells the others at the end of a window.
 #[derive(Debug, Default)]
-struct Report {
+struct WindowReport {
     /// Before when nothing happens in it or by its mail.
     earliest: AtomicU64,
     /// When the last of its terminals came to the barrier; the latest of all times if not all have.
@@ -229,68 +229,75 @@ struct Report {
 }
 
 /// What the threads of a simulation share while it runs.
-struct Together<L> {
-    post: Post<L>,
-    rendezvous: Rendezvous,
+struct ThreadTeam<L> {
+    exchange: Exchange<L>,
+    barrier: ThreadBarrier,
     /// By window's parity and part.
-    reports: Vec<Report>,
+    reports: Vec<WindowReport>,
     /// How long nothing that a router does can reach another.
     length: Tick,
     limit: Picoseconds,
 }
 
-impl<L: Letter> Together<L> {
+impl<L: HasEarliest> ThreadTeam<L> {
     /// For so many parts, in windows of this length, up to and including `limit`.
     fn new(parts: usize, length: Tick, limit: Picoseconds) -> Self {
         Self {
-            post: Post::new(parts),
-            rendezvous: Rendezvous::new(parts),
-            reports: (0..2 * parts).map(|_| Report::default()).collect(),
+            exchange: Exchange::new(parts),
+            barrier: ThreadBarrier::new(parts),
+            reports: (0..2 * parts).map(|_| WindowReport::default()).collect(),
             length,
             limit,
         }
     }
 
     /// Simulates a part, window by window. False if nothing is left that could happen later.
-    fn run<M: RouterModel<Mail = L>, O: Observer>(&self, part: &mut Part<M, O>) -> bool {
-        let _attendance = self.rendezvous.attend();
-        part.model.schedule().window.limit = self.limit;
-        part.model.move_limit();
+    fn run<P: SimulatedPart<Outgoing = L>, O: Observer>(
+        &self,
+        observed: &mut ObservedPart<P, O>,
+    ) -> bool {
+        let _guard = self.barrier.enter();
+        observed.part.schedule().window.limit = self.limit;
+        observed.part.begin_run();
         for window in 0.. {
-            let start = self.meet(window, &mut part.model);
+            let start = self.synchronise(window, &mut observed.part);
             if start > self.limit || !start.is_told() {
                 break;
             }
-            if start - part.model.schedule().epoch >= Picoseconds::from(HORIZON) {
-                part.model.rebase(start);
+            if start - observed.part.schedule().epoch >= Picoseconds::from(HORIZON) {
+                observed.part.rebase(start);
             }
-            let epoch = part.model.schedule().epoch;
+            let epoch = observed.part.schedule().epoch;
             let first = fitted!((start - epoch).0, Tick);
             let beyond = (self.limit + Picoseconds(1)).saturating_sub(epoch).0;
             let end = fitted!(u64::from(first.saturating_add(self.length)).min(beyond), Tick);
-            part.run_window(first, end);
+            observed.run_window(first, end);
         }
-        part.model.reach_limit();
-        part.model.tell(&mut part.observer);
-        part.model.has_work()
+        observed.part.end_run();
+        observed.part.flush_observations(&mut observed.observer);
+        observed.part.has_work()
     }
 
     /// Exchanges mail with the other parts. Before when nothing happens in any of them.
-    fn meet<M: RouterModel<Mail = L>>(&self, window: usize, model: &mut M) -> Picoseconds {
+    fn synchronise<P: SimulatedPart<Outgoing = L>>(
+        &self,
+        window: usize,
+        part: &mut P,
+    ) -> Picoseconds {
         let parts = self.reports.len() / 2;
         let reports = &self.reports[window % 2 * parts..][..parts];
-        let own = model.schedule().part;
-        reports[own].earliest.store(self.send(window, model).0, Ordering::Relaxed);
-        reports[own].at_barrier.store(model.at_barrier().0, Ordering::Relaxed);
-        self.rendezvous.meet();
+        let own = part.schedule().part;
+        reports[own].earliest.store(self.send(window, part).0, Ordering::Relaxed);
+        reports[own].at_barrier.store(part.at_barrier().0, Ordering::Relaxed);
+        self.barrier.wait();
         for from in (0..parts).filter(|&from| from != own) {
-            let mut mail = L::default();
-            self.post.swap(window, from, own, &mut mail);
-            model.read(from, &mut mail);
+            let mut incoming = L::default();
+            self.exchange.swap(window, from, own, &mut incoming);
+            part.take_incoming(from, &mut incoming);
             // Empty, but with room for the next time.
-            self.post.swap(window, from, own, &mut mail);
+            self.exchange.swap(window, from, own, &mut incoming);
         }
-        let times = |time: fn(&Report) -> &AtomicU64| {
+        let times = |time: fn(&WindowReport) -> &AtomicU64| {
             reports.iter().map(move |report| Picoseconds(time(report).load(Ordering::Relaxed)))
         };
         let start = times(|report| &report.earliest).min().expect("there is a part");
@@ -299,22 +306,22 @@ impl<L: Letter> Together<L> {
             return start;
         }
         // All may be idle: what is next comes of passing the barrier.
-        start.min(model.pass_barrier(latest))
+        start.min(part.pass_barrier(latest))
     }
 
     /// Posts what other parts are sent. Nothing happens in this part, or because of what it sends, before the time
     /// that it gives.
-    fn send<M: RouterModel<Mail = L>>(&self, window: usize, model: &mut M) -> Picoseconds {
-        let own = model.schedule().part;
-        let mut earliest = model.schedule().active.earliest();
-        for (to, mail) in model.mail().iter_mut().enumerate().filter(|&(to, _)| to != own) {
-            earliest = earliest.min(mail.earliest());
-            self.post.swap(window, own, to, mail);
+    fn send<P: SimulatedPart<Outgoing = L>>(&self, window: usize, part: &mut P) -> Picoseconds {
+        let own = part.schedule().part;
+        let mut earliest = part.schedule().active.earliest();
+        for (to, outgoing) in part.outgoing().iter_mut().enumerate().filter(|&(to, _)| to != own) {
+            earliest = earliest.min(outgoing.earliest());
+            self.exchange.swap(window, own, to, outgoing);
         }
         match earliest {
             NEVER => NO_TIME,
-            FAR => model.far(),
-            earliest => model.schedule().time(earliest),
+            FAR => part.next_beyond_epoch(),
+            earliest => part.schedule().time(earliest),
         }
     }
 }
@@ -337,7 +344,7 @@ mod tests {
         /// By router: tokens that are there or on their way, and when they are there.
         tokens: Vec<Vec<(Tick, u32)>>,
         sent: Vec<(u32, Tick, u32)>,
-        mail: Vec<Tokens>,
+        outgoing: Vec<Tokens>,
         /// A sum over all arrivals that tells when and where they were.
         sum: u64,
         visits: u64,
@@ -346,7 +353,7 @@ mod tests {
     #[derive(Default)]
     struct Tokens(Vec<(u32, Tick, u32)>);
 
-    impl Letter for Tokens {
+    impl HasEarliest for Tokens {
         fn earliest(&self) -> Tick {
             self.0.iter().map(|token| token.1).min().unwrap_or(NEVER)
         }
@@ -362,7 +369,7 @@ mod tests {
                 all,
                 tokens: vec![Vec::new(); routers.len()],
                 sent: Vec::new(),
-                mail: (0..parts).map(|_| Tokens::default()).collect(),
+                outgoing: (0..parts).map(|_| Tokens::default()).collect(),
                 sum: 0,
                 visits: 0,
                 routers,
@@ -380,8 +387,8 @@ mod tests {
         }
     }
 
-    impl RouterModel for Ring {
-        type Mail = Tokens;
+    impl SimulatedPart for Ring {
+        type Outgoing = Tokens;
 
         fn schedule(&mut self) -> &mut Schedule {
             &mut self.schedule
@@ -391,7 +398,7 @@ mod tests {
             self.all.is_multiple_of(2)
         }
 
-        fn approach(&self, router: u32, _: Stage) {
+        fn prefetch(&self, router: u32, _: Stage) {
             assert!(router < self.tokens.len() as u32);
         }
 
@@ -420,27 +427,27 @@ mod tests {
                 if self.routers.contains(&router) {
                     self.arrive(router, time, left);
                 } else {
-                    let parts = self.mail.len();
+                    let parts = self.outgoing.len();
                     let first = |part: usize| self.all * part as u32 / parts as u32;
                     let part = (0..parts).find(|&part| router < first(part + 1)).unwrap();
-                    self.mail[part].0.push((router, time, left));
+                    self.outgoing[part].0.push((router, time, left));
                 }
             }
         }
 
-        fn mail(&mut self) -> &mut [Tokens] {
-            &mut self.mail
+        fn outgoing(&mut self) -> &mut [Tokens] {
+            &mut self.outgoing
         }
 
-        fn read(&mut self, _: usize, mail: &mut Tokens) {
-            for (router, time, left) in mail.0.drain(..) {
+        fn take_incoming(&mut self, _: usize, incoming: &mut Tokens) {
+            for (router, time, left) in incoming.0.drain(..) {
                 self.arrive(router, time, left);
             }
         }
 
-        fn move_limit(&mut self) {}
+        fn begin_run(&mut self) {}
 
-        fn reach_limit(&mut self) {}
+        fn end_run(&mut self) {}
 
         fn rebase(&mut self, epoch: Picoseconds) {
             let by = self.schedule.tick(epoch);
@@ -451,7 +458,7 @@ mod tests {
             self.schedule.epoch = epoch;
         }
 
-        fn far(&self) -> Picoseconds {
+        fn next_beyond_epoch(&self) -> Picoseconds {
             NO_TIME
         }
 
@@ -463,7 +470,7 @@ mod tests {
             NO_TIME
         }
 
-        fn tell(&mut self, _: &mut impl Observer) {}
+        fn flush_observations(&mut self, _: &mut impl Observer) {}
 
         fn has_work(&self) -> bool {
             self.tokens.iter().any(|tokens| !tokens.is_empty())
@@ -472,14 +479,14 @@ mod tests {
 
     /// The sum and the visits of a ring on so many threads, up to a limit, and whether anything was left.
     fn run(parts: usize, all: u32, steps: u32, limits: &[Picoseconds]) -> (u64, u64, bool) {
-        let part = |part| Part { model: Ring::new(part, parts, all, steps), observer: () };
+        let part = |part| ObservedPart { part: Ring::new(part, parts, all, steps), observer: () };
         let mut rings: Vec<_> = (0..parts).map(part).collect();
         let mut left = true;
         for &limit in limits {
             left = run_parts(&mut rings, STEP, limit).0;
         }
-        let sum = rings.iter().map(|ring| ring.model.sum).sum();
-        (sum, rings.iter().map(|ring| ring.model.visits).sum(), left)
+        let sum = rings.iter().map(|ring| ring.part.sum).sum();
+        (sum, rings.iter().map(|ring| ring.part.visits).sum(), left)
     }
 
     #[test]
@@ -513,12 +520,12 @@ mod tests {
 
     #[test]
     fn the_epoch_moves_on_and_nobody_notices() {
-        let mut ring = Part { model: Ring::new(0, 1, 1, 2), observer: () };
+        let mut ring = ObservedPart { part: Ring::new(0, 1, 1, 2), observer: () };
         let late = HORIZON + 100;
-        ring.model.arrive(0, late, 2);
+        ring.part.arrive(0, late, 2);
         assert!(!run_parts(std::slice::from_mut(&mut ring), STEP, Picoseconds::NEVER).0);
         let of_token = |start: Tick| (0..3).map(move |step| u64::from(start + step * STEP));
-        assert_eq!(ring.model.sum, of_token(0).chain(of_token(late)).sum::<u64>());
-        assert_eq!(ring.model.schedule.epoch, Picoseconds::from(late), "it has moved on");
+        assert_eq!(ring.part.sum, of_token(0).chain(of_token(late)).sum::<u64>());
+        assert_eq!(ring.part.schedule.epoch, Picoseconds::from(late), "it has moved on");
     }
 }

@@ -7,8 +7,8 @@
 //! take the first one counts.
 
 use super::deadlock::Buffer;
-use super::model::Model;
-use super::ports::{Router, place};
+use super::part::Part;
+use super::ports::{RouterLayout, place};
 use super::{Engine, Observer};
 use crate::narrow::narrow;
 use crate::topology::NONE;
@@ -22,7 +22,7 @@ pub struct Followed {
 }
 
 /// Where the way on leads from a buffer.
-enum Next {
+enum NextBlocker {
     /// To the buffer behind this channel, which has no room.
     Buffer(u32, Buffer),
     /// Nowhere: this channel, by its number among all, is what is waited for.
@@ -34,147 +34,149 @@ impl<O: Observer> Engine<'_, O> {
     /// packets of its adapter alone. In the network only packets are found that are [traced](Self::trace).
     pub fn held_up_by(&self, packet: Followed) -> Option<String> {
         let channel = self.holder(packet)?;
-        Some(self.whole.network.channel_name(self.whole.fabric, channel))
+        Some(self.context.network.channel_name(self.context.fabric, channel))
     }
 
     fn holder(&self, packet: Followed) -> Option<u32> {
-        let part = self.whole.cut.part_of_terminal(packet.source);
-        let model = &self.parts[part].model;
-        let own = self.whole.in_part(packet.source, part);
-        let adapter = &model.sources.adapters[own as usize];
-        let channels = self.whole.parameters.injection_channels;
+        let part = self.context.cut.part_of_terminal(packet.source);
+        let here = &self.parts[part].part;
+        let own = self.context.in_part(packet.source, part);
+        let adapter = &here.sources.adapters[own as usize];
+        let channels = self.context.parameters.injection_channels;
         let number = own * channels + u32::from(packet.channel);
         if adapter.is_to_send(packet.sequence) {
-            let waits = model.sources.waits.get(number as usize)?;
+            let waits = here.sources.waits.get(number as usize)?;
             if !waits.is_on() {
                 return None;
             }
-            let lane = model.sources.injections[number as usize].first_waiting();
-            let pair = ((adapter.input + u32::from(packet.channel)) << model.ports.size.shift)
-                + u32::from(lane);
-            return Some(self.end_of_chain((part, pair)));
+            let vc = here.sources.injections[number as usize].first_waiting();
+            let input_vc = ((adapter.input + u32::from(packet.channel)) << here.ports.size.shift)
+                + u32::from(vc);
+            return Some(self.end_of_chain((part, input_vc)));
         }
-        let pair = self.pair_of(packet, part, adapter.input + u32::from(packet.channel))?;
-        Some(self.end_of_chain(pair))
+        let input_vc = self.input_vc_of(packet, part, adapter.input + u32::from(packet.channel))?;
+        Some(self.end_of_chain(input_vc))
     }
 
-    /// The pair of input port and lane in which a packet waits that has been injected.
-    fn pair_of(&self, packet: Followed, part: usize, first_input: u32) -> Option<Buffer> {
+    /// The input virtual channel in which a packet waits that has been injected.
+    fn input_vc_of(&self, packet: Followed, part: usize, first_input: u32) -> Option<Buffer> {
         let id = (packet.source, packet.sequence);
-        let traces = self.parts.iter().filter_map(|part| part.model.trace.as_ref());
+        let traces = self.parts.iter().filter_map(|it| it.part.trace.as_ref());
         let latest = traces.filter_map(|trace| trace.latest(id)).max();
         let (part, input) = match latest {
             None => (part, first_input),
             Some((_, channel)) => {
-                let network = &self.whole.network;
+                let network = &self.context.network;
                 let input = *network.input_of_channel.get(channel as usize)?;
                 // Behind an ejection channel there is none.
                 let router = *network.router_of_input.get(input as usize)?;
-                let part = self.whole.cut.part_of_router(router);
-                (part, input - self.whole.cut.first_input(part))
+                let part = self.context.cut.part_of_router(router);
+                (part, input - self.context.cut.first_input(part))
             }
         };
-        let model = &self.parts[part].model;
-        let first = input << model.ports.size.shift;
-        let lanes = first..first + narrow::<u32>(self.whole.lanes.count());
-        lanes.map(|pair| (part, pair)).find(|&pair| self.waits_in(pair, id))
+        let here = &self.parts[part].part;
+        let first = input << here.ports.size.shift;
+        let vcs = first..first + narrow::<u32>(self.context.vc_map.count());
+        vcs.map(|input_vc| (part, input_vc)).find(|&input_vc| self.waits_in(input_vc, id))
     }
 
     /// Whether a packet is in a buffer and could go on.
-    fn waits_in(&self, (part, pair): Buffer, id: (u32, u32)) -> bool {
-        let model = &self.parts[part].model;
-        match &model.flits {
-            Some(flits) => flits.has_packet(model, pair, id, model.schedule.tick(self.clock)),
-            None => model.packets_in(pair).any(|slot| {
-                let packet = &model.packets.packets[slot as usize];
-                (packet.source, packet.sequence) == id && model.time(packet.ready) <= self.clock
+    fn waits_in(&self, (part, input_vc): Buffer, id: (u32, u32)) -> bool {
+        let here = &self.parts[part].part;
+        match &here.flits {
+            Some(flits) => flits.has_packet(here, input_vc, id, here.schedule.tick(self.clock)),
+            None => here.packets_in(input_vc).any(|slot| {
+                let packet = &here.packets.packets[slot as usize];
+                (packet.source, packet.sequence) == id && here.time(packet.ready) <= self.clock
             }),
         }
     }
 
-    /// Follows from a pair of input port and lane on who waits for whom.
+    /// Follows from an input virtual channel on who waits for whom.
     fn end_of_chain(&self, from: Buffer) -> u32 {
         let mut passed = vec![from];
         loop {
             let at = passed[passed.len() - 1];
-            let model = &self.parts[at.0].model;
-            let next = match &model.flits {
+            let here = &self.parts[at.0].part;
+            let next = match &here.flits {
                 Some(_) => self.next_of_flits(at),
                 None => self.next_of_packets(at),
             };
             match next {
-                Next::Channel(channel) => return channel,
+                NextBlocker::Channel(channel) => return channel,
                 // A circle: as good as any of its channels.
-                Next::Buffer(channel, next) if passed.contains(&next) => return channel,
-                Next::Buffer(_, next) => passed.push(next),
+                NextBlocker::Buffer(channel, next) if passed.contains(&next) => return channel,
+                NextBlocker::Buffer(_, next) => passed.push(next),
             }
         }
     }
 
     /// The number among all channels of a part's output.
     fn channel_of_output(&self, part: usize, output: u32) -> u32 {
-        output + self.whole.cut.first_output(part)
+        output + self.context.cut.first_output(part)
     }
 
-    /// The channel that feeds a pair.
-    pub(super) fn feeder_of(&self, (part, pair): Buffer) -> u32 {
-        let (input, _) = place(pair, self.parts[part].model.ports.size.shift);
-        self.whole.network.channel_of_input[input + self.whole.cut.first_input(part) as usize]
+    /// The channel that feeds an input virtual channel.
+    pub(super) fn upstream_of(&self, (part, input_vc): Buffer) -> u32 {
+        let (input, _) = place(input_vc, self.parts[part].part.ports.size.shift);
+        self.context.network.channel_of_input[input + self.context.cut.first_input(part) as usize]
     }
 
     /// What the head of a buffer waits for, where packets are granted whole.
-    fn next_of_packets(&self, (part, buffer): Buffer) -> Next {
-        let model = &self.parts[part].model;
-        let queue = &model.ports.queues[buffer as usize];
-        let router = model.router_of_buffer(buffer);
-        if model.time(queue.free_at) > self.clock
-            && let Some(output) = model.sending(&router, buffer)
+    fn next_of_packets(&self, (part, buffer): Buffer) -> NextBlocker {
+        let here = &self.parts[part].part;
+        let queue = &here.ports.queues[buffer as usize];
+        let router = here.router_of_buffer(buffer);
+        if here.time(queue.free_at) > self.clock
+            && let Some(output) = here.sending(&router, buffer)
         {
-            // Most often a packet stays in its lane.
-            let (_, lane) = place(buffer, model.ports.size.shift);
-            return self.next_behind(part, output, lane, 0);
+            // Most often a packet stays in its virtual channel.
+            let (_, vc) = place(buffer, here.ports.size.shift);
+            return self.next_behind(part, output, vc, 0);
         }
-        if queue.head == NONE || model.time(queue.ask) > self.clock {
+        if queue.head == NONE || here.time(queue.ask) > self.clock {
             // Nothing is in the way there: what is on its way, or its room on the way back, takes its time.
-            return Next::Channel(self.feeder_of((part, buffer)));
+            return NextBlocker::Channel(self.upstream_of((part, buffer)));
         }
-        let wish = model.wishes(buffer)[0];
-        self.next_behind(part, wish.output, wish.lane, wish.need.into())
+        let request = here.requests_of(buffer)[0];
+        self.next_behind(part, request.output, request.vc, request.need.into())
     }
 
     /// Whether the buffer behind an output keeps what needs so much room there, or the channel itself does.
-    fn next_behind(&self, part: usize, output: u32, lane: u8, need: u32) -> Next {
-        let model = &self.parts[part].model;
+    fn next_behind(&self, part: usize, output: u32, vc: u8, need: u32) -> NextBlocker {
+        let here = &self.parts[part].part;
         let channel = self.channel_of_output(part, output);
-        if !model.ports.output(output).needs_room {
-            return Next::Channel(channel);
+        if !here.ports.output(output).needs_room {
+            return NextBlocker::Channel(channel);
         }
-        let (far, buffer) = self.far_end(model, output, lane);
-        let there = &self.parts[far].model;
+        let (far, buffer) = self.far_end(here, output, vc);
+        let there = &self.parts[far].part;
         let flits = there.packets_in(buffer).filter_map(|slot| {
             let packet = &there.packets.packets[slot as usize];
             (there.time(packet.ready) <= self.clock).then_some(u32::from(packet.flits))
         });
-        let is_full = 2 * flits.sum::<u32>() > self.whole.parameters.buffer;
-        if is_full || model.room_now(output, lane, self.clock) < need {
-            return Next::Buffer(channel, (far, buffer));
+        let is_full = 2 * flits.sum::<u32>() > self.context.parameters.buffer;
+        if is_full || here.room_now(output, vc, self.clock) < need {
+            return NextBlocker::Buffer(channel, (far, buffer));
         }
-        Next::Channel(channel)
+        NextBlocker::Channel(channel)
     }
 
-    /// What the flits at the head of a pair's queues wait for, where links are shared flit by flit.
-    fn next_of_flits(&self, at: Buffer) -> Next {
+    /// What the flits at the head of an input virtual channel's queues wait for, where links are shared flit by flit.
+    fn next_of_flits(&self, at: Buffer) -> NextBlocker {
         match self.flits_held_by(at) {
-            None => Next::Channel(self.feeder_of(at)),
-            Some((output, None)) => Next::Channel(self.channel_of_output(at.0, output)),
-            Some((output, Some(next))) => Next::Buffer(self.channel_of_output(at.0, output), next),
+            None => NextBlocker::Channel(self.upstream_of(at)),
+            Some((output, None)) => NextBlocker::Channel(self.channel_of_output(at.0, output)),
+            Some((output, Some(next))) => {
+                NextBlocker::Buffer(self.channel_of_output(at.0, output), next)
+            }
         }
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// The output over which the latest packet of a buffer leaves.
-    fn sending(&self, router: &Router, buffer: u32) -> Option<u32> {
+    fn sending(&self, router: &RouterLayout, buffer: u32) -> Option<u32> {
         let free_at = self.ports.queues[buffer as usize].free_at;
         let own = buffer - (router.first_input << self.ports.size.shift);
         let outputs = router.first_output..router.first_output + u32::from(router.outputs);

@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::guide::Guide;
-use super::model::Model;
+use super::next_hop::NextHop;
+use super::part::Part;
 use super::{Engine, Observer};
 use crate::narrow::fitted;
 use crate::routing::ForwardingTable;
@@ -17,7 +17,7 @@ use crate::topology::{Channel, Fabric, NONE};
 use crate::units::Picoseconds;
 
 /// How often it is looked whether the network is empty.
-const LOOK: Picoseconds = Picoseconds(100_000);
+const DRAIN_CHECK: Picoseconds = Picoseconds(100_000);
 
 /// Something that fails while the network is at work, and the table that is made without it.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ impl Interruption {
 
 /// How far an interruption has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Course {
+pub(super) enum FailureProgress {
     /// Nothing has failed yet.
     Ahead,
     /// The old tables are in force.
@@ -99,7 +99,7 @@ pub(super) enum Course {
     Over(Picoseconds),
 }
 
-impl Course {
+impl FailureProgress {
     /// When it goes on.
     pub(super) fn due(self, interruption: &Interruption) -> Option<Picoseconds> {
         match self {
@@ -116,64 +116,66 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub(super) fn go_on_with(
         &mut self,
         interruption: &'f Interruption,
-        course: Course,
+        progress: FailureProgress,
         now: Picoseconds,
     ) {
         let under_way = self.packets_under_way() as u64;
         // Flits of a packet that are sent later may be needed for it to be across.
-        let cut = match course {
-            Course::Ahead => self.cut_flit_by_flit(interruption),
+        let cut = match progress {
+            FailureProgress::Ahead => self.cut_flit_by_flit(interruption),
             _ => Vec::new(),
         };
-        let models = self.parts.iter_mut().map(|part| &mut part.model);
-        let next = match course {
-            Course::Ahead => {
+        let parts = self.parts.iter_mut().map(|it| &mut it.part);
+        let next = match progress {
+            FailureProgress::Ahead => {
                 self.under_way_when_it_came = under_way;
-                models.for_each(|model| {
-                    model.lose_flit_by_flit(&cut);
-                    model.fail(interruption);
+                parts.for_each(|part| {
+                    part.lose_flit_by_flit(&cut);
+                    part.fail(interruption);
                 });
-                Course::Failed
+                FailureProgress::Failed
             }
-            Course::Failed => {
-                models.for_each(|model| model.sources.paused = true);
-                Course::Draining(now)
+            FailureProgress::Failed => {
+                parts.for_each(|part| part.sources.paused = true);
+                FailureProgress::Draining(now)
             }
-            Course::Draining(_) if under_way > 0 => Course::Draining(now + LOOK),
-            Course::Draining(_) => {
-                models.for_each(|model| model.change_tables(interruption, now));
-                Course::Over(now)
+            FailureProgress::Draining(_) if under_way > 0 => {
+                FailureProgress::Draining(now + DRAIN_CHECK)
             }
-            Course::Over(_) => course,
+            FailureProgress::Draining(_) => {
+                parts.for_each(|part| part.change_tables(interruption, now));
+                FailureProgress::Over(now)
+            }
+            FailureProgress::Over(_) => progress,
         };
         self.interruption = Some((interruption, next));
     }
 
     /// What the interruption brought about so far, if there is one.
     pub fn interruption(&self) -> Option<InterruptionReport> {
-        let (_, course) = self.interruption?;
+        let (_, progress) = self.interruption?;
         let counters = self.counters();
         Some(InterruptionReport {
             packets_under_way: self.under_way_when_it_came,
             packets_lost: counters.packets_lost,
             messages_lost: counters.messages_lost,
-            resumed: match course {
-                Course::Over(time) => Some(time),
+            resumed: match progress {
+                FailureProgress::Over(time) => Some(time),
                 _ => None,
             },
         })
     }
 }
 
-impl<'f> Model<'f> {
+impl<'f> Part<'f> {
     /// Channels swallow from now on what is sent to them; what is in failed routers is lost.
     fn fail(&mut self, interruption: &Interruption) {
         if self.flits.is_some() {
             // Until then packets wait for what they have waited for so far.
             self.settle_stalls(self.schedule.tick(interruption.at + Picoseconds(1)));
         }
-        let fabric = self.whole.fabric;
-        let first_router = self.whole.cut.first_router(self.schedule.part);
+        let fabric = self.context.fabric;
+        let first_router = self.context.cut.first_router(self.schedule.part);
         for number in 0..fitted!(self.ports.routers.len(), u32) {
             let router = self.ports.routers[number as usize];
             let name = number + first_router;
@@ -226,18 +228,18 @@ impl<'f> Model<'f> {
     }
 
     /// Goes on as after an interruption that has come so far.
-    pub(super) fn follow(&mut self, interruption: &'f Interruption, course: Course) {
-        if let Course::Over(_) = course {
-            self.guide = Some(Guide::Table(&interruption.table));
+    pub(super) fn follow(&mut self, interruption: &'f Interruption, progress: FailureProgress) {
+        if let FailureProgress::Over(_) = progress {
+            self.next_hop = Some(NextHop::Table(&interruption.table));
         }
     }
 
     /// Packets go by the new table from now on.
     fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
-        self.guide = Some(Guide::Table(&interruption.table));
+        self.next_hop = Some(NextHop::Table(&interruption.table));
         self.sources.paused = false;
         let next = self.schedule.tick(now + Picoseconds(1));
-        let fabric = self.whole.fabric;
+        let fabric = self.context.fabric;
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             self.drop_queued(terminal, |to| !interruption.serves(fabric, to));
             self.resume(terminal, next);
@@ -248,9 +250,9 @@ impl<'f> Model<'f> {
     #[inline]
     pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
         self.interruption.is_some_and(|interruption| {
-            let fabric = self.whole.fabric;
+            let fabric = self.context.fabric;
             let changed =
-                matches!(self.guide, Some(Guide::Table(it)) if std::ptr::eq(it, &raw const interruption.table));
+                matches!(self.next_hop, Some(NextHop::Table(it)) if std::ptr::eq(it, &raw const interruption.table));
             now > interruption.at && !interruption.serves(fabric, source)
                 || changed && !interruption.serves(fabric, destination)
         })

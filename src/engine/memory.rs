@@ -1,21 +1,21 @@
 //! What the engine's arrays take, and whether its numbers are wide enough, before anything is allocated.
 
 use super::credits::Credits;
-use super::flit::Flits;
-use super::lanes::Lanes;
+use super::flit::FlitRouters;
 use super::link::Links;
-use super::octet::{EIGHT, Octet};
 use super::parameters::Parameters;
-use super::ports::{Queue, Router};
+use super::port_block::{BLOCK_PORTS, PortBlock};
+use super::ports::{PacketQueue, RouterLayout};
 use super::source::{Adapter, Injection, SourceQueue};
 use super::statistics::Statistics;
 use super::tick::Tick;
+use super::vc_map::VcMap;
 use crate::routing::Routes;
 use crate::topology::Fabric;
 
-/// The most buffers (pairs of input port and virtual channel) of a router: they are numbered in 16 bits, and
+/// The most buffers (input virtual channels of input port and virtual channel) of a router: they are numbered in 16 bits, and
 /// the number behind the last one is used too.
-pub const MOST_BUFFERS: u64 = u16::MAX as u64;
+pub const MAX_BUFFERS: u64 = u16::MAX as u64;
 
 /// A word for each of about this many of a channel's facts (network.rs), and the random numbers of a terminal.
 const CHANNEL_WORDS: u64 = 5;
@@ -35,17 +35,17 @@ fn input_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
 
 /// The most places for buffers that a router needs, and that router: the virtual channels of an input port have as
 /// many as the next power of two.
-pub fn most_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
+pub fn max_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     let inputs = input_ports(fabric, parameters);
     let most =
         (0..).zip(&inputs).max_by_key(|&(router, &count)| (count, std::cmp::Reverse(router)));
     let (router, &inputs) = most.unwrap_or((0, &0));
-    let outputs = queues_a_lane(fabric, parameters);
+    let outputs = queues_per_vc(fabric, parameters);
     (inputs * u64::from(parameters.virtual_channels).next_power_of_two() * outputs, router)
 }
 
 /// Queues of an input port's virtual channel: with virtual output queues as many as the largest router has outputs.
-fn queues_a_lane(fabric: &Fabric, parameters: &Parameters) -> u64 {
+fn queues_per_vc(fabric: &Fabric, parameters: &Parameters) -> u64 {
     let has = parameters.sharing.as_ref().is_some_and(|sharing| sharing.virtual_output_queues);
     if has { output_ports(fabric, parameters).into_iter().max().unwrap_or(1) } else { 1 }
 }
@@ -60,12 +60,12 @@ fn output_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
     outputs
 }
 
-/// The octets of all routers: each has as many as its outputs or its input ports need.
-fn octets(fabric: &Fabric, parameters: &Parameters) -> u64 {
+/// The blocks of all routers: each has as many as its outputs or its input ports need.
+fn blocks(fabric: &Fabric, parameters: &Parameters) -> u64 {
     let mut ports = input_ports(fabric, parameters);
     let outputs = output_ports(fabric, parameters);
     ports.iter_mut().zip(outputs).for_each(|(inputs, outputs)| *inputs = outputs.max(*inputs));
-    ports.into_iter().map(|ports| ports.div_ceil(EIGHT as u64)).sum()
+    ports.into_iter().map(|ports| ports.div_ceil(BLOCK_PORTS as u64)).sum()
 }
 
 /// Bytes of an engine's arrays before traffic, about; if there are reads, too; and collective operations, if there are.
@@ -76,7 +76,7 @@ pub fn memory_needed(
     collective: bool,
 ) -> u64 {
     let adaptive = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));
-    let lanes = Lanes::new(routes, None, parameters, (true, true), collective).count() as u64;
+    let vcs = VcMap::new(routes, None, parameters, (true, true), collective).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
     let ejections = terminals * u64::from(parameters.ejection_channels);
@@ -85,9 +85,9 @@ pub fn memory_needed(
     let (inputs, channels) = (links + injections, links + injections + ejections);
     let bytes = |of: usize| of as u64;
     // Who asks for an output, a bit each, of the largest router; twice if there are escapes too.
-    let words = most_buffers(fabric, parameters).0.div_ceil(64) * 8;
-    let an_output = words * (1 + u64::from(adaptive)) + Statistics::AN_OUTPUT;
-    let a_router = bytes(size_of::<Router>()) + words + 40;
+    let words = max_buffers(fabric, parameters).0.div_ceil(64) * 8;
+    let an_output = words * (1 + u64::from(adaptive)) + Statistics::BYTES_PER_OUTPUT;
+    let a_router = bytes(size_of::<RouterLayout>()) + words + 40;
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
     // The turns of paths.
@@ -96,23 +96,23 @@ pub fn memory_needed(
         _ => 0,
     };
     let flits = parameters.sharing.as_ref().map_or(0, |_| {
-        let queues = inputs * lanes.next_power_of_two() * queues_a_lane(fabric, parameters);
+        let queues = inputs * vcs.next_power_of_two() * queues_per_vc(fabric, parameters);
         let buffers = links * u64::from(parameters.buffer)
             + injections * u64::from(parameters.injection_buffer);
         // A time for each flit that a queue can hold, and for each credit.
-        let times = buffers * lanes * (queues_a_lane(fabric, parameters) + 1) * 4;
-        queues * Flits::A_QUEUE + channels * lanes * Flits::A_LANE + times
+        let times = buffers * vcs * (queues_per_vc(fabric, parameters) + 1) * 4;
+        queues * FlitRouters::BYTES_PER_QUEUE + channels * vcs * FlitRouters::BYTES_PER_VC + times
     });
-    let replays = if parameters.errors.is_some() { links * Links::A_CHANNEL } else { 0 };
+    let replays = if parameters.errors.is_some() { links * Links::BYTES_PER_CHANNEL } else { 0 };
     flits
         + turns
         + replays
-        + octets(fabric, parameters) * bytes(size_of::<Octet>())
+        + blocks(fabric, parameters) * bytes(size_of::<PortBlock>())
         + outputs * an_output
-        + inputs * lanes.next_power_of_two() * bytes(size_of::<Queue>())
-        + (links + injections) * lanes * Credits::A_LANE
-        + channels * (lanes * 8 + CHANNEL_WORDS * 4)
+        + inputs * vcs.next_power_of_two() * bytes(size_of::<PacketQueue>())
+        + (links + injections) * vcs * Credits::BYTES_PER_VC
+        + channels * (vcs * 8 + CHANNEL_WORDS * 4)
         + routers * a_router
         + terminals * a_terminal
-        + injections * (bytes(size_of::<Injection>()) + lanes * bytes(size_of::<SourceQueue>()))
+        + injections * (bytes(size_of::<Injection>()) + vcs * bytes(size_of::<SourceQueue>()))
 }

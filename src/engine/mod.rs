@@ -27,32 +27,32 @@
 //! output. The visit takes the least of them, serves the outputs that are due then, and goes on to the next least.
 //! A time that is too early costs a look in vain; one that is too late would be wrong.
 //!
-//! A router's state, here with two input ports and two outputs on one lane:
+//! A router's state, here with two input ports and two outputs on one virtual channel:
 //!
 //! ```text
-//!   octet: inputs       queues (input port, lane)              octet: outputs
-//!   free_at, feeder     ask, head -> packet -> packet ...      free_at, pointer, stall
-//!   free_at, feeder     ask, head -> packet                    free_at, pointer, stall
+//!   block: inputs       queues (input port, virtual channel)              block: outputs
+//!   free_at, upstream   ask, head -> packet -> packet ...      free_at, pointer, stall
+//!   free_at, upstream   ask, head -> packet                    free_at, pointer, stall
 //!
-//!   octet: due[output]   before when it can't grant
+//!   block: due[output]   before when it can't grant
 //!   asking[output]       the queues whose heads want it, a bit each
 //!   arrived              the queues that have got a head since the last visit
 //!   credits, by channel  room: flits free at the far end; returning: credits on their way, with their times
 //! ```
 //!
 //! Ports come in eights: eight times are compared without a branch, and eight of everything that a grant needs lie
-//! together. What a visit does is compiled once for routers of one octet, once for two, and once for any number.
+//! together. What a visit does is compiled once for routers of one block, once for two, and once for any number.
 //!
 //! A part of the network is a range of routers, and each thread simulates one; parts exchange what crosses between
 //! them when a window ends. The same windows are used on one thread, so results don't depend on how many there are.
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `frame` | windows, visits, threads, and what a model of routers has to do for them (`RouterModel`); knows no router |
+//! | `frame` | windows, visits, threads, and what a model of routers has to do for them (`SimulatedPart`); knows no router |
 //! | `active` | which routers have something to do |
-//! | `mail`, `rendezvous`, `cut` | parts: what crosses between them, where threads meet, what is in which |
+//! | `exchange`, `thread_barrier`, `cut` | parts: what crosses between them, where threads meet, what is in which |
 //! | `model` | all that is in a part |
-//! | `ports`, `octet`, `size` | a router's outputs, input ports and buffers; in eights; small routers |
+//! | `ports`, `block`, `size` | a router's outputs, input ports and buffers; in eights; small routers |
 //! | `visit` | a router taken in hand for a window, and what it sends to others |
 //! | `router` | asking, granting, releasing: docs/model.md, "Router" |
 //! | `adaptive` | the same where packets choose their way on a torus |
@@ -61,14 +61,14 @@
 //! | `link` | links that err, and send again |
 //! | `flit` | the other model of routers: links shared flit by flit |
 //! | `credits` | room in buffers, and credits on their way |
-//! | `packet`, `way`, `legs`, `guide`, `lanes`, `dateline` | packets, what they know of their way, the virtual channels in use |
+//! | `packet`, `encoded_route`, `route_segments`, `next_hop`, `vc_map`, `dateline` | packets, what they know of their way, the virtual channels in use |
 //! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
 //! | `trace`, `holder` | the ways of chosen packets, and which channels hold them up |
 //! | `interruption` | failures during operation |
 //! | `saved` | the state of a simulation, to be gone on with later |
-//! | `whole`, `network` | what does not change: timings, numbers, names |
+//! | `network_context`, `network` | what does not change: timings, numbers, names |
 //! | `simulator` | [`Engine`]: parts and threads behind one face |
 
 mod active;
@@ -80,27 +80,29 @@ mod cut;
 mod dateline;
 mod deadlock;
 mod digest;
+mod encoded_route;
+mod exchange;
 mod flit;
 mod frame;
-mod guide;
 mod holder;
 mod interruption;
-mod lanes;
-mod legs;
 mod link;
-mod mail;
 mod memory;
 mod message;
-mod model;
 mod network;
+mod network_context;
+mod next_hop;
 mod observer;
-mod octet;
 mod packet;
 mod parameters;
+mod part;
+mod port_block;
 mod ports;
 mod relation;
-mod rendezvous;
+mod round_robin;
+mod route_segments;
 mod router;
+mod router_view;
 mod saved;
 mod set;
 mod simulator;
@@ -108,12 +110,10 @@ mod sink;
 mod size;
 mod source;
 mod statistics;
+mod thread_barrier;
 mod tick;
 mod trace;
-mod visit;
-mod walk;
-mod way;
-mod whole;
+mod vc_map;
 mod zero_load;
 
 pub use deadlock::{Deadlock, Lack, Waiting};
@@ -121,16 +121,16 @@ pub use digest::Digest;
 pub use holder::Followed;
 pub use interruption::{Interruption, InterruptionReport};
 pub use link::{Acknowledgements, Bursts, LinkErrors, Passage, Resend, Retry};
-pub use memory::{MOST_BUFFERS, memory_needed, most_buffers};
+pub use memory::{MAX_BUFFERS, max_buffers, memory_needed};
 pub use network::ChannelKind;
 pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
-pub use packet::MOST_FLITS;
+pub use packet::MAX_FLITS;
 pub use parameters::*;
 pub use saved::EngineState;
 pub use simulator::Engine;
 pub use source::Backlog;
 pub use statistics::{ChannelStatistics, STALLS, Stall};
-pub use tick::{END, LONGEST};
+pub use tick::{END, MAX_HOP_TIME};
 pub use trace::Grant;
 pub use zero_load::{EmptyNetwork, zero_load_latency};
 

@@ -1,6 +1,6 @@
 //! What the engine tells those who measure.
 
-use crate::adaptive::Derouting;
+use crate::adaptive::Misroute;
 use crate::units::Picoseconds;
 
 /// A packet whose last flit has reached its sink.
@@ -18,7 +18,7 @@ pub struct DeliveredPacket {
     /// Channels between routers that it has crossed.
     pub hops: u32,
     /// How it was led off the shortest ways, if it was.
-    pub derouting: Option<Derouting>,
+    pub misroute: Option<Misroute>,
     pub created: Picoseconds,
     /// When its header started on the injection channel.
     pub injected: Picoseconds,

@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::encoded_route::EncodedRoute;
 use super::tick::{Tick, rebased};
-use super::way::Way;
-use crate::adaptive::Derouting;
+use crate::adaptive::Misroute;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// The most flits that a packet can have: a packet and its bubble are counted in 16 bits.
-pub const MOST_FLITS: u32 = (1 << 15) - 1;
+pub const MAX_FLITS: u32 = (1 << 15) - 1;
 
 /// What routers need of a packet: half a cache line.
 ///
@@ -32,7 +32,7 @@ pub(super) struct Packet {
     /// Channels between routers that it has crossed, if routers look up its way; its random number, if it chooses it;
     /// else the dimensions in whose rings it passes the dateline, a bit each.
     pub note: u16,
-    pub way: Way,
+    pub route: EncodedRoute,
 }
 
 /// What only the ends need of a packet.
@@ -97,12 +97,12 @@ impl Origin {
         self.flags & (LOST | BAD) != 0
     }
 
-    pub(super) fn derouting(&self) -> Option<Derouting> {
+    pub(super) fn misroute(&self) -> Option<Misroute> {
         let number = usize::from(self.flags & !(LOST | BAD | FRESH));
-        number.checked_sub(1).map(|number| Derouting::KINDS[number])
+        number.checked_sub(1).map(|number| Misroute::KINDS[number])
     }
 
-    pub(super) fn set_derouting(&mut self, kind: Option<Derouting>) {
+    pub(super) fn set_misroute(&mut self, kind: Option<Misroute>) {
         let number = kind.map_or(0, |kind| kind as u8 + 1);
         self.flags = self.flags & (LOST | BAD | FRESH) | number;
     }
@@ -237,7 +237,7 @@ mod tests {
             sequence: 0,
             flits: 1,
             note: 0,
-            way: Way::default(),
+            route: EncodedRoute::default(),
         };
         let origin = Origin::new((Picoseconds(0), Picoseconds(0)), NONE, 0, 0, 0);
         let mut packets = Packets::new(2);
@@ -254,12 +254,12 @@ mod tests {
     #[test]
     fn what_became_of_a_packet_is_kept() {
         let mut origin = Origin::new((Picoseconds(1), Picoseconds(2)), NONE, 3, 4, 5);
-        for kind in Derouting::KINDS.map(Some).into_iter().chain([None]) {
-            origin.set_derouting(kind);
-            assert_eq!((origin.derouting(), origin.is_useless()), (kind, false));
+        for kind in Misroute::KINDS.map(Some).into_iter().chain([None]) {
+            origin.set_misroute(kind);
+            assert_eq!((origin.misroute(), origin.is_useless()), (kind, false));
         }
-        origin.set_derouting(Some(Derouting::Orthant));
+        origin.set_misroute(Some(Misroute::Orthant));
         origin.lose();
-        assert_eq!((origin.derouting(), origin.is_useless()), (Some(Derouting::Orthant), true));
+        assert_eq!((origin.misroute(), origin.is_useless()), (Some(Misroute::Orthant), true));
     }
 }

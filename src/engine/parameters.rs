@@ -10,7 +10,7 @@ use crate::topology::CableClass;
 use crate::units::{Bytes, Picoseconds, Rate, flit_time};
 
 /// The most packets of a message: its sink counts them in 32 bits.
-pub const MOST_PACKETS: u64 = u32::MAX as u64;
+pub const MAX_PACKETS: u64 = u32::MAX as u64;
 
 /// When a packet may ask for its next output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl Default for CollectiveUnit {
 pub const VIRTUAL_CHANNELS: usize = 5;
 
 /// The most virtual channels that a router can have.
-pub const MOST_VIRTUAL_CHANNELS: u8 = 16;
+pub const MAX_VIRTUAL_CHANNELS: u8 = 16;
 
 /// The virtual channel of data and read requests.
 pub const REQUEST_CHANNEL: u8 = 0;
@@ -317,7 +317,7 @@ impl Parameters {
     }
 
     /// The longest that a packet can take from router to router over cables of these classes; more
-    /// than [`LONGEST`](super::LONGEST) is not simulated.
+    /// than [`MAX_HOP_TIME`](super::MAX_HOP_TIME) is not simulated.
     pub fn longest_stay(&self, cables: &[CableClass]) -> Picoseconds {
         let flit = cables.iter().map(|&class| {
             let link = self.flit_time_of(class);

@@ -2,14 +2,14 @@
 //!
 //! Numbers are a part's own and count from its first router. A router's outputs are its network channels in the
 //! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
-//! channels, then those of injection channels; a pair is a buffer of an input port, by port, then lane.
+//! channels, then those of injection channels; an input virtual channel is a buffer of an input port, by port, then virtual channel.
 
 use serde::{Deserialize, Serialize};
 
-use super::octet::{EIGHT, Octet};
+use super::network_context::NetworkContext;
+use super::port_block::{BLOCK_PORTS, PortBlock};
 use super::size::Any;
 use super::tick::{NEVER, Tick, rebased};
-use super::whole::Whole;
 use super::{ChannelKind, Parameters};
 use crate::narrow::{fitted, narrow};
 use crate::routing::Routes;
@@ -26,11 +26,11 @@ pub(super) const NO_PORT: u8 = u8::MAX;
 
 /// Where a router's things are, and how far its cyclic walks have come.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Router {
+pub(super) struct RouterLayout {
     pub first_output: u32,
     pub first_input: u32,
-    pub first_octet: u32,
-    pub octets: u32,
+    pub first_block: u32,
+    pub blocks: u32,
     pub first_terminal: u32,
     pub outputs: u16,
     pub inputs: u16,
@@ -65,14 +65,14 @@ pub(super) struct Output {
     /// Whether what it is granted to is sent to the next router at once, or by a link that sends again.
     pub hands_on: bool,
     pub repeats: bool,
-    /// The pair at which the search for the next packet starts.
+    /// The input virtual channel at which the search for the next packet starts.
     pub pointer: u16,
-    /// Its place in the far router's pairs, in the lowest lane.
-    pub far_pair: u16,
+    /// Its place in the far router's input virtual channels, in the lowest virtual channel.
+    pub far_input_vc: u16,
     /// The far router's part, and its number there; [`NONE`] at a vacant port and of an ejection channel.
     pub far_part: u32,
     pub far_router: u32,
-    /// Where the room at the far end is counted, in the lowest lane.
+    /// Where the room at the far end is counted, in the lowest virtual channel.
     pub room: u32,
 }
 
@@ -90,7 +90,7 @@ impl Output {
         hands_on: false,
         repeats: false,
         pointer: 0,
-        far_pair: 0,
+        far_input_vc: 0,
         far_part: NONE,
         far_router: NONE,
         room: 0,
@@ -107,13 +107,13 @@ impl Output {
 pub(super) struct Input {
     /// When the packet whose grant was the latest has left.
     pub free_at: Tick,
-    /// The room that the sender counts, in the lowest lane; where in `entries` if it is [`AWAY`].
-    pub feeder: u32,
+    /// The room that the sender counts, in the lowest virtual channel; where in `remote_upstreams` if it is [`AWAY`].
+    pub upstream: u32,
     pub injects: bool,
     /// Which of the network's timings its channel has.
     pub timing: u8,
     /// The output that goes on in the same ring.
-    pub straight: u16,
+    pub ring_output: u16,
     /// The output by which the same cable leaves.
     pub opposite: u16,
     /// The port of the router that its channel leaves.
@@ -124,8 +124,8 @@ impl Input {
     /// A port that no channel feeds.
     pub(super) const VACANT: Self = Self {
         free_at: 0,
-        feeder: AWAY,
-        straight: NO_OUTPUT,
+        upstream: AWAY,
+        ring_output: NO_OUTPUT,
         opposite: NO_OUTPUT,
         port: NO_PORT,
         injects: false,
@@ -137,7 +137,7 @@ impl Input {
 /// has left.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
-pub(super) struct Queue {
+pub(super) struct PacketQueue {
     /// When the head asks; never if there is none, or it has not been looked at.
     pub ask: Tick,
     /// When the last flit of the latest packet sent from it has left.
@@ -147,16 +147,16 @@ pub(super) struct Queue {
     pub flits: u16,
     /// Room that the head needs behind its output.
     pub need: u16,
-    /// The output that it asks for, and the lane that it takes there; if it has a choice those of its escape.
+    /// The output that it asks for, and the virtual channel that it takes there; if it has a choice those of its escape.
     pub output: u16,
     /// The ports among which it chooses, a bit each; 0 if it has no choice.
     pub options: u16,
-    pub onto: u8,
+    pub out_vc: u8,
     /// The list of its hops where these are a relation's, looked up once for all looks at it.
     pub hops: u32,
 }
 
-impl Queue {
+impl PacketQueue {
     const EMPTY: Self = Self {
         ask: NEVER,
         free_at: 0,
@@ -166,45 +166,45 @@ impl Queue {
         need: 0,
         output: NO_OUTPUT,
         options: 0,
-        onto: 0,
+        out_vc: 0,
         hops: 0,
     };
 }
 
 /// Where a channel comes from that begins in another part: the part, and the room that is counted there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct RemoteUpstream {
     pub part: u32,
     pub room: u32,
 }
 
-/// The input port and the lane of a pair, or of a buffer.
+/// The input port and the virtual channel of an input virtual channel, or of a buffer.
 #[inline(always)]
-pub(super) fn place(pair: u32, shift: u32) -> (usize, u8) {
-    ((pair >> shift) as usize, fitted!(pair & ((1 << shift) - 1), u8))
+pub(super) fn place(input_vc: u32, shift: u32) -> (usize, u8) {
+    ((input_vc >> shift) as usize, fitted!(input_vc & ((1 << shift) - 1), u8))
 }
 
 /// All ports of a part.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Ports {
-    pub routers: Vec<Router>,
+    pub routers: Vec<RouterLayout>,
     /// By router: its outputs and input ports.
-    pub octets: Vec<Octet>,
+    pub blocks: Vec<PortBlock>,
     /// How many outputs there are.
     pub outputs: usize,
-    /// By input port, then lane; there may be more places than lanes.
-    pub queues: Vec<Queue>,
-    /// By output: the pairs whose heads ask for it now or soon, a bit each.
+    /// By input port, then virtual channel; there may be more places than virtual channels.
+    pub queues: Vec<PacketQueue>,
+    /// By output: the input virtual channels whose heads ask for it now or soon, a bit each.
     pub asking: Vec<u64>,
-    /// By output: the pairs whose heads may leave by it on an escape channel; empty unless packets choose their way.
+    /// By output: the input virtual channels whose heads may leave by it on an escape channel; empty unless packets choose their way.
     pub escapes: Vec<u64>,
-    /// By router: pairs that have got a head since it was visited.
+    /// By router: input virtual channels that have got a head since it was visited.
     pub arrived: Vec<u64>,
     /// How large the routers are.
     pub size: Any,
-    /// How many octets each has, if all are [`Small`](super::size::Small) with as many.
+    /// How many blocks each has, if all are [`Small`](super::size::Small) with as many.
     pub small: Option<u32>,
-    pub entries: Vec<Entry>,
+    pub remote_upstreams: Vec<RemoteUpstream>,
     /// By channel whose room is counted: its router, and its number among that router's outputs; [`NONE`] of an
     /// injection channel.
     pub senders: Vec<(u32, u32)>,
@@ -212,20 +212,20 @@ pub(super) struct Ports {
 
 impl Ports {
     /// The ports of a part, idle.
-    pub(super) fn new(whole: &Whole<'_>, part: usize) -> Self {
-        let adaptive = matches!(whole.routes, Routes::Adaptive(_) | Routes::Relation(_));
-        let Whole { fabric, network, cut, parameters, .. } = whole;
+    pub(super) fn new(context: &NetworkContext<'_>, part: usize) -> Self {
+        let adaptive = matches!(context.routes, Routes::Adaptive(_) | Routes::Relation(_));
+        let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let routers = cut.routers(part);
-        let lanes = narrow::<u32>(whole.lanes.count());
+        let vcs = narrow::<u32>(context.vc_map.count());
         // A router's unit has two queues at the first input port.
-        let queues = lanes + if whole.trees.is_some() { 2 } else { 0 };
+        let queues = vcs + if context.trees.is_some() { 2 } else { 0 };
         let shift = queues.next_power_of_two().trailing_zeros();
         let most_inputs = network.first_input.windows(2).map(|pair| pair[1] - pair[0]).max();
         let words = ((most_inputs.unwrap_or(0) as usize) << shift).div_ceil(64).max(1);
         let first_input = cut.first_input(part);
         let mut ports = Self {
             routers: Vec::with_capacity(routers.len()),
-            octets: Vec::new(),
+            blocks: Vec::new(),
             outputs: 0,
             queues: Vec::new(),
             asking: Vec::new(),
@@ -233,23 +233,23 @@ impl Ports {
             arrived: vec![0; routers.len() * words],
             size: Any { words, shift },
             small: None,
-            entries: Vec::new(),
+            remote_upstreams: Vec::new(),
             senders: Vec::new(),
         };
         let injections = parameters.injection_channels;
         let (mut terminals, mut inputs_before) = (0, 0);
         for router in routers.clone() {
-            let own = narrow::<u32>(whole.terminals_of(router).len());
+            let own = narrow::<u32>(context.terminals_of(router).len());
             let first = network.first_output[router as usize];
             let outputs = network.first_output[router as usize + 1] - first;
             let inputs =
                 network.first_input[router as usize]..network.first_input[router as usize + 1];
-            let octets = (outputs as usize).max(inputs.len()).div_ceil(EIGHT);
-            ports.routers.push(Router {
+            let blocks = (outputs as usize).max(inputs.len()).div_ceil(BLOCK_PORTS);
+            ports.routers.push(RouterLayout {
                 first_output: narrow::<u32>(ports.outputs),
                 first_input: inputs_before,
-                first_octet: narrow::<u32>(ports.octets.len()),
-                octets: narrow::<u32>(octets),
+                first_block: narrow::<u32>(ports.blocks.len()),
+                blocks: narrow::<u32>(blocks),
                 first_terminal: terminals,
                 outputs: narrow::<u16>(outputs),
                 inputs: narrow::<u16>(inputs.len()),
@@ -257,36 +257,43 @@ impl Ports {
                 transit: narrow::<u16>(network.transit_inputs[router as usize]),
                 next_output: 0,
             });
-            ports.octets.resize(ports.octets.len() + octets, Octet::VACANT);
+            ports.blocks.resize(ports.blocks.len() + blocks, PortBlock::VACANT);
             let number = narrow::<u32>(ports.routers.len()) - 1;
             for output in 0..outputs {
-                let state = ports.new_output(whole, part, router, first + output);
+                let state = ports.new_output(context, part, router, first + output);
                 *ports.output_mut(number, output) = state;
             }
             debug_assert_eq!(inputs.start - first_input, inputs_before);
             for (place, input) in inputs.clone().enumerate() {
-                let state = ports.new_input(whole, part, router, input);
-                let first = ports.routers[number as usize].first_octet as usize;
-                ports.octets[first + place / EIGHT].inputs[place % EIGHT] = state;
+                let state = ports.new_input(context, part, router, input);
+                let first = ports.routers[number as usize].first_block as usize;
+                ports.blocks[first + place / BLOCK_PORTS].inputs[place % BLOCK_PORTS] = state;
             }
             inputs_before += narrow::<u32>(inputs.len());
             ports.outputs += outputs as usize;
             terminals += own;
             ports.senders.extend((0..own * injections).map(|_| (number, NONE)));
         }
-        let octets = ports.routers.first().map_or(0, |router| router.octets);
-        let alike = ports.routers.iter().all(|router| router.octets == octets);
-        let is_small = alike && words == 1 && whole.trees.is_none() && parameters.errors.is_none();
-        ports.small = Some(octets).filter(|_| is_small);
-        ports.queues = vec![Queue::EMPTY; (inputs_before as usize) << shift];
+        let blocks = ports.routers.first().map_or(0, |router| router.blocks);
+        let alike = ports.routers.iter().all(|router| router.blocks == blocks);
+        let is_small =
+            alike && words == 1 && context.trees.is_none() && parameters.errors.is_none();
+        ports.small = Some(blocks).filter(|_| is_small);
+        ports.queues = vec![PacketQueue::EMPTY; (inputs_before as usize) << shift];
         ports.asking = vec![0; ports.outputs * words];
         ports.escapes = if adaptive { ports.asking.clone() } else { Vec::new() };
         debug_assert!(fabric.routers() >= routers.end);
         ports
     }
 
-    fn new_output(&mut self, whole: &Whole<'_>, part: usize, router: u32, channel: u32) -> Output {
-        let Whole { fabric, network, cut, parameters, .. } = whole;
+    fn new_output(
+        &mut self,
+        context: &NetworkContext<'_>,
+        part: usize,
+        router: u32,
+        channel: u32,
+    ) -> Output {
+        let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let port = channel - network.first_output[router as usize];
         let is_network = port < narrow::<u32>(fabric.outputs(router).len());
         let input = network.input_of_channel[channel as usize];
@@ -294,7 +301,7 @@ impl Ports {
         let class = match port.checked_sub(narrow::<u32>(fabric.outputs(router).len())) {
             None => fabric.cable_class(fabric.outputs(router).start + port),
             Some(ejection) => {
-                let own = whole.terminals_of(router);
+                let own = context.terminals_of(router);
                 let number = ejection / parameters.ejection_channels;
                 fabric.terminal_class(own[number as usize])
             }
@@ -313,10 +320,10 @@ impl Ports {
             let far = network.router_of_input[input as usize];
             let far_part = cut.part_of_router(far);
             let own = narrow::<u32>(self.routers.len()) - 1;
-            output.room = self.next_room(whole);
-            debug_assert_eq!(whole.room_of_channel(part, channel), output.room);
+            output.room = self.next_room(context);
+            debug_assert_eq!(context.room_of_channel(part, channel), output.room);
             self.senders.push((own, port));
-            output.far_pair =
+            output.far_input_vc =
                 narrow::<u16>((input - network.first_input[far as usize]) << self.size.shift);
             output.far_router = far - cut.first_router(far_part);
             output.far_part = narrow::<u32>(far_part);
@@ -324,46 +331,52 @@ impl Ports {
         output
     }
 
-    /// Where the room of the next channel is counted, in the lowest lane.
-    fn next_room(&self, whole: &Whole<'_>) -> u32 {
-        narrow::<u32>(self.senders.len() * whole.lanes.count())
+    /// Where the room of the next channel is counted, in the lowest virtual channel.
+    fn next_room(&self, context: &NetworkContext<'_>) -> u32 {
+        narrow::<u32>(self.senders.len() * context.vc_map.count())
     }
 
-    fn new_input(&mut self, whole: &Whole<'_>, part: usize, router: u32, input: u32) -> Input {
-        let Whole { fabric, network, cut, parameters, .. } = whole;
-        let feeder = network.channel_of_input[input as usize];
-        if feeder >= network.first_injection() {
+    fn new_input(
+        &mut self,
+        context: &NetworkContext<'_>,
+        part: usize,
+        router: u32,
+        input: u32,
+    ) -> Input {
+        let NetworkContext { fabric, network, cut, parameters, .. } = context;
+        let upstream_channel = network.channel_of_input[input as usize];
+        if upstream_channel >= network.first_injection() {
             let of_router = input
                 - network.first_input[router as usize]
                 - network.transit_inputs[router as usize];
             // The injection channels' rooms follow those of the network channels, which are all there.
-            let first = self.next_room(whole);
-            let feeder = first + of_router * narrow::<u32>(whole.lanes.count());
-            let own = whole.terminals_of(router);
+            let first = self.next_room(context);
+            let upstream = first + of_router * narrow::<u32>(context.vc_map.count());
+            let own = context.terminals_of(router);
             let terminal = own[(of_router / parameters.injection_channels) as usize];
             let class = fabric.terminal_class(terminal);
             let timing = network.timing(ChannelKind::Injection, class);
-            return Input { feeder, injects: true, timing, ..Input::VACANT };
+            return Input { upstream, injects: true, timing, ..Input::VACANT };
         }
-        let from = network.router_of_output(feeder);
+        let from = network.router_of_output(upstream_channel);
         let from_part = cut.part_of_router(from);
-        let room = whole.room_of_channel(from_part, feeder);
-        let ring = network.ring_of_channel[feeder as usize];
-        let port = feeder - network.first_output[from as usize];
+        let room = context.room_of_channel(from_part, upstream_channel);
+        let ring = network.ring_of_channel[upstream_channel as usize];
+        let port = upstream_channel - network.first_output[from as usize];
         let channel = fabric.outputs(from).start + port;
         let own = network.first_output[router as usize]..network.first_output[router as usize + 1];
-        let straight = own
+        let ring_output = own
             .clone()
             .position(|output| ring != NONE && network.ring_of_channel[output as usize] == ring);
         let opposite = fabric.opposite(channel).map(|it| it - fabric.outputs(router).start);
         Input {
-            feeder: if from_part == part {
+            upstream: if from_part == part {
                 room
             } else {
-                self.entries.push(Entry { part: narrow::<u32>(from_part), room });
-                AWAY | (narrow::<u32>(self.entries.len()) - 1)
+                self.remote_upstreams.push(RemoteUpstream { part: narrow::<u32>(from_part), room });
+                AWAY | (narrow::<u32>(self.remote_upstreams.len()) - 1)
             },
-            straight: straight.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
+            ring_output: ring_output.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
             opposite: opposite.map_or(NO_OUTPUT, |output| narrow::<u16>(output)),
             port: narrow::<u8>(port.min(u32::from(NO_PORT))),
             timing: network.timing(ChannelKind::Network, fabric.cable_class(channel)),
@@ -371,77 +384,78 @@ impl Ports {
         }
     }
 
-    /// How much room each channel's lanes have at first.
-    pub(super) fn rooms(&self, whole: &Whole<'_>) -> Vec<u16> {
-        let Parameters { buffer, injection_buffer, .. } = whole.parameters;
+    /// How much room each channel's virtual channels have at first.
+    pub(super) fn rooms(&self, context: &NetworkContext<'_>) -> Vec<u16> {
+        let Parameters { buffer, injection_buffer, .. } = context.parameters;
         let of_channel = |&(_, output): &(u32, u32)| {
             let room = if output == NONE { injection_buffer } else { buffer };
-            std::iter::repeat_n(narrow::<u16>(room), whole.lanes.count())
+            std::iter::repeat_n(narrow::<u16>(room), context.vc_map.count())
         };
         self.senders.iter().flat_map(of_channel).collect()
     }
 
     /// A router's outputs and input ports.
     #[inline(always)]
-    pub(super) fn octets_of(&self, router: &Router) -> &[Octet] {
-        &self.octets[router.first_octet as usize..][..router.octets as usize]
+    pub(super) fn blocks_of(&self, router: &RouterLayout) -> &[PortBlock] {
+        &self.blocks[router.first_block as usize..][..router.blocks as usize]
     }
 
     /// A router's output.
     pub(super) fn output_mut(&mut self, router: u32, output: u32) -> &mut Output {
-        let first = self.routers[router as usize].first_octet as usize;
-        &mut self.octets[first + output as usize / EIGHT].outputs[output as usize % EIGHT]
+        let first = self.routers[router as usize].first_block as usize;
+        &mut self.blocks[first + output as usize / BLOCK_PORTS].outputs
+            [output as usize % BLOCK_PORTS]
     }
 
     /// The output of this number among all.
     pub(super) fn output(&self, number: u32) -> &Output {
         let router = self.routers.partition_point(|router| router.first_output <= number) - 1;
-        let Router { first_output, first_octet, .. } = self.routers[router];
+        let RouterLayout { first_output, first_block, .. } = self.routers[router];
         let output = (number - first_output) as usize;
-        &self.octets[first_octet as usize + output / EIGHT].outputs[output % EIGHT]
+        &self.blocks[first_block as usize + output / BLOCK_PORTS].outputs[output % BLOCK_PORTS]
     }
 
     /// The input port of this number among all.
     pub(super) fn input(&self, number: u32) -> &Input {
         let router = self.routers.partition_point(|router| router.first_input <= number) - 1;
-        let Router { first_input, first_octet, .. } = self.routers[router];
+        let RouterLayout { first_input, first_block, .. } = self.routers[router];
         let input = (number - first_input) as usize;
-        &self.octets[first_octet as usize + input / EIGHT].inputs[input % EIGHT]
+        &self.blocks[first_block as usize + input / BLOCK_PORTS].inputs[input % BLOCK_PORTS]
     }
 
     /// All outputs, in the order of their numbers.
     pub(super) fn outputs(&self) -> impl Iterator<Item = &Output> {
         self.routers.iter().flat_map(|router| {
-            let first = router.first_octet as usize;
-            let octets = &self.octets[first..first + router.octets as usize];
-            let outputs = octets.iter().flat_map(|octet| &octet.outputs);
+            let first = router.first_block as usize;
+            let blocks = &self.blocks[first..first + router.blocks as usize];
+            let outputs = blocks.iter().flat_map(|block| &block.outputs);
             outputs.take(usize::from(router.outputs))
         })
     }
 
     /// Sees to it that an output is looked at by `time`.
     pub(super) fn lower(&mut self, router: u32, output: u32, time: Tick) {
-        let first = self.routers[router as usize].first_octet as usize;
-        let octet = &mut self.octets[first + output as usize / EIGHT];
-        let due = &mut octet.due[output as usize % EIGHT];
+        let first = self.routers[router as usize].first_block as usize;
+        let block = &mut self.blocks[first + output as usize / BLOCK_PORTS];
+        let due = &mut block.due[output as usize % BLOCK_PORTS];
         *due = (*due).min(time);
     }
 
-    /// The buffer of a router's pair.
+    /// The buffer of a router's input virtual channel.
     #[inline]
-    pub(super) fn queue(&self, router: &Router, pair: u32) -> usize {
-        ((router.first_input << self.size.shift) + pair) as usize
+    pub(super) fn queue(&self, router: &RouterLayout, input_vc: u32) -> usize {
+        ((router.first_input << self.size.shift) + input_vc) as usize
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
-        for octet in &mut self.octets {
-            octet.due.iter_mut().for_each(move_back);
-            for output in &mut octet.outputs {
+        for block in &mut self.blocks {
+            block.due.iter_mut().for_each(move_back);
+            for output in &mut block.outputs {
                 move_back(&mut output.free_at);
                 move_back(&mut output.since);
             }
-            octet.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
+            block.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
         }
         for queue in &mut self.queues {
             move_back(&mut queue.ask);
@@ -451,7 +465,7 @@ impl Ports {
 
     pub(super) fn memory(&self) -> usize {
         size_of_val(&*self.routers)
-            + size_of_val(&*self.octets)
+            + size_of_val(&*self.blocks)
             + size_of_val(&*self.queues)
             + size_of_val(&*self.asking)
             + size_of_val(&*self.escapes)

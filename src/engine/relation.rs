@@ -1,29 +1,29 @@
 //! Packets that choose among the hops of a routing relation (docs/model.md, "Routing relations").
 //!
 //! It is the allocation of `adaptive`, in the same three walks, for routers with any number of ports and for hops in
-//! any lanes: what an output offers a packet is not one adaptive lane but those that the relation allows there. Which
+//! any virtual channels: what an output offers a packet is not one adaptive virtual channel but those that the relation allows there. Which
 //! hops these are is looked up each time, by the place where the packet has come in and its destination.
 
 use std::ops::Range;
 
-use super::model::Model;
+use super::encoded_route::Address;
+use super::network_context::{End, NetworkContext};
 use super::packet::{Origin, Packet};
-use super::ports::{Output, Ports, Queue};
-use super::router::{Blocked, Visit, Walk};
+use super::part::Part;
+use super::ports::{Output, PacketQueue, Ports};
+use super::router::{AllocationPass, Blocked, RouterView};
 use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
-use super::way::Address;
-use super::whole::{End, Whole};
 use crate::adaptive::drawn_at;
 use crate::narrow::{fitted, narrow};
-use crate::routing::relation::{Hop, MOST_RESERVES, Ring};
+use crate::routing::relation::{Hop, MAX_FALLBACKS, Ring};
 use crate::routing::{MAXIMUM_LANES, RelationRoutes};
 use crate::topology::NONE;
 
 /// The relation by which packets choose, as routers look it up.
 #[derive(Debug)]
-pub(super) struct Related<'f> {
+pub(super) struct RelationTables<'f> {
     pub routes: &'f RelationRoutes,
     /// By input port of the part: the channel of the fabric that ends there; [`NONE`] of an injection channel.
     came: Vec<u32>,
@@ -36,10 +36,10 @@ pub(super) struct Related<'f> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortHops {
     pub port: u16,
-    /// The lanes of those that are no reserve, and of those that are, a bit each.
-    pub lanes: u16,
-    pub reserve: u16,
-    /// The lanes in which they enter a ring.
+    /// The virtual channels of those that are no fallbacks, and of those that are, a bit each.
+    pub vcs: u16,
+    pub fallback: u16,
+    /// The virtual channels in which they enter a ring.
     enters: u16,
     /// The place of the first of them in the list.
     first: u16,
@@ -50,42 +50,42 @@ impl PortHops {
     fn of(hops: &[Hop]) -> impl Iterator<Item = Self> {
         let mut next = 0;
         hops.chunk_by(|one, other| one.port == other.port).map(move |hops| {
-            let lanes = |are: fn(&Hop) -> bool| {
+            let vcs = |are: fn(&Hop) -> bool| {
                 let own = hops.iter().filter(|hop| are(hop));
-                own.fold(0, |lanes, hop| lanes | 1 << hop.lane)
+                own.fold(0, |vcs, hop| vcs | 1 << hop.lane)
             };
             let first = fitted!(next, u16);
             next += hops.len();
             Self {
                 port: hops[0].port,
-                lanes: lanes(|hop| !hop.is_reserve()),
-                reserve: lanes(Hop::is_reserve),
-                enters: lanes(|hop| hop.ring == Ring::Enters),
+                vcs: vcs(|hop| !hop.is_fallback()),
+                fallback: vcs(Hop::is_fallback),
+                enters: vcs(|hop| hop.ring == Ring::Enters),
                 first,
             }
         })
     }
 
-    /// Which of the [needs](Whole::needs) of a packet counts in a lane.
+    /// Which of the [needs](Whole::needs) of a packet counts in a virtual channel.
     #[inline(always)]
-    fn need(&self, lane: u8, needs: [u16; 2]) -> u16 {
-        needs[usize::from(self.enters >> lane & 1)]
+    fn need(&self, vc: u8, needs: [u16; 2]) -> u16 {
+        needs[usize::from(self.enters >> vc & 1)]
     }
 
-    /// Those of its lanes that are no reserve and have room, a bit each.
+    /// Those of its virtual channels that are no fallbacks and have room, a bit each.
     #[inline(always)]
     fn open(&self, view: &View, [need, entering]: [u16; 2]) -> u16 {
-        let open = view.open(self.lanes & !self.enters, need);
-        match self.lanes & self.enters {
+        let open = view.open(self.vcs & !self.enters, need);
+        match self.vcs & self.enters {
             0 => open,
             enters => open | view.open(enters, entering),
         }
     }
 
-    /// The place of the hop into a lane in the list, counted in cyclic order from `first` on; the list has so many hops.
+    /// The place of the hop into a virtual channel in the list, counted in cyclic order from `first` on; the list has so many hops.
     #[inline(always)]
-    fn turn(&self, lane: u8, first: usize, hops: usize) -> usize {
-        let before = (self.lanes | self.reserve) & ((1 << lane) - 1);
+    fn turn(&self, vc: u8, first: usize, hops: usize) -> usize {
+        let before = (self.vcs | self.fallback) & ((1 << vc) - 1);
         let place = usize::from(self.first) + before.count_ones() as usize;
         if place < first { place + hops - first } else { place - first }
     }
@@ -98,12 +98,12 @@ pub(super) struct Views {
     allocation: u64,
     outputs: Vec<View>,
     /// Another number from grant to grant, and by buffer the one at which it was looked up whether a hop of its head that is no
-    /// reserve has room for it, and whether one has.
+    /// fallbacks has room for it, and whether one has.
     state: u64,
     heads: Vec<(u64, bool)>,
 }
 
-/// The lanes of an output.
+/// The virtual channels of an output.
 #[derive(Clone, Copy, Default)]
 struct View {
     allocation: u64,
@@ -116,11 +116,11 @@ struct View {
 }
 
 impl View {
-    /// Those of some lanes with room for so many flits, a bit each.
+    /// Those of some virtual channels with room for so many flits, a bit each.
     #[inline(always)]
-    fn open(&self, lanes: u16, flits: u16) -> u16 {
-        let has_room = |&lane: &u8| self.room[usize::from(lane)] >= flits;
-        lanes_in(lanes).filter(has_room).fold(0, |open, lane| open | 1 << lane)
+    fn open(&self, vcs: u16, flits: u16) -> u16 {
+        let has_room = |&vc: &u8| self.room[usize::from(vc)] >= flits;
+        vcs_in(vcs).filter(has_room).fold(0, |open, vc| open | 1 << vc)
     }
 }
 
@@ -138,31 +138,31 @@ impl Views {
     }
 }
 
-/// Lanes of a set.
+/// Virtual channels of a set.
 #[inline(always)]
-fn lanes_in(set: u16) -> impl Iterator<Item = u8> {
-    bits(set).map(|lane| fitted!(lane, u8))
+fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
+    bits(set).map(|vc| fitted!(vc, u8))
 }
 
 /// In place of a set of ports: the packet has a choice, and the relation says which.
 pub(super) const BY_RELATION: u16 = 1;
 
-impl<'f> Related<'f> {
+impl<'f> RelationTables<'f> {
     pub(super) fn new(
-        whole: &Whole<'_>,
+        context: &NetworkContext<'_>,
         part: usize,
         ports: &Ports,
         routes: &'f RelationRoutes,
     ) -> Self {
         let inputs = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
-        let first = whole.cut.first_input(part) as usize;
-        let came = whole.network.channel_of_input[first..][..inputs].iter().map(|&channel| {
-            if channel >= whole.network.first_injection() {
+        let first = context.cut.first_input(part) as usize;
+        let came = context.network.channel_of_input[first..][..inputs].iter().map(|&channel| {
+            if channel >= context.network.first_injection() {
                 return NONE;
             }
-            let router = whole.network.router_of_output(channel);
-            let port = channel - whole.network.first_output[router as usize];
-            whole.fabric.outputs(router).start + port
+            let router = context.network.router_of_output(channel);
+            let port = channel - context.network.first_output[router as usize];
+            context.fabric.outputs(router).start + port
         });
         let relation = &routes.relation;
         let (mut by_port, mut starts) = (Vec::new(), vec![0]);
@@ -173,7 +173,7 @@ impl<'f> Related<'f> {
         Self { routes, came: came.collect(), ports: by_port, starts }
     }
 
-    /// Whether it counts how many hops of their reserve packets take.
+    /// Whether it counts how many fallback hops packets take.
     #[inline]
     pub(super) fn has_ring(&self) -> bool {
         self.routes.relation.has_ring()
@@ -184,22 +184,22 @@ impl<'f> Related<'f> {
     }
 
     /// The number of the relation's list of the hops that a packet may take from a router, to which it has come through
-    /// an input port of the part in a lane. It is bound for a router and has taken so many hops of its reserve, which count
+    /// an input port of the part in a virtual channel. It is bound for a router and has taken so many fallback hops, which count
     /// where there is a ring.
     #[inline]
     pub(super) fn list(
         &self,
         router: u32,
-        (input, lane): (usize, u8),
-        (end, reserves): (End, u8),
+        (input, vc): (usize, u8),
+        (end, fallbacks): (End, u8),
     ) -> u32 {
         let relation = &self.routes.relation;
         let state = match self.came[input] {
             NONE => relation.injected(router),
-            channel => relation.arrived(channel, lane),
+            channel => relation.arrived(channel, vc),
         };
         let list = relation.list(state, end.router);
-        let list = if reserves >= MOST_RESERVES { relation.staying(list) } else { list };
+        let list = if fallbacks >= MAX_FALLBACKS { relation.staying(list) } else { list };
         relation.of_class(list, end.class)
     }
 
@@ -241,26 +241,26 @@ pub(super) fn from_place(hops: &[Hop], first: usize) -> impl Iterator<Item = &Ho
 }
 
 impl Packet {
-    /// Counts a hop of its reserve, as far as it matters.
-    pub(super) fn count_reserve(&mut self) {
-        let mut address = Address::from(self.way);
-        address.class = (address.class + 1).min(MOST_RESERVES);
-        self.way = address.into();
+    /// Counts a fallback hop, as far as it matters.
+    pub(super) fn count_fallback(&mut self) {
+        let mut address = Address::from(self.route);
+        address.class = (address.class + 1).min(MAX_FALLBACKS);
+        self.route = address.into();
     }
 }
 
-impl<'f> Model<'f> {
-    /// The hops that a packet may take which is in an input port of the part, in a lane.
+impl<'f> Part<'f> {
+    /// The hops that a packet may take which is in an input port of the part, in a virtual channel.
     pub(super) fn hops_of(
         &self,
-        related: &Related<'f>,
-        (input, lane): (usize, u8),
+        relation_tables: &RelationTables<'f>,
+        (input, vc): (usize, u8),
         slot: u32,
     ) -> &'f [Hop] {
-        let router = self.whole.network.router_of_input
-            [input + self.whole.cut.first_input(self.schedule.part) as usize];
-        let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
-        related.hops(router, (input, lane), (self.whole.end(destination), class))
+        let router = self.context.network.router_of_input
+            [input + self.context.cut.first_input(self.schedule.part) as usize];
+        let Address { destination, class, .. } = self.packets.packets[slot as usize].route.into();
+        relation_tables.hops(router, (input, vc), (self.context.end(destination), class))
     }
 
     /// Gives a packet that is injected now what it needs to choose its way.
@@ -270,93 +270,95 @@ impl<'f> Model<'f> {
         packet: &mut Packet,
         origin: &mut Origin,
     ) {
-        let choosers = self.choosers.as_ref().expect("packets choose their ways");
-        let related = choosers.related().expect("by a relation");
-        if related.routes.random_ties {
-            packet.note = related.routes.drawn(packet.source, packet.sequence);
+        let adaptive_state = self.adaptive_state.as_ref().expect("packets choose their ways");
+        let relation_tables = adaptive_state.relation_tables().expect("by a relation");
+        if relation_tables.routes.random_ties {
+            packet.note = relation_tables.routes.drawn(packet.source, packet.sequence);
         }
-        packet.way = Address { destination, class: 0, ejection: fitted!(number, u16) }.into();
+        packet.route = Address { destination, class: 0, ejection: fitted!(number, u16) }.into();
         origin.hops = 0;
     }
 }
 
-impl<'f, S: Size> Visit<'_, 'f, S> {
-    fn related(&self) -> &Related<'f> {
-        let choosers = self.choosers.as_deref().expect("packets choose their ways");
-        choosers.related().expect("by a relation")
+impl<'f, S: Size> RouterView<'_, 'f, S> {
+    fn relation_tables(&self) -> &RelationTables<'f> {
+        let adaptive_state = self.adaptive_state.as_deref().expect("packets choose their ways");
+        adaptive_state.relation_tables().expect("by a relation")
     }
 
     /// Counts a hop of a packet whose number of hops nobody knew when it was injected.
     #[inline]
     pub(super) fn count_hop(&mut self, slot: u32) {
-        if self.choosers.as_ref().is_some_and(|choosers| choosers.count_hops()) {
+        if self.adaptive_state.as_ref().is_some_and(|adaptive_state| adaptive_state.count_hops()) {
             self.packets.origins[slot as usize].hops += 1;
         }
     }
 
     /// Where the head of a buffer is bound for.
-    fn address(&self, pair: u32) -> Address {
-        let queue = &self.queues[pair as usize];
-        self.packets.packets[queue.head as usize].way.into()
+    fn address(&self, input_vc: u32) -> Address {
+        let queue = &self.queues[input_vc as usize];
+        self.packets.packets[queue.head as usize].route.into()
     }
 
     /// The hops that the head of a buffer may take, by port: their places in the relation.
     #[inline(always)]
-    fn ports_of(&self, pair: u32) -> Range<usize> {
-        self.related().ports(self.queues[pair as usize].hops)
+    fn ports_of(&self, input_vc: u32) -> Range<usize> {
+        self.relation_tables().ports(self.queues[input_vc as usize].hops)
     }
 
     /// How many hops there are in a list by port, and the one that is preferred of equal ones.
     #[inline]
-    fn first_of(&self, pair: u32, ports: Range<usize>) -> (usize, usize) {
-        let related = self.related();
-        let Some(last) = ports.last().map(|place| related.port(place)) else { return (0, 0) };
-        let hops = usize::from(last.first) + (last.lanes | last.reserve).count_ones() as usize;
-        let head = self.queues[pair as usize].head;
+    fn first_of(&self, input_vc: u32, ports: Range<usize>) -> (usize, usize) {
+        let relation_tables = self.relation_tables();
+        let Some(last) = ports.last().map(|place| relation_tables.port(place)) else {
+            return (0, 0);
+        };
+        let hops = usize::from(last.first) + (last.vcs | last.fallback).count_ones() as usize;
+        let head = self.queues[input_vc as usize].head;
         let drawn = self.packets.packets[head as usize].note;
-        (hops, related.first(self.name, drawn, hops))
+        (hops, relation_tables.first(self.name, drawn, hops))
     }
 
     /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
-    pub(super) fn head_by_relation(&mut self, pair: u32) {
-        let Address { destination, class, ejection } = self.address(pair);
-        let end = self.whole.end(destination);
+    pub(super) fn head_by_relation(&mut self, input_vc: u32) {
+        let Address { destination, class, ejection } = self.address(input_vc);
+        let end = self.context.end(destination);
         if end.router == self.name {
-            let (_, lane) = self.place(pair);
-            return self.ask(pair, end.ejection + ejection, lane);
+            let (_, vc) = self.place(input_vc);
+            return self.ask(input_vc, end.ejection + ejection, vc);
         }
-        let (input, lane) = self.place(pair);
+        let (input, vc) = self.place(input_vc);
         let injects = self.input(input).injects;
         let input = self.router.first_input as usize + input;
-        let list = self.related().list(self.name, (input, lane), (end, class));
-        let bubble = self.whole.bubble_of(injects);
-        let queue = &mut self.queues[pair as usize];
+        let list = self.relation_tables().list(self.name, (input, vc), (end, class));
+        let bubble = self.context.bubble_of(injects);
+        let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
         queue.options = BY_RELATION;
         queue.hops = list;
         let ask = queue.ask;
-        for place in self.ports_of(pair) {
-            let hops = self.related().port(place);
+        for place in self.ports_of(input_vc) {
+            let hops = self.relation_tables().port(place);
             let output = usize::from(hops.port);
-            self.add_asker(output, pair, ask);
-            if hops.reserve != 0 {
-                let word = self.word(output, pair);
-                self.escapes[word] |= 1 << (pair % 64);
+            self.add_asker(output, input_vc, ask);
+            if hops.fallback != 0 {
+                let word = self.word(output, input_vc);
+                self.escapes[word] |= 1 << (input_vc % 64);
             }
         }
     }
 
     /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
-    pub(super) fn withdraw_hops(&mut self, granted: usize, pair: u32, now: Tick) {
-        for place in self.ports_of(pair) {
-            let output = usize::from(self.related().port(place).port);
-            let word = self.word(output, pair);
-            self.escapes[word] &= !(1 << (pair % 64));
+    pub(super) fn withdraw_hops(&mut self, granted: usize, input_vc: u32, now: Tick) {
+        for place in self.ports_of(input_vc) {
+            let output = usize::from(self.relation_tables().port(place).port);
+            let word = self.word(output, input_vc);
+            self.escapes[word] &= !(1 << (input_vc % 64));
             if output != granted {
-                self.stop_asking(output, pair, now);
+                self.stop_asking(output, input_vc, now);
             }
         }
-        self.queues[pair as usize].options = 0;
+        self.queues[input_vc as usize].options = 0;
     }
 
     /// Serves the outputs that are due, in three walks, in cyclic order from behind the latest grant before this
@@ -365,44 +367,45 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let (outputs, buffers) = (self.router.outputs, self.queues.len());
         self.views().begin(outputs, buffers);
         let start = self.router.next_output;
-        let relation = &self.related().routes.relation;
-        let reserve = relation.has_escape() || relation.has_detours();
+        let relation = &self.relation_tables().routes.relation;
+        let fallback = relation.has_escape() || relation.has_detours();
         let mut due = std::mem::take(self.due_outputs());
         due.clear();
-        if reserve {
+        if fallback {
             let all = 0..self.router.outputs;
             due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
         }
         let grants = self.counters.grants;
-        self.look_at_due::<true, false>(Walk::Preferred, now);
+        self.serve_due_outputs::<true, false>(AllocationPass::Preferred, now);
         let mut passed_over = std::mem::take(self.passed_over());
         for &output in &passed_over {
-            self.look::<true, false>(output, Walk::Any, now);
+            self.try_grant::<true, false>(output, AllocationPass::Any, now);
         }
         passed_over.clear();
         *self.passed_over() = passed_over;
-        if reserve {
-            // Nothing has changed for the others, unless a packet took room, for want of which others may now take a reserve.
-            let mut granted = self.counters.grants > grants || self.serve_reserve(&due, start, now);
+        if fallback {
+            // Nothing has changed for the others, unless a packet took room, for want of which others may now take a fallback.
+            let mut granted =
+                self.counters.grants > grants || self.grant_fallbacks(&due, start, now);
             due.clear();
             due.extend(0..self.router.outputs);
             while granted {
-                granted = self.serve_reserve(&due, start, now);
+                granted = self.grant_fallbacks(&due, start, now);
             }
         }
         *self.due_outputs() = due;
     }
 
-    /// Serves those who have to take a reserve by one of some outputs, which are in ascending order, in cyclic order from one on.
+    /// Serves those who have to take a fallback by one of some outputs, which are in ascending order, in cyclic order from one on.
     /// Whether there was one.
-    fn serve_reserve(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
+    fn grant_fallbacks(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
         let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
         let mut granted = false;
         for output in behind.iter().chain(before).map(|&output| usize::from(output)) {
             let asking = self.words(output);
             let any = self.escapes[asking].iter().any(|&word| word != 0);
             if any && self.output(output).free_at <= now {
-                granted |= self.look_for_escapes::<true>(output, now);
+                granted |= self.grant_escapes::<true>(output, now);
             }
         }
         granted
@@ -410,43 +413,44 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Grants a free output to the head of a buffer if it can have a hop there; false if it can't, or likes another
     /// one better.
-    pub(super) fn look_at_hops(
+    pub(super) fn try_grant_hop(
         &mut self,
         output: usize,
-        pair: u32,
-        (walk, blocked): (Walk, &mut Blocked),
+        input_vc: u32,
+        (pass, blocked): (AllocationPass, &mut Blocked),
         now: Tick,
     ) -> bool {
-        let Queue { need, flits, .. } = self.queues[pair as usize];
-        let ports = self.ports_of(pair);
-        let here =
-            ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
+        let PacketQueue { need, flits, .. } = self.queues[input_vc as usize];
+        let ports = self.ports_of(input_vc);
+        let here = ports
+            .clone()
+            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
-        let (of_port, needs) = (self.related().port(here), self.whole.needs(need, flits));
+        let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
         let open = of_port.open(self.view(output, now), needs);
         if open == 0 {
             let first = self.output(output).room;
-            for lane in lanes_in(of_port.lanes) {
-                let need = of_port.need(lane, needs);
-                let obstacle = self.lack_of_room(first + u32::from(lane), need, flits, now);
+            for vc in vcs_in(of_port.vcs) {
+                let need = of_port.need(vc, needs);
+                let obstacle = self.lack_of_room(first + u32::from(vc), need, flits, now);
                 obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
             }
             return false;
         }
-        // There is room in some lane: what others lack does not matter.
-        let lane = fitted!(open.trailing_zeros(), u8);
-        if let Some(obstacle) = self.obstacle(output, pair, (lane, need, flits), now) {
+        // There is room in some virtual channel: what others lack does not matter.
+        let vc = fitted!(open.trailing_zeros(), u8);
+        if let Some(obstacle) = self.obstacle(output, input_vc, (vc, need, flits), now) {
             blocked.add(&obstacle);
             return false;
         }
-        let first = self.first_of(pair, ports.clone());
-        let best = match walk {
-            Walk::Preferred => self.best(ports, first, needs, now),
-            Walk::Any => self.best(here..here + 1, first, needs, now),
+        let first = self.first_of(input_vc, ports.clone());
+        let best = match pass {
+            AllocationPass::Preferred => self.best(ports, first, needs, now),
+            AllocationPass::Any => self.best(here..here + 1, first, needs, now),
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
-                self.grant_hop(output, pair, hop.lane, now);
+                self.grant_hop(output, input_vc, hop.lane, now);
                 true
             }
             _ => {
@@ -456,8 +460,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         }
     }
 
-    /// Of hops by port that are no reserve, lead through a free output and have the room that is needed for so many flits: by
-    /// the output for which least waits, in the lane with the most room. The list has so many hops; of equal ones that is
+    /// Of hops by port that are no fallbacks, lead through a free output and have the room that is needed for so many flits: by
+    /// the output for which least waits, in the virtual channel with the most room. The list has so many hops; of equal ones that is
     /// preferred which comes first from a place on.
     fn best(
         &mut self,
@@ -468,36 +472,35 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     ) -> Option<Hop> {
         let (mut best, mut most, mut turn) = (None, (0, 0), 0);
         for place in ports {
-            let of_port = self.related().port(place);
+            let of_port = self.relation_tables().port(place);
             if self.output(usize::from(of_port.port)).free_at > now {
                 continue;
             }
             let &mut View { room: rooms, all, .. } = self.view(usize::from(of_port.port), now);
-            for lane in lanes_in(of_port.lanes) {
-                let room = rooms[usize::from(lane)];
-                let (like, own) = ((all, room), of_port.turn(lane, first, hops));
-                if room >= of_port.need(lane, needs)
-                    && (best.is_none() || (like, turn) > (most, own))
+            for vc in vcs_in(of_port.vcs) {
+                let room = rooms[usize::from(vc)];
+                let (like, own) = ((all, room), of_port.turn(vc, first, hops));
+                if room >= of_port.need(vc, needs) && (best.is_none() || (like, turn) > (most, own))
                 {
-                    (best, most, turn) = (Some(Hop::new(of_port.port, lane)), like, own);
+                    (best, most, turn) = (Some(Hop::new(of_port.port, vc)), like, own);
                 }
             }
         }
         best
     }
 
-    /// What the lanes of an output, free or not, have room for.
+    /// What the virtual channels of an output, free or not, have room for.
     #[inline(always)]
     fn view(&mut self, output: usize, now: Tick) -> &mut View {
         let Views { allocation, ref outputs, .. } = *self.views();
         if outputs[output].allocation != allocation {
             let mut view = View { allocation, ..View::default() };
             let &mut Output { room, .. } = self.output(output);
-            for lane in 0..fitted!(self.whole.lanes.count(), u8) {
-                let place = room + u32::from(lane);
+            for vc in 0..fitted!(self.context.vc_map.count(), u8) {
+                let place = room + u32::from(vc);
                 self.credits.collect(place, now);
                 let room = self.credits.room[place as usize];
-                view.room[usize::from(lane)] = room;
+                view.room[usize::from(vc)] = room;
                 view.all += u32::from(room);
             }
             self.views().outputs[output] = view;
@@ -505,80 +508,82 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         &mut self.views().outputs[output]
     }
 
-    /// Whether a hop of the head of a buffer that is no reserve has room for its flits, by an output that is free or not.
+    /// Whether a hop of the head of a buffer that is no fallback has room for its flits, by an output that is free or not.
     #[inline(always)]
-    fn fits_elsewhere(&mut self, pair: u32, flits: u16, now: Tick) -> bool {
+    fn fits_elsewhere(&mut self, input_vc: u32, flits: u16, now: Tick) -> bool {
         let Views { state, ref heads, .. } = *self.views();
-        let (known, fits) = heads[pair as usize];
+        let (known, fits) = heads[input_vc as usize];
         if known == state {
             return fits;
         }
-        let [_, entering] = self.whole.needs(flits, flits);
-        let lanes = fitted!((1_u32 << self.whole.lanes.count()) - 1, u16);
-        let fits = self.ports_of(pair).any(|place| {
-            let of_port = self.related().port(place);
+        let [_, entering] = self.context.needs(flits, flits);
+        let vcs = fitted!((1_u32 << self.context.vc_map.count()) - 1, u16);
+        let fits = self.ports_of(input_vc).any(|place| {
+            let of_port = self.relation_tables().port(place);
             let view = self.view(usize::from(of_port.port), now);
             if view.flits != flits {
-                (view.flits, view.fits) = (flits, view.open(lanes, flits));
+                (view.flits, view.fits) = (flits, view.open(vcs, flits));
             }
-            let enters = of_port.lanes & of_port.enters;
-            of_port.lanes & !enters & view.fits != 0
+            let enters = of_port.vcs & of_port.enters;
+            of_port.vcs & !enters & view.fits != 0
                 || enters != 0 && view.open(enters, entering) != 0
         });
-        self.views().heads[pair as usize] = (state, fits);
+        self.views().heads[input_vc as usize] = (state, fits);
         fits
     }
 
-    /// Sends the head of a buffer, which chooses, through a free output, into a lane that has room.
-    pub(super) fn grant_hop(&mut self, output: usize, pair: u32, lane: u8, now: Tick) {
-        self.withdraw_hops(output, pair, now);
-        self.grant(output, pair, lane, now);
+    /// Sends the head of a buffer, which chooses, through a free output, into a virtual channel that has room.
+    pub(super) fn grant_hop(&mut self, output: usize, input_vc: u32, vc: u8, now: Tick) {
+        self.withdraw_hops(output, input_vc, now);
+        self.grant(output, input_vc, vc, now);
         // There is less room behind it now.
         let views = self.views();
         views.outputs[output].allocation = 0;
         views.state += 1;
     }
 
-    /// Counts a hop of its reserve that the head of a buffer takes, where that matters.
-    pub(super) fn count_reserve(&mut self, pair: u32) {
-        if self.related().has_ring() {
-            let slot = self.queues[pair as usize].head;
-            self.packets.packets[slot as usize].count_reserve();
+    /// Counts a fallback hop that the head of a buffer takes, where that matters.
+    pub(super) fn count_fallback(&mut self, input_vc: u32) {
+        if self.relation_tables().has_ring() {
+            let slot = self.queues[input_vc as usize].head;
+            self.packets.packets[slot as usize].count_fallback();
         }
     }
 
-    /// The lane in which the head of a buffer can take a reserve by a free output; until when, as far as it is known, there is
+    /// The virtual channel in which the head of a buffer can take a fallback by a free output; until when, as far as it is known, there is
     /// none.
-    pub(super) fn escape_by_relation(
+    pub(super) fn fallback_hop(
         &mut self,
         output: usize,
-        pair: u32,
+        input_vc: u32,
         now: Tick,
     ) -> Result<u8, Tick> {
-        let Queue { ask, need, flits, .. } = self.queues[pair as usize];
+        let PacketQueue { ask, need, flits, .. } = self.queues[input_vc as usize];
         if ask > now {
             return Err(ask);
         }
-        if self.fits_elsewhere(pair, flits, now) {
+        if self.fits_elsewhere(input_vc, flits, now) {
             // It is served there, or what it waits for there has the router look again.
             return Err(NEVER);
         }
-        let ports = self.ports_of(pair);
+        let ports = self.ports_of(input_vc);
+        let here = ports
+            .clone()
+            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
         let here =
-            ports.clone().find(|&place| usize::from(self.related().port(place).port) == output);
-        let here = self.related().port(here.expect("it asks for none but those of its hops"));
-        let (hops, first) = self.first_of(pair, ports);
+            self.relation_tables().port(here.expect("it asks for none but those of its hops"));
+        let (hops, first) = self.first_of(input_vc, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
-        let needs = self.whole.needs(need, flits);
-        for lane in lanes_in(here.reserve) {
-            let need = here.need(lane, needs);
-            match self.obstacle(output, pair, (lane, need, flits), now) {
+        let needs = self.context.needs(need, flits);
+        for vc in vcs_in(here.fallback) {
+            let need = here.need(vc, needs);
+            match self.obstacle(output, input_vc, (vc, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {
-                    let room = self.view(output, now).room[usize::from(lane)];
-                    let own = here.turn(lane, first, hops);
+                    let room = self.view(output, now).room[usize::from(vc)];
+                    let own = here.turn(vc, first, hops);
                     if best.is_none() || (room, turn) > (most, own) {
-                        (best, most, turn) = (Some(lane), room, own);
+                        (best, most, turn) = (Some(vc), room, own);
                     }
                 }
             }

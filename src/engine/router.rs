@@ -7,37 +7,37 @@
 
 use std::ops::Range;
 
-use super::adaptive::Choosers;
-use super::collective::Units;
+use super::adaptive::AdaptiveState;
+use super::collective::ReductionUnits;
 use super::credits::{Credit, Credits};
-use super::guide::Guide;
+use super::encoded_route::EncodedRoute;
 use super::link::Links;
-use super::octet::{EIGHT, least};
+use super::network_context::NetworkContext;
+use super::next_hop::NextHop;
 use super::packet::Packets;
-use super::ports::{Input, NOT_STALLED, Output, Queue, Router, place};
+use super::port_block::{BLOCK_PORTS, least};
+use super::ports::{Input, NOT_STALLED, Output, PacketQueue, RouterLayout, place};
+use super::round_robin::{BitSpan, bits_between, cyclic_span, random_rank, span_count};
+use super::router_view::{Outbox, Returned, Sent};
 use super::sink::Delivery;
 use super::size::Size;
 use super::statistics::Statistics;
 use super::tick::{NEVER, Tick};
 use super::trace::{Trace, note};
-use super::visit::{Outbox, Returned, Sent};
-use super::walk::{Stretch, between, cyclic, drawn, steps};
-use super::way::Way;
-use super::whole::Whole;
 use super::{Arbitration, Counters, Digest, Interruption, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// A router in hand: its own state, and what the routers of its part share. Outputs, input ports, and pairs of an
-/// input port and a lane have numbers of the router's own.
-pub(super) struct Visit<'a, 'f, S: Size> {
+/// A router in hand: its own state, and what the routers of its part share. Outputs, input ports, and input virtual channels of an
+/// input port and a virtual channel have numbers of the router's own.
+pub(super) struct RouterView<'a, 'f, S: Size> {
     pub size: S,
-    pub router: &'a mut Router,
-    pub octets: &'a mut S::Octets,
-    /// By pair.
-    pub queues: &'a mut [Queue],
-    /// By output: sets of pairs, so many words each.
+    pub router: &'a mut RouterLayout,
+    pub blocks: &'a mut S::PortBlocks,
+    /// By input virtual channel.
+    pub queues: &'a mut [PacketQueue],
+    /// By output: sets of input virtual channels, so many words each.
     pub asking: &'a mut [u64],
     pub escapes: &'a mut [u64],
     pub arrived: &'a mut [u64],
@@ -46,16 +46,16 @@ pub(super) struct Visit<'a, 'f, S: Size> {
     pub name: u32,
     pub first_channel: u32,
     pub epoch: Picoseconds,
-    pub guide: Option<Guide<'f>>,
+    pub next_hop: Option<NextHop<'f>>,
     pub interruption: Option<&'f Interruption>,
     /// Whether a packet that is delivered may let a terminal send something within the window.
     pub hosts_answer: bool,
-    pub whole: &'a Whole<'f>,
+    pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
     pub credits: &'a mut Credits,
     pub statistics: &'a mut Statistics,
-    pub choosers: Option<&'a mut Choosers<'f>>,
-    pub units: Option<&'a mut Units>,
+    pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
+    pub reduction_units: Option<&'a mut ReductionUnits>,
     pub links: Option<&'a mut Links>,
     /// Whether packets choose their way, or routers combine and replicate some, or links err.
     pub special: bool,
@@ -69,7 +69,7 @@ pub(super) struct Visit<'a, 'f, S: Size> {
 
 /// Whom a walk of the outputs serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Walk {
+pub(super) enum AllocationPass {
     /// Of packets that have a choice, only those that like the output best.
     Preferred,
     Any,
@@ -97,23 +97,23 @@ impl Blocked {
     }
 }
 
-impl<'f, S: Size> Visit<'_, 'f, S> {
+impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Simulates the router's outputs before `until`, or until it has something for its terminals that can't wait.
     /// When an output is looked at next.
     pub(super) fn run<const COLLECTIVE: bool>(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
         loop {
-            let decide_at = if self.choosers.is_some() { *self.decide_at() } else { NEVER };
-            let now = least(S::all(self.octets)).min(decide_at);
+            let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
+            let now = least(S::all(self.blocks)).min(decide_at);
             if now >= until || self.outbox.is_urgent(self.hosts_answer) {
                 return now;
             }
             if decide_at == now {
                 self.decide_all(now);
-            } else if self.choosers.is_some() {
-                self.allocate_among_choosers::<COLLECTIVE>(now);
+            } else if self.adaptive_state.is_some() {
+                self.allocate_adaptive::<COLLECTIVE>(now);
             } else {
-                self.look_at_due::<false, COLLECTIVE>(Walk::Any, now);
+                self.serve_due_outputs::<false, COLLECTIVE>(AllocationPass::Any, now);
             }
         }
     }
@@ -121,25 +121,26 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Looks once at each output that is due (`RELATED` if packets choose by a relation, `COLLECTIVE` if there are
     /// collective operations), in cyclic order from behind the latest grant before this instant.
     #[inline(always)]
-    pub(super) fn look_at_due<const RELATED: bool, const COLLECTIVE: bool>(
+    pub(super) fn serve_due_outputs<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
-        walk: Walk,
+        pass: AllocationPass,
         now: Tick,
     ) {
         let start = u32::from(self.router.next_output);
-        let words = S::all(self.octets).len().div_ceil(64 / EIGHT);
-        for step in 0..steps(words) {
-            let Stretch { word, mask, turn } = cyclic(start, step, words);
-            let octets = S::all(self.octets)[word * 64 / EIGHT..].iter().take(64 / EIGHT);
+        let words = S::all(self.blocks).len().div_ceil(64 / BLOCK_PORTS);
+        for step in 0..span_count(words) {
+            let BitSpan { word, mask, turn } = cyclic_span(start, step, words);
+            let blocks =
+                S::all(self.blocks)[word * 64 / BLOCK_PORTS..].iter().take(64 / BLOCK_PORTS);
             let mut due = 0;
-            for (place, octet) in octets.enumerate() {
-                due |= octet.due_at(now) << (EIGHT * place);
+            for (place, block) in blocks.enumerate() {
+                due |= block.due_at(now) << (BLOCK_PORTS * place);
             }
             due = (due & mask).rotate_right(turn);
             while due != 0 {
                 let output = fitted!(word, u32) * 64 + (due.trailing_zeros() + turn) % 64;
                 due &= due - 1;
-                self.look::<RELATED, COLLECTIVE>(output as usize, walk, now);
+                self.try_grant::<RELATED, COLLECTIVE>(output as usize, pass, now);
             }
         }
     }
@@ -147,7 +148,7 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Before when an output can't grant.
     #[inline(always)]
     pub(super) fn due(&mut self, output: usize) -> &mut Tick {
-        &mut S::octet(self.octets, output).due[output % EIGHT]
+        &mut S::block(self.blocks, output).due[output % BLOCK_PORTS]
     }
 
     /// Sees to it that an output is looked at by `time`.
@@ -159,30 +160,30 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     #[inline(always)]
     pub(super) fn output(&mut self, output: usize) -> &mut Output {
-        &mut S::octet(self.octets, output).outputs[output % EIGHT]
+        &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS]
     }
 
     #[inline(always)]
     pub(super) fn input(&mut self, input: usize) -> &mut Input {
-        &mut S::octet(self.octets, input).inputs[input % EIGHT]
+        &mut S::block(self.blocks, input).inputs[input % BLOCK_PORTS]
     }
 
-    /// The input port and the lane of a pair.
+    /// The input port and the virtual channel of an input virtual channel.
     #[inline(always)]
-    pub(super) fn place(&self, pair: u32) -> (usize, u8) {
-        place(pair, self.size.shift())
+    pub(super) fn place(&self, input_vc: u32) -> (usize, u8) {
+        place(input_vc, self.size.shift())
     }
 
-    /// The words of the set of pairs that ask for an output.
+    /// The words of the set of input virtual channels that ask for an output.
     #[inline(always)]
     pub(super) fn words(&self, output: usize) -> Range<usize> {
         output * self.size.words()..(output + 1) * self.size.words()
     }
 
-    /// The word of such a set in which a pair is.
+    /// The word of such a set in which an input virtual channel is.
     #[inline(always)]
-    pub(super) fn word(&self, output: usize, pair: u32) -> usize {
-        output * self.size.words() + pair as usize / 64
+    pub(super) fn word(&self, output: usize, input_vc: u32) -> usize {
+        output * self.size.words() + input_vc as usize / 64
     }
 
     /// Lets the heads that have come to empty buffers since the last visit ask.
@@ -191,91 +192,92 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         for word in 0..self.size.words() {
             let mut bits = std::mem::take(&mut self.arrived[word]);
             while bits != 0 {
-                let pair = fitted!(word, u32) * 64 + bits.trailing_zeros();
+                let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                self.head(pair);
+                self.head(input_vc);
             }
         }
     }
 
     /// A packet has become the head of a buffer: it asks for its next output, now or later.
     #[inline(always)]
-    pub(super) fn head(&mut self, pair: u32) {
-        let queue = &mut self.queues[pair as usize];
+    pub(super) fn head(&mut self, input_vc: u32) {
+        let queue = &mut self.queues[input_vc as usize];
         let packet = &self.packets.packets[queue.head as usize];
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
-        let (source, way, passed) = (packet.source, packet.way, packet.note);
+        let (source, route, passed) = (packet.source, packet.route, packet.note);
         if self.special {
-            return self.head_specially(pair);
+            return self.head_specially(input_vc);
         }
-        self.head_by_route(pair, (source, way, passed));
+        self.head_by_route(input_vc, (source, route, passed));
     }
 
     /// The same where some packets choose their way, or are combined and replicated, or bad copies.
-    fn head_specially(&mut self, pair: u32) {
+    fn head_specially(&mut self, input_vc: u32) {
         if self.links.is_some() {
-            let slot = self.queues[pair as usize].head;
-            if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(pair) {
+            let slot = self.queues[input_vc as usize].head;
+            if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(input_vc)
+            {
                 return;
             }
         }
-        if self.units.is_some() && self.is_collective(pair) {
-            return self.head_of_collective(pair);
+        if self.reduction_units.is_some() && self.is_collective(input_vc) {
+            return self.head_of_collective(input_vc);
         }
-        if self.choosers.is_some() {
-            return self.head_among_choosers(pair);
+        if self.adaptive_state.is_some() {
+            return self.head_adaptive(input_vc);
         }
-        let packet = &self.packets.packets[self.queues[pair as usize].head as usize];
-        let (source, way, passed) = (packet.source, packet.way, packet.note);
-        self.head_by_route(pair, (source, way, passed));
+        let packet = &self.packets.packets[self.queues[input_vc as usize].head as usize];
+        let (source, route, passed) = (packet.source, packet.route, packet.note);
+        self.head_by_route(input_vc, (source, route, passed));
     }
 
     /// The same of a packet of this source whose way is written in it or looked up.
     #[inline(always)]
-    fn head_by_route(&mut self, pair: u32, (source, way, passed): (u32, Way, u16)) {
-        let (input, lane) = self.place(pair);
-        let (output, onto) = match self.guide {
+    fn head_by_route(&mut self, input_vc: u32, (source, route, passed): (u32, EncodedRoute, u16)) {
+        let (input, vc) = self.place(input_vc);
+        let (output, out_vc) = match self.next_hop {
             None => {
-                let output = self.whole.code.output(way);
-                let onto = self.whole.dateline.map_or(lane, |dateline| {
+                let output = self.context.codec.output(route);
+                let out_vc = self.context.dateline.map_or(vc, |dateline| {
                     let in_ring = self.output(usize::from(output)).in_ring;
-                    dateline.lane(lane, passed, output, in_ring)
+                    dateline.vc(vc, passed, output, in_ring)
                 });
-                (output, onto)
+                (output, out_vc)
             }
-            Some(guide) => {
+            Some(next_hop) => {
                 let input = self.input(input);
                 let came = (!input.injects).then_some(input.opposite);
-                let packet = (source, passed, way.into());
-                guide.look_up(self.whole, self.name, packet, (came, lane))
+                let packet = (source, passed, route.into());
+                next_hop.look_up(self.context, self.name, packet, (came, vc))
             }
         };
-        self.ask(pair, output, onto);
+        self.ask(input_vc, output, out_vc);
     }
 
-    /// The head of a buffer asks for one output, onto a lane.
+    /// The head of a buffer asks for one output, onto a virtual channel.
     #[inline(always)]
-    pub(super) fn ask(&mut self, pair: u32, output: u16, onto: u8) {
-        let (input, _) = self.place(pair);
-        let straight = self.input(input).straight;
+    pub(super) fn ask(&mut self, input_vc: u32, output: u16, out_vc: u8) {
+        let (input, _) = self.place(input_vc);
+        let ring_output = self.input(input).ring_output;
         let in_ring = self.output(usize::from(output)).in_ring;
-        let queue = &mut self.queues[pair as usize];
+        let queue = &mut self.queues[input_vc as usize];
         // No branch: which of them it is can't be foreseen.
-        let enters = in_ring & (straight != output);
-        queue.need = queue.flits + self.whole.bubble * u16::from(enters);
+        let enters = in_ring & (ring_output != output);
+        queue.need = queue.flits + self.context.bubble * u16::from(enters);
         queue.options = 0;
         queue.output = output;
-        queue.onto = onto;
+        queue.out_vc = out_vc;
         let ask = queue.ask;
-        self.add_asker(usize::from(output), pair, ask);
+        self.add_asker(usize::from(output), input_vc, ask);
     }
 
     /// Notes that the head of a buffer asks for an output from some time on.
     #[inline(always)]
-    pub(super) fn add_asker(&mut self, output: usize, pair: u32, ask: Tick) {
-        let word = self.word(output, pair);
-        self.asking[word] |= 1 << (pair % 64);
+    pub(super) fn add_asker(&mut self, output: usize, input_vc: u32, ask: Tick) {
+        let word = self.word(output, input_vc);
+        self.asking[word] |= 1 << (input_vc % 64);
         let state = self.output(output);
         // No branch here either.
         let waits = if state.stall == Stall::OutputBusy as u8 { ask } else { NEVER };
@@ -286,28 +288,34 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Looks at a free output: grants it to the first packet that can go, or notes why none can and when one may.
     #[inline(always)]
-    pub(super) fn look<const RELATED: bool, const COLLECTIVE: bool>(
+    pub(super) fn try_grant<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
-        walk: Walk,
+        pass: AllocationPass,
         now: Tick,
     ) {
         let &mut Output { free_at, pointer, .. } = self.output(output);
         debug_assert!(free_at <= now);
         let pointer = u32::from(pointer);
         let mut blocked = Blocked { stall: None, until: NEVER, passed_over: false };
-        if self.size.words() == 1 && self.whole.parameters.arbitration == Arbitration::RoundRobin {
-            let stretch = cyclic(pointer, 0, 1);
-            let stretch = (stretch, walk);
-            if self.look_along::<RELATED, COLLECTIVE>(output, stretch, &mut blocked, now) {
-                return;
-            }
-        } else if self.whole.parameters.arbitration == Arbitration::Random {
-            if self.look_at_random::<RELATED, COLLECTIVE>(output, walk, &mut blocked, now) {
-                return;
-            }
-        } else if self.look_around::<RELATED, COLLECTIVE>(output, pointer, walk, &mut blocked, now)
+        if self.size.words() == 1 && self.context.parameters.arbitration == Arbitration::RoundRobin
         {
+            let span = cyclic_span(pointer, 0, 1);
+            let span = (span, pass);
+            if self.grant_in_span::<RELATED, COLLECTIVE>(output, span, &mut blocked, now) {
+                return;
+            }
+        } else if self.context.parameters.arbitration == Arbitration::Random {
+            if self.grant_random::<RELATED, COLLECTIVE>(output, pass, &mut blocked, now) {
+                return;
+            }
+        } else if self.grant_round_robin::<RELATED, COLLECTIVE>(
+            output,
+            pointer,
+            pass,
+            &mut blocked,
+            now,
+        ) {
             return;
         }
         if blocked.passed_over {
@@ -325,23 +333,23 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         *self.due(output) = blocked.until;
     }
 
-    fn look_around<const RELATED: bool, const COLLECTIVE: bool>(
+    fn grant_round_robin<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
         pointer: u32,
-        walk: Walk,
+        pass: AllocationPass,
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
         let sets = self.words(output);
-        for (low, high) in self.turns() {
-            for step in 0..steps(sets.len()) {
-                let mut stretch = cyclic(pointer, step, sets.len());
-                if self.asking[sets.start + stretch.word] == 0 {
+        for (low, high) in self.priority_classes() {
+            for step in 0..span_count(sets.len()) {
+                let mut span = cyclic_span(pointer, step, sets.len());
+                if self.asking[sets.start + span.word] == 0 {
                     continue;
                 }
-                stretch.mask &= between(low, high, fitted!(stretch.word, u32) * 64);
-                if self.look_along::<RELATED, COLLECTIVE>(output, (stretch, walk), blocked, now) {
+                span.mask &= bits_between(low, high, fitted!(span.word, u32) * 64);
+                if self.grant_in_span::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
                     return true;
                 }
             }
@@ -351,25 +359,26 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Looks at those that ask in an order that is drawn for the output and the instant: so each of those that can go is
     /// as likely as the others to be the first of them.
-    fn look_at_random<const RELATED: bool, const COLLECTIVE: bool>(
+    fn grant_random<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
-        walk: Walk,
+        pass: AllocationPass,
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
         let mut latest = None;
         loop {
             latest = self.next_drawn(&self.asking[self.words(output)], output, latest, now);
-            let Some((_, pair)) = latest else { return false };
-            let stretch = Stretch { word: pair as usize / 64, mask: 1 << (pair % 64), turn: 0 };
-            if self.look_along::<RELATED, COLLECTIVE>(output, (stretch, walk), blocked, now) {
+            let Some((_, input_vc)) = latest else { return false };
+            let span =
+                BitSpan { word: input_vc as usize / 64, mask: 1 << (input_vc % 64), turn: 0 };
+            if self.grant_in_span::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
                 return true;
             }
         }
     }
 
-    /// Of a set of pairs the one that comes behind `latest` in the order that is drawn for an output and an instant, with
+    /// Of a set of input virtual channels the one that comes behind `latest` in the order that is drawn for an output and an instant, with
     /// its number there; at first there is no latest.
     pub(super) fn next_drawn(
         &self,
@@ -380,14 +389,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     ) -> Option<(u64, u32)> {
         let time = self.time(now);
         let mut next = None;
-        for (word, &pairs) in (0..).zip(set) {
-            let mut bits = pairs;
+        for (word, &input_vcs) in (0..).zip(set) {
+            let mut bits = input_vcs;
             while bits != 0 {
-                let pair = word * 64 + bits.trailing_zeros();
+                let input_vc = word * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                let (input, lane) = self.place(pair);
-                let asker = (input, self.whole.lanes.drawn_number(lane));
-                let drawn = Some((drawn(time, (self.name, output), asker), pair));
+                let (input, vc) = self.place(input_vc);
+                let asker = (input, self.context.vc_map.drawn_number(vc));
+                let drawn = Some((random_rank(time, (self.name, output), asker), input_vc));
                 if drawn > latest && (next.is_none() || drawn < next) {
                     next = drawn;
                 }
@@ -396,10 +405,10 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         next
     }
 
-    /// The ranges of pairs that are served one after the other.
+    /// The ranges of input virtual channels that are served one after the other.
     #[inline]
-    pub(super) fn turns(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
-        let transit = match self.whole.parameters.arbitration {
+    pub(super) fn priority_classes(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
+        let transit = match self.context.parameters.arbitration {
             Arbitration::RoundRobin
             | Arbitration::Random
             | Arbitration::OldestFirst
@@ -411,26 +420,26 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// Grants an output to the first packet of a stretch of a walk that can go. False if none can.
     #[inline(always)]
-    fn look_along<const RELATED: bool, const COLLECTIVE: bool>(
+    fn grant_in_span<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
-        (stretch, walk): (Stretch, Walk),
+        (span, pass): (BitSpan, AllocationPass),
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
-        let asking = self.asking[output * self.size.words() + stretch.word];
-        let mut bits = (asking & stretch.mask).rotate_right(stretch.turn);
+        let asking = self.asking[output * self.size.words() + span.word];
+        let mut bits = (asking & span.mask).rotate_right(span.turn);
         while bits != 0 {
-            let pair =
-                fitted!(stretch.word, u32) * 64 + (bits.trailing_zeros() + stretch.turn) % 64;
+            let input_vc = fitted!(span.word, u32) * 64 + (bits.trailing_zeros() + span.turn) % 64;
             bits &= bits - 1;
-            let &Queue { ask, options, onto, need, flits, .. } = &self.queues[pair as usize];
+            let &PacketQueue { ask, options, out_vc, need, flits, .. } =
+                &self.queues[input_vc as usize];
             if ask > now {
                 blocked.until = blocked.until.min(ask);
                 continue;
             }
-            if COLLECTIVE && self.is_collective(pair) {
-                if self.look_at_copy(output, pair, blocked, now) {
+            if COLLECTIVE && self.is_collective(input_vc) {
+                if self.try_grant_copy(output, input_vc, blocked, now) {
                     return true;
                 }
                 continue;
@@ -441,22 +450,23 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 continue;
             }
             if RELATED && chooses {
-                if self.look_at_hops(output, pair, (walk, blocked), now) {
+                if self.try_grant_hop(output, input_vc, (pass, blocked), now) {
                     return true;
                 }
                 continue;
             }
-            let onto = if chooses { self.whole.channels.adaptive } else { onto };
-            match self.obstacle(output, pair, (onto, need, flits), now) {
+            let out_vc = if chooses { self.context.channels.adaptive } else { out_vc };
+            match self.obstacle(output, input_vc, (out_vc, need, flits), now) {
                 None => {
                     if chooses {
-                        if walk == Walk::Preferred && !self.prefers(output, pair, now) {
+                        if pass == AllocationPass::Preferred && !self.prefers(output, input_vc, now)
+                        {
                             blocked.passed_over = true;
                             continue;
                         }
-                        self.withdraw(output, pair, now);
+                        self.withdraw(output, input_vc, now);
                     }
-                    self.grant(output, pair, onto, now);
+                    self.grant(output, input_vc, out_vc, now);
                     return true;
                 }
                 Some(obstacle) => blocked.add(&obstacle),
@@ -465,27 +475,27 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         false
     }
 
-    /// What keeps the head of a buffer from having a free output now, on a lane where it needs so much room.
+    /// What keeps the head of a buffer from having a free output now, on a virtual channel where it needs so much room.
     #[inline(always)]
     pub(super) fn obstacle(
         &mut self,
         output: usize,
-        pair: u32,
-        (onto, need, flits): (u8, u16, u16),
+        input_vc: u32,
+        (out_vc, need, flits): (u8, u16, u16),
         now: Tick,
     ) -> Option<Obstacle> {
         let &mut Output { needs_room, room, .. } = self.output(output);
         if needs_room {
-            let place = room + u32::from(onto);
+            let place = room + u32::from(out_vc);
             if self.credits.room[place as usize] < need
                 && let Some(obstacle) = self.lack_of_room(place, need, flits, now)
             {
                 return Some(obstacle);
             }
         }
-        let (input, _) = self.place(pair);
+        let (input, _) = self.place(input_vc);
         let mut until = self.input(input).free_at;
-        if until > now && self.whole.parameters.crossbar_speedup > 1 {
+        if until > now && self.context.parameters.crossbar_speedup > 1 {
             until = self.input_free_at(input, now);
         }
         (until > now).then_some(Obstacle { stall: Stall::InputBusy, until })
@@ -513,22 +523,22 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     fn input_free_at(&self, input: usize, now: Tick) -> Tick {
         let queues = &self.queues[input << self.size.shift()..(input + 1) << self.size.shift()];
         let sending = queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
-        if (fitted!(sending.clone().count(), u32)) < self.whole.parameters.crossbar_speedup {
+        if (fitted!(sending.clone().count(), u32)) < self.context.parameters.crossbar_speedup {
             now
         } else {
             sending.min().unwrap_or(now)
         }
     }
 
-    /// Sends the head of a buffer through a free output, onto a lane that has room.
+    /// Sends the head of a buffer through a free output, onto a virtual channel that has room.
     #[inline(always)]
-    pub(super) fn grant(&mut self, output: usize, pair: u32, onto: u8, now: Tick) {
+    pub(super) fn grant(&mut self, output: usize, input_vc: u32, out_vc: u8, now: Tick) {
         self.end_stall(output, now);
         self.router.next_output = fitted!(output, u16) + 1;
         let channel = self.router.first_output + fitted!(output, u32);
-        let (input, lane) = self.place(pair);
-        let queue = &mut self.queues[pair as usize];
-        let state = &mut S::octet(self.octets, output).outputs[output % EIGHT];
+        let (input, vc) = self.place(input_vc);
+        let queue = &mut self.queues[input_vc as usize];
+        let state = &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS];
         let slot = queue.head;
         let packet = &mut self.packets.packets[slot as usize];
         let flits = packet.flits;
@@ -536,8 +546,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         if self.trace.is_some() {
             note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
         }
-        let last = self.whole.send(packet, state.timing, now);
-        let released = last + self.whole.timing(state.timing).flit;
+        let last = self.context.send(packet, state.timing, now);
+        let released = last + self.context.timing(state.timing).flit;
         let arrives = packet.tail;
         queue.free_at = released;
         queue.ask = NEVER;
@@ -546,42 +556,42 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
         let time = self.epoch + Picoseconds::from(now);
         self.digest.add(time, self.first_channel + channel, packet.source, packet.sequence);
         self.counters.grants += 1;
-        self.statistics.sent(channel, onto, flits);
+        self.statistics.sent(channel, out_vc, flits);
         state.free_at = released;
-        state.pointer = fitted!(pair, u16) + 1;
+        state.pointer = fitted!(input_vc, u16) + 1;
         state.stall = Stall::OutputBusy as u8;
         if state.hands_on {
-            self.credits.room[(state.room + u32::from(onto)) as usize] -= flits;
+            self.credits.room[(state.room + u32::from(out_vc)) as usize] -= flits;
             self.outbox.sent.push(Sent {
                 slot,
                 part: state.far_part,
                 router: state.far_router,
-                pair: u32::from(state.far_pair) + u32::from(onto),
+                input_vc: u32::from(state.far_input_vc) + u32::from(out_vc),
             });
             self.go_on(output, slot, arrives);
         } else if state.repeats {
-            self.transmit(output, slot, onto, now);
+            self.transmit(output, slot, out_vc, now);
         } else {
-            self.leave(output, slot, lane, arrives);
+            self.leave(output, slot, vc, arrives);
         }
         let input = self.input(input);
         input.free_at = released;
-        let &mut Input { feeder, injects, timing, .. } = input;
-        let credit = Credit { time: released + self.whole.timing(timing).back, flits };
+        let &mut Input { upstream, injects, timing, .. } = input;
+        let credit = Credit { time: released + self.context.timing(timing).back, flits };
         if injects {
-            self.return_to_terminal(pair, feeder, credit, now);
+            self.return_to_terminal(input_vc, upstream, credit, now);
         } else if had_room {
-            self.outbox.returned.push(Returned { feeder, lane, credit });
+            self.outbox.returned.push(Returned { upstream, vc, credit });
         }
 
         // The other packets that ask for it, and the one behind it.
-        let word = self.word(output, pair);
-        self.asking[word] &= !(1 << (pair % 64));
+        let word = self.word(output, input_vc);
+        self.asking[word] &= !(1 << (input_vc % 64));
         let since = self.waited_for_since(output, now);
         self.output(output).since = since;
         *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };
         if !is_empty {
-            self.head(pair);
+            self.head(input_vc);
         }
     }
 
@@ -592,8 +602,8 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
     /// A packet leaves the network: it is on its way to its sink, or is swallowed.
     #[inline(always)]
-    pub(super) fn leave(&mut self, output: usize, slot: u32, lane: u8, arrives: Tick) {
-        let channels = self.whole.parameters.ejection_channels;
+    pub(super) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
+        let channels = self.context.parameters.ejection_channels;
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         let mut terminal = NONE;
         if self.output(output).dead {
@@ -602,15 +612,21 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
             terminal = self.router.first_terminal + (fitted!(output, u32) - first) / channels;
         }
         let time = self.time(arrives);
-        self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
+        self.outbox.deliveries.push(Delivery { time, slot, terminal, vc });
     }
 
     /// Sends credits to an injection channel of the router's own.
     #[inline(always)]
-    pub(super) fn return_to_terminal(&mut self, pair: u32, feeder: u32, credit: Credit, now: Tick) {
-        let (input, lane) = self.place(pair);
-        if self.credits.send(feeder + u32::from(lane), credit, now) {
-            let channels = self.whole.parameters.injection_channels;
+    pub(super) fn return_to_terminal(
+        &mut self,
+        input_vc: u32,
+        upstream: u32,
+        credit: Credit,
+        now: Tick,
+    ) {
+        let (input, vc) = self.place(input_vc);
+        if self.credits.send(upstream + u32::from(vc), credit, now) {
+            let channels = self.context.parameters.injection_channels;
             let own = fitted!(input, u32) - u32::from(self.router.transit);
             let injection = self.router.first_terminal * channels + own;
             self.outbox.fed.push((injection, credit.time));
@@ -620,20 +636,20 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     /// Notes that a packet has been sent to the next router.
     #[inline(always)]
     pub(super) fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
-        if self.guide.is_some() {
+        if self.next_hop.is_some() {
             self.packets.packets[slot as usize].note += 1;
             if let Some(interruption) = self.interruption {
-                let sent = self.whole.fabric.outputs(self.name).start + fitted!(output, u32);
+                let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
                 if interruption.cuts(sent, self.time(arrives)) {
                     self.packets.origins[slot as usize].lose();
                 }
             }
-        } else if self.choosers.is_none() {
-            let mut way = self.packets.packets[slot as usize].way;
-            if self.whole.code.go_on(&mut way) {
-                self.whole.code.refill(&mut way, self.packets.rest(slot));
+        } else if self.adaptive_state.is_none() {
+            let mut route = self.packets.packets[slot as usize].route;
+            if self.context.codec.go_on(&mut route) {
+                self.context.codec.refill(&mut route, self.packets.rest(slot));
             }
-            self.packets.packets[slot as usize].way = way;
+            self.packets.packets[slot as usize].route = route;
         } else {
             self.count_hop(slot);
         }

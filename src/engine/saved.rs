@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::credits::Credits;
 use super::digest::Digest;
 use super::frame::Schedule;
-use super::interruption::Course;
-use super::model::Model;
+use super::interruption::FailureProgress;
 use super::packet::Packets;
+use super::part::Part;
 use super::ports::Ports;
 use super::sink::Sink;
 use super::source::Sources;
@@ -25,13 +25,13 @@ use crate::units::Picoseconds;
 pub struct EngineState<O> {
     clock: Picoseconds,
     statistics_since: Picoseconds,
-    course: Option<Course>,
+    progress: Option<FailureProgress>,
     under_way_when_it_came: u64,
     observer: O,
     parts: Vec<PartState>,
 }
 
-/// A part's state: the fields of [`Model`] that change, in the order of [`Model::state`].
+/// A part's state: the fields of [`Part`] that change, in the order of [`Part::state`].
 type PartState = (
     Schedule,
     Ports,
@@ -40,14 +40,14 @@ type PartState = (
     Sources,
     Sink,
     Statistics,
-    Option<super::adaptive::ChooserState>,
+    Option<super::adaptive::SavedAdaptiveState>,
     TrafficState<'static>,
     Digest,
     Counters,
     Picoseconds,
-    Option<super::flit::State>,
-    Option<super::collective::Units>,
-    Option<super::link::State>,
+    Option<super::flit::FlitState>,
+    Option<super::collective::ReductionUnits>,
+    Option<super::link::LinkState>,
 );
 
 impl<O> EngineState<O> {
@@ -65,10 +65,10 @@ impl<O> EngineState<O> {
 /// The simulation's state and what its observer has seen, as [`EngineState`] reads it.
 impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let parts: Vec<_> = self.parts.iter().map(|part| part.model.state()).collect();
-        let course = self.interruption.map(|(_, course)| course);
+        let parts: Vec<_> = self.parts.iter().map(|it| it.part.state()).collect();
+        let progress = self.interruption.map(|(_, progress)| progress);
         let observer = &self.parts[0].observer;
-        (self.clock, self.statistics_since, course, self.under_way_when_it_came, observer, parts)
+        (self.clock, self.statistics_since, progress, self.under_way_when_it_came, observer, parts)
             .serialize(serializer)
     }
 }
@@ -79,7 +79,7 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
     /// False if it was another one; then this one is of no use any more.
     pub fn resume(&mut self, state: EngineState<O>) -> bool {
         if state.parts.len() != self.parts.len()
-            || state.course.is_some() != self.interruption.is_some()
+            || state.progress.is_some() != self.interruption.is_some()
         {
             return false;
         }
@@ -87,18 +87,18 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
         self.statistics_since = state.statistics_since;
         self.under_way_when_it_came = state.under_way_when_it_came;
         self.parts[0].observer = state.observer;
-        let fits = self.parts.iter_mut().zip(state.parts).all(|(part, it)| part.model.restore(it));
-        if let Some((interruption, course)) = &mut self.interruption {
-            *course = state.course.expect("both or none");
+        let fits = self.parts.iter_mut().zip(state.parts).all(|(it, state)| it.part.restore(state));
+        if let Some((interruption, progress)) = &mut self.interruption {
+            *progress = state.progress.expect("both or none");
             for part in &mut self.parts {
-                part.model.follow(interruption, *course);
+                part.part.follow(interruption, *progress);
             }
         }
         fits
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// What changes while it is simulated, between two runs: the outbox and the mail are empty then.
     fn state(&self) -> impl Serialize + '_ {
         (
@@ -109,26 +109,36 @@ impl Model<'_> {
             &self.sources,
             &self.sink,
             &self.statistics,
-            self.choosers.as_ref().map(|choosers| &choosers.state),
+            self.adaptive_state.as_ref().map(|adaptive_state| &adaptive_state.state),
             self.workload.state(),
             &self.digest,
             &self.counters,
             self.latest,
             self.flits.as_ref().map(|flits| &flits.state),
-            &self.units,
+            &self.reduction_units,
             self.links.as_ref().map(|links| &links.state),
         )
     }
 
     /// Goes on with such a state; false if it is another network's.
     fn restore(&mut self, state: PartState) -> bool {
-        let (schedule, ports, credits, packets, sources, sink, statistics, choosers, traffic, ..) =
-            state;
+        let (
+            schedule,
+            ports,
+            credits,
+            packets,
+            sources,
+            sink,
+            statistics,
+            adaptive_state,
+            traffic,
+            ..,
+        ) = state;
         let fits = match (&mut self.flits, state.12) {
             (Some(own), Some(state)) => own.restore(state),
             (own, state) => own.is_none() && state.is_none(),
         };
-        let units_fit = match (&self.units, &state.13) {
+        let reduction_units_fit = match (&self.reduction_units, &state.13) {
             (Some(own), Some(other)) => own.is_like(other),
             (own, other) => own.is_none() && other.is_none(),
         };
@@ -138,19 +148,19 @@ impl Model<'_> {
         };
         if !fits
             || !links_fit
-            || !units_fit
-            || ports.octets.len() != self.ports.octets.len()
+            || !reduction_units_fit
+            || ports.blocks.len() != self.ports.blocks.len()
             || credits.room.len() != self.credits.room.len()
-            || choosers.is_some() != self.choosers.is_some()
+            || adaptive_state.is_some() != self.adaptive_state.is_some()
         {
             return false;
         }
-        self.units = state.13;
+        self.reduction_units = state.13;
         (self.digest, self.counters, self.latest) = (state.9, state.10, state.11);
         (self.schedule, self.ports, self.credits, self.packets) =
             (schedule, ports, credits, packets);
         (self.sources, self.sink, self.statistics) = (sources, sink, statistics);
-        if let (Some(own), Some(state)) = (&mut self.choosers, choosers) {
+        if let (Some(own), Some(state)) = (&mut self.adaptive_state, adaptive_state) {
             own.state = state;
         }
         self.workload.resume(traffic)

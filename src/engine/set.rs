@@ -1,4 +1,4 @@
-//! Sets of small numbers as bits of words: ports, lanes, queues, contenders.
+//! Sets of small numbers as bits of words: ports, virtual channels, queues, contenders.
 
 /// The numbers in a set of one word, in ascending order.
 #[inline(always)]

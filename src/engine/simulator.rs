@@ -6,12 +6,12 @@ use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::frame::{Part, RouterModel, run_parts};
-use super::interruption::Course;
-use super::model::Model;
-use super::tick::{END, HORIZON, LONGEST, Tick, tick};
+use super::frame::{ObservedPart, SimulatedPart, run_parts};
+use super::interruption::FailureProgress;
+use super::network_context::NetworkContext;
+use super::part::Part;
+use super::tick::{END, HORIZON, MAX_HOP_TIME, Tick, tick};
 use super::trace::{Grant, Trace};
-use super::whole::Whole;
 use super::{
     Acknowledgements, Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption,
     Observer, Parameters, Retry,
@@ -28,8 +28,8 @@ type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
 
 /// One simulation.
 pub struct Engine<'f, O> {
-    pub(super) whole: Arc<Whole<'f>>,
-    pub(super) parts: Vec<Part<Model<'f>, O>>,
+    pub(super) context: Arc<NetworkContext<'f>>,
+    pub(super) parts: Vec<ObservedPart<Part<'f>, O>>,
     /// How long nothing that a router does can reach another.
     window: Tick,
     pub(super) clock: Picoseconds,
@@ -38,18 +38,18 @@ pub struct Engine<'f, O> {
     others: Duration,
     /// Told of the digest at every multiple of a window's length.
     log: Option<DigestLog<'f>>,
-    pub(super) interruption: Option<(&'f Interruption, Course)>,
+    pub(super) interruption: Option<(&'f Interruption, FailureProgress)>,
     pub(super) under_way_when_it_came: u64,
 }
 
 impl<'f, O: Observer> Engine<'f, O> {
     /// An empty network at time 0, simulated by at most so many threads; results do not depend on how many there are.
     /// The parameters must have been checked (a scenario's have): at least one injection and ejection channel, latencies
-    /// of at least a flit time, buffers of two maximum packets, at most [`MOST_FLITS`](super::MOST_FLITS) flits a packet,
-    /// as many virtual channels as the routes have lanes.
+    /// of at least a flit time, buffers of two maximum packets, at most [`MAX_FLITS`](super::MAX_FLITS) flits a packet,
+    /// as many virtual channels as the routes have virtual channels.
     ///
     /// # Panics
-    /// If a packet and a channel's latency can take longer than [`LONGEST`].
+    /// If a packet and a channel's latency can take longer than [`MAX_HOP_TIME`].
     pub fn new(
         threads: usize,
         fabric: &'f Fabric,
@@ -77,28 +77,29 @@ impl<'f, O: Observer> Engine<'f, O> {
         let by_table = matches!(routes, Routes::Forwarding(_));
         assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
         let stay = parameters.longest_stay(fabric.cable_classes());
-        assert!(stay <= LONGEST, "a packet may take {stay} ps from router to router");
-        let whole = Whole::new(threads, fabric, routes, parameters, &workload, interruption);
-        let whole = Arc::new(whole);
-        let window = window(&whole, &workload);
-        let parts = whole.cut.parts();
-        let terminals: Vec<_> = (0..parts).map(|part| whole.cut.terminals(part)).collect();
+        assert!(stay <= MAX_HOP_TIME, "a packet may take {stay} ps from router to router");
+        let context =
+            NetworkContext::new(threads, fabric, routes, parameters, &workload, interruption);
+        let context = Arc::new(context);
+        let window = window(&context, &workload);
+        let parts = context.cut.parts();
+        let terminals: Vec<_> = (0..parts).map(|part| context.cut.terminals(part)).collect();
         let mut observers: Vec<O> = terminals.iter().skip(1).map(|_| observer.fork()).collect();
         observers.insert(0, observer);
         let workloads = workload.split(&terminals).into_iter().zip(observers);
-        let parts = workloads.enumerate().map(|(number, (workload, observer))| Part {
-            model: Model::new(&whole, number, workload, interruption),
+        let parts = workloads.enumerate().map(|(number, (workload, observer))| ObservedPart {
+            part: Part::new(&context, number, workload, interruption),
             observer,
         });
         Self {
             parts: parts.collect(),
-            whole,
+            context,
             window,
             clock: Picoseconds::ZERO,
             statistics_since: Picoseconds::ZERO,
             others: Duration::ZERO,
             log: None,
-            interruption: interruption.map(|interruption| (interruption, Course::Ahead)),
+            interruption: interruption.map(|interruption| (interruption, FailureProgress::Ahead)),
             under_way_when_it_came: 0,
         }
     }
@@ -129,11 +130,11 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     fn run_quietly(&mut self, limit: Picoseconds) -> bool {
-        while let Some((interruption, course)) = self.interruption
-            && let Some(due) = course.due(interruption).filter(|&due| due <= limit)
+        while let Some((interruption, progress)) = self.interruption
+            && let Some(due) = progress.due(interruption).filter(|&due| due <= limit)
         {
             self.run_parts_until(due);
-            self.go_on_with(interruption, course, due);
+            self.go_on_with(interruption, progress, due);
         }
         self.run_parts_until(limit)
     }
@@ -144,7 +145,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.others += others;
         self.gather();
         // What was left may have been a look at an output that nobody asks for any more: time doesn't go back then.
-        let latest = self.parts.iter().map(|part| part.model.latest());
+        let latest = self.parts.iter().map(|it| it.part.latest());
         self.clock = if left { limit } else { latest.fold(self.clock, Picoseconds::max) };
         debug_assert!(self.credits_are_conserved());
         left
@@ -160,11 +161,11 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// The present as a part's tick.
     fn tick(&mut self, part: usize) -> Tick {
-        let model = &mut self.parts[part].model;
-        if self.clock.saturating_sub(model.schedule.epoch) >= Picoseconds::from(HORIZON) {
-            model.rebase(self.clock);
+        let part = &mut self.parts[part].part;
+        if self.clock.saturating_sub(part.schedule.epoch) >= Picoseconds::from(HORIZON) {
+            part.rebase(self.clock);
         }
-        tick(self.clock, model.schedule.epoch)
+        tick(self.clock, part.schedule.epoch)
     }
 
     /// How far the simulation has come: the limit of the latest call, or the time of the last event
@@ -175,13 +176,13 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// The fingerprint of all grants so far.
     pub fn digest(&self) -> Digest {
-        self.parts.iter().fold(Digest::default(), |digest, part| digest.and(part.model.digest))
+        self.parts.iter().fold(Digest::default(), |digest, it| digest.and(it.part.digest))
     }
 
     /// Work done so far.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
-        self.parts.iter().for_each(|part| counters.add(&part.model.counters));
+        self.parts.iter().for_each(|it| counters.add(&it.part.counters));
         counters
     }
 
@@ -192,27 +193,26 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Packets that are in the network or on their way to a sink.
     pub fn packets_under_way(&self) -> usize {
-        self.parts.iter().map(|part| part.model.packets.count).sum()
+        self.parts.iter().map(|it| it.part.packets.count).sum()
     }
 
     /// Messages that are queued at their sources or under way.
     pub fn messages_under_way(&self) -> u64 {
-        let models = self.parts.iter().map(|part| &part.model);
-        let left =
-            |model: &Model<'_>| (model.sources.messages_created, model.sink.messages_completed);
+        let parts = self.parts.iter().map(|it| &it.part);
+        let left = |part: &Part<'_>| (part.sources.messages_created, part.sink.messages_completed);
         let (created, completed) =
-            models.map(left).fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
+            parts.map(left).fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
         created - completed - self.counters().messages_lost
     }
 
     /// What waits in the source queues of each terminal, in the order of terminals.
     pub fn backlogs(&self, mut each: impl FnMut(Backlog)) {
         for (number, part) in self.parts.iter().enumerate() {
-            for terminal in self.whole.cut.terminals(number) {
-                let router = self.whole.fabric.terminal_router(terminal);
+            for terminal in self.context.cut.terminals(number) {
+                let router = self.context.fabric.terminal_router(terminal);
                 each(router.map_or_else(Backlog::default, |_| {
-                    let own = self.whole.in_part(terminal, number);
-                    part.model.sources.adapters[own as usize].queue
+                    let own = self.context.in_part(terminal, number);
+                    part.part.sources.adapters[own as usize].queue
                 }));
             }
         }
@@ -222,17 +222,17 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
         let wanted: HashSet<_, BuildHasherDefault<Mix>> = packets.into_iter().collect();
         for part in &mut self.parts {
-            part.model.trace = Some(Box::new(Trace::of(wanted.clone())));
+            part.part.trace = Some(Box::new(Trace::of(wanted.clone())));
         }
     }
 
     /// The channels between routers that were granted to the packets of [`Self::trace`], in the order of time.
     pub fn traced(&self) -> Vec<Grant> {
-        let traces = self.parts.iter().filter_map(|part| part.model.trace.as_ref());
+        let traces = self.parts.iter().filter_map(|it| it.part.trace.as_ref());
         let mut grants: Vec<_> = traces.flat_map(|trace| &trace.grants).copied().collect();
         grants.sort_unstable();
         let grant = |(time, waited, channel, source, sequence)| Grant {
-            channel: self.whole.network.channel_name(self.whole.fabric, channel),
+            channel: self.context.network.channel_name(self.context.fabric, channel),
             time,
             waited,
             source,
@@ -242,7 +242,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     fn workloads(&self) -> impl Iterator<Item = &Workload> {
-        self.parts.iter().map(|part| &part.model.workload)
+        self.parts.iter().map(|it| &it.part.workload)
     }
 
     /// The application that is under way, by the parts of the network; empty if it is none.
@@ -272,30 +272,30 @@ impl<'f, O: Observer> Engine<'f, O> {
     pub fn reset_channels(&mut self) {
         for part in 0..self.parts.len() {
             let now = self.tick(part);
-            self.parts[part].model.reset_statistics(now);
+            self.parts[part].part.reset_statistics(now);
         }
         self.statistics_since = self.clock;
     }
 
     /// The parts and their channels, in the order of the whole network: network and ejection channels, then
     /// injection channels.
-    fn in_order(&self) -> impl Iterator<Item = (&Model<'f>, u32, ChannelKind)> {
-        let (parts, whole) = (&self.parts, &*self.whole);
-        let models = || parts.iter().map(|part| &part.model);
-        let outputs = models().flat_map(|model| {
-            let live = (0..).zip(model.ports.outputs());
+    fn in_order(&self) -> impl Iterator<Item = (&Part<'f>, u32, ChannelKind)> {
+        let (parts, context) = (&self.parts, &*self.context);
+        let parts = || parts.iter().map(|it| &it.part);
+        let outputs = parts().flat_map(|part| {
+            let live = (0..).zip(part.ports.outputs());
             let live = live
                 .filter(|(_, output)| output.kind == ChannelKind::Ejection || output.is_wired());
-            live.map(move |(number, output)| (model, number, output.kind))
+            live.map(move |(number, output)| (part, number, output.kind))
         });
-        let injections = models().flat_map(move |model| {
-            let first = narrow::<u32>(model.ports.outputs);
-            let channels = whole.parameters.injection_channels;
-            let live = whole.cut.terminals(model.schedule.part);
-            let live = live.filter(|&it| whole.fabric.terminal_router(it).is_some());
+        let injections = parts().flat_map(move |part| {
+            let first = narrow::<u32>(part.ports.outputs);
+            let channels = context.parameters.injection_channels;
+            let live = context.cut.terminals(part.schedule.part);
+            let live = live.filter(|&it| context.fabric.terminal_router(it).is_some());
             live.flat_map(move |terminal| {
-                let own = first + whole.in_part(terminal, model.schedule.part) * channels;
-                (own..own + channels).map(move |number| (model, number, ChannelKind::Injection))
+                let own = first + context.in_part(terminal, part.schedule.part) * channels;
+                (own..own + channels).map(move |number| (part, number, ChannelKind::Injection))
             })
         });
         outputs.chain(injections)
@@ -330,14 +330,14 @@ impl<'f, O: Observer> Engine<'f, O> {
     fn settle(&mut self) {
         for part in 0..self.parts.len() {
             let now = self.tick(part);
-            self.parts[part].model.settle_stalls(now);
+            self.parts[part].part.settle_stalls(now);
         }
     }
 
     /// What all channels together have carried since the last reset; time linear in channels.
     pub fn carried(&self) -> Carried {
         let mut carried =
-            Carried { channels: self.whole.fabric.channels() as u64, ..Carried::default() };
+            Carried { channels: self.context.fabric.channels() as u64, ..Carried::default() };
         let mut busiest = Picoseconds::ZERO;
         for channel in self.in_order() {
             let busy = self.busy(channel);
@@ -352,33 +352,33 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// For how long a part's channel has carried flits.
-    fn busy(&self, (model, channel, _): (&Model<'f>, u32, ChannelKind)) -> Picoseconds {
-        let outputs = model.ports.outputs;
+    fn busy(&self, (part, channel, _): (&Part<'f>, u32, ChannelKind)) -> Picoseconds {
+        let outputs = part.ports.outputs;
         let (free_at, timing) = match (channel as usize).checked_sub(outputs) {
-            None => (model.output_free_at(channel), model.ports.output(channel).timing),
+            None => (part.output_free_at(channel), part.ports.output(channel).timing),
             Some(injection) => {
-                let channels = self.whole.parameters.injection_channels as usize;
-                let adapter = &model.sources.adapters[injection / channels];
-                (model.sources.injections[injection].free_at, adapter.timing)
+                let channels = self.context.parameters.injection_channels as usize;
+                let adapter = &part.sources.adapters[injection / channels];
+                (part.sources.injections[injection].free_at, adapter.timing)
             }
         };
-        let left = model.time(free_at).saturating_sub(self.clock);
-        model.statistics.busy(channel, self.whole.timing(timing).flit, left)
+        let left = part.time(free_at).saturating_sub(self.clock);
+        part.statistics.busy(channel, self.context.timing(timing).flit, left)
     }
 
     /// What a part's channel has carried.
-    fn report(&self, channel: (&Model<'f>, u32, ChannelKind)) -> ChannelReport {
-        let (model, number, kind) = channel;
-        let statistics = model.channel_statistics(number);
+    fn report(&self, channel: (&Part<'f>, u32, ChannelKind)) -> ChannelReport {
+        let (part, number, kind) = channel;
+        let statistics = part.channel_statistics(number);
         let time = (self.clock - self.statistics_since).max(Picoseconds(1)).0 as f64;
-        let outputs = narrow::<u32>(model.ports.outputs);
+        let outputs = narrow::<u32>(part.ports.outputs);
         let name = if number < outputs {
-            number + self.whole.cut.first_output(model.schedule.part)
+            number + self.context.cut.first_output(part.schedule.part)
         } else {
-            self.whole.channel_of_injection(model.schedule.part, number - outputs)
+            self.context.channel_of_injection(part.schedule.part, number - outputs)
         };
         ChannelReport {
-            name: self.whole.network.channel_name(self.whole.fabric, name),
+            name: self.context.network.channel_name(self.context.fabric, name),
             kind,
             // A packet that is granted a channel in the last moment counts as a whole.
             utilisation: (self.busy(channel).0 as f64 / time).min(1.0),
@@ -389,27 +389,27 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Bytes of the engine's arrays before traffic, and per packet under way.
     pub fn memory(&self) -> (usize, usize) {
-        let parts: usize = self.parts.iter().map(|part| part.model.memory()).sum();
-        (parts + self.whole.network.memory(), self.parts[0].model.packets.bytes())
+        let parts: usize = self.parts.iter().map(|it| it.part.memory()).sum();
+        (parts + self.context.network.memory(), self.parts[0].part.packets.bytes())
     }
 }
 
 /// How long nothing that a router does can reach another: a packet that it sends asks there no sooner, nor are the
 /// credits back for one that leaves. A terminal that comes to a barrier lets no other terminal go on any sooner.
-fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
-    let parameters = &whole.parameters;
-    let links = whole.timings_of(ChannelKind::Network).iter();
+fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
+    let parameters = &context.parameters;
+    let links = context.timings_of(ChannelKind::Network).iter();
     let forward = links.clone().map(|link| link.forward).min().expect("a class of cables");
     let back = links.map(|link| link.back).min().expect("a class of cables");
     let least = workload.least_payload(parameters.maximum_payload.0);
     let flits = Tick::from(narrow::<u16>(parameters.packet_flits(least)));
-    let combining = whole.trees.as_ref().map(|trees| trees.flit);
-    let fastest = whole.timings().iter().map(|timing| timing.flit).chain(combining);
+    let combining = context.trees.as_ref().map(|trees| trees.flit);
+    let fastest = context.timings().iter().map(|timing| timing.flit).chain(combining);
     let fastest = fastest.min().expect("three kinds");
     let window = if parameters.sharing.is_some() {
         forward.min(back)
     } else {
-        (forward + whole.routing).min(back + flits * fastest)
+        (forward + context.routing).min(back + flits * fastest)
     };
     let window = match &parameters.errors {
         // Bad copies leave buffers when their last flits are there, and acknowledgements may be sent right then.
@@ -424,12 +424,12 @@ fn window(whole: &Whole<'_>, workload: &Workload) -> Tick {
     let Some(latency) = workload.barrier_latency() else { return window };
     // When a terminal comes to a barrier is known when its last packet starts, or the last one that it waits for
     // leaves the network.
-    let injections = whole.timings_of(ChannelKind::Injection).iter();
+    let injections = context.timings_of(ChannelKind::Injection).iter();
     let injection = injections.map(|timing| timing.flit).min().expect("a class of cables");
-    let ejections = whole.timings_of(ChannelKind::Ejection).iter();
+    let ejections = context.timings_of(ChannelKind::Ejection).iter();
     let ejection = ejections.map(|timing| timing.forward).min().expect("a class of cables");
     let sent = Picoseconds::from(flits * injection);
     let received = Picoseconds::from(ejection) + parameters.receive_overhead;
     let barrier = latency + parameters.send_overhead + sent.min(received);
-    window.min(narrow::<Tick>(barrier.min(LONGEST)))
+    window.min(narrow::<Tick>(barrier.min(MAX_HOP_TIME)))
 }

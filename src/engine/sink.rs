@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic::Atomic;
 use super::collective::COLLECTIVE;
+use super::encoded_route::Address;
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
-use super::model::Model;
 use super::packet::Origin;
-use super::way::Address;
+use super::part::Part;
 use super::{CompletedMessage, DeliveredPacket};
 use crate::topology::NONE;
 use crate::traffic::Receipt;
@@ -23,13 +23,13 @@ pub(super) struct Delivery {
     pub slot: u32,
     /// The part's number of the terminal; [`NONE`] if a failed channel swallows it.
     pub terminal: u32,
-    /// The lane that the packet was in.
-    pub lane: u8,
+    /// The virtual channel that the packet was in.
+    pub vc: u8,
 }
 
 /// What is to happen at a terminal's host.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) enum Errand {
+pub(super) enum HostEvent {
     /// A response enters its source queue.
     Respond { message: Queued, injection_channel: u8, of_atomic: bool },
     /// The request of an atomic operation has come.
@@ -48,11 +48,11 @@ pub(super) enum Errand {
     },
 }
 
-/// An errand in its terminal's list, in the order of time.
+/// An event in its terminal's list, in the order of time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Listed {
+pub(super) struct ScheduledHostEvent {
     pub time: Picoseconds,
-    errand: Errand,
+    event: HostEvent,
     next: u32,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Listed {
 pub(super) struct Sink {
     /// Packets that are delivered later than what is simulated at present.
     pub late: Vec<Delivery>,
-    pub errands: Slots<Listed>,
+    pub host_events: Slots<ScheduledHostEvent>,
     /// Numbers for messages to each part's terminals.
     numbers: Vec<Numbers>,
     /// Messages on their way from each part's terminals, by number.
@@ -81,7 +81,7 @@ impl Sink {
     pub(super) fn new(parts: usize) -> Self {
         Self {
             late: Vec::new(),
-            errands: Slots::new(),
+            host_events: Slots::new(),
             numbers: vec![Numbers::default(); parts],
             arrivals: vec![Vec::new(); parts],
             messages_completed: 0,
@@ -106,22 +106,22 @@ impl Sink {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Announces a message to the part of its sink; under which number.
     pub(super) fn announce(&mut self, destination: u32, arrival: Arrival) -> u32 {
-        let part = self.whole.cut.part_of_terminal(destination);
+        let part = self.context.cut.part_of_terminal(destination);
         let number = self.sink.numbers[part].take();
         if part == self.schedule.part {
             self.sink.expect(part, number, arrival);
         } else {
-            self.mail[part].arrivals.push((number, arrival));
+            self.outgoing[part].arrivals.push((number, arrival));
         }
         number
     }
 
     /// Counts a packet of a message that was announced. The message, if that was the last.
     fn arrive(&mut self, source: u32, number: u32, lost: bool) -> Option<Arrival> {
-        let part = self.whole.cut.part_of_terminal(source);
+        let part = self.context.cut.part_of_terminal(source);
         let arrival = &mut self.sink.arrivals[part][number as usize];
         arrival.packets_left -= 1;
         arrival.lost |= lost;
@@ -132,7 +132,7 @@ impl Model<'_> {
         if part == self.schedule.part {
             self.sink.forget(part, number);
         } else {
-            self.mail[part].arrived.push(number);
+            self.outgoing[part].arrived.push(number);
         }
         Some(arrival)
     }
@@ -153,12 +153,12 @@ impl Model<'_> {
     /// Whether a packet that a failed channel swallows belongs to a message that another part counts, which is told.
     #[cold]
     fn is_counted_elsewhere(&mut self, Delivery { time, slot, .. }: Delivery) -> bool {
-        let Address { destination, .. } = self.packets.packets[slot as usize].way.into();
-        let part = self.whole.cut.part_of_terminal(destination);
+        let Address { destination, .. } = self.packets.packets[slot as usize].route.into();
+        let part = self.context.cut.part_of_terminal(destination);
         let elsewhere = part != self.schedule.part;
         if elsewhere {
             let crossing = self.packets.take_away(slot);
-            self.mail[part].lost.push((crossing, time));
+            self.outgoing[part].lost.push((crossing, time));
         }
         elsewhere
     }
@@ -179,12 +179,12 @@ impl Model<'_> {
     }
 
     #[inline]
-    fn count(&mut self, Delivery { time, slot, terminal, lane }: Delivery) {
+    fn count(&mut self, Delivery { time, slot, terminal, vc }: Delivery) {
         let packet = self.packets.packets[slot as usize];
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
         self.latest = self.latest.max(time);
-        let hops = if self.guide.is_some() { packet.note } else { origin.hops };
+        let hops = if self.next_hop.is_some() { packet.note } else { origin.hops };
         let lost = origin.is_useless();
         if lost {
             if origin.is_bad() {
@@ -202,11 +202,11 @@ impl Model<'_> {
                 destination: self.sources.adapters[terminal as usize].name,
                 sequence: packet.sequence,
                 injection_channel: origin.injection_channel,
-                virtual_channel: self.whole.lanes.channel(lane),
+                virtual_channel: self.context.vc_map.number(vc),
                 flits: u32::from(packet.flits),
                 payload: origin.payload,
                 hops: u32::from(hops),
-                derouting: origin.derouting(),
+                misroute: origin.misroute(),
                 created: origin.created,
                 injected: origin.injected,
                 delivered: time,
@@ -214,7 +214,7 @@ impl Model<'_> {
         }
         let arrival = if origin.arrival == NONE {
             Some(Arrival {
-                started: origin.created - self.whole.parameters.send_overhead,
+                started: origin.created - self.context.parameters.send_overhead,
                 bytes: u64::from(origin.payload),
                 packets_left: 0,
                 role: Role::Data,
@@ -260,12 +260,12 @@ impl Model<'_> {
                 let note = self.sources.notes.insert(note);
                 let injection_channel = origin.injection_channel;
                 let atomic = Atomic { source, bytes, note, injection_channel };
-                return self.list(terminal, time, Errand::Perform(atomic));
+                return self.schedule_host_event(terminal, time, HostEvent::Perform(atomic));
             }
             _ => None,
         };
         if let Some((role, bytes)) = answer {
-            let created = time + self.whole.parameters.service_time;
+            let created = time + self.context.parameters.service_time;
             let note = self.sources.notes.insert(Note {
                 started,
                 role,
@@ -276,10 +276,10 @@ impl Model<'_> {
             let message =
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
             let injection_channel = origin.injection_channel;
-            let errand = Errand::Respond { message, injection_channel, of_atomic: false };
-            return self.list(terminal, created, errand);
+            let event = HostEvent::Respond { message, injection_channel, of_atomic: false };
+            return self.schedule_host_event(terminal, created, event);
         }
-        let completed = time + self.whole.parameters.receive_overhead;
+        let completed = time + self.context.parameters.receive_overhead;
         let name = self.sources.adapters[terminal as usize].name;
         let is_response = role.is_response();
         let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };
@@ -295,61 +295,67 @@ impl Model<'_> {
         });
         if self.workload.wants_receipts() {
             let Origin { created, injected, injection_channel: channel, .. } = origin;
-            let errand = if is_response {
-                Errand::Sent { tag }
+            let event = if is_response {
+                HostEvent::Sent { tag }
             } else {
-                Errand::Receive { tag, created, injected, hops, sequence, channel }
+                HostEvent::Receive { tag, created, injected, hops, sequence, channel }
             };
-            self.list(terminal, completed, errand);
+            self.schedule_host_event(terminal, completed, event);
         }
     }
 
     /// The last flit of a terminal's message leaves at `time`.
     pub(super) fn message_sent(&mut self, terminal: u32, tag: u64, time: Picoseconds) {
-        self.list(terminal, time, Errand::Sent { tag });
+        self.schedule_host_event(terminal, time, HostEvent::Sent { tag });
     }
 
-    /// Puts an errand into a terminal's list. What a workload may be told ahead is told at once.
-    pub(super) fn list(&mut self, terminal: u32, time: Picoseconds, errand: Errand) {
-        let of_adapter = matches!(errand, Errand::Respond { .. } | Errand::Perform(_));
+    /// Puts an event into a terminal's list. What a workload may be told ahead is told at once.
+    pub(super) fn schedule_host_event(
+        &mut self,
+        terminal: u32,
+        time: Picoseconds,
+        event: HostEvent,
+    ) {
+        let of_adapter = matches!(event, HostEvent::Respond { .. } | HostEvent::Perform(_));
         if self.workload.may_be_told_ahead() && !of_adapter {
-            return self.run(terminal, errand, time);
+            return self.run_host_event(terminal, event, time);
         }
         let mut before = NONE;
-        let mut at = self.sources.adapters[terminal as usize].errands;
-        while let Some(listed) = self.sink.errands.get(at).filter(|listed| listed.time <= time) {
+        let mut at = self.sources.adapters[terminal as usize].host_events;
+        while let Some(listed) = self.sink.host_events.get(at).filter(|listed| listed.time <= time)
+        {
             (before, at) = (at, listed.next);
         }
-        let slot = self.sink.errands.insert(Listed { time, errand, next: at });
+        let slot = self.sink.host_events.insert(ScheduledHostEvent { time, event, next: at });
         if before == NONE {
-            self.sources.adapters[terminal as usize].errands = slot;
+            self.sources.adapters[terminal as usize].host_events = slot;
         } else {
-            self.sink.errands.at(before).next = slot;
+            self.sink.host_events.at(before).next = slot;
         }
         self.lower_terminal(terminal, self.schedule.tick(time));
     }
 
-    /// Runs a terminal's errands of this instant, and creates its messages of this instant, which enter their queues
+    /// Runs a terminal's events of this instant, and creates its messages of this instant, which enter their queues
     /// before responses do; of these, those of atomic operations come last.
-    pub(super) fn run_errands(&mut self, terminal: u32, now: Picoseconds) {
+    pub(super) fn run_host_events(&mut self, terminal: u32, now: Picoseconds) {
         let (mut responses, mut of_atomics) = (Vec::new(), Vec::new());
         let mut atomics = Vec::new();
         loop {
             let adapter = &self.sources.adapters[terminal as usize];
-            let (head, create_at) = (adapter.errands, adapter.create_at);
-            if let Some(&Listed { time, errand, next }) = self.sink.errands.get(head)
+            let (head, create_at) = (adapter.host_events, adapter.create_at);
+            if let Some(&ScheduledHostEvent { time, event, next }) = self.sink.host_events.get(head)
                 && time <= now
             {
                 debug_assert_eq!(time, now);
-                self.sources.adapters[terminal as usize].errands = next;
-                self.sink.errands.remove(head);
-                match errand {
-                    Errand::Respond { message, injection_channel, of_atomic } => {
+                self.sources.adapters[terminal as usize].host_events = next;
+                self.sink.host_events.remove(head);
+                match event {
+                    HostEvent::Respond { message, injection_channel, of_atomic } => {
                         let list = if of_atomic { &mut of_atomics } else { &mut responses };
                         list.push((message, injection_channel));
                     }
-                    Errand::Perform(atomic) => atomics.push(atomic),
-                    _ => self.run(terminal, errand, now),
+                    HostEvent::Perform(atomic) => atomics.push(atomic),
+                    _ => self.run_host_event(terminal, event, now),
                 }
             } else if create_at <= now {
                 self.create(terminal, now);
@@ -367,16 +373,16 @@ impl Model<'_> {
     }
 
     /// Tells the workload what has happened at a terminal's host.
-    fn run(&mut self, terminal: u32, errand: Errand, time: Picoseconds) {
+    fn run_host_event(&mut self, terminal: u32, event: HostEvent, time: Picoseconds) {
         let name = self.sources.adapters[terminal as usize].name;
         self.latest = self.latest.max(time);
-        let wake = match errand {
-            Errand::Sent { tag } => self.workload.sent(name, tag, time),
-            Errand::Receive { tag, created, injected, hops, sequence, channel } => {
+        let wake = match event {
+            HostEvent::Sent { tag } => self.workload.sent(name, tag, time),
+            HostEvent::Receive { tag, created, injected, hops, sequence, channel } => {
                 let receipt = Receipt { tag, created, injected, hops, sequence, channel, time };
                 self.workload.received(name, &receipt)
             }
-            Errand::Respond { .. } | Errand::Perform(_) => return,
+            HostEvent::Respond { .. } | HostEvent::Perform(_) => return,
         };
         self.wake(wake);
     }

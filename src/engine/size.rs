@@ -2,50 +2,50 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::octet::{EIGHT, Octet};
+use super::port_block::{BLOCK_PORTS, PortBlock};
 
 /// How large the routers of a network are.
 pub(super) trait Size: Copy {
-    type Octets: ?Sized;
+    type PortBlocks: ?Sized;
 
-    /// A router's octets, which are as many as it has.
-    fn octets(octets: &mut [Octet]) -> &mut Self::Octets;
+    /// A router's blocks, which are as many as it has.
+    fn blocks(blocks: &mut [PortBlock]) -> &mut Self::PortBlocks;
 
     /// All ports of a router.
-    fn all(octets: &Self::Octets) -> &[Octet];
+    fn all(blocks: &Self::PortBlocks) -> &[PortBlock];
 
-    /// The octet in which a port is.
-    fn octet(octets: &mut Self::Octets, port: usize) -> &mut Octet;
+    /// The block in which a port is.
+    fn block(blocks: &mut Self::PortBlocks, port: usize) -> &mut PortBlock;
 
-    /// Words of a set of pairs of an input port and a lane.
+    /// Words of a set of input virtual channels.
     fn words(self) -> usize;
 
-    /// By how many bits the input port is shifted in a pair's number; the lane is in these bits.
+    /// By how many bits the input port is shifted in an input virtual channel's number; the virtual channel is in these bits.
     fn shift(self) -> u32;
 }
 
-/// At most `N` times eight outputs and as many input ports, and at most 64 pairs of an input port and a lane.
+/// At most `N` times eight outputs and as many input ports, and at most 64 input virtual channels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Small<const N: usize> {
     pub shift: u32,
 }
 
 impl<const N: usize> Size for Small<N> {
-    type Octets = [Octet; N];
+    type PortBlocks = [PortBlock; N];
 
     #[inline(always)]
-    fn octets(octets: &mut [Octet]) -> &mut [Octet; N] {
-        octets.try_into().expect("each router has as many")
+    fn blocks(blocks: &mut [PortBlock]) -> &mut [PortBlock; N] {
+        blocks.try_into().expect("each router has as many")
     }
 
     #[inline(always)]
-    fn all(octets: &[Octet; N]) -> &[Octet] {
-        octets
+    fn all(blocks: &[PortBlock; N]) -> &[PortBlock] {
+        blocks
     }
 
     #[inline(always)]
-    fn octet(octets: &mut [Octet; N], port: usize) -> &mut Octet {
-        &mut octets[port / EIGHT % N]
+    fn block(blocks: &mut [PortBlock; N], port: usize) -> &mut PortBlock {
+        &mut blocks[port / BLOCK_PORTS % N]
     }
 
     #[inline(always)]
@@ -67,21 +67,21 @@ pub(super) struct Any {
 }
 
 impl Size for Any {
-    type Octets = [Octet];
+    type PortBlocks = [PortBlock];
 
     #[inline(always)]
-    fn octets(octets: &mut [Octet]) -> &mut [Octet] {
-        octets
+    fn blocks(blocks: &mut [PortBlock]) -> &mut [PortBlock] {
+        blocks
     }
 
     #[inline(always)]
-    fn all(octets: &[Octet]) -> &[Octet] {
-        octets
+    fn all(blocks: &[PortBlock]) -> &[PortBlock] {
+        blocks
     }
 
     #[inline(always)]
-    fn octet(octets: &mut [Octet], port: usize) -> &mut Octet {
-        &mut octets[port / EIGHT]
+    fn block(blocks: &mut [PortBlock], port: usize) -> &mut PortBlock {
+        &mut blocks[port / BLOCK_PORTS]
     }
 
     #[inline(always)]

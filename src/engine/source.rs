@@ -7,13 +7,13 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::guide::Guide;
 use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
-use super::model::Model;
+use super::network_context::NetworkContext;
+use super::next_hop::NextHop;
 use super::parameters::Parameters;
+use super::part::Part;
 use super::ports::{self, Ports};
 use super::tick::{NEVER, NO_TIME, Tick, rebased};
-use super::whole::Whole;
 use crate::narrow::fitted;
 use crate::routing::Routes;
 use crate::topology::NONE;
@@ -41,9 +41,9 @@ pub(super) struct Injection {
     pub free_at: Tick,
     /// When it is looked at next; never if nothing waits, or if what it waits for is not known.
     pub due: Tick,
-    /// The lanes whose source queues are not empty, a bit each.
+    /// The virtual channels whose source queues are not empty, a bit each.
     pub waiting: u16,
-    /// The lane at which the search for the next packet starts.
+    /// The virtual channel at which the search for the next packet starts.
     pub pointer: u8,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Adapter {
     /// packets apart that are under way together.
     sequence: u32,
     /// First of what is to happen at its host.
-    pub errands: u32,
+    pub host_events: u32,
     pub router: u32,
     /// The input port of its first injection channel, and where its room is counted.
     pub input: u32,
@@ -87,7 +87,7 @@ impl Adapter {
 }
 
 impl Injection {
-    /// The first lane that has something, from the one at which the search for the next packet starts.
+    /// The first virtual channel that has something, from the one at which the search for the next packet starts.
     pub(super) fn first_waiting(&self) -> u8 {
         let from_pointer = self.waiting & u16::MAX.checked_shl(self.pointer.into()).unwrap_or(0);
         let waiting = if from_pointer == 0 { self.waiting } else { from_pointer };
@@ -105,13 +105,13 @@ pub(super) struct Sources {
     pub injections: Vec<Injection>,
     /// By injection channel, if the workload wants to know; else empty.
     pub waits: Vec<RoomWaits>,
-    /// By injection channel, then lane.
+    /// By injection channel, then virtual channel.
     queues: Vec<SourceQueue>,
     queued: Slots<Queued>,
     pub notes: Slots<Note>,
     /// The packing that was looked for last: most messages of a load are of one size.
     packing: Packing,
-    /// By terminal, if its packets take the paths of a pair in turn: for each router the number of the next one.
+    /// By terminal, if its packets take the paths of a source and a destination in turn: for each router the number of the next one.
     turns: Vec<Vec<u8>>,
     /// Whether the sources hold back their packets.
     pub paused: bool,
@@ -120,21 +120,26 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Idle adapters.
-    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports, wants_waits: bool) -> Self {
-        let names = whole.terminals_of_part(part);
-        let channels = whole.parameters.injection_channels;
+    pub(super) fn new(
+        context: &NetworkContext<'_>,
+        part: usize,
+        ports: &Ports,
+        wants_waits: bool,
+    ) -> Self {
+        let names = context.terminals_of_part(part);
+        let channels = context.parameters.injection_channels;
         let injections = names.len() * channels as usize;
         let mut adapters = Vec::with_capacity(names.len());
         for (number, router) in (0..).zip(&ports.routers) {
             for own in 0..u32::from(router.terminals) {
                 let network = router.first_input + u32::from(router.transit);
-                let &ports::Input { feeder: room, timing, .. } =
+                let &ports::Input { upstream: room, timing, .. } =
                     ports.input(network + own * channels);
                 adapters.push(Adapter {
                     create_at: NO_TIME,
                     queue: Backlog::default(),
                     sequence: 0,
-                    errands: NONE,
+                    host_events: NONE,
                     router: number,
                     input: network + own * channels,
                     room,
@@ -150,11 +155,11 @@ impl Sources {
             adapters,
             injections: vec![injection; injections],
             waits: vec![RoomWaits::NONE; if wants_waits { injections } else { 0 }],
-            queues: vec![SourceQueue::EMPTY; injections * whole.lanes.count()],
+            queues: vec![SourceQueue::EMPTY; injections * context.vc_map.count()],
             queued: Slots::new(),
             notes: Slots::new(),
-            packing: Packing::new(0, &whole.parameters),
-            turns: turns(whole, names.len()),
+            packing: Packing::new(0, &context.parameters),
+            turns: turns(context, names.len()),
             paused: false,
             messages_created: 0,
         }
@@ -188,8 +193,8 @@ impl Sources {
     }
 
     /// Flits of the packet that an injection channel's source queue sends next.
-    pub(super) fn flits_of_next(&self, injection: u32, queue: u32, lanes: u32) -> u16 {
-        self.queues[(injection * lanes + queue) as usize].flits
+    pub(super) fn flits_of_next(&self, injection: u32, queue: u32, vcs: u32) -> u16 {
+        self.queues[(injection * vcs + queue) as usize].flits
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -200,7 +205,7 @@ impl Sources {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Asks the workload for a terminal's first messages.
     pub(super) fn begin(&mut self, terminal: u32) {
         let name = self.sources.adapters[terminal as usize].name;
@@ -211,7 +216,7 @@ impl Model<'_> {
 
     /// Lets a terminal create messages at a time, which enter their queues behind the send overhead.
     pub(super) fn create_at(&mut self, terminal: u32, time: Picoseconds) {
-        let time = time + self.whole.parameters.send_overhead;
+        let time = time + self.context.parameters.send_overhead;
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = adapter.create_at.min(time);
         self.lower_terminal(terminal, self.schedule.tick(time));
@@ -243,8 +248,9 @@ impl Model<'_> {
     #[inline]
     fn host_due(&self, terminal: u32) -> Tick {
         let adapter = &self.sources.adapters[terminal as usize];
-        let errand = self.sink.errands.get(adapter.errands).map_or(NO_TIME, |errand| errand.time);
-        match adapter.create_at.min(errand) {
+        let event =
+            self.sink.host_events.get(adapter.host_events).map_or(NO_TIME, |event| event.time);
+        match adapter.create_at.min(event) {
             NO_TIME => NEVER,
             time => self.schedule.tick(time),
         }
@@ -253,7 +259,7 @@ impl Model<'_> {
     /// The numbers of a terminal's injection channels.
     #[inline]
     fn injections_of(&self, terminal: u32) -> Range<u32> {
-        let channels = self.whole.parameters.injection_channels;
+        let channels = self.context.parameters.injection_channels;
         terminal * channels..(terminal + 1) * channels
     }
 
@@ -262,8 +268,8 @@ impl Model<'_> {
     pub(super) fn serve_terminal(&mut self, terminal: u32, now: Tick) {
         let time = self.time(now);
         let adapter = &self.sources.adapters[terminal as usize];
-        if adapter.errands != NONE {
-            self.run_errands(terminal, time);
+        if adapter.host_events != NONE {
+            self.run_host_events(terminal, time);
         } else {
             while self.sources.adapters[terminal as usize].create_at == time {
                 self.create(terminal, time);
@@ -287,7 +293,7 @@ impl Model<'_> {
     /// A terminal creates a message (the send overhead lies behind it), if it has any to create now.
     #[inline]
     pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
-        let overhead = self.whole.parameters.send_overhead;
+        let overhead = self.context.parameters.send_overhead;
         let name = self.sources.adapters[terminal as usize].name;
         let (message, next) = self.workload.create(name, now - overhead);
         let adapter = &mut self.sources.adapters[terminal as usize];
@@ -308,7 +314,7 @@ impl Model<'_> {
         };
         self.sources.messages_created += 1;
         if self.is_cut_off(name, message.destination, now) {
-            let flits = self.whole.parameters.message_flits(bytes);
+            let flits = self.context.parameters.message_flits(bytes);
             self.counters.flits_created += flits;
             self.counters.flits_lost += flits;
             self.counters.messages_lost += 1;
@@ -317,14 +323,14 @@ impl Model<'_> {
         let adapter = &mut self.sources.adapters[terminal as usize];
         let injection_channel = adapter.next_channel;
         adapter.next_channel += 1;
-        if u32::from(adapter.next_channel) == self.whole.parameters.injection_channels {
+        if u32::from(adapter.next_channel) == self.context.parameters.injection_channels {
             adapter.next_channel = 0;
         }
         let mut note = NONE;
         if role != Role::Data || message.tag != 0 && self.workload.wants_receipts() {
             let (started, tag) = (message.time, message.tag);
-            let number =
-                terminal * self.whole.parameters.injection_channels + u32::from(injection_channel);
+            let number = terminal * self.context.parameters.injection_channels
+                + u32::from(injection_channel);
             let waits = self.sources.waits.get(number as usize);
             let waited_before = waits.map_or(Picoseconds::ZERO, |waits| waits.until(now));
             let of_message = Note { started, role, tag, arrival: NONE, waited_before };
@@ -343,32 +349,32 @@ impl Model<'_> {
     /// A message joins a source queue of an injection channel, now that it is created.
     #[inline]
     pub(super) fn enqueue(&mut self, terminal: u32, channel: u8, role: Role, message: Queued) {
-        let whole = &*self.whole;
+        let context = &*self.context;
         let Queued { created: now, bytes_left, destination, .. } = message;
-        let Packing { flits, .. } = self.sources.packing(bytes_left, &whole.parameters);
+        let Packing { flits, .. } = self.sources.packing(bytes_left, &context.parameters);
         self.counters.flits_created += flits;
         let adapter = &mut self.sources.adapters[terminal as usize];
         if adapter.queue.flits == 0 {
             adapter.queue.since = now;
         }
         adapter.queue.flits += flits;
-        let lane = match (role, whole.routes) {
+        let vc = match (role, context.routes) {
             (_, Routes::Forwarding(_)) => {
-                let Some(Guide::Table(table)) = self.guide else {
+                let Some(NextHop::Table(table)) = self.next_hop else {
                     unreachable!("packets go by one")
                 };
-                whole.lanes.lane(first_lane(table, whole, adapter.name, destination))
+                context.vc_map.index(first_vc(table, context, adapter.name, destination))
             }
-            // Packets of a pair keep their order, and those of others have lanes of their own.
+            // Packets of one source and destination keep their order, and those of others have virtual channels of their own.
             (_, Routes::Relation(_) | Routes::Paths(_)) => {
-                fitted!(destination % fitted!(whole.lanes.count(), u32), u8)
+                fitted!(destination % fitted!(context.vc_map.count(), u32), u8)
             }
-            (Role::Data, Routes::Adaptive(_)) => whole.channels.adaptive,
-            (Role::Operand | Role::Broadcast, _) => whole.lanes.lane(role.virtual_channel()),
-            (role, _) => whole.lanes.injected_on(role.virtual_channel()),
+            (Role::Data, Routes::Adaptive(_)) => context.channels.adaptive,
+            (Role::Operand | Role::Broadcast, _) => context.vc_map.index(role.virtual_channel()),
+            (role, _) => context.vc_map.injected_on(role.virtual_channel()),
         };
-        let injection = terminal * whole.parameters.injection_channels + u32::from(channel);
-        let queue = injection as usize * whole.lanes.count() + usize::from(lane);
+        let injection = terminal * context.parameters.injection_channels + u32::from(channel);
+        let queue = injection as usize * context.vc_map.count() + usize::from(vc);
         let message = self.sources.queued.insert(message);
         let tail = std::mem::replace(&mut self.sources.queues[queue].tail, message);
         if self.sources.queues[queue].head != NONE {
@@ -378,7 +384,7 @@ impl Model<'_> {
         self.sources.queues[queue].head = message;
         self.next_packet(queue, bytes_left);
         let injection = &mut self.sources.injections[injection as usize];
-        injection.waiting |= 1 << lane;
+        injection.waiting |= 1 << vc;
         if !self.sources.paused {
             let now = self.schedule.tick(now);
             injection.due = injection.due.min(injection.free_at.max(now));
@@ -388,7 +394,7 @@ impl Model<'_> {
     /// Notes the size of the packet that a source queue sends next, of a message of which so much is left.
     #[inline]
     fn next_packet(&mut self, queue: usize, bytes_left: u64) {
-        let packing = self.sources.packing(bytes_left, &self.whole.parameters);
+        let packing = self.sources.packing(bytes_left, &self.context.parameters);
         let queue = &mut self.sources.queues[queue];
         (queue.payload, queue.flits) = (packing.payload, packing.packet_flits);
     }
@@ -399,24 +405,24 @@ impl Model<'_> {
         if injection.waiting != 0 || self.has_begun(number) {
             let injection = &mut self.sources.injections[number as usize];
             injection.due = injection.due.min(time);
-            let terminal = number / self.whole.parameters.injection_channels;
+            let terminal = number / self.context.parameters.injection_channels;
             self.lower_terminal(terminal, time);
         }
     }
 
     /// Drops those messages of a terminal's source queues that are bound for certain destinations.
     pub(super) fn drop_queued(&mut self, terminal: u32, unreachable: impl Fn(u32) -> bool) {
-        let lanes = self.whole.lanes.count();
+        let vcs = self.context.vc_map.count();
         for injection in self.injections_of(terminal) {
-            for lane in 0..lanes {
-                let queue = injection as usize * lanes + lane;
+            for vc in 0..vcs {
+                let queue = injection as usize * vcs + vc;
                 let mut at = std::mem::replace(&mut self.sources.queues[queue].head, NONE);
                 let mut last = NONE;
                 while at != NONE {
                     let Queued { next, destination, bytes_left, note, .. } =
                         *self.sources.queued.at(at);
                     if unreachable(destination) {
-                        let flits = self.whole.parameters.message_flits(bytes_left);
+                        let flits = self.context.parameters.message_flits(bytes_left);
                         self.sources.adapters[terminal as usize].queue.flits -= flits;
                         self.counters.flits_lost += flits;
                         self.counters.messages_lost += 1;
@@ -441,7 +447,7 @@ impl Model<'_> {
                     let bytes_left = self.sources.queued.at(head).bytes_left;
                     self.next_packet(queue, bytes_left);
                 } else {
-                    self.sources.injections[injection as usize].waiting &= !(1 << lane);
+                    self.sources.injections[injection as usize].waiting &= !(1 << vc);
                 }
             }
         }
@@ -465,12 +471,12 @@ impl Model<'_> {
             // At the end of the window it shows whether all parts are at the barrier.
             Wake::Nobody | Wake::All => {}
             Wake::Terminal(name, time) => {
-                let terminal = self.whole.in_part(name, self.schedule.part);
+                let terminal = self.context.in_part(name, self.schedule.part);
                 self.create_at(terminal, time);
             }
             Wake::NotBefore(name, time) => {
-                let terminal = self.whole.in_part(name, self.schedule.part);
-                let time = time + self.whole.parameters.send_overhead;
+                let terminal = self.context.in_part(name, self.schedule.part);
+                let time = time + self.context.parameters.send_overhead;
                 let adapter = &mut self.sources.adapters[terminal as usize];
                 adapter.create_at = adapter.create_at.max(time);
                 self.sources.due[terminal as usize] = self.terminal_due(terminal);
@@ -480,21 +486,21 @@ impl Model<'_> {
 
     /// Lets the part's terminals pass a barrier to which the last terminal of all parts came at `latest`. When their
     /// next messages enter the source queues.
-    pub(super) fn let_pass(&mut self, latest: Picoseconds) -> Picoseconds {
+    pub(super) fn release_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
         let time = self.workload.pass_barrier(latest);
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             self.create_at(terminal, time);
         }
-        time + self.whole.parameters.send_overhead
+        time + self.context.parameters.send_overhead
     }
 
     /// Has hosts do what they have put off of what happens up to the limit: so nobody notices between two runs that they
     /// do.
-    pub(super) fn catch_up(&mut self) {
+    pub(super) fn complete_postponed(&mut self) {
         if !self.workload.puts_off() {
             return;
         }
-        let overhead = self.whole.parameters.send_overhead;
+        let overhead = self.context.parameters.send_overhead;
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             let adapter = &mut self.sources.adapters[terminal as usize];
             let next = self.workload.catch_up(adapter.name, self.schedule.window.limit);
@@ -505,35 +511,35 @@ impl Model<'_> {
     }
 
     /// When the first host has something to do.
-    pub(super) fn first_errand(&self) -> Picoseconds {
+    pub(super) fn first_host_event(&self) -> Picoseconds {
         let of = |adapter: &Adapter| {
-            let errand = self.sink.errands.get(adapter.errands);
-            errand.map_or(NO_TIME, |errand| errand.time).min(adapter.create_at)
+            let event = self.sink.host_events.get(adapter.host_events);
+            event.map_or(NO_TIME, |event| event.time).min(adapter.create_at)
         };
         self.sources.adapters.iter().map(of).min().unwrap_or(NO_TIME)
     }
 }
 
 /// The turns of so many terminals, at their first paths.
-fn turns(whole: &Whole<'_>, terminals: usize) -> Vec<Vec<u8>> {
-    match whole.routes {
+fn turns(context: &NetworkContext<'_>, terminals: usize) -> Vec<Vec<u8>> {
+    match context.routes {
         Routes::Paths(routes) if routes.in_turn() && routes.paths.has_choice() => {
-            vec![vec![0; whole.fabric.routers() as usize]; terminals]
+            vec![vec![0; context.fabric.routers() as usize]; terminals]
         }
         _ => Vec::new(),
     }
 }
 
 /// The virtual channel in which a terminal's packets to another one leave their first router.
-fn first_lane(
+fn first_vc(
     table: &crate::routing::ForwardingTable,
-    whole: &Whole<'_>,
+    context: &NetworkContext<'_>,
     source: u32,
     destination: u32,
 ) -> u8 {
-    let router = whole.fabric.terminal_router(source).expect("live");
+    let router = context.fabric.terminal_router(source).expect("live");
     table.port(router, destination).map_or(0, |port| {
-        let class = table.class(whole.fabric, source, destination);
+        let class = table.class(context.fabric, source, destination);
         table.lane(router, destination, class, None, port)
     })
 }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::Model;
+use super::part::Part;
 use super::ports::Output;
-use super::router::Visit;
+use super::router::RouterView;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
 use crate::narrow::fitted;
@@ -43,8 +43,8 @@ pub struct ChannelStatistics {
 /// channels.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Statistics {
-    lanes: usize,
-    /// Flits sent, by channel and lane, counted at the grant.
+    vcs: usize,
+    /// Flits sent, by channel and virtual channel, counted at the grant.
     pub flits: Vec<u64>,
     /// Times in which packets waited for an output, by reason.
     pub stalled: Vec<[Picoseconds; STALLS]>,
@@ -53,22 +53,22 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    /// Bytes for each output, those for its lanes not counted.
-    pub(super) const AN_OUTPUT: u64 =
+    /// Bytes for each output, those for its virtual channels not counted.
+    pub(super) const BYTES_PER_OUTPUT: u64 =
         (size_of::<[Picoseconds; STALLS]>() + size_of::<Tick>()) as u64;
 
-    pub(super) fn new(outputs: usize, channels: usize, lanes: usize) -> Self {
+    pub(super) fn new(outputs: usize, channels: usize, vcs: usize) -> Self {
         Self {
-            lanes,
-            flits: vec![0; channels * lanes],
+            vcs,
+            flits: vec![0; channels * vcs],
             stalled: vec![[Picoseconds::ZERO; STALLS]; outputs],
             carried_over: vec![0; channels],
         }
     }
 
     #[inline]
-    pub(super) fn sent(&mut self, channel: u32, lane: u8, flits: u16) {
-        self.flits[channel as usize * self.lanes + usize::from(lane)] += u64::from(flits);
+    pub(super) fn sent(&mut self, channel: u32, vc: u8, flits: u16) {
+        self.flits[channel as usize * self.vcs + usize::from(vc)] += u64::from(flits);
     }
 
     /// For how long a channel carried flits since the reset, each for `flit_time`; it will be free after the time
@@ -83,7 +83,7 @@ impl Statistics {
     }
 
     fn of(&self, channel: u32) -> &[u64] {
-        &self.flits[channel as usize * self.lanes..][..self.lanes]
+        &self.flits[channel as usize * self.vcs..][..self.vcs]
     }
 
     pub(super) fn memory(&self) -> usize {
@@ -91,7 +91,7 @@ impl Statistics {
     }
 }
 
-impl<S: Size> Visit<'_, '_, S> {
+impl<S: Size> RouterView<'_, '_, S> {
     /// Counts the time for which packets have waited for an output until `now`.
     #[inline(always)]
     pub(super) fn end_stall(&mut self, output: usize, now: Tick) {
@@ -111,9 +111,9 @@ impl<S: Size> Visit<'_, '_, S> {
         for word in 0..self.size.words() {
             let mut bits = self.asking[output * self.size.words() + word];
             while bits != 0 {
-                let pair = word * 64 + bits.trailing_zeros() as usize;
+                let input_vc = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                first = first.min(self.queues[pair].ask);
+                first = first.min(self.queues[input_vc].ask);
             }
         }
         first.max(now)
@@ -129,14 +129,14 @@ impl<S: Size> Visit<'_, '_, S> {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Counts all stalls until `now`; what waits goes on waiting.
     pub(super) fn settle_stalls(&mut self, now: Tick) {
         if self.flits.is_some() {
             return self.count_flit_stalls(now);
         }
         for number in 0..fitted!(self.ports.routers.len(), u32) {
-            self.hold(number, self.ports.size).settle_stalls(now);
+            self.borrow_router(number, self.ports.size).settle_stalls(now);
         }
     }
 
@@ -173,9 +173,9 @@ impl Model<'_> {
 
     /// One channel's statistics. Stalls must have been settled.
     pub(super) fn channel_statistics(&self, channel: u32) -> ChannelStatistics {
-        let mut flits = vec![0; usize::from(self.whole.parameters.virtual_channels)];
-        for (lane, &count) in (0..).zip(self.statistics.of(channel)) {
-            flits[usize::from(self.whole.lanes.channel(lane))] = count;
+        let mut flits = vec![0; usize::from(self.context.parameters.virtual_channels)];
+        for (vc, &count) in (0..).zip(self.statistics.of(channel)) {
+            flits[usize::from(self.context.vc_map.number(vc))] = count;
         }
         let stalled = self.statistics.stalled.get(channel as usize).copied().unwrap_or_default();
         ChannelStatistics {

@@ -29,7 +29,7 @@ pub const END: Picoseconds = Picoseconds(Picoseconds::LAST.0 - (1 << 42));
 
 /// The longest that a packet on a channel, the channel's latency and a router's may take together, about half a
 /// millisecond: whatever a router reckons with before the horizon can then be told in ticks.
-pub const LONGEST: Picoseconds = Picoseconds(500_000_000);
+pub const MAX_HOP_TIME: Picoseconds = Picoseconds(500_000_000);
 
 /// A time as a tick; 0 if it is over.
 #[inline]

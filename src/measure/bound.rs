@@ -17,7 +17,7 @@ use crate::traffic::{Access, Pattern};
 use crate::units::{Picoseconds, rate_text};
 
 /// The most pairs that are looked at; beyond it every so-manieth source stands for all.
-const MOST_PAIRS: u64 = 1 << 23;
+const MAX_PAIRS: u64 = 1 << 23;
 
 /// What bounds the throughput.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +58,7 @@ pub fn outlook(
     access: Access,
 ) -> Outlook {
     let (senders, pairs) = senders(fabric, pattern);
-    let stride = narrow(pairs.div_ceil(MOST_PAIRS).max(1));
+    let stride = narrow(pairs.div_ceil(MAX_PAIRS).max(1));
     let mut flows = Flows::new(fabric, routes, parameters);
     // Packets and flits of a message: full packets, then the rest.
     let forward = match access {
@@ -85,7 +85,7 @@ pub fn outlook(
 
 /// Whether the outlook looks at all pairs, and so knows the bound.
 pub fn looks_at_all_pairs(fabric: &Fabric, pattern: &Pattern) -> bool {
-    senders(fabric, pattern).1 <= MOST_PAIRS
+    senders(fabric, pattern).1 <= MAX_PAIRS
 }
 
 /// The terminals that send, and to how many others all together, if all do as the first one.

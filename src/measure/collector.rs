@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::delivery_log::{DeliveryLog, LogFilter, Logged};
 use super::order::{Order, Reordering};
-use crate::adaptive::Derouting;
+use crate::adaptive::Misroute;
 use crate::engine::{CompletedMessage, DeliveredPacket, Observer};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
@@ -134,7 +134,7 @@ pub struct Delivered {
     pub payload: u64,
     pub hops: u64,
     /// Packets that were derouted, by kind.
-    pub derouted: [u64; Derouting::KINDS.len()],
+    pub derouted: [u64; Misroute::KINDS.len()],
     /// Sum of the packets' latencies from creation, and from injection, in picoseconds: together they may be
     /// longer than a time can be.
     pub latency: u128,
@@ -143,7 +143,7 @@ pub struct Delivered {
 
 impl Delivered {
     /// Shares of packets that were derouted, by kind; `None` without packets.
-    pub fn derouted_shares(&self) -> Option<[f64; Derouting::KINDS.len()]> {
+    pub fn derouted_shares(&self) -> Option<[f64; Misroute::KINDS.len()]> {
         let share = |count: u64| count as f64 / self.packets as f64;
         (self.packets > 0).then(|| self.derouted.map(share))
     }
@@ -301,7 +301,7 @@ impl Observer for Collector {
             flits: u64::from(packet.flits),
             payload: u64::from(packet.payload),
             hops: u64::from(packet.hops),
-            derouted: Derouting::KINDS.map(|kind| u64::from(packet.derouting == Some(kind))),
+            derouted: Misroute::KINDS.map(|kind| u64::from(packet.misroute == Some(kind))),
             latency: latency.into(),
             network_latency: (packet.delivered - packet.injected).into(),
         });

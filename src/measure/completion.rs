@@ -21,7 +21,7 @@ use crate::traffic::{Access, Between, ExchangeSpec, Pattern, RemoteMemorySpec};
 use crate::units::Picoseconds;
 
 /// The most messages of a round that are looked at.
-const MOST_MESSAGES: u64 = 1 << 23;
+const MAX_MESSAGES: u64 = 1 << 23;
 
 /// A lower bound of a finite workload's completion time.
 #[derive(Clone, Debug, PartialEq)]
@@ -562,7 +562,7 @@ fn by_steps(times: &Times<'_>, pattern: &Pattern, spec: &ExchangeSpec, steps: u3
     let mut way = Vec::new();
     let messages = u64::from(steps) * live.len() as u64;
     let rounds = u64::from(spec.rounds);
-    let looked_at = rounds.min(MOST_MESSAGES / messages.max(1)).max(1);
+    let looked_at = rounds.min(MAX_MESSAGES / messages.max(1)).max(1);
     let mut last = 0;
     for _ in 0..looked_at {
         for step in 0..steps {
@@ -609,7 +609,7 @@ fn by_steps(times: &Times<'_>, pattern: &Pattern, spec: &ExchangeSpec, steps: u3
 /// The steps of a pattern, unless they have too many messages to look at.
 fn steps_to_look_at(fabric: &Fabric, pattern: &Pattern) -> Option<u32> {
     let live = fabric.live_terminals().count() as u64;
-    pattern.steps().filter(|&steps| u64::from(steps) * live <= MOST_MESSAGES)
+    pattern.steps().filter(|&steps| u64::from(steps) * live <= MAX_MESSAGES)
 }
 
 /// What all of an exchange takes at least; `None` if a round has too many messages to look at.
@@ -684,7 +684,7 @@ pub fn application_bound(
     messages: &[(u32, u32, u64)],
     hosts: (Picoseconds, Picoseconds),
 ) -> Option<CompletionBound> {
-    if messages.len() as u64 > MOST_MESSAGES {
+    if messages.len() as u64 > MAX_MESSAGES {
         return None;
     }
     let times = Times::new(fabric, routes, parameters);

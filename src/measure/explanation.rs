@@ -92,7 +92,7 @@ pub struct Activity {
 }
 
 /// The most groups of ranks, and stretches of time, of [`Explanation::activity`].
-const MOST_GROUPS: u32 = 64;
+const MAX_GROUPS: u32 = 64;
 const SLICES: u64 = 100;
 
 impl Explanation {
@@ -153,7 +153,7 @@ struct Grid {
 
 impl Grid {
     fn new(ranks: u32, end: Picoseconds) -> Self {
-        let group = ranks.div_ceil(MOST_GROUPS).max(1);
+        let group = ranks.div_ceil(MAX_GROUPS).max(1);
         let slice = end.div_ceil(SLICES).max(Picoseconds(1));
         let slices = end.0.div_ceil(slice.0);
         let mut activity = Vec::new();

@@ -4,8 +4,8 @@ use super::collector::{Collector, Distribution};
 use super::livelock::Arrivals;
 use super::order::Reordering;
 use super::watch::{Snapshot, Standing, Watch};
-use super::{Halt, MOST_CHANNELS, Phase, Progress, Quantile, livelock};
-use crate::adaptive::Derouting;
+use super::{Halt, MAX_CHANNELS, Phase, Progress, Quantile, livelock};
+use crate::adaptive::Misroute;
 use crate::engine::{ChannelReport, Counters, Digest, END, Engine};
 use crate::narrow::narrow;
 use crate::traffic::Collectives;
@@ -34,12 +34,12 @@ pub struct FiniteMeasurement {
     pub message_latency: Option<Distribution>,
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
-    pub derouted: Option<[f64; Derouting::KINDS.len()]>,
+    pub derouted: Option<[f64; Misroute::KINDS.len()]>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
     pub counters: Counters,
     pub digest: Digest,
-    /// At most [`MOST_CHANNELS`], and how many there are in all.
+    /// At most [`MAX_CHANNELS`], and how many there are in all.
     pub channels: Vec<ChannelReport>,
     pub all_channels: usize,
 }
@@ -124,7 +124,7 @@ pub fn measure_finite(
         }
     }
     engine.find_deadlock().map_or(Ok(()), Err)?;
-    let (channels, all_channels) = engine.busiest_channels(MOST_CHANNELS);
+    let (channels, all_channels) = engine.busiest_channels(MAX_CHANNELS);
     let (counters, digest) = (engine.counters(), engine.digest());
     let collector = engine.observer();
     let total = collector.end_window();

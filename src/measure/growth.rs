@@ -10,7 +10,7 @@
 //! seldom.
 //!
 //! **It is level** if the longest time for which it had something waiting, without a break, is at most
-//! a share of the time measured ([`LONGEST_STRETCH`]). A queue that gets more than it can send doesn't run
+//! a share of the time measured ([`MAX_STRETCH`]). A queue that gets more than it can send doesn't run
 //! empty any more after its first while; one at its very capacity does, at ever longer intervals, of which the
 //! longest takes most of the time.
 //!
@@ -27,7 +27,7 @@ use crate::units::Picoseconds;
 pub const ERROR: f64 = 0.01;
 
 /// A level queue runs empty so often that no stretch without takes more than this share of the time measured.
-pub const LONGEST_STRETCH: f64 = 0.2;
+pub const MAX_STRETCH: f64 = 0.2;
 
 /// What is known of the queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,7 +140,7 @@ impl Growth {
             let rate = queue.grown() / self.time();
             return Finding::Grows { terminal: Some(terminal), rate };
         }
-        let allowed = (self.now - self.start).0 as f64 * LONGEST_STRETCH;
+        let allowed = (self.now - self.start).0 as f64 * MAX_STRETCH;
         let open = (0..).zip(&self.queues).filter(|(_, queue)| queue.longest.0 as f64 > allowed);
         let others = open.clone().count().saturating_sub(1);
         open.max_by_key(|(_, queue)| queue.longest)

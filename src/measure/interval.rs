@@ -76,7 +76,7 @@ fn inflation(deviations: &[f64], squares: f64) -> f64 {
     let length = deviations.len() as f64;
     let products: f64 = deviations.windows(2).map(|two| two[0] * two[1]).sum();
     let raw = products / squares;
-    let correlation = (raw + (1.0 + 3.0 * raw) / length).min(MOST_CORRELATED);
+    let correlation = (raw + (1.0 + 3.0 * raw) / length).min(MAX_CORRELATED);
     let correlation = if correlation > 1.0 / length.sqrt() { correlation } else { 0.0 };
     (1.0 + correlation) / (1.0 - correlation)
 }
@@ -85,7 +85,7 @@ fn inflation(deviations: &[f64], squares: f64) -> f64 {
 const FEWEST: usize = 6;
 
 /// The highest correlation that is reckoned with; a series with more is too short to tell.
-const MOST_CORRELATED: f64 = 0.95;
+const MAX_CORRELATED: f64 = 0.95;
 
 /// Half width of the 95% confidence interval of the mean of a sample; `None` for fewer than six
 /// values, where the approximation of the quantile is not good enough.

@@ -17,7 +17,7 @@ pub const SENDINGS_OF_A_LIVELOCK: u64 = 1_000_000;
 const GRANTS_A_PACKET: u64 = 1_000;
 
 /// ... and so many at the least, altogether.
-const LEAST_GRANTS: u64 = 1_000_000;
+const MIN_GRANTS: u64 = 1_000_000;
 
 /// Packets move for ever, and none arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Arrivals {
             return Some(Livelock::Links { resent });
         }
         let (grants, packets) = (counters.grants - self.grants, under_way as u64);
-        let most = LEAST_GRANTS.max(GRANTS_A_PACKET * packets);
+        let most = MIN_GRANTS.max(GRANTS_A_PACKET * packets);
         (grants >= most && packets > 0).then_some(Livelock::Ways { grants, packets })
     }
 }

@@ -16,8 +16,8 @@ use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
 use super::watch::{Snapshot, Standing, Watch};
-use super::{Halt, Livelock, MOST_CHANNELS, Phase, Progress, Quantile, Window, livelock};
-use crate::adaptive::Derouting;
+use super::{Halt, Livelock, MAX_CHANNELS, Phase, Progress, Quantile, Window, livelock};
+use crate::adaptive::Misroute;
 use crate::engine::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::narrow::{narrow, rounded_down};
 use crate::units::Picoseconds;
@@ -31,7 +31,7 @@ const MESSAGE_LATENCIES_A_WINDOW: u64 = 3;
 const PACKETS_A_WINDOW: f64 = 3_000.0;
 const MESSAGES_A_WINDOW: f64 = 100.0;
 /// Some hours: at loads so low that this cuts a window short, thousands of windows still fit the clock.
-const LONGEST_WINDOW: f64 = (1u64 << 53) as f64;
+const MAX_WINDOW: f64 = (1u64 << 53) as f64;
 
 /// Fewest messages that have to be received while it is measured for a load to be called steady.
 pub const ENOUGH_MESSAGES: u64 = 100;
@@ -119,7 +119,7 @@ pub struct LoadMeasurement {
     pub message_latency: Option<Distribution>,
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
-    pub derouted: Option<[f64; Derouting::KINDS.len()]>,
+    pub derouted: Option<[f64; Misroute::KINDS.len()]>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
     pub warm_up: Picoseconds,
@@ -129,7 +129,7 @@ pub struct LoadMeasurement {
     pub history: Vec<Window>,
     pub counters: Counters,
     pub digest: Digest,
-    /// At most [`MOST_CHANNELS`], and how many there are in all.
+    /// At most [`MAX_CHANNELS`], and how many there are in all.
     pub channels: Vec<ChannelReport>,
     pub all_channels: usize,
 }
@@ -172,7 +172,7 @@ impl Offered {
         let zero_load = self.zero_load.expect("given if the settings leave the window open");
         let latencies = (LATENCIES_A_WINDOW * zero_load.packet)
             .max(MESSAGE_LATENCIES_A_WINDOW * zero_load.message);
-        let created: Picoseconds = rounded_down(created.min(LONGEST_WINDOW));
+        let created: Picoseconds = rounded_down(created.min(MAX_WINDOW));
         let least = u128::from(latencies.max(created).max(Picoseconds(1)));
         Picoseconds::from_wide(least.next_multiple_of(SAMPLES_A_WINDOW.into()))
     }
@@ -442,7 +442,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         senders: &[u32],
     ) -> LoadMeasurement {
         let history = std::mem::take(&mut self.standing.history);
-        let (channels, all_channels) = self.engine.busiest_channels(MOST_CHANNELS);
+        let (channels, all_channels) = self.engine.busiest_channels(MAX_CHANNELS);
         let measured = self.engine.now() - start;
         let time = measured.max(Picoseconds(1)).0 as f64;
         let terminals = senders.len().max(1) as f64;

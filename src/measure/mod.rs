@@ -38,7 +38,7 @@ pub use load_point::{
 };
 pub use order::Reordering;
 pub use saturation::{Saturation, bisect};
-pub use settings::{MOST_WINDOWS, Settings};
+pub use settings::{MAX_WINDOWS, Settings};
 pub use watch::{Snapshot, Standing, Watch};
 pub use window::Window;
 
@@ -71,7 +71,7 @@ fn livelock(engine: &Engine<'_, Collector>, arrivals: &mut Arrivals) -> Result<(
 }
 
 /// The most channels of which a measurement keeps what they carried: of a larger network, the busiest.
-pub const MOST_CHANNELS: usize = 100_000;
+pub const MAX_CHANNELS: usize = 100_000;
 
 /// What a measurement is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

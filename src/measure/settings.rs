@@ -3,7 +3,7 @@
 use crate::units::Picoseconds;
 
 /// The most windows that can be asked for.
-pub const MOST_WINDOWS: u32 = 1_000_000;
+pub const MAX_WINDOWS: u32 = 1_000_000;
 
 /// How a load point is measured. The rules are in docs/model.md, "Measurement".
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::{Routing, Settings};
 use crate::adaptive::profit::{IdleRatio, Way, best_detour};
-use crate::adaptive::{Candidate, Derouting, Leg, orthants, outflank, wraparound};
+use crate::adaptive::{Candidate, Leg, Misroute, orthants, outflank, wraparound};
 use crate::narrow::narrow;
 use crate::topology::Torus;
 
@@ -57,7 +57,7 @@ impl Ways {
 
     /// The first leg of the next packet, and the kind and node of its detour, if it takes one.
     #[inline]
-    pub(super) fn choose(&self, used: &[u8], capacity: u32) -> (Leg, Option<(Derouting, u32)>) {
+    pub(super) fn choose(&self, used: &[u8], capacity: u32) -> (Leg, Option<(Misroute, u32)>) {
         let detour = match (&self.minimal_way, self.idle) {
             (Some(minimal), Some(idle)) => {
                 best_detour(minimal, self.detours.iter().copied(), used, capacity, idle)

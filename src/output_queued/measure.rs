@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::Femtoseconds;
-use crate::adaptive::Derouting;
+use crate::adaptive::Misroute;
 
 /// Totals over all packets of a run, none left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Measured {
         &mut self,
         created: Femtoseconds,
         now: Femtoseconds,
-        derouting: Option<Derouting>,
+        derouting: Option<Misroute>,
     ) {
         let lifetime = now - created;
         self.packets += 1;
@@ -55,9 +55,9 @@ impl Measured {
         self.end = now;
         match derouting {
             None => {}
-            Some(Derouting::OutFlank) => self.outflanked += 1,
-            Some(Derouting::Wraparound) => self.wrapped_around += 1,
-            Some(Derouting::Orthant) => self.other_orthant += 1,
+            Some(Misroute::OutFlank) => self.outflanked += 1,
+            Some(Misroute::Wraparound) => self.wrapped_around += 1,
+            Some(Misroute::Orthant) => self.other_orthant += 1,
         }
     }
 

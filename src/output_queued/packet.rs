@@ -1,6 +1,6 @@
 //! What goes through the network.
 
-use crate::adaptive::{Bearing, Derouting};
+use crate::adaptive::{Bearing, Misroute};
 
 /// A packet: 16 bytes, as what a run waits for is reading them from memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Packet {
     /// What leads to the target.
     pub(super) bearing: Bearing,
     pub(super) negative_ties: u8,
-    pub(super) derouting: Option<Derouting>,
+    pub(super) derouting: Option<Misroute>,
 }
 
 impl Packet {
@@ -27,5 +27,5 @@ impl Packet {
 pub(super) struct Delivered {
     /// Number of its message at its source: all nodes create their messages at the same instants.
     pub(super) message: u32,
-    pub(super) derouting: Option<Derouting>,
+    pub(super) derouting: Option<Misroute>,
 }

@@ -12,7 +12,7 @@ use super::link::{
 use super::packet::{Delivered, Packet};
 use super::traffic::{Destinations, transmission};
 use super::{Measured, Parameters, Settings, SimulationError};
-use crate::adaptive::{Compass, Derouting, Leg};
+use crate::adaptive::{Compass, Leg, Misroute};
 use crate::narrow::narrow;
 use crate::topology::Torus;
 use crate::traffic::Pattern;
@@ -302,7 +302,7 @@ impl<'a> Network<'a> {
         let (mut leg, detour) = offer.ways.choose(used, self.capacity);
         let end = detour.map_or(offer.destination, |detour| detour.1);
         let derouting = detour.map(|detour| detour.0);
-        if derouting != Some(Derouting::Orthant) {
+        if derouting != Some(Misroute::Orthant) {
             leg = self.generators.with_ties(leg, node, end, offer.negative_ties);
         }
         let packet = Packet {

@@ -18,7 +18,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{Document, Network, Purpose, RoutingSpec, TopologySpec, WorkloadSpec, schema::Draft};
 use crate::{
     document::Diagnostic,
-    engine::{LONGEST, MOST_BUFFERS, MOST_FLITS, Parameters, VIRTUAL_CHANNELS, most_buffers},
+    engine::{MAX_BUFFERS, MAX_FLITS, MAX_HOP_TIME, Parameters, VIRTUAL_CHANNELS, max_buffers},
     narrow::narrow,
     topology::{CableClass, Fabric},
     traffic::Access,
@@ -188,7 +188,7 @@ impl Checks<'_> {
     /// Virtual channels of packets that choose their way.
     fn virtual_channels(&mut self, draft: &Draft) {
         let Some(RoutingSpec::Adaptive(rules)) = &draft.routing else { return };
-        let Some((key, reason)) = rules.channels.flaw(&rules.derouter) else { return };
+        let Some((key, reason)) = rules.channels.flaw(&rules.non_minimal) else { return };
         let tables = ["adaptive", "pick_orthant", "outflank"];
         let keys = tables.map(|table| format!("routing.{table}.virtual_channels.{key}"));
         let key = self.written(&keys);
@@ -249,11 +249,11 @@ impl Checks<'_> {
         }
         let around = u64::from(parameters.header_flits) + u64::from(parameters.checksum_flits);
         let flits = around + parameters.maximum_payload.0.div_ceil(parameters.flit.0);
-        if flits <= u64::from(MOST_FLITS) {
+        if flits <= u64::from(MAX_FLITS) {
             return true;
         }
-        let most = (u64::from(MOST_FLITS) - around) * parameters.flit.0;
-        let message = format!("the largest packet has {flits} flits, and {MOST_FLITS} is the most");
+        let most = (u64::from(MAX_FLITS) - around) * parameters.flit.0;
+        let message = format!("the largest packet has {flits} flits, and {MAX_FLITS} is the most");
         let flit = bytes_text(parameters.flit);
         let help = format!("with flits of {flit}, `maximum_payload` can be at most {most} B");
         self.refuse(&PACKET, message, help);
@@ -284,11 +284,11 @@ impl Checks<'_> {
     /// Whether the buffers of every router can be numbered.
     fn ports(&mut self, parameters: &Parameters, fabric: &Fabric) {
         let keys = ["topology", "adapter.injection_channels", "router.virtual_channels"];
-        let (buffers, router) = most_buffers(fabric, parameters);
-        if buffers > MOST_BUFFERS {
+        let (buffers, router) = max_buffers(fabric, parameters);
+        if buffers > MAX_BUFFERS {
             let message = format!(
                 "router {} would have {buffers} buffers (input ports times virtual channels, and times outputs with virtual output \
-                 queues), and {MOST_BUFFERS} is the most",
+                 queues), and {MAX_BUFFERS} is the most",
                 fabric.router_name(router)
             );
             let help =
@@ -328,7 +328,7 @@ impl Checks<'_> {
             ("link.sharing", parameters.allocation_latency().max(output_wait)),
         ];
         let (key, most) = parts.into_iter().max_by_key(|part| part.1).expect("nine parts");
-        if stay <= LONGEST {
+        if stay <= MAX_HOP_TIME {
             return;
         }
         let size = if key == "link.sharing" { "output_buffer" } else { "maximum_payload" };
@@ -342,7 +342,7 @@ impl Checks<'_> {
         let message = format!(
             "a packet may take {} from router to router, and {} is the most: {made_of}",
             time_text(stay),
-            time_text(LONGEST)
+            time_text(MAX_HOP_TIME)
         );
         let help = format!("shorten the latency, raise the rate, or make `{size}` less");
         self.refuse(&[key], message, help);

@@ -11,8 +11,8 @@ use crate::routing::angara::{Algorithm, Choices, Freedoms, Parameters, memory_ne
 use crate::routing::path_selection::NoSelection;
 use crate::routing::relation::NoRelation;
 use crate::routing::{
-    Adaptive, AdaptiveRules, Derouter, DirectionOrder, DirectionRules, ForwardingFlaw,
-    ForwardingTable, HalfRing, OrderError, Region, Routes, TableFile, Unroutable, agnostic,
+    Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, ForwardingFlaw, ForwardingTable,
+    HalfRing, NonMinimalRule, OrderError, Region, Routes, TableFile, Unroutable, agnostic,
     prove_forwarding,
 };
 use crate::topology::Fabric;
@@ -165,10 +165,14 @@ impl RoutingSpec {
     pub(super) fn applies(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         if let (Some(torus), Self::Adaptive(rules)) = (fabric.torus(), self) {
             let ring = (0..torus.dimensions()).any(|dimension| torus.closed(dimension));
-            return match &rules.derouter {
+            return match &rules.non_minimal {
                 // Without a ring there is no detour to choose, and the name would promise one.
-                derouter if !ring && *derouter != Derouter::None && !derouter.leads_round() => {
-                    Err(RoutingError::NoRing(derouter.name()))
+                non_minimal
+                    if !ring
+                        && *non_minimal != NonMinimalRule::None
+                        && !non_minimal.goes_via_intermediate() =>
+                {
+                    Err(RoutingError::NoRing(non_minimal.name()))
                 }
                 _ => Ok(()),
             };

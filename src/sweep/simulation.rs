@@ -19,7 +19,7 @@ use super::warnings::{
     TOO_LONG, channels_warning, collective_warning, livelock_warning, load_warnings,
     records_warning, stuck_warning,
 };
-use crate::adaptive::Derouting;
+use crate::adaptive::Misroute;
 use crate::engine::{
     Counters, Deadlock, END, EmptyNetwork, Engine, EngineState, Followed, Interruption, Passage,
     memory_needed,
@@ -425,8 +425,8 @@ impl Simulation {
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
     fn with_derouted(&self, row: Measured, shares: Option<[f64; 3]>) -> Measured {
-        let kinds: &[Derouting] = match &self.scenario.network.routing {
-            RoutingSpec::Adaptive(rules) => rules.derouter.kinds(),
+        let kinds: &[Misroute] = match &self.scenario.network.routing {
+            RoutingSpec::Adaptive(rules) => rules.non_minimal.kinds(),
             _ => &[],
         };
         let share = |kind| {
@@ -434,9 +434,9 @@ impl Simulation {
             Some(shares?[place])
         };
         Measured {
-            derouted_outflank: share(Derouting::OutFlank),
-            derouted_wraparound: share(Derouting::Wraparound),
-            derouted_orthant: share(Derouting::Orthant),
+            derouted_outflank: share(Misroute::OutFlank),
+            derouted_wraparound: share(Misroute::Wraparound),
+            derouted_orthant: share(Misroute::Orthant),
             ..row
         }
     }

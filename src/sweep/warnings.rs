@@ -4,7 +4,7 @@ use crate::application::{Schedule, Stuck};
 use crate::engine::Passage;
 use crate::measure::{
     Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement,
-    MOST_WINDOWS,
+    MAX_WINDOWS,
 };
 use crate::report::Measured;
 use crate::scenario::Scenario;
@@ -31,7 +31,7 @@ pub(super) fn load_warnings(
     Scenario { measure, parameters, network, .. }: &Scenario,
 ) -> Vec<String> {
     let windows = measured.windows;
-    let four_times = |windows: u32| windows.saturating_mul(4).min(MOST_WINDOWS);
+    let four_times = |windows: u32| windows.saturating_mul(4).min(MAX_WINDOWS);
     let longer = format!("--set measure.maximum_windows={}", four_times(windows.max(10)));
     let warning = match &measured.ending {
         Ending::NotSteady(cause) => not_steady(cause, offered, row, &longer),
@@ -49,7 +49,7 @@ pub(super) fn load_warnings(
             "undecided: what is under way did not become level within the warm-up's {} windows, and did not \
              clearly grow after them; try a longer warm-up with --set measure.warm_up_windows={}",
             measure.warm_up_windows,
-            measure.warm_up_windows.max(5).saturating_mul(2).min(MOST_WINDOWS)
+            measure.warm_up_windows.max(5).saturating_mul(2).min(MAX_WINDOWS)
         ),
         Ending::Undecided(Doubt::Source { terminal, others }) => format!(
             "undecided: in {windows} windows the source queue of terminal {terminal}{} neither clearly grew nor ran \

@@ -161,9 +161,9 @@ impl Workload {
 
     /// Has the memory fetched that a terminal will need at which something is about to happen.
     #[inline]
-    pub(crate) fn approach(&self, terminal: u32, stage: Stage) {
+    pub(crate) fn prefetch(&self, terminal: u32, stage: Stage) {
         if let Self::Application(application) = self {
-            application.approach(terminal, stage);
+            application.prefetch(terminal, stage);
         }
     }
 

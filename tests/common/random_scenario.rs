@@ -12,7 +12,7 @@ use flitlab::{
     },
     engine::{Arbitration, Parameters, Switching},
     routing::{
-        Adaptive, AdaptiveRules, Derouter, DirectionOrder, ForwardingTable, HalfRing, Header,
+        Adaptive, AdaptiveRules, DirectionOrder, ForwardingTable, HalfRing, Header, NonMinimalRule,
         RouteTable, Routes,
         agnostic::{self, Algorithm},
     },
@@ -42,17 +42,17 @@ fn rules(random: &mut dyn Rng) -> AdaptiveRules {
         idle: IdleRatio::CandidateIdle,
     };
     let steps = random.random_range(1..3);
-    let derouters = [
-        Derouter::None,
-        Derouter::Profit(Family::Orthants, weights),
-        Derouter::Profit(Family::IntermediateNodes { steps, percent: 0 }, weights),
-        Derouter::Goal,
-        Derouter::ChannelQueue,
+    let rules_of_detours = [
+        NonMinimalRule::None,
+        NonMinimalRule::Profit(Family::Orthants, weights),
+        NonMinimalRule::Profit(Family::IntermediateNodes { steps, percent: 0 }, weights),
+        NonMinimalRule::Goal,
+        NonMinimalRule::ChannelQueue,
     ];
     let selections =
         [Selection::MostRoom, Selection::First, Selection::Straight, Selection::Random];
     AdaptiveRules {
-        derouter: *derouters.choose(random).expect("some"),
+        non_minimal: *rules_of_detours.choose(random).expect("some"),
         selection: *selections.choose(random).expect("some"),
         tie: *[None, Some(Tie::Plus), Some(Tie::Random)].choose(random).expect("some"),
         injection_bubble: if random.random_bool(0.25) { steps as u8 } else { 0 },

@@ -75,7 +75,7 @@ impl Simulator<'_> {
             channel.credits[virtual_channel] -= packet.flits;
             channel.sending = Some(Sending {
                 packet: number,
-                onto: virtual_channel,
+                out_vc: virtual_channel,
                 from: None,
                 started: 0,
                 began: now,

@@ -80,7 +80,7 @@ pub fn hops(
     };
     let mut hops = relation.hops(state, destination).to_vec();
     assert!(!hops.is_empty(), "no way leads on");
-    if packet.reserves >= 16
+    if packet.fallbacks >= 16
         && let Some(&along) = hops.iter().find(|hop| hop.ring == Ring::Along)
     {
         hops = vec![Hop { escape: false, ..along }];
@@ -148,7 +148,7 @@ pub fn path(
 
 /// What an input port's virtual channel draws at an instant for an output of a router, where arbitration is at random: the
 /// lowest one is served.
-pub fn lot(now: Picoseconds, router: usize, output: u64, (port, lane): (usize, usize)) -> u64 {
+pub fn lot(now: Picoseconds, router: usize, output: u64, (port, vc): (usize, usize)) -> u64 {
     let of_output = splitmix(splitmix(now.0) ^ (router as u64 * 65536 + output));
-    splitmix(of_output ^ (port as u64 * 256 + lane as u64))
+    splitmix(of_output ^ (port as u64 * 256 + vc as u64))
 }

@@ -90,7 +90,7 @@ impl Simulator<'_> {
     fn taken(&self, channel: &Channel, virtual_channel: usize) -> u32 {
         channel.sending.as_ref().map_or(0, |sending| {
             let packet = &self.packets[sending.packet];
-            if sending.onto == virtual_channel { packet.flits - sending.started } else { 0 }
+            if sending.out_vc == virtual_channel { packet.flits - sending.started } else { 0 }
         })
     }
 

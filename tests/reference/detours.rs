@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab::{
     adaptive::{
-        Derouting, Family, Heading, Selection, Tie,
+        Family, Heading, Misroute, Selection, Tie,
         profit::{IdleRatio, Weights},
     },
-    routing::{AdaptiveRules, Derouter, Routes},
+    routing::{AdaptiveRules, NonMinimalRule, Routes},
     topology::{Fabric, Torus},
 };
 use rand::{Rng, RngExt};
@@ -32,7 +32,7 @@ pub struct Course {
     /// By dimension.
     pub rounds: Vec<Round>,
     pub drawn: u16,
-    pub kind: Option<Derouting>,
+    pub kind: Option<Misroute>,
 }
 
 /// A detour: the end of its first leg, the hops of both legs, and what it binds a packet to.
@@ -40,7 +40,7 @@ struct Detour {
     node: u32,
     hops: u32,
     rounds: Vec<Round>,
-    kind: Derouting,
+    kind: Misroute,
 }
 
 /// An adaptive routing of a torus.
@@ -179,7 +179,7 @@ impl<'a> Adaptive<'a> {
             }
         }
         let mut kind = None;
-        if self.rules.derouter == Derouter::Goal {
+        if self.rules.non_minimal == NonMinimalRule::Goal {
             rounds = self.bound(source, destination, |_, ahead, behind| {
                 // The short way of d hops with probability (k - d) / k, so either way by the hops of the other one.
                 random.random_range(0..(ahead + behind) as u16) < ahead as u16
@@ -212,10 +212,10 @@ impl<'a> Adaptive<'a> {
     }
 
     /// A longer way than the shortest is a detour.
-    fn orthant(&self, source: u32, destination: u32, rounds: &[Round]) -> Option<Derouting> {
+    fn orthant(&self, source: u32, destination: u32, rounds: &[Round]) -> Option<Misroute> {
         let longer = self.hops(source, destination, rounds);
         let shortest = self.hops(source, destination, &self.free());
-        (longer > shortest).then_some(Derouting::Orthant)
+        (longer > shortest).then_some(Misroute::Orthant)
     }
 
     /// What a packet's source router decides: `used` flits behind each live port on the adaptive channel, of a buffer of
@@ -228,9 +228,9 @@ impl<'a> Adaptive<'a> {
         (buffer, flits): (u32, u32),
     ) -> Course {
         let destination = course.to;
-        match self.rules.derouter {
-            Derouter::None | Derouter::Goal => course,
-            Derouter::ChannelQueue => {
+        match self.rules.non_minimal {
+            NonMinimalRule::None | NonMinimalRule::Goal => course,
+            NonMinimalRule::ChannelQueue => {
                 let rounds = self.bound(source, destination, |dimension, ahead, behind| {
                     let used = |port: usize| u64::from(used[port].unwrap_or(u32::MAX));
                     let positive = used(dimension) * u64::from(ahead);
@@ -240,7 +240,7 @@ impl<'a> Adaptive<'a> {
                 let kind = self.orthant(source, destination, &rounds);
                 Course { rounds, kind, ..course }
             }
-            Derouter::Profit(family, weights) => {
+            NonMinimalRule::Profit(family, weights) => {
                 let detours = self.detours(source, &course, family);
                 let shortest = self.hops(source, destination, &self.free());
                 let profit = |rounds: &[Round], to: u32, hops: u32| {
@@ -290,9 +290,9 @@ impl<'a> Adaptive<'a> {
                         self.through(source, node, destination)
                     });
                 }
-                let outflank = outflanking.into_iter().map(|place| (place, Derouting::OutFlank));
+                let outflank = outflanking.into_iter().map(|place| (place, Misroute::OutFlank));
                 let middles = self.middles(source, destination).into_iter();
-                let wraparound = middles.map(|place| (place, Derouting::Wraparound));
+                let wraparound = middles.map(|place| (place, Misroute::Wraparound));
                 let all = outflank.chain(wraparound);
                 all.filter_map(|(place, kind)| self.detour(source, course, &place, kind)).collect()
             }
@@ -326,7 +326,7 @@ impl<'a> Adaptive<'a> {
                 rounds[dimension] = Round { bound: true, negative };
             }
             let hops = self.hops(source, destination, &rounds);
-            let kind = Derouting::Orthant;
+            let kind = Misroute::Orthant;
             detours.push(Detour { node: destination, hops, rounds, kind });
         }
         detours
@@ -445,7 +445,7 @@ impl<'a> Adaptive<'a> {
         source: u32,
         course: &Course,
         place: &[u32],
-        kind: Derouting,
+        kind: Misroute,
     ) -> Option<Detour> {
         let node = self.torus.node(place).expect("it lies inside");
         let destination = course.to;
@@ -538,17 +538,18 @@ fn the_reference_engine_decides_on_the_same_detours() {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
     let weights =
         Weights { distance: 0.58, average: Average::Directions, idle: IdleRatio::CandidateIdle };
-    let derouters = [
-        Derouter::ChannelQueue,
-        Derouter::Profit(Family::Orthants, weights),
-        Derouter::Profit(Family::IntermediateNodes { steps: 2, percent: 0 }, weights),
+    let rules_of_detours = [
+        NonMinimalRule::ChannelQueue,
+        NonMinimalRule::Profit(Family::Orthants, weights),
+        NonMinimalRule::Profit(Family::IntermediateNodes { steps: 2, percent: 0 }, weights),
     ];
     for sizes in [&[4, 3][..], &[4, 4], &[5, 4], &[3, 4, 4], &[2, 5], &[7]] {
         let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
-        for derouter in derouters {
+        for non_minimal in rules_of_detours {
             for tie in [None, Some(Tie::Plus), Some(Tie::Random)] {
                 let channels = AdaptiveChannels::default();
-                let rules = AdaptiveRules { derouter, tie, channels, ..AdaptiveRules::default() };
+                let rules =
+                    AdaptiveRules { non_minimal, tie, channels, ..AdaptiveRules::default() };
                 let Ok(fast) = routing::Adaptive::new(&fabric, rules, 1) else { continue };
                 let routes = Routes::Adaptive(fast.clone());
                 let plain = Adaptive::new(&fabric, &routes).unwrap();

@@ -256,7 +256,7 @@ impl<'a> Simulator<'a> {
             let mut flit = Flit {
                 packet: sending.packet,
                 index: sending.started,
-                virtual_channel: sending.onto,
+                virtual_channel: sending.out_vc,
                 number: sending.number,
                 void_from: sending.void_from,
                 is_damaged: false,

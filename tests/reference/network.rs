@@ -44,7 +44,7 @@ pub struct CreditMessage {
 pub struct Sending {
     pub packet: usize,
     /// The virtual channel at the far end.
-    pub onto: usize,
+    pub out_vc: usize,
     /// The buffer that its flits come from; `None` if the sender is an adapter, which has them all.
     pub from: Option<Place>,
     /// How many of its flits have started.

@@ -39,13 +39,13 @@ pub struct Packet {
     /// Output ports of its route, one a hop; known at the latest when it is injected.
     pub ports: Vec<u16>,
     /// The virtual channel of each hop, if its path says so.
-    pub lanes: Vec<usize>,
+    pub vcs: Vec<usize>,
     /// The dimensions in which its way passes the dateline.
     pub datelines: BTreeSet<u32>,
     /// The fabric's channel that it was given last.
     pub came: Option<u32>,
-    /// How many hops of its reserve it has taken.
-    pub reserves: u32,
+    /// How many fallback hops it has taken.
+    pub fallbacks: u32,
     /// Network channels that it has been given.
     pub hops: usize,
 }
@@ -62,7 +62,7 @@ pub fn largest(parameters: &Parameters) -> u32 {
 }
 
 impl Packet {
-    /// The port and the lane in which a router sends it on by its forwarding table; `None` at the destination's own
+    /// The port and the virtual channel in which a router sends it on by its forwarding table; `None` at the destination's own
     /// router, and if there is no such table.
     pub fn looked_up(&self, fabric: &Fabric, routes: &Routes, router: u32) -> Option<(u16, usize)> {
         let Routes::Forwarding(table) = routes else { return None };
@@ -77,7 +77,7 @@ impl Packet {
         Some((port, self.lane_of(table, fabric, router, (input, port)).into()))
     }
 
-    /// The lane that a table has for a packet at a router, by the input port through which it came and the output.
+    /// The virtual channel that a table has for a packet at a router, by the input port through which it came and the output.
     fn lane_of(
         &self,
         table: &ForwardingTable,
@@ -85,16 +85,16 @@ impl Packet {
         router: u32,
         (input, output): (Option<u16>, u16),
     ) -> u8 {
-        // Lanes are kept by destination, then router.
+        // Virtual channels are kept by destination, then router.
         let row = self.destination as usize * fabric.routers() as usize;
         match table.lanes() {
             Lanes::One => 0,
-            Lanes::ByDestination(lanes) => lanes[self.destination as usize],
-            Lanes::ByPair(lanes) => {
+            Lanes::ByDestination(vcs) => vcs[self.destination as usize],
+            Lanes::ByPair(vcs) => {
                 let source = fabric.terminal_router(self.source).expect("it is live");
-                lanes[row + source as usize]
+                vcs[row + source as usize]
             }
-            Lanes::ByHop(lanes) => lanes[row + router as usize],
+            Lanes::ByHop(vcs) => vcs[row + router as usize],
             Lanes::ByServiceLevel(levels) => {
                 let level = levels.level(self.source, self.destination);
                 levels.lane(router, input, output, level)
@@ -102,7 +102,7 @@ impl Packet {
         }
     }
 
-    /// The output that it needs at the router where its header is unless it chooses, and its lane if a forwarding table or
+    /// The output that it needs at the router where its header is unless it chooses, and its virtual channel if a forwarding table or
     /// its path gives it one.
     pub fn next_output(
         &self,
@@ -112,7 +112,7 @@ impl Packet {
         parameters: &Parameters,
         router: u32,
     ) -> (OutputName, Option<usize>) {
-        let (mut port, lane) = self.looked_up(fabric, routes, router).unzip();
+        let (mut port, vc) = self.looked_up(fabric, routes, router).unzip();
         let end = fabric.terminal_router(self.destination);
         if let (Some(adaptive), Some(end)) = (adaptive, end)
             && end != router
@@ -129,7 +129,7 @@ impl Packet {
                 number: u32::from(self.injection_channel) % parameters.ejection_channels,
             },
         };
-        (name, lane.or_else(|| self.lanes.get(self.hops).copied()))
+        (name, vc.or_else(|| self.vcs.get(self.hops).copied()))
     }
 
     /// Whether its way passes the dateline of the ring, if there is one, to which a torus's port leads.

@@ -20,7 +20,7 @@ use super::{
 pub struct Output {
     pub name: OutputName,
     pub channel: usize,
-    /// The pair of input port and virtual channel that is looked at first, as
+    /// The input virtual channel that is looked at first, as
     /// `port * virtual channels + virtual channel`.
     pub pointer: usize,
 }
@@ -97,10 +97,10 @@ impl Simulator<'_> {
                     continue;
                 }
                 let chosen = self.choose(router, output, &requests, (turn, now));
-                let Some((pair, onto)) = chosen else { continue };
-                let request = requests.remove(&pair).expect("it was chosen");
-                self.packets[request.packet].reserves += u32::from(turn == Turn::Escape);
-                self.grant(router, pair, request.packet, (output, onto), now);
+                let Some((input_vc, out_vc)) = chosen else { continue };
+                let request = requests.remove(&input_vc).expect("it was chosen");
+                self.packets[request.packet].fallbacks += u32::from(turn == Turn::Escape);
+                self.grant(router, input_vc, request.packet, (output, out_vc), now);
                 if turn == Turn::Escape && turns.is_empty() {
                     turns.push_back(turn);
                 }
@@ -121,12 +121,12 @@ impl Simulator<'_> {
                     continue;
                 };
                 let capacity = self.parameters.buffer;
-                let onto = usize::from(adaptive.rules.channels.adaptive);
+                let out_vc = usize::from(adaptive.rules.channels.adaptive);
                 let ports = self.fabric.outputs(router as u32).len() as u16;
                 let used: Vec<Option<u32>> = (0..ports)
                     .map(|port| {
                         let output = self.routers[router].output_named(OutputName::Port(port))?;
-                        Some(capacity - self.credits(router, &(output, onto)))
+                        Some(capacity - self.credits(router, &(output, out_vc)))
                     })
                     .collect();
                 let sizes = (capacity, self.packets[packet].flits);
@@ -137,33 +137,33 @@ impl Simulator<'_> {
         }
     }
 
-    /// The requests of the packets at the heads of buffers, by pair of input port and virtual channel.
+    /// The requests of the packets at the heads of buffers, by input virtual channel.
     fn requests(&self, router: usize, now: Picoseconds) -> BTreeMap<usize, Request> {
         let inputs = self.routers[router].inputs.iter();
         let places = inputs.flat_map(|&channel| {
             (0..self.virtual_channels())
                 .map(move |virtual_channel| Place { channel, virtual_channel })
         });
-        let requests = places.enumerate().filter_map(|(pair, place)| {
+        let requests = places.enumerate().filter_map(|(input_vc, place)| {
             let packet = self.asking(place, now)?;
-            Some((pair, self.request(router, place, packet)))
+            Some((input_vc, self.request(router, place, packet)))
         });
         requests.collect()
     }
 
     /// What a packet asks for at a router where it is the head of a buffer.
     fn request(&self, router: usize, place: Place, packet: usize) -> Request {
-        let onto = |(port, lane)| {
+        let output_vc = |(port, vc)| {
             let output = self.routers[router].output_named(OutputName::Port(port));
-            (output.expect("it is live"), lane)
+            (output.expect("it is live"), vc)
         };
         let (name, came_in) = (router as u32, place.virtual_channel);
         let of = &self.packets[packet];
         if let Some(choice) =
             choosing::choice(self.terminals.adaptive.as_ref(), self.fabric, of, name, came_in)
         {
-            let nearer: Vec<_> = choice.nearer.into_iter().map(onto).collect();
-            let escapes = vec![onto(choice.escape)];
+            let nearer: Vec<_> = choice.nearer.into_iter().map(output_vc).collect();
+            let escapes = vec![output_vc(choice.escape)];
             if nearer.is_empty() {
                 return Request::plain(packet, escapes);
             }
@@ -173,7 +173,7 @@ impl Simulator<'_> {
             let hops = choosing::hops(routes, self.fabric, of, name, came_in);
             let those = |is_one: fn(&Hop) -> bool| {
                 let hops = hops.iter().filter(|hop| is_one(hop));
-                hops.map(|hop| onto((hop.port, hop.lane.into()))).collect()
+                hops.map(|hop| output_vc((hop.port, hop.lane.into()))).collect()
             };
             if !hops.is_empty() {
                 return Request {
@@ -185,8 +185,8 @@ impl Simulator<'_> {
                 };
             }
         }
-        let (output, lane) = self.next_output(router, packet);
-        let outputs = vec![(output, lane.unwrap_or(place.virtual_channel))];
+        let (output, vc) = self.next_output(router, packet);
+        let outputs = vec![(output, vc.unwrap_or(place.virtual_channel))];
         Request::plain(packet, outputs)
     }
 
@@ -209,28 +209,28 @@ impl Simulator<'_> {
         (came + self.parameters.routing_latency <= now).then_some(header.packet)
     }
 
-    /// The output that the packet needs at the router where its header is, and its lane if a forwarding
+    /// The output that the packet needs at the router where its header is, and its virtual channel if a forwarding
     /// table, its path or a dateline gives it one.
     fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
         let adaptive = self.terminals.adaptive.as_ref();
-        let (name, lane) =
+        let (name, vc) =
             packet.next_output(self.fabric, self.routes, adaptive, self.parameters, router as u32);
         let router = &self.routers[router];
         let place = router.output_named(name).expect("routes lead through live outputs");
         let on_ring = self.channels[router.outputs[place].channel].ring.is_some();
-        (place, lane.or_else(|| self.dateline_lane(packet, name.port()?, on_ring)))
+        (place, vc.or_else(|| self.dateline_vc(packet, name.port()?, on_ring)))
     }
 
     /// The virtual channel that a packet takes behind a port if rings have datelines.
-    fn dateline_lane(&self, packet: &Packet, port: u16, on_ring: bool) -> Option<usize> {
+    fn dateline_vc(&self, packet: &Packet, port: u16, on_ring: bool) -> Option<usize> {
         let Routes::DirectionOrder(order) = self.routes else { return None };
         let traffic = if packet.is_response { 1 } else { 0 };
         let class = usize::from(on_ring && packet.passes_dateline(self.fabric, port));
         order.rules().dateline.then_some(2 * traffic + class)
     }
 
-    /// The pair of input port and virtual channel that a free output is to serve next, and the virtual
+    /// The input virtual channel that a free output is to serve next, and the virtual
     /// channel at the far end.
     fn choose(
         &self,
@@ -240,20 +240,20 @@ impl Simulator<'_> {
         (turn, now): (Turn, Picoseconds),
     ) -> Option<(usize, usize)> {
         let start = self.routers[router].outputs[output].pointer;
-        let serve = |may_be_served: fn(ChannelKind) -> bool, pair: usize, request: &Request| {
-            let input = self.routers[router].inputs[pair / self.virtual_channels()];
+        let serve = |may_be_served: fn(ChannelKind) -> bool, input_vc: usize, request: &Request| {
+            let input = self.routers[router].inputs[input_vc / self.virtual_channels()];
             let entering = |wish: &(usize, usize)| {
                 if request.entering.contains(wish) { largest(self.parameters) } else { 0 }
             };
-            let room = |&(output, onto): &(usize, usize)| {
+            let room = |&(output, out_vc): &(usize, usize)| {
                 let from =
-                    Place { channel: input, virtual_channel: pair % self.virtual_channels() };
+                    Place { channel: input, virtual_channel: input_vc % self.virtual_channels() };
                 self.has_room(
                     router,
                     from,
-                    (request.packet, entering(&(output, onto))),
+                    (request.packet, entering(&(output, out_vc))),
                     output,
-                    onto,
+                    out_vc,
                 )
             };
             // Who only lacks room for others waits for it, and takes none of the last hops.
@@ -273,11 +273,13 @@ impl Simulator<'_> {
             let wish = wish.filter(|wish| wish.0 == output)?;
             let fits =
                 may_be_served(self.channels[input].kind) && self.can_send(input) && room(&wish);
-            fits.then_some((pair, wish.1))
+            fits.then_some((input_vc, wish.1))
         };
         let walk = |may_be_served| {
             let in_turn = requests.range(start..).chain(requests.range(..start));
-            in_turn.into_iter().find_map(|(&pair, request)| serve(may_be_served, pair, request))
+            in_turn
+                .into_iter()
+                .find_map(|(&input_vc, request)| serve(may_be_served, input_vc, request))
         };
         match self.parameters.arbitration {
             Arbitration::RoundRobin | Arbitration::OldestFirst | Arbitration::Weighted => {
@@ -286,11 +288,14 @@ impl Simulator<'_> {
             Arbitration::Random => {
                 let name = self.routers[router].outputs[output].name;
                 let number = name.number(self.fabric, self.parameters);
-                let lanes = self.virtual_channels();
-                let lot = |pair| choosing::lot(now, router, number, (pair / lanes, pair % lanes));
+                let vcs = self.virtual_channels();
+                let lot =
+                    |input_vc| choosing::lot(now, router, number, (input_vc / vcs, input_vc % vcs));
                 let mut by_chance: Vec<_> = requests.iter().collect();
                 by_chance.sort_by_key(|it| lot(*it.0));
-                by_chance.into_iter().find_map(|(&pair, request)| serve(|_| true, pair, request))
+                by_chance
+                    .into_iter()
+                    .find_map(|(&input_vc, request)| serve(|_| true, input_vc, request))
             }
             Arbitration::TransitFirst => walk(|kind| kind == ChannelKind::Network)
                 .or_else(|| walk(|kind| kind == ChannelKind::Injection)),
@@ -311,16 +316,16 @@ impl Simulator<'_> {
     }
 
     /// What makes a packet like a way on: how much waits for its output, and the credits of its virtual channel.
-    fn liking(&self, router: usize, &(output, onto): &(usize, usize)) -> choosing::Liking {
+    fn liking(&self, router: usize, &(output, out_vc): &(usize, usize)) -> choosing::Liking {
         let channel = self.routers[router].outputs[output].channel;
         let credits = self.channels[channel].credits.iter();
         let waits = credits.map(|&credits| self.parameters.buffer - credits).sum();
-        choosing::Liking { waits, credits: self.credits(router, &(output, onto)) }
+        choosing::Liking { waits, credits: self.credits(router, &(output, out_vc)) }
     }
 
     /// What is known to be free behind a router's output, in a virtual channel.
-    fn credits(&self, router: usize, &(output, onto): &(usize, usize)) -> u32 {
-        self.channels[self.routers[router].outputs[output].channel].credits[onto]
+    fn credits(&self, router: usize, &(output, out_vc): &(usize, usize)) -> u32 {
+        self.channels[self.routers[router].outputs[output].channel].credits[out_vc]
     }
 
     /// The output that a packet likes best among those that are free and have room for it.
@@ -362,7 +367,7 @@ impl Simulator<'_> {
         sending < self.parameters.crossbar_speedup as usize
     }
 
-    /// Whether the credits cover what the packet needs to go from a buffer by an output onto a virtual
+    /// Whether the credits cover what the packet needs to go from a buffer by an output in a virtual
     /// channel, where it leaves so much room at the least.
     fn has_room(
         &self,
@@ -370,17 +375,17 @@ impl Simulator<'_> {
         from: Place,
         (packet, leaving): (usize, u32),
         output: usize,
-        onto: usize,
+        out_vc: usize,
     ) -> bool {
         let output = &self.channels[self.routers[router].outputs[output].channel];
         let packet = &self.packets[packet];
         let same_ring = self.channels[from.channel].ring == output.ring;
-        let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == onto);
+        let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == out_vc);
         let (rules, table) = match &self.terminals.adaptive {
             Some(adaptive) => (adaptive.rules, adaptive.has_table()),
             None => (AdaptiveRules::default(), false),
         };
-        let chooses = packet.adaptive && onto == usize::from(rules.channels.adaptive);
+        let chooses = packet.adaptive && out_vc == usize::from(rules.channels.adaptive);
         let injected = self.channels[from.channel].kind == ChannelKind::Injection;
         let others = match self.routes {
             Routes::Relation(routes) if injected => routes.injection_bubble.into(),
@@ -388,41 +393,41 @@ impl Simulator<'_> {
             _ => u32::from(self.parameters.bubble && !table && output.ring.is_some() && !goes_on),
         };
         let room = packet.flits + leaving.max(others * largest(self.parameters));
-        output.ends_in_sink() || room <= output.credits[onto]
+        output.ends_in_sink() || room <= output.credits[out_vc]
     }
 
     fn grant(
         &mut self,
         router: usize,
-        pair: usize,
+        input_vc: usize,
         number: usize,
-        (output, onto): (usize, usize),
+        (output, out_vc): (usize, usize),
         now: Picoseconds,
     ) {
         let virtual_channels = self.virtual_channels();
-        let virtual_channel = pair % virtual_channels;
+        let virtual_channel = input_vc % virtual_channels;
         let at = router;
         let router = &mut self.routers[router];
-        let from = Place { channel: router.inputs[pair / virtual_channels], virtual_channel };
+        let from = Place { channel: router.inputs[input_vc / virtual_channels], virtual_channel };
         router.pointer = (output + 1) % router.outputs.len();
-        let pairs = router.inputs.len() * virtual_channels;
+        let input_vcs = router.inputs.len() * virtual_channels;
         let output = &mut router.outputs[output];
-        output.pointer = (pair + 1) % pairs;
+        output.pointer = (input_vc + 1) % input_vcs;
         self.channels[from.channel].buffers[virtual_channel].is_sending = true;
         let channel = &mut self.channels[output.channel];
         let packet = &mut self.packets[number];
         if let OutputName::Port(port) = output.name {
-            channel.credits[onto] -= packet.flits;
-            packet.go_on(self.fabric, at as u32, port, onto);
+            channel.credits[out_vc] -= packet.flits;
+            packet.go_on(self.fabric, at as u32, port, out_vc);
         }
         let (mut on_link, mut void_from) = (0, 0);
         if let Some(link) = &mut channel.link {
-            (on_link, void_from) = link.sender.keep(packet.clone(), onto);
-            link.rooms.insert(on_link, (onto, packet.flits));
+            (on_link, void_from) = link.sender.keep(packet.clone(), out_vc);
+            link.rooms.insert(on_link, (out_vc, packet.flits));
         }
         channel.sending = Some(Sending {
             packet: number,
-            onto,
+            out_vc,
             from: Some(from),
             started: 0,
             began: now,

@@ -153,10 +153,10 @@ impl<'a> Terminals<'a> {
             sequence: u32::MAX,
             injected: Picoseconds::NEVER,
             ports: route.ports().collect(),
-            lanes: Vec::new(),
+            vcs: Vec::new(),
             datelines: BTreeSet::new(),
             came: None,
-            reserves: 0,
+            fallbacks: 0,
             hops: 0,
         };
         let mut rest = match message.kind {
@@ -190,7 +190,7 @@ impl<'a> Terminals<'a> {
             Routes::DirectionOrder(_) | Routes::Table(_) => None,
             Routes::Forwarding(_) => {
                 let looked_up = packet.looked_up(self.fabric, routes, self.router(packet.source));
-                Some(looked_up.map_or(0, |(_, lane)| lane))
+                Some(looked_up.map_or(0, |(_, vc)| vc))
             }
             Routes::Relation(_) | Routes::Paths(_) => {
                 Some(packet.destination as usize % usize::from(self.parameters.virtual_channels))
@@ -227,7 +227,7 @@ impl<'a> Terminals<'a> {
             Routes::Paths(routes) => {
                 let path = choosing::path(routes, packet, (from, to), &mut self.turns);
                 packet.ports = path.iter().map(|hop| hop.port).collect();
-                packet.lanes = path.iter().map(|hop| usize::from(hop.lane)).collect();
+                packet.vcs = path.iter().map(|hop| usize::from(hop.lane)).collect();
             }
             _ => {}
         }
@@ -250,7 +250,7 @@ impl<'a> Terminals<'a> {
             flits: packet.flits,
             payload: packet.payload,
             hops: packet.hops as u32,
-            derouting: packet.course.as_ref().and_then(|course| course.kind),
+            misroute: packet.course.as_ref().and_then(|course| course.kind),
             created: packet.created,
             injected: packet.injected,
             delivered: now,

@@ -10,7 +10,7 @@ use super::{
     Simulator,
     network::Router,
     queue::Queue,
-    way::{Onto, Place},
+    way::{OutputVc, Place},
 };
 
 /// By router and output: why packets wait since the latest instant, and for how long they have waited.
@@ -88,8 +88,11 @@ impl Simulator<'_> {
         now: Picoseconds,
     ) -> Option<Stall> {
         let packet = self.waiting(queue, now)?;
-        let own: Vec<Onto> =
-            self.asked_for(place, packet).into_iter().filter(|onto| onto.0 == output).collect();
+        let own: Vec<OutputVc> = self
+            .asked_for(place, packet)
+            .into_iter()
+            .filter(|output_vc| output_vc.0 == output)
+            .collect();
         if own.is_empty() {
             return None;
         }
@@ -99,7 +102,8 @@ impl Simulator<'_> {
         if queue.packet_asks_again > now {
             return Some(Stall::InputBusy);
         }
-        let fits = |&onto: &Onto| self.has_room_for(place.router, packet, onto, 0, now);
+        let fits =
+            |&output_vc: &OutputVc| self.has_room_for(place.router, packet, output_vc, 0, now);
         Some(if own.iter().any(fits) { Stall::Bubble } else { Stall::NoCredit })
     }
 }

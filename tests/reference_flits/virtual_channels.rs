@@ -7,7 +7,7 @@ use flitlab::{routing::Routes, units::Picoseconds};
 use super::{
     Simulator, first_from,
     queue::Way,
-    way::{Onto, Place},
+    way::{OutputVc, Place},
 };
 
 /// A packet that takes part.
@@ -15,7 +15,7 @@ struct Wish {
     packet: usize,
     place: Place,
     /// The virtual channels for which it asks that are open to it.
-    open: Vec<Onto>,
+    open: Vec<OutputVc>,
     /// Whether it accepts by the routing's selection.
     chooses: bool,
     /// The first of the outputs for which it asks.
@@ -74,22 +74,22 @@ impl Simulator<'_> {
         &self,
         router: usize,
         wishes: &BTreeMap<usize, Wish>,
-    ) -> BTreeMap<usize, Vec<Onto>> {
-        let mut offers: BTreeMap<usize, Vec<Onto>> = BTreeMap::new();
+    ) -> BTreeMap<usize, Vec<OutputVc>> {
+        let mut offers: BTreeMap<usize, Vec<OutputVc>> = BTreeMap::new();
         for (place, output) in self.routers[router].outputs.iter().enumerate() {
             for (number, virtual_channel) in output.virtual_channels.iter().enumerate() {
-                let onto = (place, number);
-                let asking = wishes.iter().filter(|(_, wish)| wish.open.contains(&onto));
+                let output_vc = (place, number);
+                let asking = wishes.iter().filter(|(_, wish)| wish.open.contains(&output_vc));
                 let asking = asking.map(|(&queue, _)| queue);
                 if let Some(queue) = first_from(virtual_channel.pointer, asking) {
-                    offers.entry(queue).or_default().push(onto);
+                    offers.entry(queue).or_default().push(output_vc);
                 }
             }
         }
         offers
     }
 
-    fn accepted(&mut self, queue: usize, wish: &Wish, offers: &[Onto]) -> Onto {
+    fn accepted(&mut self, queue: usize, wish: &Wish, offers: &[OutputVc]) -> OutputVc {
         if wish.chooses {
             return self.preferred(wish.place, wish.packet, offers);
         }
@@ -100,17 +100,23 @@ impl Simulator<'_> {
         (number / virtual_channels, number % virtual_channels)
     }
 
-    fn move_pointers(&mut self, router: usize, queue: usize, (output, number): Onto) {
+    fn move_pointers(&mut self, router: usize, queue: usize, (output, number): OutputVc) {
         let behind = output * self.virtual_channels() + number + 1;
         let router = &mut self.routers[router];
         router.queue(queue).pointer = behind;
         router.outputs[output].virtual_channels[number].pointer = queue + 1;
     }
 
-    fn take_virtual_channel(&mut self, wish: &Wish, queue: usize, onto: Onto, now: Picoseconds) {
+    fn take_virtual_channel(
+        &mut self,
+        wish: &Wish,
+        queue: usize,
+        output_vc: OutputVc,
+        now: Picoseconds,
+    ) {
         let &Wish { packet, place, .. } = wish;
         let router = place.router;
-        let (output, virtual_channel) = onto;
+        let (output, virtual_channel) = output_vc;
         let asks_from = now + self.sharing.virtual_channel_allocation;
         self.due.insert(asks_from);
         let held = &mut self.routers[router].outputs[output].virtual_channels[virtual_channel];
@@ -124,9 +130,9 @@ impl Simulator<'_> {
         self.routers[router].queue(queue).way = Some(way);
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet);
-            let of_reserve = hops.iter().any(|hop| hop.onto == onto && hop.last);
-            self.packets[packet].reserves += u32::from(of_reserve);
+            let of_fallback = hops.iter().any(|hop| hop.output_vc == output_vc && hop.last);
+            self.packets[packet].fallbacks += u32::from(of_fallback);
         }
-        self.goes_on(router, packet, onto);
+        self.goes_on(router, packet, output_vc);
     }
 }

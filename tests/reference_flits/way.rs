@@ -15,7 +15,7 @@ use crate::reference::{
 use super::{Simulator, queue::Queue};
 
 /// A virtual channel of a router's output: the output's place among the router's, and the number.
-pub type Onto = (usize, usize);
+pub type OutputVc = (usize, usize);
 
 /// Where a packet is: an input port of a router, and the virtual channel in which it came.
 #[derive(Clone, Copy)]
@@ -27,13 +27,13 @@ pub struct Place {
 
 /// The outputs of a packet that chooses: those that bring it nearer, and the one on which it can escape.
 struct Choice {
-    nearer: Vec<Onto>,
-    escape: Onto,
+    nearer: Vec<OutputVc>,
+    escape: OutputVc,
 }
 
 /// A hop that a relation allows.
 pub struct Related {
-    pub onto: Onto,
+    pub output_vc: OutputVc,
     /// Whether it is taken only where no other is open.
     pub last: bool,
     /// Whether it enters a ring.
@@ -80,11 +80,11 @@ impl Simulator<'_> {
                 continue;
             };
             let capacity = self.parameters.buffer;
-            let onto = usize::from(adaptive.rules.channels.adaptive);
+            let output_vc = usize::from(adaptive.rules.channels.adaptive);
             let used = |port| {
                 let output = self.routers[router].output_named(OutputName::Port(port))?;
                 let channel = self.routers[router].outputs[output].channel;
-                Some(capacity - self.channels[channel].credits[onto])
+                Some(capacity - self.channels[channel].credits[output_vc])
             };
             let ports = self.fabric.outputs(router as u32).len() as u16;
             let used: Vec<Option<u32>> = (0..ports).map(used).collect();
@@ -96,13 +96,13 @@ impl Simulator<'_> {
     }
 
     /// The open virtual channels for which a packet asks; whether it chooses among them.
-    pub fn open_to(&self, place: Place, packet: usize, now: Picoseconds) -> (Vec<Onto>, bool) {
-        let is_open = |&onto: &Onto| self.is_open(place, packet, onto, now);
+    pub fn open_to(&self, place: Place, packet: usize, now: Picoseconds) -> (Vec<OutputVc>, bool) {
+        let is_open = |&output_vc: &OutputVc| self.is_open(place, packet, output_vc, now);
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet);
             for last in [false, true] {
-                let those = hops.iter().filter(|hop| hop.last == last).map(|hop| hop.onto);
-                let open: Vec<Onto> = those.filter(is_open).collect();
+                let those = hops.iter().filter(|hop| hop.last == last).map(|hop| hop.output_vc);
+                let open: Vec<OutputVc> = those.filter(is_open).collect();
                 if !open.is_empty() {
                     return (open, true);
                 }
@@ -112,7 +112,7 @@ impl Simulator<'_> {
             }
         }
         if let Some(choice) = self.choice(place, packet) {
-            let open: Vec<Onto> = choice.nearer.into_iter().filter(is_open).collect();
+            let open: Vec<OutputVc> = choice.nearer.into_iter().filter(is_open).collect();
             if !open.is_empty() {
                 return (open, true);
             }
@@ -132,11 +132,11 @@ impl Simulator<'_> {
     }
 
     /// All virtual channels for which a packet asks, open or not.
-    pub fn asked_for(&self, place: Place, packet: usize) -> Vec<Onto> {
+    pub fn asked_for(&self, place: Place, packet: usize) -> Vec<OutputVc> {
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet);
             if !hops.is_empty() {
-                return hops.into_iter().map(|hop| hop.onto).collect();
+                return hops.into_iter().map(|hop| hop.output_vc).collect();
             }
         }
         if let Some(choice) = self.choice(place, packet) {
@@ -153,7 +153,7 @@ impl Simulator<'_> {
         let packet = &self.packets[packet];
         let hops = choosing::hops(routes, self.fabric, packet, router as u32, virtual_channel);
         let hops = hops.into_iter().map(|hop| Related {
-            onto: self.onto(router, (hop.port, hop.lane.into())),
+            output_vc: self.output_vc(router, (hop.port, hop.lane.into())),
             last: hop.escape || hop.detour,
             enters: hop.ring == Ring::Enters,
         });
@@ -161,7 +161,7 @@ impl Simulator<'_> {
     }
 
     /// A virtual channel of the output to a port.
-    fn onto(&self, router: usize, (port, virtual_channel): (u16, usize)) -> Onto {
+    fn output_vc(&self, router: usize, (port, virtual_channel): (u16, usize)) -> OutputVc {
         let output = self.routers[router].output_named(OutputName::Port(port));
         (output.expect("it is live"), virtual_channel)
     }
@@ -175,8 +175,8 @@ impl Simulator<'_> {
         }
         match self.routes {
             Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
-                let (_, lane) = self.next_output(place.router, packet);
-                vec![lane.expect("the table or the path has one")]
+                let (_, vc) = self.next_output(place.router, packet);
+                vec![vc.expect("the table or the path has one")]
             }
             Routes::Adaptive(_) if is_response => vec![RESPONSE_CHANNEL.into()],
             Routes::Adaptive(_) => vec![REQUEST_CHANNEL.into()],
@@ -205,17 +205,17 @@ impl Simulator<'_> {
     }
 
     /// Whether nobody holds a virtual channel and its credits suffice for a packet.
-    fn is_open(&self, place: Place, packet: usize, onto: Onto, now: Picoseconds) -> bool {
+    fn is_open(&self, place: Place, packet: usize, output_vc: OutputVc, now: Picoseconds) -> bool {
         let others = match self.routes {
             Routes::Relation(routes) => {
                 let hops = self.hops(routes, place, packet);
-                let enters = hops.iter().any(|hop| hop.onto == onto && hop.enters);
+                let enters = hops.iter().any(|hop| hop.output_vc == output_vc && hop.enters);
                 let injected = if self.is_new(place) { routes.injection_bubble } else { 0 };
                 u32::from(injected).max(u32::from(enters))
             }
-            _ => self.bubble(place, packet, onto),
+            _ => self.bubble(place, packet, output_vc),
         };
-        self.has_room_for(place.router, packet, onto, others, now)
+        self.has_room_for(place.router, packet, output_vc, others, now)
     }
 
     /// Whether nobody holds a virtual channel and its credits suffice for a packet and some of the largest.
@@ -223,7 +223,7 @@ impl Simulator<'_> {
         &self,
         router: usize,
         packet: usize,
-        (output, number): Onto,
+        (output, number): OutputVc,
         others: u32,
         now: Picoseconds,
     ) -> bool {
@@ -238,8 +238,8 @@ impl Simulator<'_> {
 
     /// For how many more of the largest packets a packet needs room: one where it enters a ring, and on the adaptive
     /// virtual channel the routing's injection bubble if the packet is new.
-    fn bubble(&self, place: Place, packet: usize, onto: Onto) -> u32 {
-        let (output, number) = onto;
+    fn bubble(&self, place: Place, packet: usize, output_vc: OutputVc) -> u32 {
+        let (output, number) = output_vc;
         if let Some(adaptive) = &self.terminals.adaptive
             && self.packets[packet].adaptive
             && number == usize::from(adaptive.rules.channels.adaptive)
@@ -278,26 +278,26 @@ impl Simulator<'_> {
         let packet = &self.packets[packet];
         let adaptive = self.terminals.adaptive.as_ref();
         let choice = choosing::choice(adaptive, self.fabric, packet, router as u32, came_in)?;
-        let nearer = choice.nearer.into_iter().map(|way| self.onto(router, way)).collect();
-        Some(Choice { nearer, escape: self.onto(router, choice.escape) })
+        let nearer = choice.nearer.into_iter().map(|way| self.output_vc(router, way)).collect();
+        Some(Choice { nearer, escape: self.output_vc(router, choice.escape) })
     }
 
     /// Which of several offers a packet that chooses likes best.
-    pub fn preferred(&self, place: Place, packet: usize, offers: &[Onto]) -> Onto {
+    pub fn preferred(&self, place: Place, packet: usize, offers: &[OutputVc]) -> OutputVc {
         if let Routes::Relation(routes) = self.routes {
-            let hops = self.hops(routes, place, packet).into_iter().map(|hop| hop.onto);
-            let offered: Vec<Onto> = hops.filter(|hop| offers.contains(hop)).collect();
-            let liking = |&onto: &Onto| self.liking(place.router, onto);
+            let hops = self.hops(routes, place, packet).into_iter().map(|hop| hop.output_vc);
+            let offered: Vec<OutputVc> = hops.filter(|hop| offers.contains(hop)).collect();
+            let liking = |&output_vc: &OutputVc| self.liking(place.router, output_vc);
             return choosing::liked_best(&offered, liking).expect("an offer is one of its hops");
         }
         let adaptive = self.terminals.adaptive.as_ref().expect("only its packets choose");
         let outputs = &self.routers[place.router].outputs;
-        let port = |offer: &Onto| outputs[offer.0].name.port().expect("a packet on its way");
+        let port = |offer: &OutputVc| outputs[offer.0].name.port().expect("a packet on its way");
         let input = self.routers[place.router].inputs[place.port].channel;
         let mut all = self.routers.iter().flat_map(|router| &router.outputs);
         let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
         let drawn = self.packets[packet].course.as_ref().map_or(0, |course| course.drawn);
-        let room = |offer: &Onto| self.channels[outputs[offer.0].channel].credits[offer.1];
+        let room = |offer: &OutputVc| self.channels[outputs[offer.0].channel].credits[offer.1];
         let rooms: Vec<(u16, u32)> = offers.iter().map(|it| (port(it), room(it))).collect();
         let best = adaptive.liked(&rooms, came, (place.router as u32, drawn));
         let best = best.expect("there are offers");
@@ -305,7 +305,7 @@ impl Simulator<'_> {
     }
 
     /// What makes a packet like a hop: what waits for its output, there or here, and the credits of its virtual channel.
-    fn liking(&self, router: usize, (output, number): Onto) -> choosing::Liking {
+    fn liking(&self, router: usize, (output, number): OutputVc) -> choosing::Liking {
         let channel = &self.channels[self.routers[router].outputs[output].channel];
         let there: u32 = channel.credits.iter().map(|credits| channel.capacity - credits).sum();
         let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
@@ -314,19 +314,19 @@ impl Simulator<'_> {
         choosing::Liking { waits: there + here, credits: channel.credits[number] }
     }
 
-    /// The output that a packet which does not choose needs at the router where its header is, and its lane if a
+    /// The output that a packet which does not choose needs at the router where its header is, and its virtual channel if a
     /// forwarding table gives it one.
     pub fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
         let adaptive = self.terminals.adaptive.as_ref();
-        let (name, lane) =
+        let (name, vc) =
             packet.next_output(self.fabric, self.routes, adaptive, self.parameters, router as u32);
         let output = self.routers[router].output_named(name);
-        (output.expect("routes lead through live outputs"), lane)
+        (output.expect("routes lead through live outputs"), vc)
     }
 
     /// Notes that a packet's header is about to leave on a network channel.
-    pub fn goes_on(&mut self, router: usize, packet: usize, (output, number): Onto) {
+    pub fn goes_on(&mut self, router: usize, packet: usize, (output, number): OutputVc) {
         if let Some(port) = self.routers[router].outputs[output].name.port() {
             self.packets[packet].go_on(self.fabric, router as u32, port, number);
         }

@@ -25,7 +25,7 @@ impl RelationRoutes {
         narrow(drawn(self.seed, source, sequence) >> 48)
     }
 
-    /// The channels of the way that always takes the first of the hops that are no reserve, or else of all.
+    /// The channels of the way that always takes the first of the hops that are no fallbacks, or else of all.
     pub(super) fn for_each_channel(
         &self,
         fabric: &Fabric,
@@ -40,7 +40,7 @@ impl RelationRoutes {
                 return;
             }
             let hops = self.relation.hops(state, destination);
-            let Some(hop) = hops.iter().find(|hop| !hop.is_reserve()).or(hops.first()) else {
+            let Some(hop) = hops.iter().find(|hop| !hop.is_fallback()).or(hops.first()) else {
                 return;
             };
             let channel = fabric.outputs(at).start + u32::from(hop.port);

@@ -18,8 +18,8 @@ use super::proof::cycle_beyond_rings;
 use super::relation::Relation;
 use super::relation_proof::prove_without_escapes;
 use super::{
-    Adaptive, Derouter, DirectionOrder, ForwardingFlaw, PathRoutes, RelationFlaw, RelationProof,
-    Route, Routes, cycle, prove_forwarding, prove_relation,
+    Adaptive, DirectionOrder, ForwardingFlaw, NonMinimalRule, PathRoutes, RelationFlaw,
+    RelationProof, Route, Routes, cycle, prove_forwarding, prove_relation,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
@@ -276,7 +276,7 @@ fn in_order(
 
 fn adaptively(fabric: &Fabric, adaptive: &Adaptive, flow: FlowControl) -> Result<Freedom, Danger> {
     // Detours lead round the longer way.
-    let least = if adaptive.rules().derouter == Derouter::None { LONG } else { LONG - 1 };
+    let least = if adaptive.rules().non_minimal == NonMinimalRule::None { LONG } else { LONG - 1 };
     if flow.wormhole {
         if has_few(fabric, MOST_CHOICES) {
             return judge_choices(adaptive.prove_without_escapes(fabric), Freedom::NoCircle);

@@ -9,14 +9,14 @@
 //!    that enters leaves it.
 //! 2. A packet on the ring can go on along it, and one that is not can enter it. So where some packet is on a ring, the one
 //!    behind the bubble can move; and if all rings are empty, whoever enters has the room.
-//! 3. But for hops of the reserve onto the ring packets can't walk in circles. Of those a packet takes [`MOST_RESERVES`], then it
+//! 3. But for fallback hops onto the ring packets can't walk in circles. Of those a packet takes [`MAX_FALLBACKS`], then it
 //!    stays on the ring where it next gets there, and the ring leads past its destination from wherever it can be. So each
 //!    packet takes a bounded number of hops, and as some packet can always move, all arrive.
 
 use rayon::prelude::*;
 
 use super::choice_proof::go;
-use super::relation::{Hop, MOST_RESERVES, Relation, Ring};
+use super::relation::{Hop, MAX_FALLBACKS, Relation, Ring};
 use super::{LaneChannel, RelationFlaw, RelationProof};
 use flitlab_fabric::{Fabric, NONE};
 
@@ -38,7 +38,7 @@ pub(super) fn prove_ring(fabric: &Fabric, relation: &Relation) -> RelationProof 
     let pairs = (ends.len() * ends.len().saturating_sub(1) - unconnected) as u64;
     let dependencies = marks.next.iter().filter(|&&next| next != NONE).count();
     let round = u32::try_from(dependencies).unwrap_or(u32::MAX);
-    let most = (u32::from(MOST_RESERVES) + 1).saturating_mul(free.saturating_add(1));
+    let most = (u32::from(MAX_FALLBACKS) + 1).saturating_mul(free.saturating_add(1));
     let longest = if free == u32::MAX { free } else { most.saturating_add(round) };
     RelationProof { pairs, dependencies: dependencies as u64, longest, flaws }
 }
@@ -116,7 +116,7 @@ impl<'a> Look<'a> {
         Self { fabric, relation, marks, to, flaws: Vec::new() }
     }
 
-    /// What is wrong, and the most hops without those of the reserve onto the ring; `u32::MAX` if they lead in a circle.
+    /// What is wrong, and the most hops without the fallback hops onto the ring; `u32::MAX` if they lead in a circle.
     fn run(mut self, ends: &[u32]) -> (Vec<RelationFlaw>, u32) {
         let reached = self.reach(ends);
         let whole = self.flaws.is_empty();
@@ -214,7 +214,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// The most hops that are not of the reserve onto the ring, from any state.
+    /// The most hops that are no fallback hops onto the ring, from any state.
     fn walk(&mut self, reached: &[u32]) -> u32 {
         let relation = self.relation;
         let mut left = vec![UNSEEN; relation.states() as usize];
@@ -236,7 +236,7 @@ impl<'a> Look<'a> {
                     continue;
                 };
                 *place += 1;
-                if hop.is_reserve() && hop.ring != Ring::Off {
+                if hop.is_fallback() && hop.ring != Ring::Off {
                     continue;
                 }
                 let state = *state;

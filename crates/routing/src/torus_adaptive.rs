@@ -15,8 +15,8 @@ use super::agnostic::Algorithm;
 use super::choice_proof::{Errand, Head, Leg, Packets, prove_choices};
 use super::escape::EscapeTable;
 use super::relation::Hop;
-use super::{Derouter, DirectionOrder, HalfRing, RelationProof, Route};
-use crate::adaptive::{Compass, Derouting, Detours, Heading, Live, Selection, Tie};
+use super::{DirectionOrder, HalfRing, NonMinimalRule, RelationProof, Route};
+use crate::adaptive::{Compass, Detours, Heading, Live, Misroute, Selection, Tie};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::{Channel, Fabric};
 
@@ -45,7 +45,7 @@ impl Default for AdaptiveChannels {
 impl AdaptiveChannels {
     /// Which of them can't be used so without deadlocks, and why.
     #[must_use]
-    pub fn flaw(&self, derouter: &Derouter) -> Option<(&'static str, String)> {
+    pub fn flaw(&self, non_minimal: &NonMinimalRule) -> Option<(&'static str, String)> {
         let &Self { adaptive, escape, escape_to_intermediate } = self;
         let ring = "adaptive packets keep no bubble, so they could fill its rings and stop them";
         let reads = ["read requests", "read responses"];
@@ -59,7 +59,7 @@ impl AdaptiveChannels {
         if escape == adaptive {
             return Some(("escape", alone.into()));
         }
-        if !derouter.leads_round() {
+        if !non_minimal.goes_via_intermediate() {
             return None;
         }
         let theorem = "packets that turn at an intermediate node would close cycles across the \
@@ -72,12 +72,18 @@ impl AdaptiveChannels {
     }
 
     /// What each virtual channel is for, as far as adaptive packets use it.
-    pub fn purpose(&self, virtual_channel: u8, derouter: &Derouter) -> Option<&'static str> {
+    pub fn purpose(
+        &self,
+        virtual_channel: u8,
+        non_minimal: &NonMinimalRule,
+    ) -> Option<&'static str> {
         if virtual_channel == self.adaptive {
             Some("adaptive packets")
         } else if virtual_channel == self.escape {
             Some("escape")
-        } else if derouter.leads_round() && virtual_channel == self.escape_to_intermediate {
+        } else if non_minimal.goes_via_intermediate()
+            && virtual_channel == self.escape_to_intermediate
+        {
             Some("escape to intermediate nodes")
         } else {
             None
@@ -88,7 +94,7 @@ impl AdaptiveChannels {
 /// What an adaptive routing is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveRules {
-    pub derouter: Derouter,
+    pub non_minimal: NonMinimalRule,
     pub selection: Selection,
     /// Which way round a half ring; both lead on if `None`.
     pub tie: Option<Tie>,
@@ -104,7 +110,7 @@ impl Default for AdaptiveRules {
     /// The adaptive bubble router.
     fn default() -> Self {
         Self {
-            derouter: Derouter::None,
+            non_minimal: NonMinimalRule::None,
             selection: Selection::default(),
             tie: None,
             injection_bubble: 0,
@@ -117,7 +123,7 @@ impl Default for AdaptiveRules {
 impl AdaptiveRules {
     /// Whether packets get random numbers.
     pub fn is_random(&self) -> bool {
-        self.tie == Some(Tie::Random) || self.selection.draws() || self.derouter.draws()
+        self.tie == Some(Tie::Random) || self.selection.draws() || self.non_minimal.draws()
     }
 }
 
@@ -129,7 +135,7 @@ pub struct Course {
     pub heading: Heading,
     /// Its random number, for [`Selection::Random`].
     pub drawn: u16,
-    pub kind: Option<Derouting>,
+    pub kind: Option<Misroute>,
 }
 
 /// The way out on the escape channels.
@@ -175,7 +181,7 @@ impl Adaptive {
                 .map_err(|unroutable| unroutable.to_string())?,
         };
         let torus = fabric.coordinates();
-        let profit = rules.derouter.profit();
+        let profit = rules.non_minimal.profit();
         let detours = profit.map(|(family, weights)| Detours::new(torus, family, weights));
         let detours = detours.transpose().map_err(|error| error.to_string())?;
         let compass = Compass::new(torus, rules.tie.is_none());
@@ -195,7 +201,7 @@ impl Adaptive {
     /// Bytes that it takes while it is made, about, beside those of a table.
     pub fn memory_needed(fabric: &Fabric, rules: &AdaptiveRules) -> u64 {
         let torus = fabric.coordinates();
-        let detours = rules.derouter.profit().map_or(0, |_| Detours::memory_needed(torus));
+        let detours = rules.non_minimal.profit().map_or(0, |_| Detours::memory_needed(torus));
         let coordinates = u64::from(torus.nodes()) * torus.dimensions() as u64 * 6;
         let escape = match Self::table_of(fabric, rules) {
             Some(_) => EscapeTable::memory_needed(fabric),
@@ -252,7 +258,8 @@ impl Adaptive {
         if self.rules.tie == Some(Tie::Random) {
             course.heading.negative = random.random();
         }
-        if let Some(heading) = self.rules.derouter.drawn(&self.compass, source, destination, random)
+        if let Some(heading) =
+            self.rules.non_minimal.drawn(&self.compass, source, destination, random)
         {
             course.heading = heading;
             course.kind = self.orthant(source, destination, course.heading);
@@ -265,7 +272,7 @@ impl Adaptive {
 
     /// Whether source routers decide anything.
     pub fn decides(&self) -> bool {
-        self.rules.derouter.decides()
+        self.rules.non_minimal.decides()
     }
 
     /// Decides at the source router how a packet goes on; `used` counts the flits used behind each port on
@@ -289,17 +296,17 @@ impl Adaptive {
                 }
             };
         }
-        match self.rules.derouter.queued(&self.compass, source, to, used) {
+        match self.rules.non_minimal.queued(&self.compass, source, to, used) {
             None => course,
             Some(heading) => Course { heading, kind: self.orthant(source, to, heading), ..course },
         }
     }
 
     /// What kind of detour a heading is, if it is one.
-    fn orthant(&self, source: u32, destination: u32, heading: Heading) -> Option<Derouting> {
+    fn orthant(&self, source: u32, destination: u32, heading: Heading) -> Option<Misroute> {
         let free = Heading::default();
         let distance = |heading| self.compass.distance(source, destination, heading);
-        (distance(heading) > distance(free)).then_some(Derouting::Orthant)
+        (distance(heading) > distance(free)).then_some(Misroute::Orthant)
     }
 
     /// Hops of a packet on its course, an intermediate node included.
@@ -367,11 +374,12 @@ impl Adaptive {
         let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.rules.channels;
         let mut legs: Vec<Leg> = READS.map(|lane| Leg::Fixed { lane }).into();
         let mut turning = 0;
-        if self.rules.derouter.leads_round() {
+        if self.rules.non_minimal.goes_via_intermediate() {
             turning = 1 << adaptive | 1 << escape_to_intermediate;
             legs.extend(self.headings(fabric, false).map(|heading| Leg::First { heading }));
         }
-        let binds = !self.rules.derouter.leads_round() && self.rules.derouter != Derouter::None;
+        let binds = !self.rules.non_minimal.goes_via_intermediate()
+            && self.rules.non_minimal != NonMinimalRule::None;
         legs.extend(self.headings(fabric, binds).map(|heading| Leg::Last { heading }));
         let escapes = READS.iter().fold(1 << escape, |set, lane| set | 1 << lane);
         let escapes = escapes | if turning == 0 { 0 } else { 1 << escape_to_intermediate };

@@ -406,7 +406,7 @@ fn virtual_channels(simulation: &Simulation) -> String {
 /// What a virtual channel is for under adaptive routing, besides what its name says.
 fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str> {
     match &simulation.scenario().network.routing {
-        RoutingSpec::Adaptive(rules) => rules.channels.purpose(virtual_channel, &rules.derouter),
+        RoutingSpec::Adaptive(rules) => rules.channels.purpose(virtual_channel, &rules.non_minimal),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `trees` | which way a router's packets go; the same for all parts |
-//! | `unit` | taking operands, making results |
+//! | `reduction_unit` | taking operands, making results |
 //! | `copies` | sending results and copies |
 //!
 //! Here is what terminals have to do with it.
@@ -19,19 +19,19 @@
 mod copies;
 #[cfg(test)]
 mod plain;
+mod reduction_unit;
 #[cfg(test)]
 mod tests;
 mod trees;
-mod unit;
 
+pub(super) use reduction_unit::ReductionUnits;
 pub(super) use trees::Trees;
-pub(super) use unit::Units;
 
 use super::CompletedMessage;
 use super::message::{Note, Queued, Role};
-use super::model::Model;
 use super::packet::{Origin, Packet};
-use super::sink::Errand;
+use super::part::Part;
+use super::sink::HostEvent;
 use crate::narrow::narrow;
 use crate::topology::NONE;
 use crate::traffic::{CollectiveKind, Kind, Message};
@@ -41,21 +41,21 @@ use crate::units::Picoseconds;
 pub(super) const COLLECTIVE: u32 = NONE - 1;
 
 /// What a packet has for its way: the operation, and its number among the message's packets.
-pub(super) fn way(operation: u32, packet: u32) -> u64 {
+pub(super) fn route(operation: u32, packet: u32) -> u64 {
     u64::from(operation) | u64::from(packet) << 32
 }
 
 /// The operation and the packet of a way.
 #[inline]
-pub(super) fn parts(way: u64) -> (u32, u32) {
-    (narrow(way & u64::from(u32::MAX)), narrow(way >> 32))
+pub(super) fn parts(route: u64) -> (u32, u32) {
+    (narrow(route & u64::from(u32::MAX)), narrow(route >> 32))
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// A terminal's message of a collective operation enters its source queue: always that of injection channel 0, so
     /// that the order of operations is kept.
     pub(super) fn create_collective(&mut self, terminal: u32, message: &Message, now: Picoseconds) {
-        let trees = self.whole.trees.as_ref().expect("there are collective operations");
+        let trees = self.context.trees.as_ref().expect("there are collective operations");
         let role = if message.kind == Kind::Operand { Role::Operand } else { Role::Broadcast };
         // So many messages come of it.
         self.sources.messages_created += match trees.kind {
@@ -63,7 +63,7 @@ impl Model<'_> {
             CollectiveKind::Reduce => u64::from(message.source == message.destination),
             CollectiveKind::AllReduce | CollectiveKind::Barrier => 1,
         };
-        let tag = way(narrow(message.tag - 1), 0);
+        let tag = route(narrow(message.tag - 1), 0);
         let note = Note {
             started: message.time,
             role,
@@ -84,13 +84,13 @@ impl Model<'_> {
 
     /// The way of the packet of such a message that is injected next; `more` says whether another one follows.
     pub(super) fn way_of_next(&mut self, note: u32, more: bool) -> u64 {
-        let way = self.sources.notes.at(note).tag;
+        let route = self.sources.notes.at(note).tag;
         if more {
             self.sources.notes.at(note).tag += 1 << 32;
         } else {
             self.sources.notes.remove(note);
         }
-        way
+        route
     }
 
     /// A packet of a collective operation is at a terminal's sink.
@@ -101,25 +101,25 @@ impl Model<'_> {
         terminal: u32,
         time: Picoseconds,
     ) {
-        let trees = self.whole.trees.as_ref().expect("it came by a tree");
-        let units = self.units.as_mut().expect("it came by a tree");
-        let (operation, number) = parts(packet.way.0);
-        units.deliver(terminal, (operation, number));
+        let trees = self.context.trees.as_ref().expect("it came by a tree");
+        let reduction_units = self.reduction_units.as_mut().expect("it came by a tree");
+        let (operation, number) = parts(packet.route.0);
+        reduction_units.deliver(terminal, (operation, number));
         if u64::from(number) + 1 < trees.packets {
             return;
         }
-        let completed = time + self.whole.parameters.receive_overhead;
+        let completed = time + self.context.parameters.receive_overhead;
         self.sink.messages_completed += 1;
         self.sink.completed.push(CompletedMessage {
             source: packet.source,
             destination: self.sources.adapters[terminal as usize].name,
             bytes: trees.bytes,
             is_control: false,
-            created: origin.created - self.whole.parameters.send_overhead,
+            created: origin.created - self.context.parameters.send_overhead,
             completed,
         });
         let Origin { created, injected, hops, .. } = *origin;
-        let errand = Errand::Receive {
+        let event = HostEvent::Receive {
             tag: u64::from(operation) + 1,
             created,
             injected,
@@ -127,6 +127,6 @@ impl Model<'_> {
             sequence: packet.sequence,
             channel: origin.injection_channel,
         };
-        self.list(terminal, completed, errand);
+        self.schedule_host_event(terminal, completed, event);
     }
 }

@@ -166,8 +166,8 @@ impl<'p> Plain<'p> {
         let starts = Self::starts(self.unit_free[place], &all, flit);
         self.unit_free[place] = *starts.last().unwrap() + flit;
         let flits: Vec<_> = starts.iter().map(|&it| it + p.collective.combining_latency).collect();
-        let whole = p.switching == Switching::StoreAndForward;
-        (if whole { *flits.last().unwrap() } else { flits[0] }, flits)
+        let context = p.switching == Switching::StoreAndForward;
+        (if context { *flits.last().unwrap() } else { flits[0] }, flits)
     }
 
     /// Sends a packet down from a router, whose flits are there at these times and may go on at `ready`. Each delivery as

@@ -1,9 +1,9 @@
 //! The trees of collective operations as routers know them: tables of outputs.
 
-use crate::engine::lanes::Lanes;
+use crate::engine::network_context::End;
 use crate::engine::ports::NO_OUTPUT;
 use crate::engine::tick::Tick;
-use crate::engine::whole::End;
+use crate::engine::vc_map::VcMap;
 use crate::engine::{DOWN_CHANNEL, Parameters, UP_CHANNEL};
 use crate::narrow::{fitted, narrow};
 use crate::topology::{Fabric, SpanningTree};
@@ -18,7 +18,7 @@ pub(in crate::engine) struct Trees {
     pub packets: u64,
     /// How many messages come of an operation.
     pub receipts: u64,
-    /// The lanes up and down; those behind them are the two queues of a router's unit, at its first input port.
+    /// The virtual channels up and down; those behind them are the two queues of a router's unit, at its first input port.
     pub up: u8,
     pub down: u8,
     pub latency: Tick,
@@ -65,7 +65,7 @@ impl Trees {
         fabric: &Fabric,
         ends: &[End],
         parameters: &Parameters,
-        lanes: &Lanes,
+        vc_map: &VcMap,
     ) -> Self {
         let (full, rest) = parameters.packets(collectives.bytes);
         let mut spans = vec![0; fabric.routers() as usize];
@@ -77,8 +77,8 @@ impl Trees {
             bytes: collectives.bytes,
             packets: full + u64::from(rest.is_some()),
             receipts: collectives.receipts(),
-            up: lanes.lane(UP_CHANNEL),
-            down: lanes.lane(DOWN_CHANNEL),
+            up: vc_map.index(UP_CHANNEL),
+            down: vc_map.index(DOWN_CHANNEL),
             latency: narrow(parameters.collective.combining_latency),
             flit: narrow(parameters.combining_flit_time()),
             open: parameters.collective.open_operations.into(),
@@ -90,8 +90,8 @@ impl Trees {
     }
 
     /// The number of a packet among all of all operations, as far as 32 bits tell it.
-    pub fn sequence(&self, way: u64) -> u32 {
-        let (operation, packet) = super::parts(way);
+    pub fn sequence(&self, route: u64) -> u32 {
+        let (operation, packet) = super::parts(route);
         fitted!(
             (u64::from(operation) * self.packets + u64::from(packet)) & u64::from(u32::MAX),
             u32
@@ -100,8 +100,8 @@ impl Trees {
 
     /// A packet's tree, and its number among those that pass a router.
     #[inline]
-    pub fn place(&self, router: u32, way: u64) -> (&Tree, u64) {
-        let (operation, packet) = super::parts(way);
+    pub fn place(&self, router: u32, route: u64) -> (&Tree, u64) {
+        let (operation, packet) = super::parts(route);
         let trees: u32 = narrow(self.trees.len());
         let tree = &self.trees[(operation % trees) as usize];
         let before = u64::from(operation / trees) * u64::from(self.spans[router as usize])

@@ -1,14 +1,14 @@
 //! The two allocations of an instant: separable ones, with rounds of offers and acceptances
 //! (\[islip\]).
 
-use super::contest::Claim;
-use super::queue::{Queue, Stage};
-use super::visit::{FlitVisit, MASKED};
-use super::{Input, Output, first_from, turn};
+use super::active_vc::SwitchRequest;
+use super::flit_queue::{FlitQueue, VcState};
+use super::router_view::{FlitRouterView, MASKED};
+use super::{FlitInput, FlitOutput, first_from, turn};
 use crate::engine::Arbitration;
+use crate::engine::round_robin::random_rank;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::walk::drawn;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
@@ -16,15 +16,15 @@ use crate::units::Picoseconds;
 /// Lists of an instant, kept for their memory.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Packets without a choice to which lanes of their output are open.
-    askers: Vec<Asker>,
-    /// Lanes of outputs and the queues to which they are open.
-    asks: Vec<(u32, u32)>,
-    /// Offers: a lane, and the queue.
+    /// Packets without a choice to which virtual channels of their output are open.
+    vc_requests: Vec<VcRequest>,
+    /// Virtual channels of outputs and the queues to which they are open.
+    vc_candidates: Vec<(u32, u32)>,
+    /// Offers: a virtual channel, and the queue.
     offers: Vec<(u32, u32)>,
     losers: Vec<u32>,
     /// Flits that take part in the switch allocation.
-    pub wants: Vec<Want>,
+    pub candidates: Vec<SwitchCandidate>,
     /// Of them those that get an offer, and where an output's is among these, and an input port's among the wants.
     offered: Vec<u32>,
     of_output: Vec<u32>,
@@ -32,14 +32,14 @@ pub(super) struct Scratch {
     /// When flits are there that a terminal sends.
     pub arrivals: Vec<Tick>,
     /// Places for queues that are looked at.
-    pub looks: Vec<u32>,
-    /// Contenders whose last flit has won.
+    pub due_queues: Vec<u32>,
+    /// Active virtual channels whose last flit has won.
     pub ended: Vec<u32>,
 }
 
-/// A packet without a choice that asks for a lane of its output, and the lanes that are open to it.
+/// A packet without a choice that asks for a virtual channel of its output, and the virtual channels that are open to it.
 #[derive(Clone, Copy, Debug)]
-struct Asker {
+struct VcRequest {
     queue: u32,
     output: u32,
     open: u16,
@@ -47,15 +47,15 @@ struct Asker {
 
 /// A flit that asks for the switch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Want {
-    /// Its packet, among the part's contenders.
-    pub contender: u32,
+pub(super) struct SwitchCandidate {
+    /// Its packet, among the part's active virtual channels.
+    pub active_vc: u32,
     pub input: u32,
     pub output: u32,
     /// Its queue's number among those of its input port.
     pub of_port: u32,
-    /// The lane that its packet has at the output.
-    pub onto: u8,
+    /// The virtual channel that its packet has at the output.
+    pub out_vc: u8,
     /// Whether it has won, or can't any more.
     pub is_out: bool,
 }
@@ -64,31 +64,31 @@ impl Scratch {
     /// For routers of up to so many ports and queues.
     pub(super) fn new(inputs: u16, outputs: u16, queues: u32) -> Self {
         let (of_input, of_output) = (vec![NONE; inputs.into()], vec![NONE; outputs.into()]);
-        Self { of_input, of_output, looks: vec![NONE; queues as usize + 1], ..Self::default() }
+        Self { of_input, of_output, due_queues: vec![NONE; queues as usize + 1], ..Self::default() }
     }
 
-    /// Some lanes of an output are open to the packet of a queue.
+    /// Some virtual channels of an output are open to the packet of a queue.
     #[inline(always)]
-    pub(super) fn add_asker(&mut self, queue: usize, output: u16, open: u16) {
+    pub(super) fn add_vc_request(&mut self, queue: usize, output: u16, open: u16) {
         let queue = fitted!(queue, u32);
-        self.askers.push(Asker { queue, output: output.into(), open });
+        self.vc_requests.push(VcRequest { queue, output: output.into(), open });
     }
 
-    pub(super) fn add_ask(&mut self, lane: u32, queue: usize) {
-        self.asks.push((lane, fitted!(queue, u32)));
+    pub(super) fn add_vc_candidate(&mut self, vc: u32, queue: usize) {
+        self.vc_candidates.push((vc, fitted!(queue, u32)));
     }
 
-    pub(super) fn has_asks(&self) -> bool {
-        !self.askers.is_empty() || !self.asks.is_empty()
+    pub(super) fn has_vc_requests(&self) -> bool {
+        !self.vc_requests.is_empty() || !self.vc_candidates.is_empty()
     }
 }
 
 /// Whether flits may share an input port or an output; if not, they don't.
 #[inline(always)]
-fn may_clash(wants: &[Want]) -> bool {
+fn may_conflict(candidates: &[SwitchCandidate]) -> bool {
     let (mut inputs, mut outputs, mut clash) = (0_u64, 0_u64, 0);
-    for want in wants {
-        let (input, output) = (1 << (want.input % 64), 1 << (want.output % 64));
+    for candidate in candidates {
+        let (input, output) = (1 << (candidate.input % 64), 1 << (candidate.output % 64));
         clash |= inputs & input | outputs & output;
         inputs |= input;
         outputs |= output;
@@ -96,76 +96,76 @@ fn may_clash(wants: &[Want]) -> bool {
     clash != 0
 }
 
-/// The outputs, modulo 64 and a bit each, for whose lanes several packets may ask; for those of others only one does.
+/// The outputs, modulo 64 and a bit each, for whose virtual channels several packets may ask; for those of others only one does.
 #[inline(always)]
-fn shared_outputs(askers: &[Asker]) -> u64 {
+fn shared_outputs(vc_requests: &[VcRequest]) -> u64 {
     let (mut outputs, mut shared) = (0_u64, 0);
-    for asker in askers {
-        let output = 1 << (asker.output % 64);
+    for request in vc_requests {
+        let output = 1 << (request.output % 64);
         shared |= outputs & output;
         outputs |= output;
     }
     shared
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// Gives virtual channels to packets.
     #[inline]
-    pub(super) fn allocate_lanes(&mut self, now: Tick) {
-        let none_chooses = self.scratch.asks.is_empty();
-        if none_chooses && let [Asker { queue, output, open }] = self.scratch.askers[..] {
-            self.scratch.askers.clear();
+    pub(super) fn allocate_vcs(&mut self, now: Tick) {
+        let none_chooses = self.scratch.vc_candidates.is_empty();
+        if none_chooses && let [VcRequest { queue, output, open }] = self.scratch.vc_requests[..] {
+            self.scratch.vc_requests.clear();
             return self.accept_first(queue as usize, output, open, now);
         }
-        let shared = shared_outputs(&self.scratch.askers);
-        for number in 0..self.scratch.askers.len() {
-            let Asker { queue, output, open } = self.scratch.askers[number];
+        let shared = shared_outputs(&self.scratch.vc_requests);
+        for number in 0..self.scratch.vc_requests.len() {
+            let VcRequest { queue, output, open } = self.scratch.vc_requests[number];
             if none_chooses && shared >> (output % 64) & 1 == 0 {
                 self.accept_first(queue as usize, output, open, now);
                 continue;
             }
             let mut left = open;
             while left != 0 {
-                let lane = left.trailing_zeros();
+                let vc = left.trailing_zeros();
                 left &= left - 1;
-                self.scratch.asks.push((output * self.rules.lanes + lane, queue));
+                self.scratch.vc_candidates.push((output * self.rules.vcs + vc, queue));
             }
         }
-        self.scratch.askers.clear();
-        if !self.scratch.asks.is_empty() {
+        self.scratch.vc_requests.clear();
+        if !self.scratch.vc_candidates.is_empty() {
             self.allocate_in_rounds(now);
         }
     }
 
-    /// Gives a packet the lane that it likes best among some of its output that nobody else asks for.
+    /// Gives a packet the virtual channel that it likes best among some of its output that nobody else asks for.
     #[inline(always)]
     fn accept_first(&mut self, queue: usize, output: u32, open: u16, now: Tick) {
-        let first = output * self.rules.lanes;
-        let place = self.lane(output as usize, 0);
+        let first = output * self.rules.vcs;
+        let place = self.vc(output as usize, 0);
         let state = self.queue(queue);
         let accepts = u32::from(state.accepts).saturating_sub(first);
-        let lane = first_from(open, accepts).expect("one is open");
-        state.accepts = fitted!(first + lane, u16) + 1;
-        let place = place + lane as usize;
-        self.state.lanes[place].pointer = fitted!(queue, u16) + 1;
-        self.give(queue, output as usize, fitted!(lane, u8), place, now);
+        let vc = first_from(open, accepts).expect("one is open");
+        state.accepts = fitted!(first + vc, u16) + 1;
+        let place = place + vc as usize;
+        self.state.vcs[place].pointer = fitted!(queue, u16) + 1;
+        self.give(queue, output as usize, fitted!(vc, u8), place, now);
     }
 
     /// Gives virtual channels to packets several of which may ask for the same, or that have a choice.
     fn allocate_in_rounds(&mut self, now: Tick) {
-        let mut asks = std::mem::take(&mut self.scratch.asks);
+        let mut vc_candidates = std::mem::take(&mut self.scratch.vc_candidates);
         let mut offers = std::mem::take(&mut self.scratch.offers);
         let mut losers = std::mem::take(&mut self.scratch.losers);
-        asks.sort_unstable();
+        vc_candidates.sort_unstable();
         losers.clear();
-        losers.extend(asks.iter().map(|ask| ask.1));
+        losers.extend(vc_candidates.iter().map(|candidate| candidate.1));
         for round in 0..self.rules.sharing.iterations {
             offers.clear();
-            for of_lane in asks.chunk_by(|a, b| a.0 == b.0) {
-                let (output, lane) = self.lane_of(of_lane[0].0);
-                let place = self.lane(output, lane);
-                let pointer = self.state.lanes[place].pointer;
-                let first = of_lane.iter().min_by_key(|ask| turn(ask.1, pointer));
+            for of_vc in vc_candidates.chunk_by(|a, b| a.0 == b.0) {
+                let (output, vc) = self.vc_of(of_vc[0].0);
+                let place = self.vc(output, vc);
+                let pointer = self.state.vcs[place].pointer;
+                let first = of_vc.iter().min_by_key(|candidate| turn(candidate.1, pointer));
                 offers.extend(first);
             }
             if offers.is_empty() {
@@ -174,43 +174,44 @@ impl FlitVisit<'_, '_> {
             offers.sort_unstable_by_key(|&(_, queue)| queue);
             for of_queue in offers.chunk_by(|a, b| a.1 == b.1) {
                 let queue = of_queue[0].1 as usize;
-                let lane = self.accepted(queue, of_queue.iter().map(|offer| offer.0), now);
-                let (output, number) = self.lane_of(lane);
-                let place = self.lane(output, number);
+                let vc = self.accepted(queue, of_queue.iter().map(|offer| offer.0), now);
+                let (output, number) = self.vc_of(vc);
+                let place = self.vc(output, number);
                 if round == 0 {
-                    self.state.lanes[place].pointer = fitted!(queue, u16) + 1;
-                    self.queue(queue).accepts = fitted!(lane, u16) + 1;
+                    self.state.vcs[place].pointer = fitted!(queue, u16) + 1;
+                    self.queue(queue).accepts = fitted!(vc, u16) + 1;
                 }
                 self.give(queue, output, number, place, now);
-                asks.retain(|&(other, asker)| other != lane && asker as usize != queue);
+                vc_candidates.retain(|&(other, loser)| other != vc && loser as usize != queue);
             }
         }
-        losers.retain(|&queue| self.queue(queue as usize).stage == Stage::Asking);
+        losers.retain(|&queue| self.queue(queue as usize).vc_state == VcState::VcAlloc);
         for &queue in &losers {
             self.lose(queue as usize, now);
         }
-        (self.scratch.asks, self.scratch.offers, self.scratch.losers) = (asks, offers, losers);
-        self.scratch.asks.clear();
+        (self.scratch.vc_candidates, self.scratch.offers, self.scratch.losers) =
+            (vc_candidates, offers, losers);
+        self.scratch.vc_candidates.clear();
     }
 
-    /// An output and its lane, of their number among a router's.
-    fn lane_of(&self, number: u32) -> (usize, u8) {
-        ((number / self.rules.lanes) as usize, fitted!(number % self.rules.lanes, u8))
+    /// An output and its virtual channel, of their number among a router's.
+    fn vc_of(&self, number: u32) -> (usize, u8) {
+        ((number / self.rules.vcs) as usize, fitted!(number % self.rules.vcs, u8))
     }
 
     /// Gives a packet a virtual channel.
     #[inline(always)]
-    fn give(&mut self, queue: usize, output: usize, lane: u8, place: usize, now: Tick) {
+    fn give(&mut self, queue: usize, output: usize, vc: u8, place: usize, now: Tick) {
         self.withdraw(queue);
         if self.queue(queue).options != 0 {
-            self.count_reserve(queue, output, lane);
+            self.count_fallback(queue, output, vc);
         }
-        let held = &mut self.state.lanes[place];
+        let held = &mut self.state.vcs[place];
         (held.free_at, held.holder) = (NEVER, fitted!(queue, u32));
         let again = now + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
         let state = self.queue(queue);
-        state.stage = Stage::Sending;
-        (state.output, state.lane) = (fitted!(output, u16), lane);
+        state.vc_state = VcState::Active;
+        (state.output, state.vc) = (fitted!(output, u16), vc);
         state.held = fitted!(place, u32);
         let (input, flits) = (usize::from(state.input), state.left);
         if let Some(waits) = &mut self.state.waits {
@@ -219,12 +220,12 @@ impl FlitVisit<'_, '_> {
         self.join_senders((input, output), flits, now);
         self.counters.grants += 1;
         *self.latest = (*self.latest).max(self.time(now));
-        self.contend(queue, again);
+        self.activate(queue, again);
     }
 
     /// A queue has taken part in an allocation in vain.
     fn lose(&mut self, queue: usize, now: Tick) {
-        let &mut Queue { output, options, .. } = self.queue(queue);
+        let &mut FlitQueue { output, options, .. } = self.queue(queue);
         let again = now
             + match options {
                 0 => self.crossbar(output.into()),
@@ -235,95 +236,95 @@ impl FlitVisit<'_, '_> {
     }
 
     /// Gives the switch to flits that ask for it: each output makes an offer to one of them, each input port accepts one
-    /// of its offers; who could still win takes part in the next round. Of the first [`MASKED`] contenders those take
+    /// of its offers; who could still win takes part in the next round. Of the first [`MASKED`] active virtual channels those take
     /// part that are given, a bit each.
     #[inline(never)]
     pub(super) fn allocate_switch(&mut self, due: u64, now: Tick) {
-        self.scratch.wants.clear();
+        self.scratch.candidates.clear();
         for number in bits(due) {
-            let want = self.want(self.first_contender + number);
-            self.scratch.wants.push(want);
+            let candidate = self.candidate(self.first_active_vc + number);
+            self.scratch.candidates.push(candidate);
         }
-        for place in self.contenders().skip(MASKED) {
-            if self.state.claims[place].next == now {
-                let want = self.want(place);
-                self.scratch.wants.push(want);
+        for place in self.active_vcs().skip(MASKED) {
+            if self.state.switch_requests[place].next == now {
+                let candidate = self.candidate(place);
+                self.scratch.candidates.push(candidate);
             }
         }
-        if may_clash(&self.scratch.wants) {
+        if may_conflict(&self.scratch.candidates) {
             return self.allocate_in_offers(now);
         }
-        for number in 0..self.scratch.wants.len() {
-            let contender = self.scratch.wants[number].contender;
-            self.emit(contender as usize, true, now);
+        for number in 0..self.scratch.candidates.len() {
+            let active_vc = self.scratch.candidates[number].active_vc;
+            self.emit(active_vc as usize, true, now);
         }
     }
 
     /// The same among flits some of which share ports.
     fn allocate_in_offers(&mut self, now: Tick) {
-        let mut wants = std::mem::take(&mut self.scratch.wants);
+        let mut candidates = std::mem::take(&mut self.scratch.candidates);
         let mut offered = std::mem::take(&mut self.scratch.offered);
         let mut of_output = std::mem::take(&mut self.scratch.of_output);
         let mut of_input = std::mem::take(&mut self.scratch.of_input);
         let number_of = |number: usize| fitted!(number, u32);
         for round in 0..self.rules.sharing.iterations {
             offered.clear();
-            for (number, want) in wants.iter().enumerate() {
-                let place = of_output[want.output as usize];
+            for (number, candidate) in candidates.iter().enumerate() {
+                let place = of_output[candidate.output as usize];
                 if place == NONE {
-                    of_output[want.output as usize] = number_of(offered.len());
+                    of_output[candidate.output as usize] = number_of(offered.len());
                     offered.push(number_of(number));
                 } else {
                     let best = &mut offered[place as usize];
-                    if self.is_offered(want, &wants[*best as usize], now) {
+                    if self.is_offered(candidate, &candidates[*best as usize], now) {
                         *best = number_of(number);
                     }
                 }
             }
             for &number in &offered {
-                let want = &wants[number as usize];
-                let best = &mut of_input[want.input as usize];
-                if *best == NONE || self.is_accepted(want, &wants[*best as usize]) {
+                let candidate = &candidates[number as usize];
+                let best = &mut of_input[candidate.input as usize];
+                if *best == NONE || self.is_accepted(candidate, &candidates[*best as usize]) {
                     *best = number;
                 }
             }
             for &number in &offered {
-                let want = &wants[number as usize];
-                let wins = of_input[want.input as usize] == number;
-                of_output[want.output as usize] = if wins { number } else { NONE };
+                let candidate = &candidates[number as usize];
+                let wins = of_input[candidate.input as usize] == number;
+                of_output[candidate.output as usize] = if wins { number } else { NONE };
                 if wins {
-                    self.emit(want.contender as usize, round == 0, now);
+                    self.emit(candidate.active_vc as usize, round == 0, now);
                 }
             }
-            for (number, want) in wants.iter_mut().enumerate() {
-                let winner = of_input[want.input as usize];
-                want.is_out = winner != NONE || of_output[want.output as usize] != NONE;
-                if want.is_out && winner != number_of(number) {
-                    self.yield_to_others(want.contender as usize, now);
+            for (number, candidate) in candidates.iter_mut().enumerate() {
+                let winner = of_input[candidate.input as usize];
+                candidate.is_out = winner != NONE || of_output[candidate.output as usize] != NONE;
+                if candidate.is_out && winner != number_of(number) {
+                    self.yield_to_others(candidate.active_vc as usize, now);
                 }
             }
             for &number in &offered {
-                let want = &wants[number as usize];
-                of_input[want.input as usize] = NONE;
-                of_output[want.output as usize] = NONE;
+                let candidate = &candidates[number as usize];
+                of_input[candidate.input as usize] = NONE;
+                of_output[candidate.output as usize] = NONE;
             }
-            wants.retain(|want| !want.is_out);
-            if wants.is_empty() {
+            candidates.retain(|candidate| !candidate.is_out);
+            if candidates.is_empty() {
                 break;
             }
         }
-        for want in &wants {
-            self.yield_to_others(want.contender as usize, now);
+        for candidate in &candidates {
+            self.yield_to_others(candidate.active_vc as usize, now);
         }
         (self.scratch.of_output, self.scratch.of_input) = (of_output, of_input);
-        (self.scratch.wants, self.scratch.offered) = (wants, offered);
+        (self.scratch.candidates, self.scratch.offered) = (candidates, offered);
     }
 
-    /// If the flits of two contenders, sets of one each, share a port: whether the first of them wins.
+    /// If the flits of two active virtual channels, sets of one each, share a port: whether the first of them wins.
     #[inline(always)]
     pub(super) fn first_wins(&mut self, one: u64, other: u64, now: Tick) -> Option<bool> {
-        let place = |set: u64| self.first_contender + set.trailing_zeros() as usize;
-        let (one, other) = (self.want(place(one)), self.want(place(other)));
+        let place = |set: u64| self.first_active_vc + set.trailing_zeros() as usize;
+        let (one, other) = (self.candidate(place(one)), self.candidate(place(other)));
         if one.output == other.output {
             Some(self.is_offered(&one, &other, now))
         } else if one.input == other.input {
@@ -335,7 +336,12 @@ impl FlitVisit<'_, '_> {
 
     /// Whether an output makes its offer to one flit rather than to another.
     #[inline(always)]
-    pub(super) fn is_offered(&mut self, one: &Want, other: &Want, now: Tick) -> bool {
+    pub(super) fn is_offered(
+        &mut self,
+        one: &SwitchCandidate,
+        other: &SwitchCandidate,
+        now: Tick,
+    ) -> bool {
         let pointer = self.output(one.output as usize).pointer;
         let transit = u32::from(self.router.transit);
         match self.rules.arbitration {
@@ -343,7 +349,7 @@ impl FlitVisit<'_, '_> {
                 turn(one.input, pointer) < turn(other.input, pointer)
             }
             Arbitration::RoundRobin => self.in_turn(one, pointer) < self.in_turn(other, pointer),
-            Arbitration::Random => self.drawn(one, now) < self.drawn(other, now),
+            Arbitration::Random => self.random_rank(one, now) < self.random_rank(other, now),
             Arbitration::TransitFirst => {
                 (one.input >= transit, self.in_turn(one, pointer))
                     < (other.input >= transit, self.in_turn(other, pointer))
@@ -355,27 +361,28 @@ impl FlitVisit<'_, '_> {
 
     /// The place of a flit in an output's cyclic order of input ports and their queues.
     #[inline(always)]
-    fn in_turn(&mut self, want: &Want, pointer: u16) -> u64 {
-        let of_port = self.input(want.input as usize).pointer;
-        u64::from(turn(want.input, pointer)) << 32 | u64::from(turn(want.of_port, of_port))
+    fn in_turn(&mut self, candidate: &SwitchCandidate, pointer: u16) -> u64 {
+        let of_port = self.input(candidate.input as usize).pointer;
+        u64::from(turn(candidate.input, pointer)) << 32
+            | u64::from(turn(candidate.of_port, of_port))
     }
 
     /// What is drawn for a flit at an instant.
-    fn drawn(&self, want: &Want, now: Tick) -> u64 {
-        let asker = (want.input as usize, self.whole.lanes.channel(want.onto));
-        drawn(self.time(now), (self.name, want.output as usize), asker)
+    fn random_rank(&self, candidate: &SwitchCandidate, now: Tick) -> u64 {
+        let request = (candidate.input as usize, self.context.vc_map.number(candidate.out_vc));
+        random_rank(self.time(now), (self.name, candidate.output as usize), request)
     }
 
     /// Less of a queue whose packet was created before.
-    fn age(&self, want: &Want) -> (Picoseconds, u32, u32) {
-        let queue = self.state.contenders[want.contender as usize].queue;
+    fn age(&self, candidate: &SwitchCandidate) -> (Picoseconds, u32, u32) {
+        let queue = self.state.active_vcs[candidate.active_vc as usize].queue;
         let queue = &self.state.queues[queue as usize];
         (queue.created, queue.source, queue.sequence)
     }
 
     /// Whether an input port accepts the offer to one of its flits rather than to another.
     #[inline(always)]
-    fn is_accepted(&mut self, one: &Want, other: &Want) -> bool {
+    fn is_accepted(&mut self, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
         match self.rules.arbitration {
             Arbitration::OldestFirst => self.age(one) < self.age(other),
             _ => {
@@ -390,15 +397,15 @@ impl FlitVisit<'_, '_> {
 /// weights have turns instead.
 #[inline(always)]
 pub(super) fn pass_turn(
-    (claim, of_port): (&Claim, u16),
-    (entry, exit): (&mut Input, &mut Output),
+    (request, of_port): (&SwitchRequest, u16),
+    (input_port, output_port): (&mut FlitInput, &mut FlitOutput),
     (in_first_round, by_weights): (bool, bool),
 ) {
-    entry.pointer = of_port + 1;
+    input_port.pointer = of_port + 1;
     if in_first_round {
-        entry.accepts = claim.output + 1;
+        input_port.accepts = request.output + 1;
         if !by_weights {
-            exit.pointer = claim.input + 1;
+            output_port.pointer = request.input + 1;
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Flits and credits that come to a router from others.
 
-use super::queue::{Queue, Stage};
-use super::visit::FlitVisit;
-use crate::engine::model::Model;
+use super::flit_queue::{FlitQueue, VcState};
+use super::router_view::FlitRouterView;
+use crate::engine::encoded_route::MAX_WORDS;
 use crate::engine::packet::{Origin, Packet};
+use crate::engine::part::Part;
 use crate::engine::ports;
 use crate::engine::set::members;
 use crate::engine::tick::Tick;
-use crate::engine::way::MOST_WORDS;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
@@ -15,7 +15,7 @@ use crate::topology::NONE;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct FlitCrossing {
     pub router: u32,
-    pub pair: u32,
+    pub input_vc: u32,
     pub time: Tick,
     /// Whether it is the header of the next of the packets that cross.
     pub is_header: bool,
@@ -26,10 +26,10 @@ pub(in crate::engine) struct FlitCrossing {
 pub(in crate::engine) struct PacketCrossing {
     pub packet: Packet,
     pub origin: Origin,
-    pub rest: [u64; MOST_WORDS],
+    pub rest: [u64; MAX_WORDS],
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Takes what another part has sent.
     pub(in crate::engine) fn read_flits(
         &mut self,
@@ -37,15 +37,20 @@ impl Model<'_> {
         mut headers: impl Iterator<Item = PacketCrossing>,
     ) {
         let Some(mut flits_here) = self.flits.take() else { return };
-        for FlitCrossing { router, pair, time, is_header } in flits {
+        for FlitCrossing { router, input_vc, time, is_header } in flits {
             let mut header = NONE;
             if is_header {
                 let crossing = headers.next().expect("a packet for each header");
                 header = self.packets.take_in(&crossing);
             }
             let first = self.ports.routers[router as usize].first_input << flits_here.rules.shift;
-            let pair = first + pair;
-            self.hold_flits(&mut flits_here, router).join(router, pair, &[time], header);
+            let input_vc = first + input_vc;
+            self.borrow_flit_router(&mut flits_here, router).join(
+                router,
+                input_vc,
+                &[time],
+                header,
+            );
         }
         self.flits = Some(flits_here);
     }
@@ -54,24 +59,24 @@ impl Model<'_> {
     pub(in crate::engine) fn return_flit_credit(&mut self, place: u32, time: Tick) {
         let Some(mut flits) = self.flits.take() else { return };
         let state = &mut flits.state;
-        if state.lanes[place as usize].give_back(time, &mut state.times) {
-            let (number, _) = self.ports.senders[place as usize / self.whole.lanes.count()];
-            self.hold_flits(&mut flits, number).wake_sender(place, time);
+        if state.vcs[place as usize].give_back(time, &mut state.times) {
+            let (number, _) = self.ports.senders[place as usize / self.context.vc_map.count()];
+            self.borrow_flit_router(&mut flits, number).wake_sender(place, time);
         }
         self.flits = Some(flits);
     }
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// Flits of a packet are on their way to a router of this part, not before the end of a visit of it; the first is the
-    /// header if the packet is given. The pair's number is the part's.
+    /// header if the packet is given. The input virtual channel's number is the part's.
     #[inline]
-    pub(super) fn join(&mut self, number: u32, pair: u32, times: &[Tick], header: u32) {
+    pub(super) fn join(&mut self, number: u32, input_vc: u32, times: &[Tick], header: u32) {
         if self.rules.outputs > 1 && header != NONE {
-            let output = self.next_output(number, pair, header);
-            self.state.current[pair as usize] = output;
+            let output = self.next_output(number, input_vc, header);
+            self.state.current[input_vc as usize] = output;
         }
-        let queue = self.queue_of_pair(pair);
+        let queue = self.queue_of_input_vc(input_vc);
         let state = &mut self.state.queues[queue];
         if header != NONE {
             self.packets.packets[header as usize].next = NONE;
@@ -81,8 +86,8 @@ impl FlitVisit<'_, '_> {
             } else {
                 self.packets.packets[tail as usize].next = header;
             }
-            if state.stage == Stage::Idle {
-                state.stage = Stage::New;
+            if state.vc_state == VcState::Idle {
+                state.vc_state = VcState::Routing;
             }
         }
         let was_empty = state.flits.is_empty();
@@ -90,18 +95,18 @@ impl FlitVisit<'_, '_> {
             state.flits.push(time, &mut self.state.times);
         }
         // Who has all that it waits for is looked at then anyway.
-        match state.stage {
-            Stage::New => {
+        match state.vc_state {
+            VcState::Routing => {
                 let front = state.flits.front(&self.state.times);
                 // Who waits for the last flit of all looks at each of them.
                 let time = self.rules.asks_from(front, times[0], state.free_at);
                 let first = self.ports.routers[number as usize].first_input;
                 let port = (number, first + u32::from(state.input));
-                let due = self.state.agenda.lower(queue, port, time);
+                let due = self.state.wake_times.lower(queue, port, time);
                 self.active.lower(number, due);
             }
-            Stage::Sending if was_empty => self.set_next_of(number, queue),
-            Stage::Sending | Stage::Idle | Stage::Asking | Stage::Undecided => (),
+            VcState::Active if was_empty => self.set_next_of(number, queue),
+            VcState::Active | VcState::Idle | VcState::VcAlloc | VcState::Deciding => (),
         }
     }
 
@@ -110,36 +115,40 @@ impl FlitVisit<'_, '_> {
     #[inline(never)]
     fn set_next_of(&mut self, number: u32, queue: usize) {
         let router = &self.ports.routers[number as usize];
-        let contender = self.state.contender_of(self.rules, (number, router), queue);
-        let next = self.state.set_next(contender);
+        let active_vc = self.state.active_vc_of(self.rules, (number, router), queue);
+        let next = self.state.set_next(active_vc);
         self.active.lower(number, next);
     }
 
-    /// The queue of a pair of the part that its latest packet went to.
+    /// The queue of an input virtual channel of the part that its latest packet went to.
     #[inline(always)]
-    pub(super) fn queue_of_pair(&self, pair: u32) -> usize {
-        let (pair, outputs) = (pair as usize, self.rules.outputs as usize);
-        if outputs == 1 { pair } else { pair * outputs + usize::from(self.state.current[pair]) }
+    pub(super) fn queue_of_input_vc(&self, input_vc: u32) -> usize {
+        let (input_vc, outputs) = (input_vc as usize, self.rules.outputs as usize);
+        if outputs == 1 {
+            input_vc
+        } else {
+            input_vc * outputs + usize::from(self.state.current[input_vc])
+        }
     }
 
-    /// The output of a router by which a packet leaves it that comes to one of its pairs.
+    /// The output of a router by which a packet leaves it that comes to one of its input virtual channels.
     #[inline(never)]
-    fn next_output(&self, number: u32, pair: u32, slot: u32) -> u16 {
+    fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
         let packet = &self.packets.packets[slot as usize];
-        let Some(guide) = self.guide else { return self.whole.code.output(packet.way) };
-        let (input, lane) = ports::place(pair, self.ports.size.shift);
-        let entry = self.ports.input(fitted!(input, u32));
-        let came = (!entry.injects).then_some(entry.opposite);
-        let name = number + self.whole.cut.first_router(self.part as usize);
-        let packet = (packet.source, packet.note, packet.way.into());
-        guide.look_up(self.whole, name, packet, (came, lane)).0
+        let Some(next_hop) = self.next_hop else { return self.context.codec.output(packet.route) };
+        let (input, vc) = ports::place(input_vc, self.ports.size.shift);
+        let input_port = self.ports.input(fitted!(input, u32));
+        let came = (!input_port.injects).then_some(input_port.opposite);
+        let name = number + self.context.cut.first_router(self.part as usize);
+        let packet = (packet.source, packet.note, packet.route.into());
+        next_hop.look_up(self.context, name, packet, (came, vc)).0
     }
 
     /// Has a channel's sender look when a credit is there that it waits for.
     #[cold]
     pub(super) fn wake_sender(&mut self, place: u32, time: Tick) {
-        let (number, output) = self.ports.senders[place as usize / self.whole.lanes.count()];
-        let holder = self.state.lanes[place as usize].holder;
+        let (number, output) = self.ports.senders[place as usize / self.context.vc_map.count()];
+        let holder = self.state.vcs[place as usize].holder;
         let router = self.ports.routers[number as usize];
         let first = self.rules.first_queue(&router);
         if holder != NONE {
@@ -148,9 +157,9 @@ impl FlitVisit<'_, '_> {
         let set = (router.first_output as usize + output as usize) * self.rules.words;
         let asking = &self.state.asking[set..set + self.rules.words];
         members(asking).for_each(|queue| {
-            let Queue { input, again, .. } = self.state.queues[first + queue];
+            let FlitQueue { input, again, .. } = self.state.queues[first + queue];
             let port = (number, router.first_input + u32::from(input));
-            self.state.agenda.lower(first + queue, port, time.max(again));
+            self.state.wake_times.lower(first + queue, port, time.max(again));
         });
         self.active.lower(number, time);
     }

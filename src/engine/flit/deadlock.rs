@@ -4,49 +4,49 @@
 //! behind them; one that has a virtual channel waits for a credit, which only the queues at the other end can give, or
 //! for its next flit, which only the queue that has it can send. If a queue waits for several, any of them may free it.
 
-use super::Flits;
-use super::lane::Lane;
-use super::queue::{Queue, Stage};
-use crate::engine::adaptive::Choosers;
+use super::FlitRouters;
+use super::flit_queue::{FlitQueue, VcState};
+use super::output_vc::OutputVc;
+use crate::engine::adaptive::AdaptiveState;
 use crate::engine::deadlock::{Buffer, Lack, Waiting};
-use crate::engine::model::Model;
-use crate::engine::ports::{AWAY, Output, Router, place};
+use crate::engine::part::Part;
+use crate::engine::ports::{AWAY, Output, RouterLayout, place};
 use crate::engine::set::bits;
 use crate::engine::tick::Tick;
 use crate::engine::{Engine, Observer, Switching};
 use crate::narrow::narrow;
 use crate::topology::NONE;
 
-impl Flits {
+impl FlitRouters {
     /// How many queues there are.
     pub(in crate::engine) fn queue_count(&self) -> usize {
         self.state.queues.len()
     }
 
-    /// The queues of a part's pair of input port and lane that have flits.
-    fn filled(&self, part: usize, pair: u32) -> impl Iterator<Item = Buffer> {
-        let first = pair * self.rules.outputs;
+    /// The queues of a part's input virtual channel that have flits.
+    fn filled(&self, part: usize, input_vc: u32) -> impl Iterator<Item = Buffer> {
+        let first = input_vc * self.rules.outputs;
         let queues = first..first + self.rules.outputs;
         queues
             .filter(|&queue| !self.state.queues[queue as usize].flits.is_empty())
             .map(move |queue| (part, queue))
     }
 
-    /// Whether a pair of a part has flits of a packet that are there.
+    /// Whether an input virtual channel of a part has flits of a packet that are there.
     pub(in crate::engine) fn has_packet(
         &self,
-        model: &Model<'_>,
-        pair: u32,
+        here: &Part<'_>,
+        input_vc: u32,
         id: (u32, u32),
         now: Tick,
     ) -> bool {
         let slot = |slot: u32| (slot != NONE).then_some(slot);
-        let packets = &model.packets.packets;
-        self.filled(0, pair).any(|(_, queue)| {
+        let packets = &here.packets.packets;
+        self.filled(0, input_vc).any(|(_, queue)| {
             let state = &self.state.queues[queue as usize];
             let mut behind =
                 std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
-            let is_sent = state.stage == Stage::Sending && (state.source, state.sequence) == id;
+            let is_sent = state.vc_state == VcState::Active && (state.source, state.sequence) == id;
             state.flits.front(&self.state.times) <= now
                 && (is_sent
                     || behind.any(|at| {
@@ -56,71 +56,79 @@ impl Flits {
         })
     }
 
-    /// The lanes of a router's outputs for which the packet of a queue of a pair asks: output, lane, and the room that it needs.
-    fn wishes(&self, model: &Model<'_>, pair: u32, queue: &Queue) -> Vec<(u32, u8, u32)> {
+    /// The virtual channels of a router's outputs for which the packet of a queue of an input virtual channel asks: output, virtual channel, and the room that it needs.
+    fn requests_of(
+        &self,
+        here: &Part<'_>,
+        input_vc: u32,
+        queue: &FlitQueue,
+    ) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
-        if queue.stage == Stage::Sending {
-            return vec![(output, queue.lane, 1)];
+        if queue.vc_state == VcState::Active {
+            return vec![(output, queue.vc, 1)];
         }
         if queue.options == 0 {
-            let lanes = bits(queue.lanes);
-            return lanes.map(|lane| (output, narrow::<u8>(lane), need)).collect();
+            let vcs = bits(queue.vcs);
+            return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
         }
-        if let Some(related) = model.choosers.as_ref().and_then(Choosers::related) {
-            let hops = model.hops_of(related, place(pair, self.rules.shift), queue.slot).iter();
-            let need = |hop| model.whole.need_by(hop, queue.need, queue.left).into();
+        if let Some(relation_tables) =
+            here.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
+        {
+            let hops =
+                here.hops_of(relation_tables, place(input_vc, self.rules.shift), queue.slot).iter();
+            let need = |hop| here.context.need_by(hop, queue.need, queue.left).into();
             return hops.map(|hop| (u32::from(hop.port), hop.lane, need(hop))).collect();
         }
-        let adaptive = model.whole.channels.adaptive;
+        let adaptive = here.context.channels.adaptive;
         let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
         // What its escape needs at most: a cycle that is found with less is none.
         let least = u32::from(queue.left);
-        std::iter::once((output, queue.lane, least)).chain(options).collect()
+        std::iter::once((output, queue.vc, least)).chain(options).collect()
     }
 }
 
-impl Model<'_> {
-    /// The router in which a part's pair of input port and lane is, and its number.
-    pub(super) fn router_of_pair(&self, pair: u32) -> (u32, &Router) {
-        let input = pair >> self.ports.size.shift;
+impl Part<'_> {
+    /// The router in which a part's input virtual channel is, and its number.
+    pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &RouterLayout) {
+        let input = input_vc >> self.ports.size.shift;
         let place = self.ports.routers.partition_point(|router| router.first_input <= input);
         (narrow::<u32>(place - 1), &self.ports.routers[place - 1])
     }
 }
 
 impl<O: Observer> Engine<'_, O> {
-    fn flits(&self, part: usize) -> &Flits {
-        self.parts[part].model.flits.as_ref().expect("links are shared flit by flit")
+    fn flits(&self, part: usize) -> &FlitRouters {
+        self.parts[part].part.flits.as_ref().expect("links are shared flit by flit")
     }
 
     /// The queues one of which has to move before this one can; none if it may yet move without.
     pub(in crate::engine) fn flits_wait_for(
         &self,
-        flits: &Flits,
+        flits: &FlitRouters,
         (part, queue): Buffer,
     ) -> Vec<Buffer> {
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let state = &flits.state.queues[queue as usize];
-        let pair = queue / flits.rules.outputs;
+        let input_vc = queue / flits.rules.outputs;
         let has_flit = !state.flits.is_empty();
-        let front = || model.time(state.flits.front(&flits.state.times));
-        match state.stage {
-            Stage::Idle | Stage::Undecided => Vec::new(),
-            Stage::New if self.whole.parameters.switching != Switching::StoreAndForward => {
+        let front = || here.time(state.flits.front(&flits.state.times));
+        match state.vc_state {
+            VcState::Idle | VcState::Deciding => Vec::new(),
+            VcState::Routing if self.context.parameters.switching != Switching::StoreAndForward => {
                 Vec::new()
             }
-            Stage::New => {
-                let flits_of_it = model.packets.packets[state.head as usize].flits;
+            VcState::Routing => {
+                let flits_of_it = here.packets.packets[state.head as usize].flits;
                 let all_there = state.flits.len() >= u32::from(flits_of_it);
-                if all_there { Vec::new() } else { self.upstream(flits, part, pair) }
+                if all_there { Vec::new() } else { self.upstream(flits, part, input_vc) }
             }
-            Stage::Sending if !has_flit => self.upstream(flits, part, pair),
-            Stage::Sending if front() > self.clock => Vec::new(),
-            Stage::Asking | Stage::Sending => {
-                let router = model.router_of_pair(pair);
+            VcState::Active if !has_flit => self.upstream(flits, part, input_vc),
+            VcState::Active if front() > self.clock => Vec::new(),
+            VcState::VcAlloc | VcState::Active => {
+                let router = here.router_of_input_vc(input_vc);
                 let mut waits = Vec::new();
-                for (output, lane, need) in flits.wishes(model, pair, state) {
-                    match self.blocked(part, router, (output, lane, need), queue) {
+                for (output, vc, need) in flits.requests_of(here, input_vc, state) {
+                    match self.blocked(part, router, (output, vc, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
                     }
@@ -130,35 +138,35 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The output of its part for which the flits of a pair wait, and the pair that keeps them from it, if one does: the one
+    /// The output of its part for which the flits of an input virtual channel wait, and the input virtual channel that keeps them from it, if one does: the one
     /// at the other end if it is more than half full or has no room, or the one whose packet has the virtual channel. `None`
     /// if no flits are there that could go on.
     pub(in crate::engine) fn flits_held_by(
         &self,
-        (part, pair): Buffer,
+        (part, input_vc): Buffer,
     ) -> Option<(u32, Option<Buffer>)> {
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let flits = self.flits(part);
-        let now = model.schedule.tick(self.clock);
+        let now = here.schedule.tick(self.clock);
         let outputs = flits.rules.outputs;
-        let (_, queue) = flits.filled(part, pair).find(|&(_, queue)| {
+        let (_, queue) = flits.filled(part, input_vc).find(|&(_, queue)| {
             let state = &flits.state.queues[queue as usize];
             state.flits.front(&flits.state.times) <= now
-                && matches!(state.stage, Stage::Asking | Stage::Sending)
+                && matches!(state.vc_state, VcState::VcAlloc | VcState::Active)
         })?;
-        let (_, router) = model.router_of_pair(pair);
+        let (_, router) = here.router_of_input_vc(input_vc);
         let state = &flits.state.queues[queue as usize];
-        let &(output, lane, need) = flits.wishes(model, pair, state).first()?;
+        let &(output, vc, need) = flits.requests_of(here, input_vc, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
-        let exit = router.first_output + output;
-        let place = flits.state.outputs[exit as usize].lanes + u32::from(lane);
-        let held: &Lane = &flits.state.lanes[place as usize];
-        let port = model.ports.output(exit);
-        let far = || self.far(port, lane);
+        let output_port = router.first_output + output;
+        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
+        let held: &OutputVc = &flits.state.vcs[place as usize];
+        let port = here.ports.output(output_port);
+        let far = || self.far(port, vc);
         let waiting =
             |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
         let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
-        let next = if is_full(self.whole.parameters.buffer) {
+        let next = if is_full(self.context.parameters.buffer) {
             far().next()
         } else if held.holder != NONE && first + held.holder != queue {
             Some((part, first + held.holder))
@@ -167,69 +175,69 @@ impl<O: Observer> Engine<'_, O> {
         } else {
             None
         };
-        Some((exit, next.map(|(part, queue)| (part, queue / outputs))))
+        Some((output_port, next.map(|(part, queue)| (part, queue / outputs))))
     }
 
-    /// Who keeps a queue's packet from a lane of its router's output; `None` if nothing does for long.
+    /// Who keeps a queue's packet from a virtual channel of its router's output; `None` if nothing does for long.
     fn blocked(
         &self,
         part: usize,
-        (number, router): (u32, &Router),
-        (output, lane, need): (u32, u8, u32),
+        (number, router): (u32, &RouterLayout),
+        (output, vc, need): (u32, u8, u32),
         queue: u32,
     ) -> Option<Vec<Buffer>> {
-        let model = &self.parts[part].model;
+        let here = &self.parts[part].part;
         let flits = self.flits(part);
         let first = (router.first_input << flits.rules.shift) * flits.rules.outputs;
-        let exit = router.first_output + output;
-        let place = flits.state.outputs[exit as usize].lanes + u32::from(lane);
-        let held: &Lane = &flits.state.lanes[place as usize];
+        let output_port = router.first_output + output;
+        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
+        let held: &OutputVc = &flits.state.vcs[place as usize];
         if held.holder != NONE && first + held.holder != queue {
             return Some(vec![(part, first + held.holder)]);
         }
-        let port = model.ports.output(exit);
+        let port = here.ports.output(output_port);
         let takes_room = if held.holder == NONE {
             port.needs_room
         } else {
             // A packet that was cut goes on to take room where others are swallowed.
             let router = (number, router);
-            let place = flits.state.contender_of(&flits.rules, router, queue as usize);
-            flits.state.contenders[place].needs_room
+            let place = flits.state.active_vc_of(&flits.rules, router, queue as usize);
+            flits.state.active_vcs[place].needs_room
         };
         if !takes_room || held.due() >= need {
             return None;
         }
-        Some(self.far(port, lane).collect())
+        Some(self.far(port, vc).collect())
     }
 
-    /// The queues with flits at the far end of an output's lane.
-    fn far(&self, port: &Output, lane: u8) -> impl Iterator<Item = Buffer> {
+    /// The queues with flits at the far end of an output's virtual channel.
+    fn far(&self, port: &Output, vc: u8) -> impl Iterator<Item = Buffer> {
         let part = port.far_part as usize;
-        let far = &self.parts[part].model.ports;
+        let far = &self.parts[part].part.ports;
         let router = &far.routers[port.far_router as usize];
-        let pair = far.queue(router, u32::from(port.far_pair) + u32::from(lane));
-        self.flits(part).filled(part, narrow::<u32>(pair))
+        let input_vc = far.queue(router, u32::from(port.far_input_vc) + u32::from(vc));
+        self.flits(part).filled(part, narrow::<u32>(input_vc))
     }
 
     /// Who has the flits that a queue waits for which are not on their way.
-    fn upstream(&self, flits: &Flits, part: usize, pair: u32) -> Vec<Buffer> {
-        let model = &self.parts[part].model;
-        let (input, lane) = place(pair, flits.rules.shift);
-        let entry = model.ports.input(narrow::<u32>(input));
-        if entry.injects {
-            let room = flits.state.lanes[entry.feeder as usize + usize::from(lane)].due();
-            return if room > 0 { Vec::new() } else { flits.filled(part, pair).collect() };
+    fn upstream(&self, flits: &FlitRouters, part: usize, input_vc: u32) -> Vec<Buffer> {
+        let here = &self.parts[part].part;
+        let (input, vc) = place(input_vc, flits.rules.shift);
+        let input_port = here.ports.input(narrow::<u32>(input));
+        if input_port.injects {
+            let room = flits.state.vcs[input_port.upstream as usize + usize::from(vc)].due();
+            return if room > 0 { Vec::new() } else { flits.filled(part, input_vc).collect() };
         }
-        let (from, room) = if entry.feeder & AWAY == 0 {
-            (part, entry.feeder)
+        let (from, room) = if input_port.upstream & AWAY == 0 {
+            (part, input_port.upstream)
         } else {
-            let entry = model.ports.entries[(entry.feeder & !AWAY) as usize];
-            (entry.part as usize, entry.room)
+            let remote = here.ports.remote_upstreams[(input_port.upstream & !AWAY) as usize];
+            (remote.part as usize, remote.room)
         };
-        let place = room + u32::from(lane);
-        let sender = &self.parts[from].model;
-        let holder = self.flits(from).state.lanes[place as usize].holder;
-        let (number, _) = sender.ports.senders[place as usize / self.whole.lanes.count()];
+        let place = room + u32::from(vc);
+        let sender = &self.parts[from].part;
+        let holder = self.flits(from).state.vcs[place as usize].holder;
+        let (number, _) = sender.ports.senders[place as usize / self.context.vc_map.count()];
         let router = &sender.ports.routers[number as usize];
         let rules = &self.flits(from).rules;
         let first = (router.first_input << rules.shift) * rules.outputs;
@@ -237,56 +245,60 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// What is told of a queue in a cycle.
-    pub(in crate::engine) fn flits_waiting(&self, flits: &Flits, (part, queue): Buffer) -> Waiting {
-        let model = &self.parts[part].model;
+    pub(in crate::engine) fn flits_waiting(
+        &self,
+        flits: &FlitRouters,
+        (part, queue): Buffer,
+    ) -> Waiting {
+        let here = &self.parts[part].part;
         let state = &flits.state.queues[queue as usize];
-        let pair = queue / flits.rules.outputs;
-        let (_, router) = model.router_of_pair(pair);
-        let (output, lane, need) = match state.stage {
-            Stage::New => (0, 0, 0),
-            _ => flits.wishes(model, pair, state)[0],
+        let input_vc = queue / flits.rules.outputs;
+        let (_, router) = here.router_of_input_vc(input_vc);
+        let (output, vc, need) = match state.vc_state {
+            VcState::Routing => (0, 0, 0),
+            _ => flits.requests_of(here, input_vc, state)[0],
         };
         let number = router.first_output + output;
-        let place = flits.state.outputs[number as usize].lanes + u32::from(lane);
-        let held = &flits.state.lanes[place as usize];
-        let lacks = match state.stage {
-            Stage::New => Lack::Flits,
-            Stage::Sending if state.flits.is_empty() => Lack::Flits,
-            Stage::Asking if held.holder != NONE => Lack::VirtualChannel,
+        let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
+        let held = &flits.state.vcs[place as usize];
+        let lacks = match state.vc_state {
+            VcState::Routing => Lack::Flits,
+            VcState::Active if state.flits.is_empty() => Lack::Flits,
+            VcState::VcAlloc if held.holder != NONE => Lack::VirtualChannel,
             _ => Lack::Room { needed: need.max(1), free: held.due() },
         };
-        let (source, sequence) = match state.stage {
-            Stage::New => {
-                let packet = &model.packets.packets[state.head as usize];
+        let (source, sequence) = match state.vc_state {
+            VcState::Routing => {
+                let packet = &here.packets.packets[state.head as usize];
                 (packet.source, packet.sequence)
             }
             _ => (state.source, state.sequence),
         };
         let ends = (source, self.destination_of(source, sequence));
-        self.named(part, place_of(pair, flits), ends, number, lacks)
+        self.named(part, place_of(input_vc, flits), ends, number, lacks)
     }
 
     /// The terminal that a packet is bound for, wherever its header is.
     fn destination_of(&self, source: u32, sequence: u32) -> u32 {
         for (part, it) in self.parts.iter().enumerate() {
-            let model = &it.model;
+            let here = &it.part;
             let flits = self.flits(part);
             for (queue, state) in (0..).zip(&flits.state.queues) {
                 let slot = |slot: u32| (slot != NONE).then_some(slot);
-                let packets = &model.packets.packets;
+                let packets = &here.packets.packets;
                 let behind =
                     std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
                 let is_it = |&at: &u32| {
                     let packet = &packets[at as usize];
                     (packet.source, packet.sequence) == (source, sequence)
                 };
-                let own = slot(state.slot).filter(|_| state.stage != Stage::Idle);
+                let own = slot(state.slot).filter(|_| state.vc_state != VcState::Idle);
                 if let Some(found) = own.into_iter().chain(behind).find(is_it) {
-                    let pair: u32 = queue / flits.rules.outputs;
-                    let input = pair >> flits.rules.shift;
-                    let input = input + self.whole.cut.first_input(part);
-                    let router = self.whole.network.router_of_input[input as usize];
-                    return model.destination(router, found);
+                    let input_vc: u32 = queue / flits.rules.outputs;
+                    let input = input_vc >> flits.rules.shift;
+                    let input = input + self.context.cut.first_input(part);
+                    let router = self.context.network.router_of_input[input as usize];
+                    return here.destination(router, found);
                 }
             }
         }
@@ -295,36 +307,36 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Whether room and flits of all queues add up.
     pub(in crate::engine) fn flit_credits_are_conserved(&self) -> bool {
-        let parameters = &self.whole.parameters;
+        let parameters = &self.context.parameters;
         (0..self.parts.len()).all(|part| {
-            let model = &self.parts[part].model;
+            let here = &self.parts[part].part;
             let flits = self.flits(part);
             let held =
                 |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
-            let lanes = narrow::<u8>(self.whole.lanes.count());
-            let outputs = (0..).zip(model.ports.outputs()).filter(|(_, port)| port.needs_room);
-            let mut network = outputs.flat_map(|it| (0..lanes).map(move |lane| (it, lane)));
+            let vcs = narrow::<u8>(self.context.vc_map.count());
+            let outputs = (0..).zip(here.ports.outputs()).filter(|(_, port)| port.needs_room);
+            let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
             let mut injections = (0..narrow::<u32>(flits.state.inputs.len()))
-                .filter(|&input| model.ports.input(input).injects)
-                .flat_map(|input| (0..lanes).map(move |lane| (input, lane)));
-            network.all(|((output, port), lane): ((usize, &Output), u8)| {
-                let place = flits.state.outputs[output].lanes as usize + usize::from(lane);
-                let flits: u32 = self.far(port, lane).map(held).sum();
+                .filter(|&input| here.ports.input(input).injects)
+                .flat_map(|input| (0..vcs).map(move |vc| (input, vc)));
+            network.all(|((output, port), vc): ((usize, &Output), u8)| {
+                let place = flits.state.outputs[output].vcs as usize + usize::from(vc);
+                let flits: u32 = self.far(port, vc).map(held).sum();
                 flits + flits_due(self.flits(part), place) == parameters.buffer
-            }) && injections.all(|(input, lane)| {
-                let place = model.ports.input(input).feeder as usize + usize::from(lane);
-                let pair = (input << flits.rules.shift) + u32::from(lane);
-                let there: u32 = flits.filled(part, pair).map(held).sum();
+            }) && injections.all(|(input, vc)| {
+                let place = here.ports.input(input).upstream as usize + usize::from(vc);
+                let input_vc = (input << flits.rules.shift) + u32::from(vc);
+                let there: u32 = flits.filled(part, input_vc).map(held).sum();
                 there + flits_due(flits, place) == parameters.injection_buffer
             })
         })
     }
 }
 
-fn flits_due(flits: &Flits, place: usize) -> u32 {
-    flits.state.lanes[place].due()
+fn flits_due(flits: &FlitRouters, place: usize) -> u32 {
+    flits.state.vcs[place].due()
 }
 
-fn place_of(pair: u32, flits: &Flits) -> (usize, u8) {
-    place(pair, flits.rules.shift)
+fn place_of(input_vc: u32, flits: &FlitRouters) -> (usize, u8) {
+    place(input_vc, flits.rules.shift)
 }

@@ -4,11 +4,11 @@
 //! discarded by its sink. One whose header has not won the switch by then is swallowed: its flits leave at the channel's
 //! rate and come nowhere.
 
-use super::Flits;
-use super::contest::Contender;
-use super::queue::Stage;
+use super::FlitRouters;
+use super::active_vc::ActiveVc;
+use super::flit_queue::VcState;
 use crate::engine::interruption::Interruption;
-use crate::engine::model::Model;
+use crate::engine::part::Part;
 use crate::engine::tick::NEVER;
 use crate::engine::{ChannelKind, Engine, Observer};
 use crate::narrow::narrow;
@@ -16,25 +16,25 @@ use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// A packet by its source and its number there.
-type Name = (u32, u32);
+type PacketId = (u32, u32);
 
 impl<O: Observer> Engine<'_, O> {
     /// The packets of which flits are on a channel that fails, or have yet to be sent on it; none where packets take
     /// channels whole.
-    pub(in crate::engine) fn cut_flit_by_flit(&self, interruption: &Interruption) -> Vec<Name> {
+    pub(in crate::engine) fn cut_flit_by_flit(&self, interruption: &Interruption) -> Vec<PacketId> {
         let mut cut = Vec::new();
         for part in &self.parts {
-            let model = &part.model;
-            let first = self.whole.cut.first_router(model.schedule.part);
-            for (name, router) in (first..).zip(&model.ports.routers) {
-                for (port, channel) in (0..).zip(self.whole.fabric.outputs(name)) {
-                    let output = model.ports.output(router.first_output + port);
+            let here = &part.part;
+            let first = self.context.cut.first_router(here.schedule.part);
+            for (name, router) in (first..).zip(&here.ports.routers) {
+                for (port, channel) in (0..).zip(self.context.fabric.outputs(name)) {
+                    let output = here.ports.output(router.first_output + port);
                     let fails = interruption.failed_channels[channel as usize];
                     if fails && output.kind == ChannelKind::Network && output.is_wired() {
-                        let far = &self.parts[output.far_part as usize].model;
+                        let far = &self.parts[output.far_part as usize].part;
                         let router = &far.ports.routers[output.far_router as usize];
-                        let pair = far.ports.queue(router, output.far_pair.into());
-                        far.cut_on_the_way_to(narrow::<u32>(pair), interruption.at, &mut cut);
+                        let input_vc = far.ports.queue(router, output.far_input_vc.into());
+                        far.cut_on_the_way_to(narrow::<u32>(input_vc), interruption.at, &mut cut);
                     }
                 }
             }
@@ -44,20 +44,20 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-impl Model<'_> {
-    /// The packets of which flits are yet to come to the queues of an input port, given by the pair of its lowest lane,
+impl Part<'_> {
+    /// The packets of which flits are yet to come to the queues of an input port, given by the input virtual channel of its lowest virtual channel,
     /// after a time.
-    fn cut_on_the_way_to(&self, pair: u32, at: Picoseconds, cut: &mut Vec<Name>) {
-        let Some(Flits { rules, state, .. }) = self.flits.as_deref() else { return };
-        for number in pair * rules.outputs..(pair + rules.lanes) * rules.outputs {
+    fn cut_on_the_way_to(&self, input_vc: u32, at: Picoseconds, cut: &mut Vec<PacketId>) {
+        let Some(FlitRouters { rules, state, .. }) = self.flits.as_deref() else { return };
+        for number in input_vc * rules.outputs..(input_vc + rules.vcs) * rules.outputs {
             let queue = &state.queues[number as usize];
-            let mut own: Vec<(Name, u32)> = Vec::new();
-            if has_begun(queue.stage) {
-                let left = match queue.stage {
-                    Stage::Sending => {
-                        let router = self.router_of_pair(pair);
-                        let place = state.contender_of(rules, router, number as usize);
-                        state.contenders[place].left
+            let mut own: Vec<(PacketId, u32)> = Vec::new();
+            if has_begun(queue.vc_state) {
+                let left = match queue.vc_state {
+                    VcState::Active => {
+                        let router = self.router_of_input_vc(input_vc);
+                        let place = state.active_vc_of(rules, router, number as usize);
+                        state.active_vcs[place].left
                     }
                     _ => queue.left,
                 };
@@ -86,14 +86,14 @@ impl Model<'_> {
     }
 
     /// The packets whose headers are in a queue or on their way to it.
-    fn packets_of(&self, flits: &Flits, queue: usize) -> Vec<u32> {
+    fn packets_of(&self, flits: &FlitRouters, queue: usize) -> Vec<u32> {
         let queue = &flits.state.queues[queue];
-        let own = (has_begun(queue.stage) && queue.slot != NONE).then_some(queue.slot);
+        let own = (has_begun(queue.vc_state) && queue.slot != NONE).then_some(queue.slot);
         own.into_iter().chain(self.chain(queue.head)).collect()
     }
 
     /// Marks those of some packets, in order, that have their headers in this part.
-    pub(in crate::engine) fn lose_flit_by_flit(&mut self, lost: &[Name]) {
+    pub(in crate::engine) fn lose_flit_by_flit(&mut self, lost: &[PacketId]) {
         let Some(flits) = self.flits.take() else { return };
         for queue in 0..flits.state.queues.len() {
             for slot in self.packets_of(&flits, queue) {
@@ -125,17 +125,17 @@ impl Model<'_> {
     pub(in crate::engine) fn swallow_flits(&mut self, number: u32, output: u32, time: Picoseconds) {
         let time = self.schedule.tick(time);
         let Some(mut flits) = self.flits.take() else { return };
-        let mut visit = self.hold_flits(&mut flits, number);
-        for place in visit.contenders() {
-            let Contender { exit, has_header, .. } = visit.state.contenders[place];
-            if exit == visit.router.first_output + output && has_header {
-                let own = &mut visit.state.contenders[place];
+        let mut view = self.borrow_flit_router(&mut flits, number);
+        for place in view.active_vcs() {
+            let ActiveVc { output_port, has_header, .. } = view.state.active_vcs[place];
+            if output_port == view.router.first_output + output && has_header {
+                let own = &mut view.state.active_vcs[place];
                 (own.has_header, own.needs_room, own.leaves) = (false, false, true);
                 own.again = own.again.max(time);
-                visit.state.set_next(place);
+                view.state.set_next(place);
             }
         }
-        visit.wake_askers(output as usize, time);
+        view.wake_requesters(output as usize, time);
         let next = self.flits_due(&flits, number);
         if next != NEVER {
             self.schedule.active.lower(number, next);
@@ -145,6 +145,6 @@ impl Model<'_> {
 }
 
 /// Whether a queue says which packet is at its head.
-fn has_begun(stage: Stage) -> bool {
-    matches!(stage, Stage::Undecided | Stage::Asking | Stage::Sending)
+fn has_begun(vc_state: VcState) -> bool {
+    matches!(vc_state, VcState::Deciding | VcState::VcAlloc | VcState::Active)
 }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Flits, first_from};
+use super::{FlitRouters, first_from};
 use crate::engine::Switching;
-use crate::engine::model::Model;
+use crate::engine::part::Part;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
@@ -13,11 +13,11 @@ use crate::topology::NONE;
 
 /// A source queue of an injection channel, as far as its packet is being sent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct SourceLane {
+pub(super) struct SourceVc {
     /// Flits left of the packet at hand.
     left: u16,
-    /// The lane that it is in, and the one at which the search for the next one's starts.
-    lane: u8,
+    /// The virtual channel that it is in, and the one at which the search for the next one's starts.
+    vc: u8,
     next: u8,
     source: u32,
     sequence: u32,
@@ -25,32 +25,32 @@ pub(super) struct SourceLane {
     departs: Option<u64>,
 }
 
-impl Default for SourceLane {
+impl Default for SourceVc {
     fn default() -> Self {
-        Self { left: 0, lane: 0, next: 0, source: NONE, sequence: 0, departs: None }
+        Self { left: 0, vc: 0, next: 0, source: NONE, sequence: 0, departs: None }
     }
 }
 
-impl Flits {
-    /// The lanes that a packet may take which is injected from a source queue, and the room that it needs there.
-    fn injected_into(&self, model: &Model<'_>, queue: u8, flits: u16) -> (u16, u32) {
-        let whole = &*model.whole;
-        let lanes = match whole.routes {
+impl FlitRouters {
+    /// The virtual channels that a packet may take which is injected from a source queue, and the room that it needs there.
+    fn injected_into(&self, here: &Part<'_>, queue: u8, flits: u16) -> (u16, u32) {
+        let context = &*here.context;
+        let vcs = match context.routes {
             Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue).all,
             Routes::Adaptive(_)
             | Routes::Forwarding(_)
             | Routes::Relation(_)
             | Routes::Paths(_) => 1 << queue,
         };
-        let room = match whole.parameters.switching {
+        let room = match context.parameters.switching {
             Switching::Wormhole => 1,
             Switching::VirtualCutThrough | Switching::StoreAndForward => u32::from(flits),
         };
-        (lanes, room)
+        (vcs, room)
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Sends the next flit through a free injection channel, or several if nothing else can come between them; says
     /// when the channel is looked at again.
     pub(in crate::engine) fn inject_flits(&mut self, number: u32, terminal: u32, now: Tick) {
@@ -60,16 +60,22 @@ impl Model<'_> {
         self.flits = Some(flits);
     }
 
-    fn inject_some(&mut self, flits: &mut Flits, number: u32, terminal: u32, now: Tick) -> Tick {
+    fn inject_some(
+        &mut self,
+        flits: &mut FlitRouters,
+        number: u32,
+        terminal: u32,
+        now: Tick,
+    ) -> Tick {
         let injection = self.sources.injections[number as usize];
         if injection.free_at > now {
             return injection.free_at;
         }
-        let lanes = flits.rules.lanes;
-        let channels = self.whole.parameters.injection_channels;
+        let vcs = flits.rules.vcs;
+        let channels = self.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
-        let room = self.sources.adapters[terminal as usize].room + of_terminal * lanes;
-        let first = number as usize * lanes as usize;
+        let room = self.sources.adapters[terminal as usize].room + of_terminal * vcs;
+        let first = number as usize * vcs as usize;
         let begun = flits.state.begun[number as usize];
         let mut due = NEVER;
         let mut left = injection.waiting | begun;
@@ -77,8 +83,8 @@ impl Model<'_> {
             left &= !(1 << queue);
             let place = first + queue as usize;
             if begun >> queue & 1 == 1 {
-                let lane = room as usize + usize::from(flits.state.sources[place].lane);
-                let (state, times) = (&mut flits.state.lanes[lane], &flits.state.times);
+                let vc = room as usize + usize::from(flits.state.sources[place].vc);
+                let (state, times) = (&mut flits.state.vcs[vc], &flits.state.times);
                 if !state.has_room(1, now, times) {
                     due = due.min(state.foresee(1, times));
                     continue;
@@ -89,28 +95,27 @@ impl Model<'_> {
             if self.sources.paused {
                 continue;
             }
-            let n = self.sources.flits_of_next(number, queue, lanes);
+            let n = self.sources.flits_of_next(number, queue, vcs);
             let (allowed, need) = flits.injected_into(self, fitted!(queue, u8), n);
             let mut open = 0;
-            for lane in bits(allowed) {
-                let (state, times) =
-                    (&mut flits.state.lanes[room as usize + lane], &flits.state.times);
+            for vc in bits(allowed) {
+                let (state, times) = (&mut flits.state.vcs[room as usize + vc], &flits.state.times);
                 if state.has_room(need, now, times) {
-                    open |= 1 << lane;
+                    open |= 1 << vc;
                 } else {
                     due = due.min(state.foresee(need, times));
                 }
             }
             let next = flits.state.sources[place].next;
-            let Some(lane) = first_from(open, next.into()) else { continue };
+            let Some(vc) = first_from(open, next.into()) else { continue };
             self.end_wait(number, now);
             let packet = self.next_packet_of(number, terminal, fitted!(queue, u8), now);
             self.counters.grants += 1;
             let sent = &self.packets.packets[packet.slot as usize];
-            flits.state.sources[place] = SourceLane {
+            flits.state.sources[place] = SourceVc {
                 left: sent.flits,
-                lane: fitted!(lane, u8),
-                next: fitted!(lane, u8) + 1,
+                vc: fitted!(vc, u8),
+                next: fitted!(vc, u8) + 1,
                 source: sent.source,
                 sequence: sent.sequence,
                 departs: packet.departs,
@@ -127,28 +132,27 @@ impl Model<'_> {
     /// channel is looked at again.
     fn send_source_flits(
         &mut self,
-        flits: &mut Flits,
+        flits: &mut FlitRouters,
         (number, terminal): (u32, u32),
         queue: u32,
         header: u32,
         now: Tick,
     ) -> Tick {
-        let lanes = flits.rules.lanes;
-        let place = (number * lanes + queue) as usize;
-        let SourceLane { lane, source, sequence, departs, mut left, .. } =
-            flits.state.sources[place];
-        let channels = self.whole.parameters.injection_channels;
+        let vcs = flits.rules.vcs;
+        let place = (number * vcs + queue) as usize;
+        let SourceVc { vc, source, sequence, departs, mut left, .. } = flits.state.sources[place];
+        let channels = self.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let adapter = self.sources.adapters[terminal as usize];
-        let room = (adapter.room + of_terminal * lanes) as usize + usize::from(lane);
-        let pair = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(lane);
-        let timing = *self.whole.timing(adapter.timing);
-        let channel = self.whole.channel_of_injection(self.schedule.part, number);
+        let room = (adapter.room + of_terminal * vcs) as usize + usize::from(vc);
+        let input_vc = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(vc);
+        let timing = *self.context.timing(adapter.timing);
+        let channel = self.context.channel_of_injection(self.schedule.part, number);
         let in_part = fitted!(self.ports.outputs, u32) + number;
         let mut arrivals = std::mem::take(&mut flits.scratch.arrivals);
         let mut at = now;
         loop {
-            flits.state.lanes[room].take(now, &flits.state.times);
+            flits.state.vcs[room].take(now, &flits.state.times);
             arrivals.push(at + timing.forward);
             let time = self.time(at);
             self.digest.add(time, channel, source, sequence);
@@ -156,15 +160,18 @@ impl Model<'_> {
             at += timing.flit;
             // Only if nobody else uses the channel is it known now what comes next.
             let times = &flits.state.times;
-            if left == 0
-                || !flits.rules.one_kind
-                || !flits.state.lanes[room].has_room(1, now, times)
+            if left == 0 || !flits.rules.one_kind || !flits.state.vcs[room].has_room(1, now, times)
             {
                 break;
             }
         }
-        self.hold_flits(flits, adapter.router).join(adapter.router, pair, &arrivals, header);
-        self.statistics.sent(in_part, lane, fitted!(arrivals.len(), u16));
+        self.borrow_flit_router(flits, adapter.router).join(
+            adapter.router,
+            input_vc,
+            &arrivals,
+            header,
+        );
+        self.statistics.sent(in_part, vc, fitted!(arrivals.len(), u16));
         arrivals.clear();
         flits.scratch.arrivals = arrivals;
         flits.state.sources[place].left = left;
@@ -173,7 +180,7 @@ impl Model<'_> {
         let has_begun = *begun != 0;
         let injection = &mut self.sources.injections[number as usize];
         injection.free_at = at;
-        injection.pointer = fitted!((queue + 1) % lanes, u8);
+        injection.pointer = fitted!((queue + 1) % vcs, u8);
         if left == 0
             && let Some(tag) = departs
         {

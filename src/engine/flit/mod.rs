@@ -1,11 +1,11 @@
 //! The second model of routers: links are shared flit by flit (docs/model.md, "Links shared flit by flit").
 //!
-//! Terminals, packets, ways and the frame are those of the first model ([`Model`](super::model::Model)); what it has
+//! Terminals, packets, ways and the frame are those of the first model ([`Part`](super::part::Part)); what it has
 //! besides is here. A flit is nothing but the time at which it is there: those of a queue follow each other in a ring of
 //! times, and which packet they belong to follows from the packets' order. A credit is likewise the time at which it is
 //! back.
 //!
-//! What a visit sends goes straight into the queues and lanes of other routers of the part, as times that are not before
+//! What a visit sends goes straight into the queues and virtual channels of other routers of the part, as times that are not before
 //! the window's end: whoever is visited later in the same window does not see them.
 //!
 //! A packet **contends** while it has a virtual channel: then it is known when its next flit asks for the switch, as far
@@ -15,80 +15,80 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `queue` | an input port's queue of flits |
-//! | `lane` | a virtual channel at the output that feeds it: who holds it, its credits |
-//! | `times` | rings of times, which both are made of |
-//! | `visit` | a router taken in hand for a window |
-//! | `agenda` | before when nothing can come of queues that don't contend |
-//! | `contest` | packets that contend; the next instant at which they do |
-//! | `alone` | packets that share neither their input port nor their output |
-//! | `sending` | flits that ask for the switch, and what those that win it bring about |
-//! | `asking` | which virtual channels a packet may take, and which of them are open |
+//! | `flit_queue` | an input port's queue of flits |
+//! | `output_vc` | a virtual channel at the output that feeds it: who holds it, its credits |
+//! | `time_rings` | rings of times, which both are made of |
+//! | `router_view` | a router taken in hand for a window |
+//! | `wake_times` | before when nothing can come of queues that don't contend |
+//! | `active_vc` | packets that contend; the next instant at which they do |
+//! | `uncontended` | packets that share neither their input port nor their output |
+//! | `switch_traversal` | flits that ask for the switch, and what those that win it bring about |
+//! | `routing` | which virtual channels a packet may take, and which of them are open |
 //! | `relation` | the same where packets choose by a relation |
 //! | `allocation` | who gets a virtual channel, who gets the switch |
-//! | `priority` | lanes in turn by their weights, some before others |
+//! | `priority` | virtual channels in turn by their weights, some before others |
 //! | `injection` | terminals' injection channels |
-//! | `approach` | memory fetched ahead |
+//! | `prefetch` | memory fetched ahead |
 //! | `arrivals` | flits and credits that come to a router |
 //! | `failure` | channels and routers that fail |
 //! | `deadlock` | queues that wait for each other |
 //! | `stalls` | how long packets waited for each output, and why |
 
-mod agenda;
+mod active_vc;
 mod allocation;
-mod alone;
-mod approach;
 mod arrivals;
-mod asking;
-mod contest;
 mod deadlock;
 mod failure;
+mod flit_queue;
 mod injection;
-mod lane;
+mod output_vc;
+mod prefetch;
 mod priority;
-mod queue;
 mod relation;
-mod sending;
+mod router_view;
+mod routing;
 mod stalls;
-mod times;
-mod visit;
+mod switch_traversal;
+mod time_rings;
+mod uncontended;
+mod wake_times;
 
 pub(super) use arrivals::{FlitCrossing, PacketCrossing};
 
 use serde::{Deserialize, Serialize};
 
 use super::ChannelKind;
+use super::network_context::NetworkContext;
 use super::parameters::{Arbitration, FlitSharing, Parameters, Switching};
 use super::ports::Ports;
 use super::tick::{Tick, rebased};
-use super::whole::Whole;
 use crate::narrow::narrow;
-use agenda::Agenda;
-use contest::{Claim, Contender};
-use injection::SourceLane;
-use lane::Lane;
+use active_vc::{ActiveVc, SwitchRequest};
+use flit_queue::{FlitQueue, Upstream};
+use injection::SourceVc;
+use output_vc::OutputVc;
 use priority::Priority;
-use queue::{Feeder, Queue};
-use sending::Pace;
 use stalls::Waits;
-use times::Times;
+use switch_traversal::Pace;
+use time_rings::Times;
+use wake_times::WakeTimes;
 
 /// An output, as far as flits take turns on it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Output {
+pub(super) struct FlitOutput {
     /// When it can be given another flit.
     soonest: Tick,
     /// When the last flit that it was given has left.
     pub line: Tick,
-    /// The place of its lowest lane.
-    lanes: u32,
-    /// The pair at its far end, in the lowest lane, among those of the part, if it is of this part.
+    /// The place of its lowest virtual channel.
+    vcs: u32,
+    /// The input virtual channel at its far end, in the lowest virtual channel, among those of the part, if it is of this part.
     far: u32,
-    /// The input port at which the search for the next flit starts; by weights the lane whose turn it is.
+    /// The input port at which the search for the next flit starts; by weights the virtual channel whose turn it is.
     pointer: u16,
     /// Flits left of that turn.
     turn: u8,
-    /// Packets that have a lane of it.
+    /// Packets that have a virtual channel of it.
     senders: u16,
     /// Flits of these that have not won the switch.
     waiting: u32,
@@ -96,19 +96,19 @@ pub(super) struct Output {
 
 /// An input port.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Input {
+struct FlitInput {
     free_at: Tick,
     /// The queue among its own at which the search for the next flit starts.
     pointer: u16,
     /// The output at which its search among offers starts.
     accepts: u16,
-    /// Packets of it that have a lane; one more if stalls are counted, so that none is left alone.
+    /// Packets of it that have a virtual channel; one more if stalls are counted, so that none is left alone.
     senders: u16,
 }
 
-/// Lanes that packets may take if nothing else says which, a bit each.
+/// Virtual channels that packets may take if nothing else says which, a bit each.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
+struct TrafficVcs {
     all: u16,
     /// Those of each class of packets in rings with a dateline: the lower half, or the rest.
     classes: [u16; 2],
@@ -116,7 +116,7 @@ struct Kind {
 
 /// What never changes.
 #[derive(Clone, Debug)]
-struct Rules {
+struct FlitRules {
     sharing: FlitSharing,
     /// The latency of routing.
     routing: Tick,
@@ -130,15 +130,15 @@ struct Rules {
     longest_crossbar: Tick,
     /// How long a credit is on its way, by timing of the network.
     back: Vec<Tick>,
-    /// Lanes of a channel.
-    lanes: u32,
-    /// Lanes of data and requests; those of responses follow.
-    data_lanes: u32,
-    /// The lanes of both.
-    kinds: [Kind; 2],
-    /// Queues of an input port and lane.
+    /// Virtual channels of a channel.
+    vcs: u32,
+    /// Virtual channels of data and requests; those of responses follow.
+    data_vcs: u32,
+    /// The virtual channels of both.
+    kinds: [TrafficVcs; 2],
+    /// Queues of an input port and virtual channel.
     outputs: u32,
-    /// By how many bits an input port is shifted in a pair's number.
+    /// By how many bits an input port is shifted in an input virtual channel's number.
     shift: u32,
     /// Words of a set of a router's queues.
     words: usize,
@@ -148,111 +148,121 @@ struct Rules {
 
 /// What a part's routers have besides their ports, if links are shared flit by flit.
 #[derive(Debug)]
-pub(super) struct Flits {
-    rules: Rules,
-    pub state: State,
+pub(super) struct FlitRouters {
+    rules: FlitRules,
+    pub state: FlitState,
     /// Queues that take part in an instant's allocations; kept for their memory.
     scratch: allocation::Scratch,
 }
 
 /// What changes of it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct State {
-    agenda: Agenda,
-    queues: Vec<Queue>,
-    /// By pair, if a pair has several queues: the one that its latest packet went to.
+pub(super) struct FlitState {
+    wake_times: WakeTimes,
+    queues: Vec<FlitQueue>,
+    /// By input virtual channel, if an input virtual channel has several queues: the one that its latest packet went to.
     current: Vec<u16>,
     /// By the place at which a channel's room is counted; those of ejection channels follow.
-    lanes: Vec<Lane>,
-    pub outputs: Vec<Output>,
-    /// By output, if some lanes have a high priority: how those stand.
+    vcs: Vec<OutputVc>,
+    pub outputs: Vec<FlitOutput>,
+    /// By output, if some virtual channels have a high priority: how those stand.
     priorities: Vec<Priority>,
-    inputs: Vec<Input>,
-    /// By output: the queues whose packets ask for one of its lanes, a bit each.
+    inputs: Vec<FlitInput>,
+    /// By output: the queues whose packets ask for one of its virtual channels, a bit each.
     asking: Vec<u64>,
-    /// By router: how many packets contend. By output, then lane: these of each router, in any order.
-    contending: Vec<u16>,
-    claims: Vec<Claim>,
-    contenders: Vec<Contender>,
+    /// By router: how many packets contend. By output, then virtual channel: these of each router, in any order.
+    active_count: Vec<u16>,
+    switch_requests: Vec<SwitchRequest>,
+    active_vcs: Vec<ActiveVc>,
     times: Times,
-    /// By injection channel, then lane: source queues.
-    sources: Vec<SourceLane>,
+    /// By injection channel, then virtual channel: source queues.
+    sources: Vec<SourceVc>,
     /// By injection channel: the source queues that have begun a packet, a bit each.
     begun: Vec<u16>,
     /// What stalls are counted by, if they are.
     waits: Option<Box<Waits>>,
 }
 
-impl Flits {
+impl FlitRouters {
     /// Of a part in which nothing is under way; `None` if packets take links whole. Traffic has data, and reads.
     pub(super) fn new(
-        whole: &Whole<'_>,
+        context: &NetworkContext<'_>,
         part: usize,
         ports: &Ports,
         (_, reads): (bool, bool),
     ) -> Option<Self> {
-        let parameters = &whole.parameters;
+        let parameters = &context.parameters;
         let sharing = parameters.sharing.clone()?;
-        let lanes = narrow::<u32>(whole.lanes.count());
+        let vcs = narrow::<u32>(context.vc_map.count());
         let shift = ports.size.shift;
-        let outputs_of = |router: &super::ports::Router| u32::from(router.outputs);
+        let outputs_of = |router: &super::ports::RouterLayout| u32::from(router.outputs);
         let most_outputs = ports.routers.iter().map(outputs_of).max().unwrap_or(1);
         let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
         let queues = (u32::from(most_inputs) << shift) * outputs;
-        let by_source = whole.routes_by_source();
+        let by_source = context.routes_by_source();
         let split = reads && by_source;
-        let data_lanes = if split { lanes / 2 } else { lanes };
+        let data_vcs = if split { vcs / 2 } else { vcs };
         let paces: Vec<Pace> =
-            whole.timings().iter().map(|it| Pace::new(it, parameters, &sharing)).collect();
-        let fabric = whole.fabric;
+            context.timings().iter().map(|it| Pace::new(it, parameters, &sharing)).collect();
+        let fabric = context.fabric;
         let wired = (0..fabric.channel_slots()).filter(|&it| fabric.target(it).is_some());
         let timing =
-            |channel| whole.network.timing(ChannelKind::Network, fabric.cable_class(channel));
+            |channel| context.network.timing(ChannelKind::Network, fabric.cable_class(channel));
         let crossbars = wired.map(|channel| paces[usize::from(timing(channel))].crossbar);
         let longest_crossbar = crossbars.max().unwrap_or(0);
-        let rules = Rules {
+        let rules = FlitRules {
             longest_crossbar,
             arbitration: parameters.arbitration,
-            routing: whole.routing,
+            routing: context.routing,
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces,
-            back: whole.timings().iter().map(|timing| timing.back).collect(),
-            lanes,
-            data_lanes,
-            kinds: [Kind::new(0, data_lanes), Kind::new(data_lanes, lanes - data_lanes)],
+            back: context.timings().iter().map(|timing| timing.back).collect(),
+            vcs,
+            data_vcs,
+            kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
             outputs,
             shift,
             words: (queues as usize).div_ceil(64).max(1),
             one_kind: by_source && !reads,
             sharing,
         };
-        let state = State::new(&rules, parameters, whole, part, ports);
+        let state = FlitState::new(&rules, parameters, context, part, ports);
         let scratch = allocation::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
         Some(Self { rules, state, scratch })
     }
 
-    /// Bytes for each queue and for each lane of a channel, but for their rings of times.
-    pub(super) const A_QUEUE: u64 = (size_of::<Queue>() + size_of::<Tick>()) as u64;
-    pub(super) const A_LANE: u64 =
-        (size_of::<Lane>() + size_of::<Claim>() + size_of::<Contender>() + size_of::<SourceLane>())
-            as u64;
+    /// Bytes for each queue and for each virtual channel of a channel, but for their rings of times.
+    pub(super) const BYTES_PER_QUEUE: u64 = (size_of::<FlitQueue>() + size_of::<Tick>()) as u64;
+    pub(super) const BYTES_PER_VC: u64 = (size_of::<OutputVc>()
+        + size_of::<SwitchRequest>()
+        + size_of::<ActiveVc>()
+        + size_of::<SourceVc>()) as u64;
 
     pub(super) fn memory(&self) -> usize {
-        let State { agenda, queues, current, lanes, outputs, inputs, .. } = &self.state;
-        let State { asking, contending, claims, contenders, times, sources, begun, waits, .. } =
-            &self.state;
-        agenda.memory()
+        let FlitState { wake_times, queues, current, vcs, outputs, inputs, .. } = &self.state;
+        let FlitState {
+            asking,
+            active_count,
+            switch_requests,
+            active_vcs,
+            times,
+            sources,
+            begun,
+            waits,
+            ..
+        } = &self.state;
+        wake_times.memory()
             + size_of_val(&**queues)
             + size_of_val(&**current)
-            + size_of_val(&**lanes)
+            + size_of_val(&**vcs)
             + size_of_val(&**outputs)
             + size_of_val(&*self.state.priorities)
             + size_of_val(&**inputs)
             + size_of_val(&**asking)
-            + size_of_val(&**contending)
-            + size_of_val(&**claims)
-            + size_of_val(&**contenders)
+            + size_of_val(&**active_count)
+            + size_of_val(&**switch_requests)
+            + size_of_val(&**active_vcs)
             + times.memory()
             + size_of_val(&**sources)
             + size_of_val(&**begun)
@@ -260,9 +270,9 @@ impl Flits {
     }
 
     /// Goes on with such a state; false if it is another network's.
-    pub(super) fn restore(&mut self, state: State) -> bool {
-        let fits = state.agenda.queues() == self.state.agenda.queues()
-            && state.lanes.len() == self.state.lanes.len()
+    pub(super) fn restore(&mut self, state: FlitState) -> bool {
+        let fits = state.wake_times.queues() == self.state.wake_times.queues()
+            && state.vcs.len() == self.state.vcs.len()
             && state.sources.len() == self.state.sources.len()
             && state.priorities.len() == self.state.priorities.len()
             && state.waits.is_some() == self.state.waits.is_some();
@@ -271,37 +281,37 @@ impl Flits {
     }
 }
 
-impl State {
+impl FlitState {
     fn new(
-        rules: &Rules,
+        rules: &FlitRules,
         parameters: &Parameters,
-        whole: &Whole<'_>,
+        context: &NetworkContext<'_>,
         part: usize,
         ports: &Ports,
     ) -> Self {
         let mut times = Times::default();
-        let rooms = ports.rooms(whole).into_iter();
-        let mut lanes: Vec<Lane> = rooms.map(|room| Lane::new(room, &mut times)).collect();
+        let rooms = ports.rooms(context).into_iter();
+        let mut vcs: Vec<OutputVc> = rooms.map(|room| OutputVc::new(room, &mut times)).collect();
         let mut outputs = Vec::with_capacity(ports.outputs);
         for output in ports.outputs() {
             let first = if output.needs_room {
                 output.room
             } else {
-                let first = narrow::<u32>(lanes.len());
-                lanes.extend((0..rules.lanes).map(|_| Lane::endless(&mut times)));
+                let first = narrow::<u32>(vcs.len());
+                vcs.extend((0..rules.vcs).map(|_| OutputVc::endless(&mut times)));
                 first
             };
             let turn = rules.sharing.weight(0);
             let far = if output.is_wired() && output.far_part as usize == part {
                 let router = &ports.routers[output.far_router as usize];
-                (router.first_input << rules.shift) + u32::from(output.far_pair)
+                (router.first_input << rules.shift) + u32::from(output.far_input_vc)
             } else {
                 0
             };
-            outputs.push(Output {
+            outputs.push(FlitOutput {
                 soonest: 0,
                 line: 0,
-                lanes: first,
+                vcs: first,
                 far,
                 pointer: 0,
                 turn,
@@ -315,63 +325,63 @@ impl State {
             for input in 0..router.inputs {
                 let injects = input >= router.transit;
                 let room = if injects { parameters.injection_buffer } else { parameters.buffer };
-                let entry = ports.input(router.first_input + u32::from(input));
-                for pair in 0..1 << rules.shift {
-                    let used = if pair < rules.lanes { room } else { 0 };
-                    let place = (input, narrow::<u8>(pair));
-                    let feeder = Feeder::new(entry, pair);
-                    let first = pair * rules.outputs;
+                let input_port = ports.input(router.first_input + u32::from(input));
+                for input_vc in 0..1 << rules.shift {
+                    let used = if input_vc < rules.vcs { room } else { 0 };
+                    let place = (input, narrow::<u8>(input_vc));
+                    let upstream = Upstream::new(input_port, input_vc);
+                    let first = input_vc * rules.outputs;
                     let queue = |number| {
                         let place = (place.0, place.1, narrow::<u16>(first + number));
-                        Queue::new(place, feeder, used, &mut times)
+                        FlitQueue::new(place, upstream, used, &mut times)
                     };
                     queues.extend((0..rules.outputs).map(queue));
                 }
             }
         }
-        let injections = whole.injections_of_part(part);
+        let injections = context.injections_of_part(part);
         let counts = rules.sharing.stall_times;
         let waits = || Box::new(Waits::new(queues.len(), outputs.len(), ports.routers.len()));
         let senders = u16::from(counts);
         Self {
             waits: counts.then(waits),
-            agenda: Agenda::new(
+            wake_times: WakeTimes::new(
                 ports.routers.len(),
                 inputs,
                 (rules.outputs << rules.shift) as usize,
             ),
             current: if rules.outputs > 1 { vec![0; inputs << rules.shift] } else { Vec::new() },
             queues,
-            lanes,
+            vcs,
             asking: vec![0; outputs.len() * rules.words],
-            contending: vec![0; ports.routers.len()],
+            active_count: vec![0; ports.routers.len()],
             priorities: if rules.sharing.high_priority.is_empty() {
                 Vec::new()
             } else {
                 vec![Priority::new(&rules.sharing); outputs.len()]
             },
-            claims: vec![Claim::NONE; outputs.len() * rules.lanes as usize],
-            contenders: vec![Contender::NONE; outputs.len() * rules.lanes as usize],
+            switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
+            active_vcs: vec![ActiveVc::NONE; outputs.len() * rules.vcs as usize],
             outputs,
-            inputs: vec![Input { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
+            inputs: vec![FlitInput { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
             times,
-            sources: vec![SourceLane::default(); injections * rules.lanes as usize],
+            sources: vec![SourceVc::default(); injections * rules.vcs as usize],
             begun: vec![0; injections],
         }
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
-        self.agenda.rebase(by);
+        self.wake_times.rebase(by);
         self.queues.iter_mut().for_each(|queue| queue.rebase(by));
-        self.lanes.iter_mut().for_each(|lane| lane.rebase(by));
+        self.vcs.iter_mut().for_each(|vc| vc.rebase(by));
         for output in &mut self.outputs {
             move_back(&mut output.soonest);
             move_back(&mut output.line);
         }
         self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
-        self.claims.iter_mut().for_each(|claim| move_back(&mut claim.next));
-        self.contenders.iter_mut().for_each(|contender| contender.rebase(by));
+        self.switch_requests.iter_mut().for_each(|request| move_back(&mut request.next));
+        self.active_vcs.iter_mut().for_each(|active_vc| active_vc.rebase(by));
         self.times.rebase(by);
         if let Some(waits) = &mut self.waits {
             waits.rebase(by);
@@ -379,7 +389,7 @@ impl State {
     }
 }
 
-impl Rules {
+impl FlitRules {
     /// When a packet asks for a virtual channel whose awaited flit came at a time, and that is at the head from
     /// `free_at` on.
     #[inline(always)]
@@ -398,15 +408,15 @@ impl Rules {
         if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
     }
 
-    /// The lanes of the kind of packet that is in a lane.
+    /// The virtual channels of the kind of packet that is in a virtual channel.
     #[inline(always)]
-    fn kind(&self, lane: u8) -> &Kind {
-        &self.kinds[usize::from(u32::from(lane) >= self.data_lanes)]
+    fn kind(&self, vc: u8) -> &TrafficVcs {
+        &self.kinds[usize::from(u32::from(vc) >= self.data_vcs)]
     }
 }
 
-impl Kind {
-    /// Of packets that may take so many lanes from one on.
+impl TrafficVcs {
+    /// Of packets that may take so many virtual channels from one on.
     fn new(first: u32, count: u32) -> Self {
         let bits = |count: u32| narrow::<u16>(((1u32 << count) - 1) << first);
         let (all, lower) = (bits(count), bits(count / 2));

@@ -1,42 +1,42 @@
 //! Packets that choose among the hops of a routing relation, where links are shared flit by flit.
 
-use super::queue::{Queue, Stage};
-use super::visit::FlitVisit;
-use crate::engine::relation::{BY_RELATION, Related, from_place};
+use super::flit_queue::{FlitQueue, VcState};
+use super::router_view::FlitRouterView;
+use crate::engine::encoded_route::Address;
+use crate::engine::relation::{BY_RELATION, RelationTables, from_place};
 use crate::engine::tick::Tick;
-use crate::engine::way::Address;
 use crate::routing::relation::Hop;
 
-impl<'f> FlitVisit<'_, 'f> {
+impl<'f> FlitRouterView<'_, 'f> {
     /// The relation by which packets choose, if they do.
     #[inline]
-    pub(super) fn related(&self) -> Option<&Related<'f>> {
-        self.choosers.as_deref()?.related()
+    pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
+        self.adaptive_state.as_deref()?.relation_tables()
     }
 
     /// The hops that the packet at the head of a queue may take.
     fn hops(&self, queue: usize) -> &'f [Hop] {
         let slot = self.state.queues[self.first_queue + queue].slot;
-        let Address { destination, class, .. } = self.packets.packets[slot as usize].way.into();
-        let (input, lane) = self.place(queue);
+        let Address { destination, class, .. } = self.packets.packets[slot as usize].route.into();
+        let (input, vc) = self.place(queue);
         let input = self.router.first_input as usize + input;
-        let related = self.related().expect("packets choose by a relation");
-        related.hops(self.name, (input, lane), (self.whole.end(destination), class))
+        let relation_tables = self.relation_tables().expect("packets choose by a relation");
+        relation_tables.hops(self.name, (input, vc), (self.context.end(destination), class))
     }
 
     /// Finds out for which virtual channels of which outputs a packet asks.
-    pub(super) fn direct_by_relation(&mut self, queue: usize, slot: u32) {
-        let address = Address::from(self.packets.packets[slot as usize].way);
-        let end = self.whole.end(address.destination);
+    pub(super) fn route_by_relation(&mut self, queue: usize, slot: u32) {
+        let address = Address::from(self.packets.packets[slot as usize].route);
+        let end = self.context.end(address.destination);
         if end.router == self.name {
             let output = end.ejection + address.ejection;
-            return self.ask_for(queue, output, self.all_lanes(), 0);
+            return self.set_request(queue, output, self.all_vcs(), 0);
         }
         let (input, _) = self.place(queue);
-        let bubble = self.whole.bubble_of(self.entry(input).injects);
+        let bubble = self.context.bubble_of(self.input_port(input).injects);
         let (hops, need) = (self.hops(queue), self.needed(queue, bubble));
         let state = self.queue(queue);
-        state.stage = Stage::Asking;
+        state.vc_state = VcState::VcAlloc;
         (state.options, state.need) = (BY_RELATION, need);
         state.output = hops.first().expect("every state leads on").port;
         for hop in hops {
@@ -44,26 +44,26 @@ impl<'f> FlitVisit<'_, 'f> {
         }
     }
 
-    /// A packet has got a lane: it asks for none any more.
+    /// A packet has got a virtual channel: it asks for none any more.
     pub(super) fn withdraw_hops(&mut self, queue: usize) {
         for hop in self.hops(queue) {
             *self.asking(queue, usize::from(hop.port)) &= !(1 << (queue % 64));
         }
     }
 
-    /// Counts the hop that a packet takes if it is of its reserve, where that matters.
-    pub(super) fn count_reserve(&mut self, queue: usize, output: usize, lane: u8) {
-        if !self.related().is_some_and(Related::has_ring) {
+    /// Counts the hop that a packet takes if it is a fallback, where that matters.
+    pub(super) fn count_fallback(&mut self, queue: usize, output: usize, vc: u8) {
+        if !self.relation_tables().is_some_and(RelationTables::has_ring) {
             return;
         }
-        let taken = |hop: &&Hop| (usize::from(hop.port), hop.lane) == (output, lane);
-        if self.hops(queue).iter().find(taken).is_some_and(Hop::is_reserve) {
+        let taken = |hop: &&Hop| (usize::from(hop.port), hop.lane) == (output, vc);
+        if self.hops(queue).iter().find(taken).is_some_and(Hop::is_fallback) {
             let slot = self.queue(queue).slot;
-            self.packets.packets[slot as usize].count_reserve();
+            self.packets.packets[slot as usize].count_fallback();
         }
     }
 
-    /// Notes which hops are open to a packet, or else which of its reserve; and else until when none is.
+    /// Notes which hops are open to a packet, or else which fallbacks; and else until when none is.
     pub(super) fn offer_hops(
         &mut self,
         queue: usize,
@@ -72,10 +72,10 @@ impl<'f> FlitVisit<'_, 'f> {
         now: Tick,
     ) -> bool {
         let hops = self.hops(queue);
-        for reserve in [false, true] {
+        for fallback in [false, true] {
             let mut any = false;
-            for hop in hops.iter().filter(|hop| hop.is_reserve() == reserve) {
-                let need = self.whole.need_by(hop, need, self.queue(queue).left);
+            for hop in hops.iter().filter(|hop| hop.is_fallback() == fallback) {
+                let need = self.context.need_by(hop, need, self.queue(queue).left);
                 any |= self.offer(queue, hop.port.into(), 1 << hop.lane, need, until, now);
             }
             if any {
@@ -85,7 +85,7 @@ impl<'f> FlitVisit<'_, 'f> {
         false
     }
 
-    /// Of offers of one router's lanes to a packet the one that it accepts: of the output for which least waits the one with
+    /// Of offers of one router's virtual channels to a packet the one that it accepts: of the output for which least waits the one with
     /// the most credits.
     pub(super) fn best_of(
         &mut self,
@@ -93,24 +93,24 @@ impl<'f> FlitVisit<'_, 'f> {
         offers: impl Iterator<Item = u32> + Clone,
         now: Tick,
     ) -> u32 {
-        let Queue { slot, .. } = *self.queue(queue);
+        let FlitQueue { slot, .. } = *self.queue(queue);
         let hops = self.hops(queue);
         let drawn = self.packets.packets[slot as usize].note;
-        let related = self.related().expect("packets choose by a relation");
-        let first = related.first(self.name, drawn, hops.len());
-        let lanes = self.rules.lanes;
+        let relation_tables = self.relation_tables().expect("packets choose by a relation");
+        let first = relation_tables.first(self.name, drawn, hops.len());
+        let vcs = self.rules.vcs;
         let (mut best, mut most) = (None, (i64::MIN, 0));
         let mut of_port = (u16::MAX, 0);
         for hop in from_place(hops, first) {
-            let offer = u32::from(hop.port) * lanes + u32::from(hop.lane);
+            let offer = u32::from(hop.port) * vcs + u32::from(hop.lane);
             if !offers.clone().any(|it| it == offer) {
                 continue;
             }
             if of_port.0 != hop.port {
                 of_port = (hop.port, self.ease(hop.port.into(), now));
             }
-            let place = self.lane(hop.port.into(), hop.lane);
-            let own = (of_port.1, self.state.lanes[place].room_at(now, &self.state.times));
+            let place = self.vc(hop.port.into(), hop.lane);
+            let own = (of_port.1, self.state.vcs[place].room_at(now, &self.state.times));
             if best.is_none() || own > most {
                 (best, most) = (Some(offer), own);
             }
@@ -118,12 +118,12 @@ impl<'f> FlitVisit<'_, 'f> {
         best.expect("an offer is one of its hops")
     }
 
-    /// How little waits for an output: the credits of all its lanes, less the flits of packets that have one and are still to
+    /// How little waits for an output: the credits of all its virtual channels, less the flits of packets that have one and are still to
     /// be sent. It does not change when those are, so who is left alone may be behind.
     fn ease(&mut self, output: usize, now: Tick) -> i64 {
-        let first = self.lane(output, 0);
-        let lanes = &self.state.lanes[first..][..self.rules.lanes as usize];
-        let rooms = lanes.iter().map(|lane| i64::from(lane.room_at(now, &self.state.times)));
+        let first = self.vc(output, 0);
+        let vcs = &self.state.vcs[first..][..self.rules.vcs as usize];
+        let rooms = vcs.iter().map(|vc| i64::from(vc.room_at(now, &self.state.times)));
         let rooms: i64 = rooms.sum();
         rooms - i64::from(self.output(output).waiting)
     }

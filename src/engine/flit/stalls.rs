@@ -5,14 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::contest::{Claim, Contender};
-use super::queue::{Queue, Stage};
-use super::visit::FlitVisit;
-use super::{Flits, State};
-use crate::engine::model::Model;
+use super::active_vc::{ActiveVc, SwitchRequest};
+use super::flit_queue::{FlitQueue, VcState};
+use super::router_view::FlitRouterView;
+use super::{FlitRouters, FlitState};
+use crate::engine::encoded_route::Address;
+use crate::engine::part::Part;
 use crate::engine::set::{bits, members};
 use crate::engine::tick::{NEVER, Tick, rebased};
-use crate::engine::way::Address;
 use crate::engine::{Stall, Switching};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -30,7 +30,7 @@ pub(super) struct Waits {
     /// Packets that wait at a router's outputs; kept for its memory.
     #[serde(skip)]
     waiting: Vec<(u16, Wait)>,
-    /// Contenders whose flits ask for the switch at an instant; likewise.
+    /// Active virtual channels whose flits ask for the switch at an instant; likewise.
     #[serde(skip)]
     due: Vec<usize>,
 }
@@ -93,26 +93,26 @@ impl Wait {
     }
 }
 
-impl Flits {
+impl FlitRouters {
     pub(in crate::engine) fn counts_stalls(&self) -> bool {
         self.state.waits.is_some()
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Counts stalls until `now`; what waits goes on waiting.
     pub(in crate::engine) fn count_flit_stalls(&mut self, now: Tick) {
         let Some(mut flits) = self.flits.take() else { return };
         if flits.counts_stalls() {
             for number in 0..fitted!(self.ports.routers.len(), u32) {
-                self.hold_flits(&mut flits, number).count_stalls(now);
+                self.borrow_flit_router(&mut flits, number).count_stalls(now);
             }
         }
         self.flits = Some(flits);
     }
 }
 
-impl FlitVisit<'_, '_> {
+impl FlitRouterView<'_, '_> {
     /// Counts the time for which packets have waited for the router's outputs until `now`, when nothing has happened
     /// yet of what happens then.
     #[cold]
@@ -138,23 +138,23 @@ impl FlitVisit<'_, '_> {
     /// Notes whose flits ask for the switch at an instant.
     #[cold]
     pub(super) fn note_due(&mut self, now: Tick) {
-        let range = self.contenders();
-        let State { claims, waits, .. } = &mut *self.state;
+        let range = self.active_vcs();
+        let FlitState { switch_requests, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
         waits.due.clear();
-        waits.due.extend(range.filter(|&place| claims[place].next == now));
+        waits.due.extend(range.filter(|&place| switch_requests[place].next == now));
     }
 
     /// Notes whose flits have won of those that asked for the switch.
     #[cold]
     pub(super) fn note_senders(&mut self, now: Tick) {
-        let State { contenders, waits, .. } = &mut *self.state;
+        let FlitState { active_vcs, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
         for &place in &waits.due {
-            let Contender { queue, exit, left, again, .. } = contenders[place];
+            let ActiveVc { queue, output_port, left, again, .. } = active_vcs[place];
             // Who has lost asks again later.
             if again <= now {
-                waits.sender[exit as usize] = if left > 0 { queue } else { NONE };
+                waits.sender[output_port as usize] = if left > 0 { queue } else { NONE };
             }
         }
     }
@@ -181,18 +181,18 @@ impl FlitVisit<'_, '_> {
 
     /// Packets that have a virtual channel and a flit, or will have one.
     fn find_senders(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
-        let State { claims, contenders, queues, lanes, times, .. } = &*self.state;
-        for place in self.contenders() {
-            let Claim { output, .. } = claims[place];
-            let Contender { queue, exit, held, needs_room, .. } = contenders[place];
+        let FlitState { switch_requests, active_vcs, queues, vcs, times, .. } = &*self.state;
+        for place in self.active_vcs() {
+            let SwitchRequest { output, .. } = switch_requests[place];
+            let ActiveVc { queue, output_port, held, needs_room, .. } = active_vcs[place];
             let flits = &queues[queue as usize].flits;
             if flits.is_empty() {
                 continue;
             }
-            let room_from = if needs_room { lanes[held as usize].room_from(1, times) } else { 0 };
+            let room_from = if needs_room { vcs[held as usize].room_from(1, times) } else { 0 };
             let wait = Wait {
                 from: waits.since[queue as usize].max(flits.front(times)),
-                is_sender: waits.sender[exit as usize] == queue,
+                is_sender: waits.sender[output_port as usize] == queue,
                 lost_until: 0,
                 room_from,
                 then: Stall::InputBusy,
@@ -217,15 +217,15 @@ impl FlitVisit<'_, '_> {
     /// Why the packet at the head of a queue of the part waits that asks for virtual channels of an output.
     fn wait_of_asker(&self, waits: &Waits, output: u16, queue: usize) -> Wait {
         let state = &self.state.queues[queue];
-        debug_assert!(state.stage == Stage::Asking);
-        let takes_room = self.port(output.into()).needs_room
-            && self.whole.parameters.switching != Switching::Wormhole;
+        debug_assert!(state.vc_state == VcState::VcAlloc);
+        let takes_room = self.output_port(output.into()).needs_room
+            && self.context.parameters.switching != Switching::Wormhole;
         let flits = if takes_room { u32::from(state.left) } else { 0 };
         let number = self.router.first_output as usize + usize::from(output);
-        let first = self.state.outputs[number].lanes as usize;
-        let room_from = bits(self.lanes_asked_for(state, output)).map(|lane| {
-            let lane = &self.state.lanes[first + lane];
-            lane.free_at.max(lane.room_from(flits, &self.state.times))
+        let first = self.state.outputs[number].vcs as usize;
+        let room_from = bits(self.vcs_asked_for(state, output)).map(|vc| {
+            let vc = &self.state.vcs[first + vc];
+            vc.free_at.max(vc.room_from(flits, &self.state.times))
         });
         let from = waits.since[queue];
         Wait {
@@ -237,20 +237,21 @@ impl FlitVisit<'_, '_> {
         }
     }
 
-    /// The lanes of an output for which the packet at the head of a queue asks, a bit each.
-    fn lanes_asked_for(&self, queue: &Queue, output: u16) -> u16 {
+    /// The virtual channels of an output for which the packet at the head of a queue asks, a bit each.
+    fn vcs_asked_for(&self, queue: &FlitQueue, output: u16) -> u16 {
         if queue.options == 0 {
-            return queue.lanes;
+            return queue.vcs;
         }
-        if let Some(related) = self.related() {
-            let address = Address::from(self.packets.packets[queue.slot as usize].way);
+        if let Some(relation_tables) = self.relation_tables() {
+            let address = Address::from(self.packets.packets[queue.slot as usize].route);
             let input = self.router.first_input as usize + usize::from(queue.input);
-            let end = self.whole.end(address.destination);
-            let hops = related.hops(self.name, (input, queue.entry), (end, address.class)).iter();
+            let end = self.context.end(address.destination);
+            let hops =
+                relation_tables.hops(self.name, (input, queue.in_vc), (end, address.class)).iter();
             return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.lane);
         }
         let nearer = queue.options >> output & 1;
         let escape = u16::from(queue.output == output);
-        nearer << self.whole.channels.adaptive | escape << queue.lane
+        nearer << self.context.channels.adaptive | escape << queue.vc
     }
 }

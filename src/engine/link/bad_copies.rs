@@ -2,17 +2,17 @@
 
 use crate::engine::credits::Credit;
 use crate::engine::packet::Packet;
-use crate::engine::ports::{Input, Queue};
-use crate::engine::router::Visit;
+use crate::engine::ports::{Input, PacketQueue};
+use crate::engine::router::RouterView;
+use crate::engine::router_view::Returned;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::visit::Returned;
 use crate::topology::NONE;
 
-impl<S: Size> Visit<'_, '_, S> {
+impl<S: Size> RouterView<'_, '_, S> {
     /// Whether a bad copy that is the head of a buffer asks for an output before it leaves.
-    pub(in crate::engine) fn asks_before_it_leaves(&self, pair: u32) -> bool {
-        let Queue { head, ask, .. } = self.queues[pair as usize];
+    pub(in crate::engine) fn asks_before_it_leaves(&self, input_vc: u32) -> bool {
+        let PacketQueue { head, ask, .. } = self.queues[input_vc as usize];
         ask < self.packets.packets[head as usize].tail
     }
 
@@ -20,9 +20,9 @@ impl<S: Size> Visit<'_, '_, S> {
     pub(super) fn discard_bad_copies(&mut self, now: Tick) {
         let number = self.number as usize;
         let mut due = std::mem::take(&mut self.links().state.bad_copies[number]);
-        due.retain(|&(leaves, pair)| {
+        due.retain(|&(leaves, input_vc)| {
             if leaves <= now {
-                self.discard_from(pair, now);
+                self.discard_from(input_vc, now);
             }
             leaves > now
         });
@@ -30,8 +30,8 @@ impl<S: Size> Visit<'_, '_, S> {
     }
 
     /// The same of one buffer.
-    fn discard_from(&mut self, pair: u32, now: Tick) {
-        let head = self.queues[pair as usize].head;
+    fn discard_from(&mut self, input_vc: u32, now: Tick) {
+        let head = self.queues[input_vc as usize].head;
         let (mut before, mut slot) = (NONE, head);
         while slot != NONE {
             let Packet { next, tail, flits, .. } = self.packets.packets[slot as usize];
@@ -40,10 +40,10 @@ impl<S: Size> Visit<'_, '_, S> {
                 (before, slot) = (slot, next);
                 continue;
             }
-            if slot == head && self.asks_before_it_leaves(pair) {
-                self.withdraw_all(pair, now);
+            if slot == head && self.asks_before_it_leaves(input_vc) {
+                self.withdraw_all(input_vc, now);
             }
-            let queue = &mut self.queues[pair as usize];
+            let queue = &mut self.queues[input_vc as usize];
             if queue.tail == slot {
                 queue.tail = before;
             }
@@ -53,33 +53,33 @@ impl<S: Size> Visit<'_, '_, S> {
             }
             self.packets.remove(slot);
             if !origin.is_fresh() {
-                let (input, lane) = self.place(pair);
-                let &mut Input { feeder, timing, .. } = self.input(input);
-                let back = self.whole.timing(timing).back;
+                let (input, vc) = self.place(input_vc);
+                let &mut Input { upstream, timing, .. } = self.input(input);
+                let back = self.context.timing(timing).back;
                 let credit = Credit { time: now + back, flits };
-                self.outbox.returned.push(Returned { feeder, lane, credit });
+                self.outbox.returned.push(Returned { upstream, vc, credit });
             }
             slot = next;
         }
-        let queue = &mut self.queues[pair as usize];
+        let queue = &mut self.queues[input_vc as usize];
         if queue.head != head {
             queue.ask = NEVER;
             queue.free_at = queue.free_at.max(now);
             if queue.head != NONE {
-                self.head(pair);
+                self.head(input_vc);
             }
         }
     }
 
     /// The head of a buffer asks for nothing any longer.
-    fn withdraw_all(&mut self, pair: u32, now: Tick) {
-        let Queue { options, output, .. } = self.queues[pair as usize];
+    fn withdraw_all(&mut self, input_vc: u32, now: Tick) {
+        let PacketQueue { options, output, .. } = self.queues[input_vc as usize];
         if options == 0 {
-            self.stop_asking(usize::from(output), pair, now);
+            self.stop_asking(usize::from(output), input_vc, now);
         } else if self.by_relation() {
-            self.withdraw_hops(usize::MAX, pair, now);
+            self.withdraw_hops(usize::MAX, input_vc, now);
         } else {
-            self.withdraw(usize::MAX, pair, now);
+            self.withdraw(usize::MAX, input_vc, now);
         }
     }
 }

@@ -11,13 +11,13 @@ use crate::units::Picoseconds;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::engine) struct Damage {
     /// `None` if no bit of it errs, or no burst comes.
-    bits: Option<Bits>,
-    bursts: Option<Next>,
+    bits: Option<BitErrors>,
+    bursts: Option<NextBurst>,
 }
 
 /// Bits that err, each for itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Bits {
+struct BitErrors {
     random: ChaCha8Rng,
     /// The logarithm of the probability that a bit is sound.
     log_sound: f64,
@@ -27,7 +27,7 @@ struct Bits {
 
 /// The first burst that is not over.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Next {
+struct NextBurst {
     random: ChaCha8Rng,
     mean: f64,
     begins: Picoseconds,
@@ -50,13 +50,13 @@ fn floor(value: f64) -> u64 {
     value as u64
 }
 
-impl Bits {
+impl BitErrors {
     fn draw(&mut self) {
         self.sound = floor(libm::log1p(-uniform(&mut self.random)) / self.log_sound);
     }
 }
 
-impl Next {
+impl NextBurst {
     fn draw(&mut self) {
         let gap = floor(-libm::log1p(-uniform(&mut self.random)) * self.mean);
         self.begins += Picoseconds(gap);
@@ -74,13 +74,13 @@ impl Damage {
         };
         let bits = (errs && errors.bit_error_rate > 0.0).then(|| {
             let log_sound = libm::log1p(-errors.bit_error_rate);
-            let mut bits = Bits { random: stream(0), log_sound, sound: 0 };
+            let mut bits = BitErrors { random: stream(0), log_sound, sound: 0 };
             bits.draw();
             bits
         });
         let bursts = errors.bursts.filter(|_| errs).map(|Bursts { interval, length }| {
             let mean = interval.0 as f64;
-            let mut next = Next { random: stream(1), mean, begins: Picoseconds::ZERO, length };
+            let mut next = NextBurst { random: stream(1), mean, begins: Picoseconds::ZERO, length };
             next.draw();
             next
         });

@@ -18,19 +18,19 @@ use serde::{Deserialize, Serialize};
 pub use errors::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
 pub use passage::Passage;
 
-use super::model::Model;
+use super::network_context::NetworkContext;
+use super::part::Part;
 use super::ports::Ports;
 use super::tick::{NEVER, Tick, rebased};
-use super::whole::Whole;
 use crate::narrow::narrow;
 use damage::Damage;
-pub(super) use notices::{News, Notice};
-use replay::{Channel, Opposite, Rules};
+pub(super) use notices::{Notice, NoticeKind};
+use replay::{ReplayChannel, ReplayRules, ReverseChannel};
 
 /// The links of a part's channels.
 pub(super) struct Links {
-    rules: Rules,
-    pub state: State,
+    rules: ReplayRules,
+    pub state: LinkState,
     /// Outputs that were granted at an instant, those served at one, and packets that enter a buffer after another one; kept for
     /// their memory.
     granted: Vec<u16>,
@@ -42,22 +42,22 @@ pub(super) struct Links {
 
 /// What changes of them.
 #[derive(Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct LinkState {
     /// By output; none for those of terminals, and that lead nowhere.
-    channels: Vec<Option<Box<Channel>>>,
+    channels: Vec<Option<Box<ReplayChannel>>>,
     /// By output: before when nothing happens on its link but grants.
     next: Vec<Tick>,
     /// By router: before when nothing happens on its links.
     pub due: Vec<Tick>,
-    /// By router: when bad copies' last flits are there, and among which pair's packets.
+    /// By router: when bad copies' last flits are there, and among which input virtual channel's packets.
     bad_copies: Vec<Vec<(Tick, u32)>>,
 }
 
 impl Links {
     /// Of a part's routers, if links err.
-    pub(super) fn new(whole: &Whole<'_>, part: usize, ports: &Ports) -> Option<Self> {
-        let errors = whole.parameters.errors.as_ref()?;
-        let Whole { fabric, cut, .. } = whole;
+    pub(super) fn new(context: &NetworkContext<'_>, part: usize, ports: &Ports) -> Option<Self> {
+        let errors = context.parameters.errors.as_ref()?;
+        let NetworkContext { fabric, cut, .. } = context;
         let mut channels = Vec::with_capacity(ports.outputs);
         for router in cut.routers(part) {
             let of_router = &ports.routers[(router - cut.first_router(part)) as usize];
@@ -66,13 +66,13 @@ impl Links {
                 let channel = fabric.target(slot).map(|target| {
                     let opposite = fabric.opposite(slot).map(|opposite| {
                         let far = cut.part_of_router(target);
-                        Opposite {
+                        ReverseChannel {
                             part: narrow::<u32>(far),
                             router: target - cut.first_router(far),
                             output: narrow::<u16>(opposite - fabric.outputs(target).start),
                         }
                     });
-                    Box::new(Channel::new(Damage::new(errors, slot), opposite))
+                    Box::new(ReplayChannel::new(Damage::new(errors, slot), opposite))
                 });
                 channels.push(channel);
             }
@@ -81,8 +81,8 @@ impl Links {
         }
         let routers = ports.routers.len();
         Some(Self {
-            rules: Rules::new(errors, &whole.parameters),
-            state: State {
+            rules: ReplayRules::new(errors, &context.parameters),
+            state: LinkState {
                 next: vec![NEVER; channels.len()],
                 channels,
                 due: vec![NEVER; routers],
@@ -96,17 +96,17 @@ impl Links {
     }
 
     /// The link of one of the part's channels.
-    pub(super) fn channel(&self, output: u32) -> Option<&Channel> {
+    pub(super) fn channel(&self, output: u32) -> Option<&ReplayChannel> {
         self.state.channels.get(output as usize)?.as_deref()
     }
 
     /// Bytes for a channel.
-    pub(super) const A_CHANNEL: u64 =
-        (size_of::<Channel>() + 16 * size_of::<replay::Entry>()) as u64;
+    pub(super) const BYTES_PER_CHANNEL: u64 =
+        (size_of::<ReplayChannel>() + 16 * size_of::<replay::ReplayEntry>()) as u64;
 
     pub(super) fn memory(&self) -> usize {
         let channels = self.state.channels.iter().flatten().count();
-        channels * narrow::<usize>(Self::A_CHANNEL)
+        channels * narrow::<usize>(Self::BYTES_PER_CHANNEL)
     }
 
     /// Starts statistics anew.
@@ -123,19 +123,19 @@ impl Links {
     }
 
     /// Goes on with another state; false if it is another network's.
-    pub(super) fn restore(&mut self, state: State) -> bool {
+    pub(super) fn restore(&mut self, state: LinkState) -> bool {
         let fits = state.channels.len() == self.state.channels.len();
         self.state = state;
         fits
     }
 }
 
-impl Model<'_> {
-    /// Flits of an output's lane that hold room at its far end without being in the buffer there: they are to be sent again, or
+impl Part<'_> {
+    /// Flits of an output's virtual channel that hold room at its far end without being in the buffer there: they are to be sent again, or
     /// wait beside it.
-    pub(super) fn flits_kept(&self, output: u32, lane: u8) -> u32 {
+    pub(super) fn flits_kept(&self, output: u32, vc: u8) -> u32 {
         let channel = self.links.as_ref().and_then(|links| links.channel(output));
-        channel.map_or(0, |channel| channel.flits_kept(lane))
+        channel.map_or(0, |channel| channel.flits_kept(vc))
     }
 
     /// Flits that one of the part's channels has sent again since the last reset of statistics, if links err.

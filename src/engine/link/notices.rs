@@ -1,8 +1,8 @@
 //! What routers tell each other about links.
 
-use super::replay::Verdict;
-use super::{Links, State};
-use crate::engine::model::Model;
+use super::replay::AckMessage;
+use super::{LinkState, Links};
+use crate::engine::part::Part;
 use crate::engine::tick::Tick;
 
 /// What is to be known at a router.
@@ -14,17 +14,17 @@ pub(in crate::engine) struct Notice {
     pub output: u16,
     /// When.
     pub time: Tick,
-    pub news: News,
+    pub news: NoticeKind,
 }
 
 /// What it is about.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) enum News {
+pub(in crate::engine) enum NoticeKind {
     /// A verdict that is passed there and that the output has to send.
-    ToSay(Verdict),
+    ToSay(AckMessage),
     /// A verdict on what the output has sent.
-    Learned(Verdict),
-    /// A bad copy whose last flit is there, among a pair's packets.
+    Learned(AckMessage),
+    /// A bad copy whose last flit is there, among an input virtual channel's packets.
     BadCopy(u32),
 }
 
@@ -33,15 +33,17 @@ impl Links {
     fn take_in(&mut self, first_output: u32, notice: &Notice) {
         let &Notice { router, output, time, news, .. } = notice;
         let place = (first_output + u32::from(output)) as usize;
-        let State { channels, next, due, bad_copies } = &mut self.state;
+        let LinkState { channels, next, due, bad_copies } = &mut self.state;
         match (news, &mut channels[place]) {
-            (News::BadCopy(pair), _) => bad_copies[router as usize].push((time, pair)),
+            (NoticeKind::BadCopy(input_vc), _) => {
+                bad_copies[router as usize].push((time, input_vc))
+            }
             (_, None) => return,
-            (News::ToSay(verdict), Some(channel)) => {
+            (NoticeKind::ToSay(verdict), Some(channel)) => {
                 channel.to_say.push_back((time, verdict));
                 next[place] = next[place].min(time);
             }
-            (News::Learned(verdict), Some(channel)) => {
+            (NoticeKind::Learned(verdict), Some(channel)) => {
                 channel.learned.push_back((time, verdict));
                 next[place] = next[place].min(time);
             }
@@ -51,7 +53,7 @@ impl Links {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Delivers what visits have to say to other routers.
     pub(in crate::engine) fn send_notices(&mut self) {
         let Some(links) = &mut self.links else { return };
@@ -60,7 +62,7 @@ impl Model<'_> {
             if notice.part as usize == self.schedule.part {
                 self.take_notice(&notice);
             } else {
-                self.mail[notice.part as usize].notices.push(notice);
+                self.outgoing[notice.part as usize].notices.push(notice);
             }
         }
         if let Some(links) = &mut self.links {

@@ -1,17 +1,17 @@
 //! What a router does on links that err: sending, sending again, acknowledging (docs/model.md, "Links that err").
 
-use super::replay::{Channel, Entry, Fate};
-use super::{Links, News, Notice};
+use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
+use super::{Links, Notice, NoticeKind};
 use crate::engine::credits::Credit;
-use crate::engine::octet::least;
+use crate::engine::network_context::Timing;
 use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
+use crate::engine::port_block::least;
 use crate::engine::ports::Output;
-use crate::engine::router::{Visit, Walk};
+use crate::engine::router::{AllocationPass, RouterView};
+use crate::engine::router_view::Sent;
 use crate::engine::sink::Delivery;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::visit::Sent;
-use crate::engine::whole::Timing;
 use crate::engine::{Retry, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
@@ -19,7 +19,7 @@ use crate::units::Picoseconds;
 
 /// A packet's sending on a channel.
 #[derive(Clone, Copy)]
-struct Sending {
+struct Transmission {
     start: Tick,
     /// When its header may be looked at at the far end, routing included, and when its last flit is there.
     ready: Tick,
@@ -29,15 +29,15 @@ struct Sending {
     again: bool,
 }
 
-impl<S: Size> Visit<'_, '_, S> {
+impl<S: Size> RouterView<'_, '_, S> {
     /// What [`run`](Self::run) does, where links err.
     pub(in crate::engine) fn run_on_links(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
         loop {
             let number = self.number as usize;
             let due = self.links().state.due[number];
-            let decide_at = if self.choosers.is_some() { *self.decide_at() } else { NEVER };
-            let now = least(S::all(self.octets)).min(due).min(decide_at);
+            let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
+            let now = least(S::all(self.blocks)).min(due).min(decide_at);
             if now >= until || self.outbox.is_urgent(self.hosts_answer) {
                 return now;
             }
@@ -49,10 +49,10 @@ impl<S: Size> Visit<'_, '_, S> {
                 self.decide_all(now);
                 continue;
             }
-            if self.choosers.is_some() {
-                self.allocate_among_choosers::<false>(now);
+            if self.adaptive_state.is_some() {
+                self.allocate_adaptive::<false>(now);
             } else {
-                self.look_at_due::<false, false>(Walk::Any, now);
+                self.serve_due_outputs::<false, false>(AllocationPass::Any, now);
             }
             self.see_to_granted(now);
         }
@@ -64,7 +64,7 @@ impl<S: Size> Visit<'_, '_, S> {
     }
 
     #[inline]
-    fn link(&mut self, output: usize) -> &mut Channel {
+    fn link(&mut self, output: usize) -> &mut ReplayChannel {
         let number = self.router.first_output as usize + output;
         self.links().state.channels[number].as_deref_mut().expect("a network channel")
     }
@@ -72,7 +72,7 @@ impl<S: Size> Visit<'_, '_, S> {
     /// How long things take on the channel of an output.
     fn timing(&mut self, output: usize) -> Timing {
         let number = self.output(output).timing;
-        *self.whole.timing(number)
+        *self.context.timing(number)
     }
 
     /// Before when nothing happens but grants on the links of the router's outputs.
@@ -162,10 +162,10 @@ impl<S: Size> Visit<'_, '_, S> {
 
     /// A packet's first sending on a link, at its grant.
     #[inline(never)]
-    pub(in crate::engine) fn transmit(&mut self, output: usize, slot: u32, lane: u8, now: Tick) {
+    pub(in crate::engine) fn transmit(&mut self, output: usize, slot: u32, vc: u8, now: Tick) {
         let &mut Output { free_at, room, .. } = self.output(output);
         let packet = self.packets.packets[slot as usize];
-        self.credits.room[(room + u32::from(lane)) as usize] -= packet.flits;
+        self.credits.room[(room + u32::from(vc)) as usize] -= packet.flits;
         let cut = self.is_cut(output, packet.tail);
         self.go_on(output, slot, packet.tail);
         let bad = self.packets.origins[slot as usize].is_bad();
@@ -175,18 +175,18 @@ impl<S: Size> Visit<'_, '_, S> {
         self.links().granted.push(fitted!(output, u16));
         let damaged = self.is_damaged(output, packet.flits, (now, free_at));
         let (ready, arrives) = (packet.ready, packet.tail);
-        let sending = Sending { start: now, ready, arrives, damaged, again: false };
+        let sending = Transmission { start: now, ready, arrives, damaged, again: false };
         if cut {
-            return self.enter(output, lane, slot);
+            return self.enter(output, vc, slot);
         }
-        let place = self.link(output).keep(Entry {
+        let place = self.link(output).keep(ReplayEntry {
             number: 0,
             slot,
             source: packet.source,
             sequence: packet.sequence,
             due: free_at.saturating_add(time_out),
             flits: packet.flits,
-            lane,
+            vc,
             accepted: false,
             bad,
         });
@@ -196,15 +196,16 @@ impl<S: Size> Visit<'_, '_, S> {
     /// Sends the next packet again for which that is wanted.
     fn send_again(&mut self, output: usize, now: Tick) {
         let Some(place) = self.link(output).next_again() else { return };
-        let Entry { slot, source, sequence, flits, lane, .. } = self.link(output).entries[place];
+        let ReplayEntry { slot, source, sequence, flits, vc, .. } =
+            self.link(output).entries[place];
         let timing = self.timing(output);
         let last = now + (Tick::from(flits) - 1) * timing.flit;
         let (released, arrives) = (last + timing.flit, last + timing.forward);
-        let header = match self.whole.parameters.switching {
+        let header = match self.context.parameters.switching {
             Switching::VirtualCutThrough | Switching::Wormhole => now,
             Switching::StoreAndForward => last,
         };
-        let ready = header + timing.forward + self.whole.routing;
+        let ready = header + timing.forward + self.context.routing;
         let channel = self.router.first_output + fitted!(output, u32);
         let time = self.time(now);
         let name = self.first_channel + channel;
@@ -212,13 +213,13 @@ impl<S: Size> Visit<'_, '_, S> {
         if let Some(trace) = self.trace {
             trace.add((time, Picoseconds::ZERO), name, source, sequence);
         }
-        self.statistics.sent(channel, lane, flits);
+        self.statistics.sent(channel, vc, flits);
         self.counters.flits_resent += u64::from(flits);
         self.counters.packets_resent += 1;
         self.link(output).flits_resent += u64::from(flits);
         self.occupy(output, now, released);
         let damaged = self.is_damaged(output, flits, (now, released));
-        let sending = Sending { start: now, ready, arrives, damaged, again: true };
+        let sending = Transmission { start: now, ready, arrives, damaged, again: true };
         if self.is_cut(output, arrives) {
             return self.lose(output, place, sending);
         }
@@ -231,25 +232,25 @@ impl<S: Size> Visit<'_, '_, S> {
     }
 
     /// A packet is sent again on a channel that fails before its last flit is there.
-    fn lose(&mut self, output: usize, place: usize, sending: Sending) {
-        let Some(Entry { slot, lane, .. }) = self.link(output).remove(place) else { return };
+    fn lose(&mut self, output: usize, place: usize, sending: Transmission) {
+        let Some(ReplayEntry { slot, vc, .. }) = self.link(output).remove(place) else { return };
         if slot != NONE {
             self.packets.origins[slot as usize].lose();
             if self.output(output).dead {
                 let time = self.time(sending.arrives);
-                self.outbox.deliveries.push(Delivery { time, slot, terminal: NONE, lane });
+                self.outbox.deliveries.push(Delivery { time, slot, terminal: NONE, vc });
             } else {
                 let packet = &mut self.packets.packets[slot as usize];
                 (packet.ready, packet.tail) = (sending.ready, sending.arrives);
-                self.enter(output, lane, slot);
+                self.enter(output, vc, slot);
             }
         }
-        self.let_in(output, lane, sending.arrives);
+        self.let_in(output, vc, sending.arrives);
     }
 
     /// Whether a channel fails before a last flit gets across that would be there at this time.
     fn is_cut(&self, output: usize, arrives: Tick) -> bool {
-        let channel = self.whole.fabric.outputs(self.name).start + fitted!(output, u32);
+        let channel = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
         self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
     }
 
@@ -261,18 +262,18 @@ impl<S: Size> Visit<'_, '_, S> {
     }
 
     /// Sees to what the far end makes of a sending.
-    fn pass(&mut self, output: usize, place: usize, sending: Sending) {
+    fn pass(&mut self, output: usize, place: usize, sending: Transmission) {
         let rules = self.links().rules;
-        let Sending { arrives, damaged, again, .. } = sending;
+        let Transmission { arrives, damaged, again, .. } = sending;
         let back = self.timing(output).back;
         let link = self.link(output);
-        let Entry { slot, lane, flits, bad, accepted, .. } = link.entries[place];
+        let ReplayEntry { slot, vc, flits, bad, accepted, .. } = link.entries[place];
         let (verdict, fate) = link.judge(place, damaged, &rules);
         if let Some(verdict) = verdict {
             if !rules.takes_flits {
                 link.learned.push_back((arrives + back, verdict));
             } else if let Some(far) = link.opposite {
-                let news = News::ToSay(verdict);
+                let news = NoticeKind::ToSay(verdict);
                 let notice = Notice {
                     part: far.part,
                     router: far.router,
@@ -284,31 +285,32 @@ impl<S: Size> Visit<'_, '_, S> {
             }
         }
         self.counters.damaged_packets += u64::from(damaged && !bad);
-        let accepted = accepted || matches!(fate, Fate::Enters | Fate::Waits) && !bad;
+        let accepted =
+            accepted || matches!(fate, ArrivalOutcome::Enters | ArrivalOutcome::Waits) && !bad;
         self.counters.resent_accepted += u64::from(again && accepted);
         let by_header = rules.retry == Retry::Stomp;
         match fate {
-            Fate::Nothing => {}
-            Fate::Waits => self.link(output).put_beside(place),
-            Fate::Enters => {
+            ArrivalOutcome::Nothing => {}
+            ArrivalOutcome::Waits => self.link(output).put_beside(place),
+            ArrivalOutcome::Enters => {
                 self.link(output).entries[place].slot = NONE;
                 if !by_header {
-                    self.packets.packets[slot as usize].ready = arrives + self.whole.routing;
+                    self.packets.packets[slot as usize].ready = arrives + self.context.routing;
                 }
-                self.enter(output, lane, slot);
-                self.let_in(output, lane, arrives);
+                self.enter(output, vc, slot);
+                self.let_in(output, vc, arrives);
             }
-            Fate::BadCopy => {
+            ArrivalOutcome::BadCopy => {
                 let copy = self.packets.copy(slot);
                 self.packets.origins[copy as usize].spoil();
-                self.enter(output, lane, copy);
+                self.enter(output, vc, copy);
             }
-            Fate::Discarded => {
+            ArrivalOutcome::Discarded => {
                 self.link(output).entries[place].slot = NONE;
                 self.packets.remove(slot);
                 let &mut Output { room, free_at, .. } = self.output(output);
                 let credit = Credit { time: arrives + back, flits };
-                if self.credits.send(room + u32::from(lane), credit, sending.start) {
+                if self.credits.send(room + u32::from(vc), credit, sending.start) {
                     self.lower(output, credit.time.max(free_at));
                 }
             }
@@ -317,23 +319,25 @@ impl<S: Size> Visit<'_, '_, S> {
 
     /// A packet is on its way to the buffer at the far end, which is to know when a bad copy's last flit is there: that may be
     /// before it asks for anything.
-    fn enter(&mut self, output: usize, lane: u8, slot: u32) {
-        let &mut Output { far_part: part, far_router: router, far_pair, .. } = self.output(output);
-        let pair = u32::from(far_pair) + u32::from(lane);
-        self.outbox.sent.push(Sent { slot, part, router, pair });
+    fn enter(&mut self, output: usize, vc: u8, slot: u32) {
+        let &mut Output { far_part: part, far_router: router, far_input_vc, .. } =
+            self.output(output);
+        let input_vc = u32::from(far_input_vc) + u32::from(vc);
+        self.outbox.sent.push(Sent { slot, part, router, input_vc });
         if self.packets.origins[slot as usize].is_bad() {
-            let (time, news) = (self.packets.packets[slot as usize].tail, News::BadCopy(pair));
+            let (time, news) =
+                (self.packets.packets[slot as usize].tail, NoticeKind::BadCopy(input_vc));
             self.links().notices.push(Notice { part, router, output: 0, time, news });
         }
     }
 
     /// What has waited beside the buffer enters it, behind what is there whole at a time.
-    fn let_in(&mut self, output: usize, lane: u8, arrives: Tick) {
+    fn let_in(&mut self, output: usize, vc: u8, arrives: Tick) {
         let mut slots = std::mem::take(&mut self.links().followers);
-        self.link(output).take_from_beside(lane, &mut slots);
+        self.link(output).take_from_beside(vc, &mut slots);
         for slot in slots.drain(..) {
-            self.packets.packets[slot as usize].ready = arrives + self.whole.routing;
-            self.enter(output, lane, slot);
+            self.packets.packets[slot as usize].ready = arrives + self.context.routing;
+            self.enter(output, vc, slot);
         }
         self.links().followers = slots;
     }
@@ -345,7 +349,7 @@ impl<S: Size> Visit<'_, '_, S> {
         let cut = self.is_cut(output, now + timing.back);
         let lost = self.is_damaged(output, 1, (now, until)) || cut;
         let channel = self.router.first_output + fitted!(output, u32);
-        self.statistics.sent(channel, self.whole.lanes.lane(REQUEST_CHANNEL), 1);
+        self.statistics.sent(channel, self.context.vc_map.index(REQUEST_CHANNEL), 1);
         self.occupy(output, now, until);
         let far = self.link(output).opposite;
         while let Some(&(time, verdict)) = self.link(output).to_say.front()
@@ -358,7 +362,7 @@ impl<S: Size> Visit<'_, '_, S> {
                     router: far.router,
                     output: far.output,
                     time: now + timing.back,
-                    news: News::Learned(verdict),
+                    news: NoticeKind::Learned(verdict),
                 };
                 self.links().notices.push(notice);
             }

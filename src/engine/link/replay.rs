@@ -16,7 +16,7 @@ use crate::topology::NONE;
 
 /// What all channels have in common.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Rules {
+pub(in crate::engine) struct ReplayRules {
     pub retry: Retry,
     pub resend: Resend,
     /// Whether acknowledgements take flits of the other direction.
@@ -29,7 +29,7 @@ pub(in crate::engine) struct Rules {
     most_before: u32,
 }
 
-impl Rules {
+impl ReplayRules {
     pub(super) fn new(errors: &LinkErrors, parameters: &Parameters) -> Self {
         let takes_flits = errors.acknowledgements == Acknowledgements::Flits;
         Self {
@@ -46,7 +46,7 @@ impl Rules {
 
 /// What the far end says of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::engine) enum Verdict {
+pub(in crate::engine) enum AckMessage {
     /// All packets of lower numbers have been accepted.
     AllBefore(u64),
     /// This one has.
@@ -56,7 +56,7 @@ pub(in crate::engine) enum Verdict {
 
 /// What becomes of a packet that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engine) enum Fate {
+pub(in crate::engine) enum ArrivalOutcome {
     /// It enters the buffer, and after it those that wait for it.
     Enters,
     /// A copy enters the buffer that is bad.
@@ -71,7 +71,7 @@ pub(in crate::engine) enum Fate {
 
 /// A packet that is not acknowledged yet.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(in crate::engine) struct Entry {
+pub(in crate::engine) struct ReplayEntry {
     pub number: u64,
     /// The packet; [`NONE`] once it has entered the far buffer, or waits beside it.
     pub slot: u32,
@@ -80,7 +80,7 @@ pub(in crate::engine) struct Entry {
     /// When it is wanted for want of an acknowledgement; [`NEVER`] once it was.
     pub due: Tick,
     pub flits: u16,
-    pub lane: u8,
+    pub vc: u8,
     pub accepted: bool,
     /// Whether it is a bad copy itself.
     pub bad: bool,
@@ -88,16 +88,16 @@ pub(in crate::engine) struct Entry {
 
 /// A packet that has been accepted and waits for one before it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Beside {
+struct OutOfOrder {
     number: u64,
     slot: u32,
     flits: u16,
-    lane: u8,
+    vc: u8,
 }
 
 /// Where verdicts on a channel's packets go, and come from: the output at its far end by which the same cable comes back.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(in crate::engine) struct Opposite {
+pub(in crate::engine) struct ReverseChannel {
     pub part: u32,
     /// The router's number in its part, and the output's there.
     pub router: u32,
@@ -106,29 +106,29 @@ pub(in crate::engine) struct Opposite {
 
 /// The sending end of a channel that sends again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::engine) struct Channel {
+pub(in crate::engine) struct ReplayChannel {
     pub damage: Damage,
     /// Flits that were sent again since the last reset of statistics.
     pub flits_resent: u64,
-    pub opposite: Option<Opposite>,
+    pub opposite: Option<ReverseChannel>,
     /// When the last flit of what it sends now has left.
     pub line_free: Tick,
-    pub entries: VecDeque<Entry>,
+    pub entries: VecDeque<ReplayEntry>,
     /// Flits of these.
     held: u32,
     next_number: u64,
     /// What waits beside the far buffer, in the order of numbers.
-    beside: Vec<Beside>,
+    beside: Vec<OutOfOrder>,
     /// The numbers of those that are to be sent again.
     again: VecDeque<u64>,
     /// Verdicts that will be known here, in the order of time.
-    pub learned: VecDeque<(Tick, Verdict)>,
+    pub learned: VecDeque<(Tick, AckMessage)>,
     /// Verdicts on what comes by the cable's other direction that are to be sent, and when they are passed.
-    pub to_say: VecDeque<(Tick, Verdict)>,
+    pub to_say: VecDeque<(Tick, AckMessage)>,
 }
 
-impl Channel {
-    pub(super) fn new(damage: Damage, opposite: Option<Opposite>) -> Self {
+impl ReplayChannel {
+    pub(super) fn new(damage: Damage, opposite: Option<ReverseChannel>) -> Self {
         Self {
             damage,
             flits_resent: 0,
@@ -145,20 +145,20 @@ impl Channel {
     }
 
     /// Whether the replay buffer has no room for the largest packet, or no number is left.
-    pub(in crate::engine) fn is_full(&self, rules: &Rules) -> bool {
+    pub(in crate::engine) fn is_full(&self, rules: &ReplayRules) -> bool {
         self.held > rules.most_before || self.entries.len() >= rules.most
     }
 
     /// Puts a packet into the replay buffer that the channel is granted to. Its place there.
-    pub(in crate::engine) fn keep(&mut self, entry: Entry) -> usize {
+    pub(in crate::engine) fn keep(&mut self, entry: ReplayEntry) -> usize {
         self.held += u32::from(entry.flits);
-        self.entries.push_back(Entry { number: self.next_number, ..entry });
+        self.entries.push_back(ReplayEntry { number: self.next_number, ..entry });
         self.next_number += 1;
         self.entries.len() - 1
     }
 
     /// Takes a packet out of it.
-    pub(in crate::engine) fn remove(&mut self, place: usize) -> Option<Entry> {
+    pub(in crate::engine) fn remove(&mut self, place: usize) -> Option<ReplayEntry> {
         let entry = self.entries.remove(place)?;
         self.held -= u32::from(entry.flits);
         Some(entry)
@@ -170,9 +170,9 @@ impl Channel {
 
     /// Whether all packets that a packet may not overtake have been accepted.
     fn in_turn(&self, place: usize, resend: Resend) -> bool {
-        let lane = self.entries[place].lane;
+        let vc = self.entries[place].vc;
         let mut before = self.entries.range(..place);
-        before.all(|it| it.accepted || resend == Resend::Selective && it.lane != lane)
+        before.all(|it| it.accepted || resend == Resend::Selective && it.vc != vc)
     }
 
     /// What the far end makes of a packet's sending: what it says, and what becomes of the packet.
@@ -180,63 +180,69 @@ impl Channel {
         &mut self,
         place: usize,
         damaged: bool,
-        rules: &Rules,
-    ) -> (Option<Verdict>, Fate) {
-        let Entry { number, accepted, bad, .. } = self.entries[place];
+        rules: &ReplayRules,
+    ) -> (Option<AckMessage>, ArrivalOutcome) {
+        let ReplayEntry { number, accepted, bad, .. } = self.entries[place];
         let in_turn = self.in_turn(place, rules.resend);
         let goes_back = rules.resend == Resend::GoBackN;
         if accepted {
             let expected = self.entries.iter().find(|entry| !entry.accepted);
             let expected = expected.map_or(self.next_number, |entry| entry.number);
-            let verdict =
-                if goes_back { Verdict::AllBefore(expected) } else { Verdict::Accepted(number) };
-            return (Some(verdict), Fate::Nothing);
+            let verdict = if goes_back {
+                AckMessage::AllBefore(expected)
+            } else {
+                AckMessage::Accepted(number)
+            };
+            return (Some(verdict), ArrivalOutcome::Nothing);
         }
         if goes_back && !in_turn {
-            return (None, if bad { Fate::Discarded } else { Fate::Nothing });
+            return (None, if bad { ArrivalOutcome::Discarded } else { ArrivalOutcome::Nothing });
         }
         if damaged && !bad {
             let enters = in_turn && rules.retry == Retry::Stomp;
-            let fate = if enters { Fate::BadCopy } else { Fate::Nothing };
-            return (Some(Verdict::Wanted(number)), fate);
+            let fate = if enters { ArrivalOutcome::BadCopy } else { ArrivalOutcome::Nothing };
+            return (Some(AckMessage::Wanted(number)), fate);
         }
         self.entries[place].accepted = true;
-        let verdict =
-            if goes_back { Verdict::AllBefore(number + 1) } else { Verdict::Accepted(number) };
+        let verdict = if goes_back {
+            AckMessage::AllBefore(number + 1)
+        } else {
+            AckMessage::Accepted(number)
+        };
         let fate = match (in_turn, bad) {
-            (true, _) => Fate::Enters,
-            (false, true) => Fate::Discarded,
-            (false, false) => Fate::Waits,
+            (true, _) => ArrivalOutcome::Enters,
+            (false, true) => ArrivalOutcome::Discarded,
+            (false, false) => ArrivalOutcome::Waits,
         };
         (Some(verdict), fate)
     }
 
-    /// Lets a packet wait beside the far buffer for those of its lane that are missing before it.
+    /// Lets a packet wait beside the far buffer for those of its virtual channel that are missing before it.
     pub(in crate::engine) fn put_beside(&mut self, place: usize) {
-        let Entry { number, lane, flits, .. } = self.entries[place];
+        let ReplayEntry { number, vc, flits, .. } = self.entries[place];
         let slot = std::mem::replace(&mut self.entries[place].slot, NONE);
         let before = self.beside.partition_point(|other| other.number < number);
-        self.beside.insert(before, Beside { number, slot, flits, lane });
+        self.beside.insert(before, OutOfOrder { number, slot, flits, vc });
     }
 
-    /// Takes those of a lane that wait for none any longer, in their order.
-    pub(in crate::engine) fn take_from_beside(&mut self, lane: u8, slots: &mut Vec<u32>) {
+    /// Takes those of a virtual channel that wait for none any longer, in their order.
+    pub(in crate::engine) fn take_from_beside(&mut self, vc: u8, slots: &mut Vec<u32>) {
         if self.beside.is_empty() {
             return;
         }
-        let missing = self.entries.iter().find(|entry| entry.lane == lane && !entry.accepted);
+        let missing = self.entries.iter().find(|entry| entry.vc == vc && !entry.accepted);
         let missing = missing.map_or(self.next_number, |entry| entry.number);
         self.beside.retain(|beside| {
-            let enters = beside.lane == lane && beside.number < missing;
+            let enters = beside.vc == vc && beside.number < missing;
             slots.extend(enters.then_some(beside.slot));
             !enters
         });
     }
 
-    /// Flits of a lane that hold room at the far end without being in the buffer there.
-    pub(in crate::engine) fn flits_kept(&self, lane: u8) -> u32 {
-        let own = self.entries.iter().filter(|entry| entry.lane == lane && entry.slot != NONE);
-        let beside = self.beside.iter().filter(|beside| beside.lane == lane);
+    /// Flits of a virtual channel that hold room at the far end without being in the buffer there.
+    pub(in crate::engine) fn flits_kept(&self, vc: u8) -> u32 {
+        let own = self.entries.iter().filter(|entry| entry.vc == vc && entry.slot != NONE);
+        let beside = self.beside.iter().filter(|beside| beside.vc == vc);
         own.map(|it| u32::from(it.flits)).sum::<u32>()
             + beside.map(|it| u32::from(it.flits)).sum::<u32>()
     }
@@ -248,19 +254,19 @@ impl Channel {
         {
             self.learned.pop_front();
             match verdict {
-                Verdict::AllBefore(number) => {
+                AckMessage::AllBefore(number) => {
                     while self.entries.front().is_some_and(|entry| entry.number < number) {
                         self.remove(0);
                     }
                     self.again.retain(|&other| other >= number);
                 }
-                Verdict::Accepted(number) => {
+                AckMessage::Accepted(number) => {
                     if let Some(place) = self.place(number) {
                         self.remove(place);
                     }
                     self.again.retain(|&other| other != number);
                 }
-                Verdict::Wanted(number) => self.want(number, resend),
+                AckMessage::Wanted(number) => self.want(number, resend),
             }
         }
         let timed = if resend == Resend::GoBackN { 1 } else { self.entries.len() };
@@ -285,7 +291,7 @@ impl Channel {
                 // What waits to be sent again since its time is over still is.
                 let from = self.again.front().map_or(number, |&next| next.min(number));
                 self.again.clear();
-                let bad = |entry: &Entry| entry.bad && entry.number >= from;
+                let bad = |entry: &ReplayEntry| entry.bad && entry.number >= from;
                 let left_out = self.entries.iter().filter(|entry| bad(entry));
                 self.held -= left_out.map(|entry| u32::from(entry.flits)).sum::<u32>();
                 self.entries.retain(|entry| !bad(entry));

@@ -2,12 +2,12 @@
 
 use super::{Adapter, SourceQueue};
 use crate::engine::collective::COLLECTIVE;
-use crate::engine::guide::{self, Guide};
+use crate::engine::encoded_route::{Address, EncodedRoute, MAX_WORDS};
 use crate::engine::message::{Arrival, Note, Queued, Role};
-use crate::engine::model::Model;
+use crate::engine::next_hop::{self, NextHop};
 use crate::engine::packet::{Origin, Packet};
+use crate::engine::part::Part;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::way::{Address, MOST_WORDS, Way};
 use crate::narrow::fitted;
 use crate::routing::Routes;
 use crate::topology::NONE;
@@ -20,7 +20,7 @@ pub(in crate::engine) struct NewPacket {
     pub departs: Option<u64>,
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Sends the first packet that has room through an injection channel, if that is free, and says when the channel
     /// is looked at again.
     #[inline]
@@ -28,7 +28,7 @@ impl Model<'_> {
         if self.flits.is_some() {
             return self.inject_flits(number, terminal, now);
         }
-        let lanes = fitted!(self.whole.lanes.count(), u32);
+        let vcs = fitted!(self.context.vc_map.count(), u32);
         let injection = self.sources.injections[number as usize];
         if self.sources.paused || injection.waiting == 0 {
             self.sources.injections[number as usize].due = NEVER;
@@ -38,16 +38,16 @@ impl Model<'_> {
             self.sources.injections[number as usize].due = injection.free_at;
             return;
         }
-        let of_terminal = number - terminal * self.whole.parameters.injection_channels;
-        let room = self.sources.adapters[terminal as usize].room + of_terminal * lanes;
+        let of_terminal = number - terminal * self.context.parameters.injection_channels;
+        let room = self.sources.adapters[terminal as usize].room + of_terminal * vcs;
         let mut due = NEVER;
         let from_pointer = u16::MAX << injection.pointer;
         for mut waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
             while waiting != 0 {
-                let lane = waiting.trailing_zeros();
+                let vc = waiting.trailing_zeros();
                 waiting &= waiting - 1;
-                let flits = self.sources.queues[(number * lanes + lane) as usize].flits;
-                let place = room + lane;
+                let flits = self.sources.queues[(number * vcs + vc) as usize].flits;
+                let place = room + vc;
                 if self.credits.room[place as usize] < flits {
                     self.credits.collect(place, now);
                     if self.credits.room[place as usize] < flits {
@@ -57,7 +57,7 @@ impl Model<'_> {
                 }
                 self.credits.room[place as usize] -= flits;
                 self.end_wait(number, now);
-                self.send_packet(number, terminal, fitted!(lane, u8), now);
+                self.send_packet(number, terminal, fitted!(vc, u8), now);
                 let injection = &mut self.sources.injections[number as usize];
                 injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
                 return;
@@ -104,15 +104,15 @@ impl Model<'_> {
         &mut self,
         number: u32,
         terminal: u32,
-        lane: u8,
+        vc: u8,
         now: Tick,
     ) -> NewPacket {
-        let place = number as usize * self.whole.lanes.count() + usize::from(lane);
+        let place = number as usize * self.context.vc_map.count() + usize::from(vc);
         let queue = &mut self.sources.queues[place];
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
         let message = self.sources.queued.at(slot);
         let bytes = message.bytes_left;
-        message.bytes_left = bytes.saturating_sub(self.whole.parameters.maximum_payload.0.max(1));
+        message.bytes_left = bytes.saturating_sub(self.context.parameters.maximum_payload.0.max(1));
         let Queued { created, bytes_left, destination, next, note } = *message;
         let is_last = bytes_left == 0;
         if is_last {
@@ -122,7 +122,7 @@ impl Model<'_> {
         if !is_last {
             self.next_packet(place, bytes_left);
         } else if next == NONE {
-            self.sources.injections[number as usize].waiting &= !(1 << lane);
+            self.sources.injections[number as usize].waiting &= !(1 << vc);
         } else {
             let bytes_left = self.sources.queued.at(next).bytes_left;
             self.next_packet(place, bytes_left);
@@ -151,19 +151,19 @@ impl Model<'_> {
             sequence,
             flits,
             note: 0,
-            way: Way::default(),
+            route: EncodedRoute::default(),
         };
-        let channels = self.whole.parameters.injection_channels;
+        let channels = self.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let mut origin =
             Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8));
-        let mut rest = [0; MOST_WORDS];
-        let rest = &mut rest[..self.whole.rest];
+        let mut rest = [0; MAX_WORDS];
+        let rest = &mut rest[..self.context.rest];
         if arrival == COLLECTIVE {
-            (packet.note, packet.way) = (1, Way(tag));
+            (packet.note, packet.route) = (1, EncodedRoute(tag));
             tag = (tag & u64::from(u32::MAX)) + 1;
         } else {
-            self.direct(terminal, lane, destination, &mut packet, &mut origin, rest);
+            self.direct(terminal, vc, destination, &mut packet, &mut origin, rest);
         }
         let slot = self.packets.insert(packet, origin);
         self.packets.rest(slot).copy_from_slice(rest);
@@ -173,31 +173,31 @@ impl Model<'_> {
 
     /// Sends the first packet of a source queue through a free injection channel.
     #[inline]
-    fn send_packet(&mut self, number: u32, terminal: u32, lane: u8, now: Tick) {
-        let NewPacket { slot, departs } = self.next_packet_of(number, terminal, lane, now);
+    fn send_packet(&mut self, number: u32, terminal: u32, vc: u8, now: Tick) {
+        let NewPacket { slot, departs } = self.next_packet_of(number, terminal, vc, now);
         let packet = &mut self.packets.packets[slot as usize];
         let Packet { source, sequence, flits, .. } = *packet;
         let &Adapter { router, input: first_input, timing, .. } =
             &self.sources.adapters[terminal as usize];
         // All flits are there from the start.
-        let last = self.whole.send(packet, timing, now);
-        let channels = self.whole.parameters.injection_channels;
+        let last = self.context.send(packet, timing, now);
+        let channels = self.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let time = self.time(now);
 
-        let whole = &*self.whole;
-        let channel = whole.channel_of_injection(self.schedule.part, number);
+        let context = &*self.context;
+        let channel = context.channel_of_injection(self.schedule.part, number);
         self.digest.add(time, channel, source, sequence);
         self.counters.grants += 1;
         let in_part = fitted!(self.ports.outputs, u32) + number;
-        self.statistics.sent(in_part, lane, flits);
+        self.statistics.sent(in_part, vc, flits);
         let injection = &mut self.sources.injections[number as usize];
-        injection.pointer = (lane + 1) % fitted!(whole.lanes.count(), u8);
-        let free_at = last + whole.timing(timing).flit;
+        injection.pointer = (vc + 1) % fitted!(context.vc_map.count(), u8);
+        let free_at = last + context.timing(timing).flit;
         injection.free_at = free_at;
         let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
-        let pair = (of_router << self.ports.size.shift) + u32::from(lane);
-        self.join(router, pair, slot);
+        let input_vc = (of_router << self.ports.size.shift) + u32::from(vc);
+        self.join(router, input_vc, slot);
         if let Some(tag) = departs {
             self.message_sent(terminal, tag, self.time(free_at));
         }
@@ -208,7 +208,7 @@ impl Model<'_> {
     /// it stays for the next one.
     #[inline(never)]
     fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role, u64) {
-        let started = message.created - self.whole.parameters.send_overhead;
+        let started = message.created - self.context.parameters.send_overhead;
         let plain = Note {
             started,
             role: Role::Data,
@@ -218,16 +218,16 @@ impl Model<'_> {
         };
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
         if let Role::Operand | Role::Broadcast = note.role {
-            let way = self.way_of_next(message.note, slot.is_some());
-            return (COLLECTIVE, note.role, way);
+            let route = self.way_of_next(message.note, slot.is_some());
+            return (COLLECTIVE, note.role, route);
         }
         if note.arrival == NONE {
-            let (full, rest) = self.whole.parameters.packets(message.bytes_left);
+            let (full, rest) = self.context.parameters.packets(message.bytes_left);
             let arrival = Arrival {
                 started: note.started,
                 bytes: message.bytes_left,
                 packets_left: u32::try_from(full + u64::from(rest.is_some()))
-                    .expect("a scenario's messages have at most MOST_PACKETS packets"),
+                    .expect("a scenario's messages have at most MAX_PACKETS packets"),
                 role: note.role,
                 tag: note.tag,
                 lost: false,
@@ -250,48 +250,48 @@ impl Model<'_> {
     fn direct(
         &mut self,
         terminal: u32,
-        lane: u8,
+        vc: u8,
         destination: u32,
         packet: &mut Packet,
         origin: &mut Origin,
         rest: &mut [u64],
     ) {
-        let whole = &*self.whole;
+        let context = &*self.context;
         let router = self.sources.adapters[terminal as usize].router;
-        let from = router + whole.cut.first_router(self.schedule.part);
-        let end = whole.end(destination);
-        let number = u32::from(origin.injection_channel) % whole.parameters.ejection_channels;
-        if let Some(guide) = self.guide {
-            let class = match guide {
-                Guide::Table(table) => table.class(whole.fabric, packet.source, destination),
-                Guide::Paths(routes) => {
+        let from = router + context.cut.first_router(self.schedule.part);
+        let end = context.end(destination);
+        let number = u32::from(origin.injection_channel) % context.parameters.ejection_channels;
+        if let Some(next_hop) = self.next_hop {
+            let class = match next_hop {
+                NextHop::Table(table) => table.class(context.fabric, packet.source, destination),
+                NextHop::Paths(routes) => {
                     let turns = self.sources.turns.get_mut(terminal as usize);
-                    guide::path_of(routes, packet, (from, end.router), turns)
+                    next_hop::path_of(routes, packet, (from, end.router), turns)
                 }
             };
-            packet.way = Address { destination, class, ejection: fitted!(number, u16) }.into();
+            packet.route = Address { destination, class, ejection: fitted!(number, u16) }.into();
             return;
         }
         let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
-        if let Some(choosers) = &self.choosers {
-            if choosers.related().is_some() {
+        if let Some(adaptive_state) = &self.adaptive_state {
+            if adaptive_state.relation_tables().is_some() {
                 return self.set_out_by_relation((destination, number), packet, origin);
             }
-            return self.set_out(terminal, (from, to), (ejection, lane), packet, origin);
+            return self.set_out(terminal, (from, to), (ejection, vc), packet, origin);
         }
-        if let Some(legs) = &whole.legs {
-            (packet.way, origin.hops) = legs.way((from, packet.sequence), to, ejection);
-            if whole.dateline.is_some() {
-                packet.note = legs.datelines((from, packet.sequence), to);
+        if let Some(segments) = &context.segments {
+            (packet.route, origin.hops) = segments.encoded((from, packet.sequence), to, ejection);
+            if context.dateline.is_some() {
+                packet.note = segments.datelines((from, packet.sequence), to);
             }
             return;
         }
-        let route = whole.routes.packet_route(whole.fabric, from, to, packet.sequence);
+        let route = context.routes.packet_route(context.fabric, from, to, packet.sequence);
         let route = route.unwrap_or_default();
-        if let Routes::DirectionOrder(order) = whole.routes {
+        if let Routes::DirectionOrder(order) = context.routes {
             packet.note = order.datelines(from, &route);
         }
-        packet.way = whole.code.write(&route, ejection, rest);
+        packet.route = context.codec.write(&route, ejection, rest);
         origin.hops = fitted!(route.hops(), u16);
     }
 }

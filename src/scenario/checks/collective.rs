@@ -1,7 +1,7 @@
 //! What the collective subnetwork needs.
 
 use super::Checks;
-use crate::engine::{DOWN_CHANNEL, LONGEST, UP_CHANNEL};
+use crate::engine::{DOWN_CHANNEL, MAX_HOP_TIME, UP_CHANNEL};
 use crate::scenario::RoutingSpec;
 use crate::scenario::schema::Draft;
 use crate::topology::{Fabric, SpanningTree};
@@ -48,11 +48,11 @@ impl Checks<'_> {
         let packet = u64::from(parameters.maximum_packet());
         let takes = parameters.combining_flit_time() * packet;
         let takes = takes + parameters.collective.combining_latency;
-        if takes > LONGEST {
+        if takes > MAX_HOP_TIME {
             let message = format!(
                 "combining the largest packets takes {}, and {} is the most",
                 time_text(takes),
-                time_text(LONGEST)
+                time_text(MAX_HOP_TIME)
             );
             self.refuse(&keys, message, "raise `combining_rate`, or shorten `combining_latency`");
         }

@@ -1,7 +1,7 @@
 //! What links that err need.
 
 use super::{Checks, PACKET};
-use crate::engine::{Acknowledgements, LONGEST};
+use crate::engine::{Acknowledgements, MAX_HOP_TIME};
 use crate::scenario::WorkloadSpec;
 use crate::scenario::schema::Draft;
 use crate::topology::Fabric;
@@ -62,11 +62,11 @@ impl Checks<'_> {
             let help = format!("make it \"{}\" at least", time_text(least));
             self.refuse(&keys, message, help);
         }
-        if errors.time_out > LONGEST {
+        if errors.time_out > MAX_HOP_TIME {
             let message = format!(
                 "`time_out` is {}, and {} is the most",
                 time_text(errors.time_out),
-                time_text(LONGEST)
+                time_text(MAX_HOP_TIME)
             );
             self.refuse(&keys, message, "shorten `time_out`");
         }

@@ -44,7 +44,7 @@ impl Checks<'_> {
             let named = [
                 rules.channels.adaptive,
                 rules.channels.escape,
-                if rules.derouter.leads_round() {
+                if rules.non_minimal.goes_via_intermediate() {
                     rules.channels.escape_to_intermediate
                 } else {
                     0

@@ -2,7 +2,7 @@
 
 use super::{Checks, PACKET};
 use crate::application::Action;
-use crate::engine::{MOST_PACKETS, Parameters};
+use crate::engine::{MAX_PACKETS, Parameters};
 use crate::narrow::rounded;
 use crate::scenario::schema::Draft;
 use crate::topology::Fabric;
@@ -27,13 +27,13 @@ impl Checks<'_> {
             let keys = [key, PACKET[0]];
             let (full, rest) = parameters.packets(size.0);
             let packets = full + u64::from(rest.is_some());
-            if packets <= MOST_PACKETS || !self.sound(&keys) {
+            if packets <= MAX_PACKETS || !self.sound(&keys) {
                 return;
             }
-            let most = MOST_PACKETS.saturating_mul(parameters.maximum_payload.0);
+            let most = MAX_PACKETS.saturating_mul(parameters.maximum_payload.0);
             let message = format!("a {what} of {} would be {packets} packets", bytes_text(size));
             let help = format!(
-                "a message has at most {MOST_PACKETS} packets, each of up to {} (maximum_payload)",
+                "a message has at most {MAX_PACKETS} packets, each of up to {} (maximum_payload)",
                 bytes_text(parameters.maximum_payload)
             );
             self.report(

@@ -7,7 +7,7 @@ use crate::{
     },
     document::{Choice, Number, Reader, Variant, Whole, plain, with_keys},
     engine::VIRTUAL_CHANNELS,
-    routing::{AdaptiveRules, Derouter, agnostic::Algorithm},
+    routing::{AdaptiveRules, NonMinimalRule, agnostic::Algorithm},
     scenario::RoutingSpec,
 };
 
@@ -23,7 +23,7 @@ pub(super) fn bubble<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
                virtual channel; where none has room it falls back into another one, which keeps \
                direction order and the bubble rule (the adaptive bubble router, ABR), or, where something has \
                failed, follows a table.";
-    with_keys("adaptive", doc, |reader| rules(reader, Derouter::None)).known_as([("abr", "")])
+    with_keys("adaptive", doc, |reader| rules(reader, NonMinimalRule::None)).known_as([("abr", "")])
 }
 
 pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
@@ -38,12 +38,12 @@ pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
             "congestion behind the source's ports against distance.",
             |reader: &mut Reader<'d>| Some(profit(reader, Family::Orthants, 1.0)),
         );
-        let others = Derouter::OF_ORTHANTS.map(|(name, rule, doc)| plain(name, rule, doc));
-        let derouter = reader.choice(&choice, [profit].into_iter().chain(others).collect());
-        let rules = rules(reader, derouter.unwrap_or(Derouter::None))?;
-        derouter.map(|_| rules)
+        let others = NonMinimalRule::OF_ORTHANTS.map(|(name, rule, doc)| plain(name, rule, doc));
+        let non_minimal = reader.choice(&choice, [profit].into_iter().chain(others).collect());
+        let rules = rules(reader, non_minimal.unwrap_or(NonMinimalRule::None))?;
+        non_minimal.map(|_| rules)
     })
-    .known_as([("por", String::new())].into_iter().chain(Derouter::OF_ORTHANTS.map(
+    .known_as([("por", String::new())].into_iter().chain(NonMinimalRule::OF_ORTHANTS.map(
         |(name, ..)| {
             (name, format!("write [routing.pick_orthant] and below it `rule = \"{name}\"`"))
         },
@@ -61,24 +61,24 @@ pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
         let doc = "They lie at least so many hundredths of the distance between the ends outside, rounded down: the \
                    farther a packet goes, the wider its detours are.";
         reader.set("steps_percent", &Whole { range: 0..=100 }, &mut percent, doc);
-        let derouter = profit(reader, Family::IntermediateNodes { steps, percent }, 2.0);
-        rules(reader, derouter)
+        let non_minimal = profit(reader, Family::IntermediateNodes { steps, percent }, 2.0);
+        rules(reader, non_minimal)
     })
     .known_as([("ofr", "")])
 }
 
-fn profit(reader: &mut Reader<'_>, family: Family, distance: f64) -> Derouter {
+fn profit(reader: &mut Reader<'_>, family: Family, distance: f64) -> NonMinimalRule {
     let kind = Number { above: 0.0, to: 1e3, inclusive: true };
     let doc =
         "Weight of a detour's length against congestion: the less, the more packets are derouted.";
     let distance = reader.value("distance_weight", &kind, distance, doc);
     let weights =
         Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle };
-    Derouter::Profit(family, weights)
+    NonMinimalRule::Profit(family, weights)
 }
 
-fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
-    let mut rules = AdaptiveRules { derouter, ..AdaptiveRules::default() };
+fn rules(reader: &mut Reader<'_>, non_minimal: NonMinimalRule) -> Option<RoutingSpec> {
+    let mut rules = AdaptiveRules { non_minimal, ..AdaptiveRules::default() };
     let doc = "Which output a packet prefers among those that are free and have room for it.";
     let selection = reader.one_of("selection", "selection function", doc, Selection::ALL);
     let doc = "Which way a packet may go when both ways round a ring are as long.";
@@ -107,7 +107,7 @@ fn rules(reader: &mut Reader<'_>, derouter: Derouter) -> Option<RoutingSpec> {
         let channels = &mut rules.channels;
         number("adaptive", &mut channels.adaptive, "All directions that lead on.");
         number("escape", &mut channels.escape, "The escape to the destination.");
-        if derouter.leads_round() {
+        if non_minimal.goes_via_intermediate() {
             number(
                 "escape_to_intermediate",
                 &mut channels.escape_to_intermediate,

@@ -2,7 +2,7 @@
 
 use crate::{
     document::{Auto, Number, Reader, Whole, time},
-    measure::{MOST_WINDOWS, Settings},
+    measure::{MAX_WINDOWS, Settings},
     units::Picoseconds,
 };
 
@@ -18,7 +18,7 @@ fn settings(reader: &mut Reader<'_>) -> Settings {
          messages.";
     reader.set("window", &Auto(time(Picoseconds(1))), &mut settings.window, doc);
     let mut count = |key, least, windows: &mut u32, doc| {
-        reader.set(key, &Whole { range: least..=u64::from(MOST_WINDOWS) }, windows, doc);
+        reader.set(key, &Whole { range: least..=u64::from(MAX_WINDOWS) }, windows, doc);
     };
     count("warm_up_windows", 1, &mut settings.warm_up_windows, "Most windows of warm-up.");
     // A confidence interval needs two means.

@@ -7,7 +7,8 @@ use crate::{
         time_to, with_keys,
     },
     engine::{
-        Arbitration, FlitSharing, LONGEST, MOST_FLITS, MOST_VIRTUAL_CHANNELS, Parameters, Switching,
+        Arbitration, FlitSharing, MAX_FLITS, MAX_HOP_TIME, MAX_VIRTUAL_CHANNELS, Parameters,
+        Switching,
     },
     narrow::narrow,
     scenario::TopologySpec,
@@ -22,11 +23,11 @@ const CHANNELS: Whole = Whole { range: 1..=255 };
 const MOST_FLIT: u64 = 4096;
 
 /// The most bytes of a packet of nothing else.
-const MOST_PAYLOAD: u64 = MOST_FLITS as u64 * MOST_FLIT;
+const MOST_PAYLOAD: u64 = MAX_FLITS as u64 * MOST_FLIT;
 
 /// A part of the time from router to router, which is limited as a whole.
 fn hop_time(least: Picoseconds) -> Quantity<Picoseconds> {
-    time_to(least, LONGEST - Picoseconds(1_000_000))
+    time_to(least, MAX_HOP_TIME - Picoseconds(1_000_000))
 }
 
 const ANGARA: &str = "angara";
@@ -91,7 +92,7 @@ fn router(
     reader.set("maximum_payload", &size(1, MOST_PAYLOAD), &mut to.maximum_payload, doc);
     let doc = "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
                the lanes of a forwarding table or a relation.";
-    let lanes = Whole { range: 1..=MOST_VIRTUAL_CHANNELS.into() };
+    let lanes = Whole { range: 1..=MAX_VIRTUAL_CHANNELS.into() };
     reader.set("virtual_channels", &lanes, &mut to.virtual_channels, doc);
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \
                one where links are shared flit by flit without the bubble rule, any with wormhole switching.";
@@ -188,7 +189,7 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
     let weight = |example| List {
         kind: Whole { range: 0..=255 },
         noun: "weights",
-        length: 0..=MOST_VIRTUAL_CHANNELS.into(),
+        length: 0..=MAX_VIRTUAL_CHANNELS.into(),
         example: Some(example),
     };
     let mut weights = |key, example, doc| -> Vec<u8> {

@@ -250,22 +250,22 @@ impl Application {
 
     /// Has the memory fetched that what happens next at a terminal will need.
     #[inline]
-    pub(in crate::traffic) fn approach(&self, terminal: u32, stage: Stage) {
+    pub(in crate::traffic) fn prefetch(&self, terminal: u32, stage: Stage) {
         let host = &self.state.hosts[terminal as usize];
         if stage != Stage::Last {
             return prefetch(host);
         }
         if let Some((_, Happening::End { stream, operation, .. })) = host.agenda.first_end() {
-            self.state.streams.approach(stream);
-            self.schedule.approach(operation);
-            self.pairs.approach(operation);
+            self.state.streams.prefetch(stream);
+            self.schedule.prefetch(operation);
+            self.pairs.prefetch(operation);
         }
         if let Some(Happening::Arrive { tag } | Happening::Left { tag }) =
             host.agenda.first_message()
         {
             let operation = parts(tag).1;
-            self.schedule.approach(operation);
-            self.pairs.approach(operation);
+            self.schedule.prefetch(operation);
+            self.pairs.prefetch(operation);
         }
     }
 

@@ -49,7 +49,7 @@ impl Pairs {
 
     /// Has the memory of [`of`](Self::of) fetched.
     #[inline]
-    pub(super) fn approach(&self, message: u32) {
+    pub(super) fn prefetch(&self, message: u32) {
         prefetch(&self.of_operation[message as usize]);
     }
 

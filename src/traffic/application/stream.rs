@@ -73,7 +73,7 @@ impl Streams {
 
     /// Has a stream's memory fetched.
     #[inline]
-    pub(super) fn approach(&self, stream: u32) {
+    pub(super) fn prefetch(&self, stream: u32) {
         prefetch(&self.streams[stream as usize]);
     }
 

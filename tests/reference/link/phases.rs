@@ -209,7 +209,7 @@ impl Simulator<'_> {
             link.counts.sent_again += u64::from(wanted.packet.flits);
             channel.sending = Some(Sending {
                 packet,
-                onto: wanted.onto,
+                out_vc: wanted.out_vc,
                 from: None,
                 started: 0,
                 began: now,

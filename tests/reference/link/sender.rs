@@ -15,7 +15,7 @@ pub struct Unacknowledged {
     /// As it was when the channel was granted to it.
     pub packet: Packet,
     /// Its virtual channel at the far end.
-    pub onto: usize,
+    pub out_vc: usize,
     /// Whether its last flit was sent with the mark of a bad copy.
     pub is_bad: bool,
     /// When it is wanted unless it is acknowledged, from the end of its latest sending on.
@@ -77,13 +77,13 @@ impl Sender {
     }
 
     /// Keeps a packet that is granted the channel; its number, and from where on those before it are void.
-    pub fn keep(&mut self, packet: Packet, onto: usize) -> (u64, u64) {
+    pub fn keep(&mut self, packet: Packet, out_vc: usize) -> (u64, u64) {
         assert!(self.has_room() && !self.has_wanted());
         let (number, void_from) = (self.next, self.void_from);
         self.next += 1;
         self.void_from = self.next;
         let (is_bad, time_out) = (false, None);
-        self.replay.push(Unacknowledged { number, void_from, packet, onto, is_bad, time_out });
+        self.replay.push(Unacknowledged { number, void_from, packet, out_vc, is_bad, time_out });
         (number, void_from)
     }
 

@@ -5,14 +5,14 @@
 
 use super::profit::{Way, Weights, best_detour};
 use super::{
-    Candidate, Compass, Derouting, Heading, Leg, Midpoint, Nodes, OutFlank, orthants, outflank,
+    Candidate, Compass, Heading, Leg, Midpoint, Misroute, Nodes, OutFlank, orthants, outflank,
     wraparound,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{MAXIMUM_DIMENSIONS, TopologyError, Torus};
 
 /// Packets with less than this distance to go are never derouted.
-pub const LEAST_DISTANCE: u16 = 2;
+pub const MIN_DISTANCE: u16 = 2;
 
 /// Which detours there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,13 +41,13 @@ struct Detour {
     /// The directions in which the first leg leaves the source, with both halves of a ring.
     directions: u16,
     heading: Heading,
-    kind: Derouting,
+    kind: Misroute,
 }
 
 /// A detour that was decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    pub kind: Derouting,
+    pub kind: Misroute,
     /// Where the first leg ends: the intermediate node, or the destination.
     pub node: u32,
     /// What an orthant binds the packet to; for an intermediate node nothing.
@@ -116,7 +116,7 @@ impl Detours {
         let mut candidates = Vec::new();
         for (source, destination) in pairs.into_iter().map(|pair| pair.expect("ends reach all")) {
             let free = Heading::default();
-            if compass.distance(source, destination, free) >= LEAST_DISTANCE {
+            if compass.distance(source, destination, free) >= MIN_DISTANCE {
                 candidates.clear();
                 find(torus, family, source, destination, &mut candidates);
                 let found = candidates.iter();
@@ -248,7 +248,7 @@ fn detour(
 ) -> Option<Detour> {
     let free = Heading::default();
     let minimal = compass.ports(source, destination, free);
-    let (heading, distance) = if candidate.kind == Derouting::Orthant {
+    let (heading, distance) = if candidate.kind == Misroute::Orthant {
         let (negative, bound) = ways_round(torus, &candidate.first, minimal);
         let heading = Heading { negative, bound };
         (heading, compass.distance(source, destination, heading))
@@ -293,7 +293,7 @@ mod tests {
         Weights { distance: 2.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
 
     /// What is used in each direction of an 8x8 torus.
-    fn decide(family: Family, to: [u32; 2], used: [u32; 4]) -> Option<(Vec<u32>, Derouting)> {
+    fn decide(family: Family, to: [u32; 2], used: [u32; 4]) -> Option<(Vec<u32>, Misroute)> {
         let torus = Torus::new(&[8, 8], &[]).unwrap();
         let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
         let compass = Compass::new(&torus, true);
@@ -317,10 +317,10 @@ mod tests {
     fn a_full_direction_is_gone_round() {
         // Two steps in +x, whose queue is full; the others hold one packet each.
         let (node, kind) = decide(NODES, [0, 6], [8, 1, 1, 1]).unwrap();
-        assert_ne!(kind, Derouting::Orthant);
+        assert_ne!(kind, Misroute::Orthant);
         assert_ne!(node, [7, 6]);
         let (node, kind) = decide(Family::Orthants, [0, 6], [8, 1, 1, 1]).unwrap();
-        assert_eq!((node, kind), (vec![0, 6], Derouting::Orthant));
+        assert_eq!((node, kind), (vec![0, 6], Misroute::Orthant));
     }
 
     #[test]
@@ -340,7 +340,7 @@ mod tests {
         let decide = |from: [u32; 2], to: [u32; 2], used: [u32; 4]| {
             let ends = (mesh.node(&from).unwrap(), mesh.node(&to).unwrap());
             let decision = detours.decide(&compass, ends, 0, (&used, 8), Live::default())?;
-            assert_eq!(decision.kind, Derouting::OutFlank);
+            assert_eq!(decision.kind, Misroute::OutFlank);
             Some(mesh.coordinates(decision.node))
         };
         let (back_in_x, back_in_y) = ([8, 8, 1, 2], [8, 8, 2, 1]);
@@ -416,7 +416,7 @@ mod tests {
                                 (at(source).min(at(destination)), at(source).max(at(destination)));
                             assert!(
                                 torus.closed(dimension)
-                                    || it.kind == Derouting::OutFlank
+                                    || it.kind == Misroute::OutFlank
                                     || (low..=high).contains(&at(it.node))
                             );
                         }

@@ -16,7 +16,7 @@ use flitlab_fabric::Torus;
 
 /// What kind of detour a packet takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Derouting {
+pub enum Misroute {
     /// Through an intermediate node just outside the minimal orthant.
     OutFlank,
     /// Through the middle of another orthant.
@@ -25,7 +25,7 @@ pub enum Derouting {
     Orthant,
 }
 
-impl Derouting {
+impl Misroute {
     /// All kinds, in the order of their numbers.
     pub const KINDS: [Self; 3] = [Self::OutFlank, Self::Wraparound, Self::Orthant];
 }
@@ -91,7 +91,7 @@ pub struct OutFlank {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// What kind it is.
-    pub kind: Derouting,
+    pub kind: Misroute,
     /// Where its first leg ends: the intermediate node, or the destination itself for an orthant.
     pub node: u32,
     /// The first leg.
@@ -142,7 +142,7 @@ impl<'a> Ends<'a> {
         i64::from(set & 1) - i64::from(set >> dimensions & 1)
     }
 
-    fn add(&self, kind: Derouting, coordinates: &[u32], candidates: &mut Vec<Candidate>) {
+    fn add(&self, kind: Misroute, coordinates: &[u32], candidates: &mut Vec<Candidate>) {
         let Some(node) = self.torus.node(coordinates) else { return };
         let dimensions = narrow(self.torus.dimensions());
         let first = Leg::minimal(self.torus, self.source, node, 0);
@@ -190,7 +190,7 @@ pub fn outflank(
             .collect();
         // Beyond the edge of an open dimension there is none.
         if let Some(coordinates) = coordinates {
-            ends.add(Derouting::OutFlank, &coordinates, candidates);
+            ends.add(Misroute::OutFlank, &coordinates, candidates);
         }
     }
 }
@@ -272,7 +272,7 @@ pub fn wraparound(
                 midpoint.of_orthant(from, to, size, beta >> bit(dimension) & 1 == 1)
             })
             .collect();
-        ends.add(Derouting::Wraparound, &coordinates, candidates);
+        ends.add(Misroute::Wraparound, &coordinates, candidates);
     }
 }
 

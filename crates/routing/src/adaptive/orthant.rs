@@ -11,7 +11,7 @@
 
 use rand::{Rng, RngExt};
 
-use super::{Candidate, Compass, Derouting, Heading, Leg};
+use super::{Candidate, Compass, Heading, Leg, Misroute};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
 
@@ -24,7 +24,7 @@ pub fn orthants(torus: &Torus, source: u32, destination: u32, candidates: &mut V
     let open = (set | set >> dimensions) & ((1 << dimensions) - 1);
     for flipped in (1..1u32 << dimensions).filter(|flipped| flipped & !open == 0) {
         candidates.push(Candidate {
-            kind: Derouting::Orthant,
+            kind: Misroute::Orthant,
             node: destination,
             first: minimal.flipped(torus, flipped),
             second: Leg::default(),

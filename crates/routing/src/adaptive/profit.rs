@@ -163,7 +163,7 @@ pub fn best_detour<Slots: Copy + Ord + Into<u32>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Derouting, Midpoint, wraparound};
+    use super::super::{Midpoint, Misroute, wraparound};
     use super::*;
     use flitlab_fabric::Torus;
 
@@ -216,7 +216,7 @@ mod tests {
         let used = [6u8, 3, 2, 3];
         let profit = |node, end, average| {
             let (first, second) = (leg(0, node), leg(node, end));
-            let candidate = Candidate { kind: Derouting::OutFlank, node, first, second };
+            let candidate = Candidate { kind: Misroute::OutFlank, node, first, second };
             let weights = Weights { average, distance: 0.0, ..AS_WRITTEN };
             Way::detour(&candidate, &leg(0, 2), 2, &weights)
                 .profit(&Congestion::new(&used, 8), weights.idle)

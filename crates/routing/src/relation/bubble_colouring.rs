@@ -12,7 +12,7 @@
 //! none of its shortest ways has room. It may leave the ring again at once.
 //!
 //! **Arriving.** Escapes lead away from the destination too. So that nobody goes round for ever, a packet that has taken
-//! [`MOST_RESERVES`](super::MOST_RESERVES) of them stays on the ring once it is there; the ring leads past every router.
+//! [`MAX_FALLBACKS`](super::MAX_FALLBACKS) of them stays on the ring once it is there; the ring leads past every router.
 //! These two are this rule's own, as are rings in lanes beyond the first, and so is the injection bubble: without it
 //! throughput falls to a fraction past saturation (results/nue).
 //!

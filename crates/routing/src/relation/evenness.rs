@@ -4,7 +4,7 @@ use super::Relation;
 use flitlab_fabric::{Fabric, NONE};
 
 /// What channels carry if every terminal sends to every other one and what is in one state parts alike among all hops
-/// that it may take and that are no reserve.
+/// that it may take and that are no fallbacks.
 pub(super) struct Evenness<'a> {
     fabric: &'a Fabric,
     relation: &'a Relation,
@@ -17,7 +17,7 @@ pub(super) struct Evenness<'a> {
 }
 
 impl<'a> Evenness<'a> {
-    /// The relation must have no circles but by its reserve.
+    /// The relation must have no circles but by its fallbacks.
     pub(super) fn new(fabric: &'a Fabric, relation: &'a Relation) -> Self {
         let mut even = Self {
             fabric,
@@ -84,7 +84,7 @@ impl<'a> Evenness<'a> {
 
     /// The channels of the hops of a state, and the states to which they lead unless it is the destination.
     fn hops(&self, state: u32, router: u32, destination: u32) -> Vec<(u32, Option<u32>)> {
-        let hops = self.relation.hops(state, destination).iter().filter(|hop| !hop.is_reserve());
+        let hops = self.relation.hops(state, destination).iter().filter(|hop| !hop.is_fallback());
         let lead = |hop: &super::Hop| {
             let channel = self.fabric.outputs(router).start + u32::from(hop.port);
             let ends = self.fabric.target(channel) == Some(destination);
@@ -110,7 +110,7 @@ impl<'a> Evenness<'a> {
                 let channel = self.fabric.outputs(*router).start + u32::from(hop.port);
                 let after = self.relation.arrived(channel, hop.lane);
                 let target = self.fabric.target(channel).expect("hops lead somewhere");
-                if !hop.is_reserve()
+                if !hop.is_fallback()
                     && target != destination
                     && self.seen[after as usize] != destination
                 {

@@ -27,7 +27,7 @@ mod up_down;
 
 pub use path_set::{PathChoice, PathSet};
 pub use relation::{
-    ALL_CLASSES, Builder as RelationBuilder, Hop, MOST_RESERVES, Relation, Ring, TERMINAL_CLASSES,
+    ALL_CLASSES, Builder as RelationBuilder, Hop, MAX_FALLBACKS, Relation, Ring, TERMINAL_CLASSES,
 };
 pub use tree::Order as TreeOrder;
 pub use udwm::udwm;

@@ -70,7 +70,7 @@ fn part_at(builder: &mut Builder<'_>, destination: u32, channels: &[u32]) {
         }
     }
     for &state in &states {
-        let hops = relation.hops(state, destination).iter().filter(|hop| !hop.is_reserve());
+        let hops = relation.hops(state, destination).iter().filter(|hop| !hop.is_fallback());
         let ahead = hops.fold(0, |ahead, hop| ahead | here[after(relation, state, hop)]);
         here[state as usize] = ahead;
     }

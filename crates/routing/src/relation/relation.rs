@@ -51,7 +51,7 @@ impl Hop {
 
     /// Whether packets take the hop only where no other has room: escapes and detours.
     #[inline]
-    pub fn is_reserve(&self) -> bool {
+    pub fn is_fallback(&self) -> bool {
         self.escape || self.detour
     }
 }
@@ -76,7 +76,7 @@ impl std::hash::Hash for Hop {
 ///
 /// Hops of a state are in ascending order of port, then lane, each (port, lane) once. A packet takes any one of them;
 /// none is better than another but for what a selection function makes of it, and for those that are the
-/// [reserve](Hop::is_reserve). Many states have the same hops, which are stored once.
+/// [fallbacks](Hop::is_fallback). Many states have the same hops, which are stored once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
     lanes: u8,
@@ -100,8 +100,8 @@ pub struct Relation {
     longest: u32,
 }
 
-/// After so many hops of its reserve a packet stays on the ring once it is there, until it arrives.
-pub const MOST_RESERVES: u8 = 16;
+/// After so many fallback hops a packet stays on the ring once it is there, until it arrives.
+pub const MAX_FALLBACKS: u8 = 16;
 
 impl Relation {
     /// Number of virtual channels of each physical channel.
@@ -178,7 +178,7 @@ impl Relation {
         !self.staying.is_empty()
     }
 
-    /// Instead of a list of hops, that of a packet which stays on the ring, after [`MOST_RESERVES`]: the hop along it alone,
+    /// Instead of a list of hops, that of a packet which stays on the ring, after [`MAX_FALLBACKS`]: the hop along it alone,
     /// or the same list if the packet is not on it. There has to be a ring.
     #[inline]
     pub fn staying(&self, list: u32) -> u32 {

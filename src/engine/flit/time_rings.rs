@@ -12,14 +12,14 @@ pub(super) struct Times(Vec<Tick>);
 
 /// Where a ring's times are.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Ring {
+pub(super) struct TimeRing {
     base: u32,
     size: u32,
     first: u32,
     len: u32,
 }
 
-impl Ring {
+impl TimeRing {
     /// An empty ring for so many times.
     pub(super) fn new(size: u32, times: &mut Times) -> Self {
         let base = narrow::<u32>(times.0.len());
@@ -39,7 +39,7 @@ impl Ring {
 
     /// Has the memory fetched of the first times.
     #[inline(always)]
-    pub(super) fn approach(&self, times: &Times) {
+    pub(super) fn prefetch(&self, times: &Times) {
         times.0.get((self.base + self.first) as usize).into_iter().for_each(prefetch);
     }
 
@@ -104,7 +104,7 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let mut times = Times::default();
         let mut rings: Vec<_> = [3, 1, 7]
-            .map(|size| (Ring::new(size, &mut times), VecDeque::new(), size))
+            .map(|size| (TimeRing::new(size, &mut times), VecDeque::new(), size))
             .into_iter()
             .collect();
         for step in 0..5_000 {

@@ -2,26 +2,26 @@
 //! their router until the last one has won, or until another packet gets a virtual channel that shares a port with
 //! them. So they are left alone, and catch up when either happens, in one go.
 
-use super::State;
+use super::FlitState;
+use super::active_vc::ActiveVc;
 use super::allocation::pass_turn;
-use super::contest::Contender;
-use super::sending::give_back;
-use super::visit::{FlitVisit, MASKED};
+use super::router_view::{FlitRouterView, MASKED};
+use super::switch_traversal::give_back;
 use crate::engine::Arbitration;
 use crate::engine::set::bits;
 use crate::engine::tick::{NEVER, Tick};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
-impl FlitVisit<'_, '_> {
-    /// Leaves a contender alone whose next flit can win at `next` and that shares no port; flits take so long through the
+impl FlitRouterView<'_, '_> {
+    /// Leaves a active virtual channel alone whose next flit can win at `next` and that shares no port; flits take so long through the
     /// crossbar.
     #[inline(always)]
-    pub(super) fn leave_alone(&mut self, place: usize, next: Tick, crossbar: Tick) {
-        let Contender { queue, feeder, injects, left, .. } = self.state.contenders[place];
-        let number = place - self.first_contender;
+    pub(super) fn mark_uncontended(&mut self, place: usize, next: Tick, crossbar: Tick) {
+        let ActiveVc { queue, upstream, injects, left, .. } = self.state.active_vcs[place];
+        let number = place - self.first_active_vc;
         // Its terminal may wait for a credit.
-        if number >= MASKED || injects && self.state.lanes[feeder as usize].awaited {
+        if number >= MASKED || injects && self.state.vcs[upstream as usize].awaited {
             return;
         }
         let (flits, left) = (&self.state.queues[queue as usize].flits, u32::from(left));
@@ -31,11 +31,11 @@ impl FlitVisit<'_, '_> {
             let soonest = next.saturating_add((left - 1).saturating_mul(crossbar));
             soonest.max(flits.at(left - 1, &self.state.times))
         };
-        self.state.claims[place].next = last;
-        self.alone |= 1 << number;
+        self.state.switch_requests[place].next = last;
+        self.uncontended |= 1 << number;
     }
 
-    /// A packet of so many flits that comes from an input port has got a lane of an output: from now on it is one of those
+    /// A packet of so many flits that comes from an input port has got a virtual channel of an output: from now on it is one of those
     /// who send.
     #[inline(always)]
     pub(super) fn join_senders(&mut self, (input, output): (usize, usize), flits: u16, now: Tick) {
@@ -46,11 +46,11 @@ impl FlitVisit<'_, '_> {
         of_output.senders += 1;
         of_output.waiting += u32::from(flits);
         let shares = shares_input || of_output.senders > 1;
-        if self.alone != 0 && shares {
-            for number in bits(self.alone) {
-                let other = &self.state.claims[self.first_contender + number];
+        if self.uncontended != 0 && shares {
+            for number in bits(self.uncontended) {
+                let other = &self.state.switch_requests[self.first_active_vc + number];
                 if usize::from(other.input) == input || usize::from(other.output) == output {
-                    self.attend(number, now);
+                    self.advance(number, now);
                 }
             }
         }
@@ -58,45 +58,45 @@ impl FlitVisit<'_, '_> {
 
     /// Lets all that were left alone send before `until`.
     #[inline(always)]
-    pub(super) fn attend_all(&mut self, until: Tick) {
-        self.attend_of(self.alone, until);
+    pub(super) fn advance_all(&mut self, until: Tick) {
+        self.advance_some(self.uncontended, until);
     }
 
-    /// Lets those of some contenders send before `until` that were left alone.
+    /// Lets those of some active virtual channels send before `until` that were left alone.
     #[inline(always)]
-    pub(super) fn attend_of(&mut self, some: u64, until: Tick) {
-        for number in bits(self.alone & some) {
-            self.attend(number, until);
+    pub(super) fn advance_some(&mut self, some: u64, until: Tick) {
+        for number in bits(self.uncontended & some) {
+            self.advance(number, until);
         }
     }
 
-    /// Lets a contender send before `until` that was left alone; none of its flits is the last. From then on it is one
+    /// Lets a active virtual channel send before `until` that was left alone; none of its flits is the last. From then on it is one
     /// of many again.
-    fn attend(&mut self, number: usize, until: Tick) {
-        let place = self.first_contender + number;
+    fn advance(&mut self, number: usize, until: Tick) {
+        let place = self.first_active_vc + number;
         let mut arrivals = std::mem::take(&mut self.scratch.arrivals);
-        self.send_alone(place, until, &mut arrivals);
+        self.send_uncontended(place, until, &mut arrivals);
         arrivals.clear();
         self.scratch.arrivals = arrivals;
-        self.alone &= !(1 << number);
+        self.uncontended &= !(1 << number);
         self.state.set_next(place);
     }
 
-    /// A contender takes another place.
+    /// A active virtual channel takes another place.
     #[inline(always)]
-    pub(super) fn move_alone(&mut self, from: usize, to: usize) {
-        let (from, to) = (from - self.first_contender, to - self.first_contender);
+    pub(super) fn move_uncontended(&mut self, from: usize, to: usize) {
+        let (from, to) = (from - self.first_active_vc, to - self.first_active_vc);
         if from < MASKED {
-            let moves = self.alone >> from & 1;
-            self.alone = self.alone & !(1 << from) | moves << to;
+            let moves = self.uncontended >> from & 1;
+            self.uncontended = self.uncontended & !(1 << from) | moves << to;
         }
     }
 
-    fn send_alone(&mut self, place: usize, until: Tick, arrivals: &mut Vec<Tick>) {
-        let own = self.state.contenders[place];
+    fn send_uncontended(&mut self, place: usize, until: Tick, arrivals: &mut Vec<Tick>) {
+        let own = self.state.active_vcs[place];
         let pace = self.rules.paces[usize::from(own.timing)];
-        let mut output = self.state.outputs[own.exit as usize];
-        let mut free_at = self.state.inputs[own.entry as usize].free_at;
+        let mut output = self.state.outputs[own.output_port as usize];
+        let mut free_at = self.state.inputs[own.input_port as usize].free_at;
         let mut flits = self.state.queues[own.queue as usize].flits;
         let back = self.rules.back[usize::from(own.fed_timing)];
         let mut last = 0;
@@ -107,18 +107,18 @@ impl FlitVisit<'_, '_> {
                 break;
             }
             if own.needs_room {
-                let lane = &mut self.state.lanes[own.held as usize];
-                now = now.max(lane.next_credit(&self.state.times));
+                let vc = &mut self.state.vcs[own.held as usize];
+                now = now.max(vc.next_credit(&self.state.times));
                 if now >= until {
                     break;
                 }
-                lane.take(now, &self.state.times);
+                vc.take(now, &self.state.times);
             }
             let (taken, arrives) = pace.pass(now, &mut output);
             free_at = taken;
             arrivals.push(arrives);
-            let State { lanes, times, .. } = &mut *self.state;
-            if give_back(lanes.get_mut(own.feeder as usize), now + back, times) {
+            let FlitState { vcs, times, .. } = &mut *self.state;
+            if give_back(vcs.get_mut(own.upstream as usize), now + back, times) {
                 self.tell_sender(place, now);
             }
             self.digest.add_marked(self.time(now), own.mark);
@@ -130,26 +130,26 @@ impl FlitVisit<'_, '_> {
             return;
         }
         output.waiting -= u32::from(sent);
-        debug_assert!(sent < own.left, "the last flit is not sent alone");
+        debug_assert!(sent < own.left, "the last flit is not sent uncontended");
         *self.latest = (*self.latest).max(self.time(last));
         self.state.queues[own.queue as usize].flits = flits;
         let by_weights = self.rules.arbitration == Arbitration::Weighted;
-        let entry = &mut self.state.inputs[own.entry as usize];
+        let input_port = &mut self.state.inputs[own.input_port as usize];
         pass_turn(
-            (&self.state.claims[place], own.of_port),
-            (entry, &mut output),
+            (&self.state.switch_requests[place], own.of_port),
+            (input_port, &mut output),
             (true, by_weights),
         );
-        entry.free_at = free_at;
-        self.state.outputs[own.exit as usize] = output;
+        input_port.free_at = free_at;
+        self.state.outputs[own.output_port as usize] = output;
         if by_weights {
             (0..sent).for_each(|_| self.take_turn(place));
         }
-        self.state.contenders[place].left -= sent;
+        self.state.active_vcs[place].left -= sent;
         self.statistics.flits[own.counted as usize] += u64::from(sent);
-        debug_assert!(!own.has_header, "the header was not sent alone");
+        debug_assert!(!own.has_header, "the header was not sent uncontended");
         if !own.leaves {
-            self.pass_on(self.output_of(place), own.onto, arrivals, NONE);
+            self.pass_on(self.output_of(place), own.out_vc, arrivals, NONE);
         }
     }
 }

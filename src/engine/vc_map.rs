@@ -1,24 +1,33 @@
-//! The virtual channels that a simulation's traffic can use: what nobody uses takes no memory.
+//! The map between virtual channel numbers and the indices of those in use.
+//!
+//! A scenario numbers its virtual channels from 0 to 15, but its traffic may use a few of them only.
+//! Buffers, credits and statistics are kept for the virtual channels in use, so that the others take
+//! no memory. In the engine `vc` is such an index; `virtual_channel` is a scenario's number.
 
 use super::dateline::{self, Dateline};
 use super::{
-    DOWN_CHANNEL, MOST_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL,
+    DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL,
 };
 use crate::narrow::fitted;
 use crate::routing::{ForwardingTable, Routes};
 
-/// The virtual channels in use, in ascending order: a lane is a place in this order.
+/// The virtual channels in use, in ascending order of their numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Lanes {
-    channels: Vec<u8>,
-    lane_of: [u8; MOST_VIRTUAL_CHANNELS as usize],
-    /// The virtual channels in which data and requests, and responses, are injected.
+pub(super) struct VcMap {
+    /// By index: the number.
+    numbers: Vec<u8>,
+    /// By number: the index, or `u8::MAX` if the virtual channel is not in use.
+    index_of: [u8; MAX_VIRTUAL_CHANNELS as usize],
+    /// Numbers of the virtual channels on which sources inject data and requests, and responses.
     injected_on: [u8; 2],
 }
 
-impl Lanes {
-    /// Of traffic that has messages of data, and reads. By a table packets take its lanes; `later` is the one that
-    /// may take its place; `collective` if there are collective operations. Links that are shared flit by flit use all virtual channels.
+impl VcMap {
+    /// The map for traffic with messages of data (`data`), remote reads (`reads`) and collective
+    /// operations (`collective`).
+    ///
+    /// * Links that are shared flit by flit use all virtual channels.
+    /// * A forwarding table uses its own; `later` is the table that may replace it after a failure.
     pub(super) fn new(
         routes: &Routes,
         later: Option<&ForwardingTable>,
@@ -26,7 +35,7 @@ impl Lanes {
         (data, reads): (bool, bool),
         collective: bool,
     ) -> Self {
-        let mut used = [false; MOST_VIRTUAL_CHANNELS as usize];
+        let mut used = [false; MAX_VIRTUAL_CHANNELS as usize];
         let mut use_channel = |channel: u8| used[usize::from(channel)] = true;
         let dateline = Dateline::of(routes);
         let mut injected_on = [REQUEST_CHANNEL, RESPONSE_CHANNEL];
@@ -62,7 +71,7 @@ impl Lanes {
                     let rules = adaptive.rules();
                     use_channel(rules.channels.adaptive);
                     use_channel(rules.channels.escape);
-                    if rules.derouter.leads_round() {
+                    if rules.non_minimal.goes_via_intermediate() {
                         use_channel(rules.channels.escape_to_intermediate);
                     }
                 }
@@ -77,44 +86,46 @@ impl Lanes {
             use_channel(UP_CHANNEL);
             use_channel(DOWN_CHANNEL);
         }
-        let channels: Vec<u8> =
-            (0..MOST_VIRTUAL_CHANNELS).filter(|&channel| used[usize::from(channel)]).collect();
-        let mut lane_of = [u8::MAX; MOST_VIRTUAL_CHANNELS as usize];
-        for (lane, &channel) in (0..).zip(&channels) {
-            lane_of[usize::from(channel)] = lane;
+        let numbers: Vec<u8> =
+            (0..MAX_VIRTUAL_CHANNELS).filter(|&channel| used[usize::from(channel)]).collect();
+        let mut index_of = [u8::MAX; MAX_VIRTUAL_CHANNELS as usize];
+        for (vc, &channel) in (0..).zip(&numbers) {
+            index_of[usize::from(channel)] = vc;
         }
-        Self { channels, lane_of, injected_on }
+        Self { numbers, index_of, injected_on }
     }
 
+    /// How many virtual channels are in use.
     #[inline]
     pub(super) fn count(&self) -> usize {
-        self.channels.len()
+        self.numbers.len()
     }
 
-    /// The lane of a virtual channel; one in which no packet is if the channel is not in use.
+    /// The index of a virtual channel; `u8::MAX`, which no packet has, if it is not in use.
     #[inline]
-    pub(super) fn lane(&self, channel: u8) -> u8 {
-        self.lane_of[usize::from(channel)]
+    pub(super) fn index(&self, virtual_channel: u8) -> u8 {
+        self.index_of[usize::from(virtual_channel)]
     }
 
-    /// The lane of data and requests, or of responses, on injection channels.
+    /// The index of the virtual channel on which sources inject data and requests, or responses.
     #[inline]
     pub(super) fn injected_on(&self, channel: u8) -> u8 {
-        self.lane(self.injected_on[usize::from(channel)])
+        self.index(self.injected_on[usize::from(channel)])
     }
 
+    /// The number of the virtual channel with this index.
     #[inline]
-    pub(super) fn channel(&self, lane: u8) -> u8 {
-        self.channels[usize::from(lane)]
+    pub(super) fn number(&self, vc: u8) -> u8 {
+        self.numbers[usize::from(vc)]
     }
 
-    /// The number by which a buffer of an input port is drawn in random arbitration: its virtual
-    /// channel. The two queues of a router's reduction unit lie behind all lanes, and have the
-    /// numbers behind those of all virtual channels, whichever of these are in use.
+    /// The number that random arbitration hashes for a buffer of an input port: that of its virtual
+    /// channel. The two queues of a router's reduction unit have the indices behind those in use,
+    /// and the numbers behind all possible ones. So their draws don't depend on what is in use.
     #[inline]
-    pub(super) fn drawn_number(&self, lane: u8) -> u8 {
-        let used = self.channels.get(usize::from(lane));
-        let behind = || MOST_VIRTUAL_CHANNELS + lane - fitted!(self.channels.len(), u8);
+    pub(super) fn drawn_number(&self, vc: u8) -> u8 {
+        let used = self.numbers.get(usize::from(vc));
+        let behind = || MAX_VIRTUAL_CHANNELS + vc - fitted!(self.numbers.len(), u8);
         used.copied().unwrap_or_else(behind)
     }
 }

@@ -1,59 +1,59 @@
 //! A router taken in hand: from instant to instant until the window ends.
 
-use super::agenda::Place;
 use super::allocation::Scratch;
-use super::queue::{Queue, Stage};
-use super::{Flits, Input, Output, Rules, State};
+use super::flit_queue::{FlitQueue, VcState};
+use super::wake_times::Place;
+use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::engine::active::Active;
-use crate::engine::adaptive::Choosers;
-use crate::engine::guide::Guide;
-use crate::engine::mail::Mail;
-use crate::engine::model::Model;
-use crate::engine::octet::EIGHT;
+use crate::engine::adaptive::AdaptiveState;
+use crate::engine::exchange::Outgoing;
+use crate::engine::network_context::NetworkContext;
+use crate::engine::next_hop::NextHop;
 use crate::engine::packet::Packets;
-use crate::engine::ports::{self, Ports, Router};
+use crate::engine::part::Part;
+use crate::engine::port_block::BLOCK_PORTS;
+use crate::engine::ports::{self, Ports, RouterLayout};
+use crate::engine::router_view::Outbox;
 use crate::engine::set::bits;
 use crate::engine::statistics::Statistics;
 use crate::engine::tick::Tick;
 use crate::engine::trace::{Trace, note};
-use crate::engine::visit::Outbox;
-use crate::engine::whole::Whole;
 use crate::engine::{Counters, Digest};
 use crate::narrow::fitted;
 use crate::units::Picoseconds;
 
-/// Contenders of a router that have a bit in sets of them; others are looked through.
+/// Active virtual channels of a router that have a bit in sets of them; others are looked through.
 pub(super) const MASKED: usize = 64;
 
 /// A router in hand: the state of its part, of which it uses its own. Outputs, input ports and queues have numbers of
 /// the router's own.
-pub(super) struct FlitVisit<'a, 'f> {
-    pub rules: &'a Rules,
-    pub state: &'a mut State,
+pub(super) struct FlitRouterView<'a, 'f> {
+    pub rules: &'a FlitRules,
+    pub state: &'a mut FlitState,
     pub scratch: &'a mut Scratch,
     pub ports: &'a Ports,
-    pub router: Router,
+    pub router: RouterLayout,
     /// Its number in the part, in the whole network, and its part's.
     pub number: u32,
     pub name: u32,
     pub part: u32,
     pub first_queue: usize,
-    pub first_contender: usize,
-    /// Contenders that are left alone: nobody looks at them until their last flit, or until somebody joins them. A bit
+    pub first_active_vc: usize,
+    /// Active virtual channels that are left alone: nobody looks at them until their last flit, or until somebody joins them. A bit
     /// each of the first [`MASKED`].
-    pub alone: u64,
+    pub uncontended: u64,
     /// Up to when it is simulated.
     pub until: Tick,
     pub hosts_answer: bool,
     pub epoch: Picoseconds,
     pub first_channel: u32,
-    pub guide: Option<Guide<'f>>,
-    pub whole: &'a Whole<'f>,
+    pub next_hop: Option<NextHop<'f>>,
+    pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
-    pub choosers: Option<&'a mut Choosers<'f>>,
+    pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
     pub statistics: &'a mut Statistics,
     pub outbox: &'a mut Outbox,
-    pub mail: &'a mut [Mail],
+    pub outgoing: &'a mut [Outgoing],
     pub active: &'a mut Active,
     pub digest: &'a mut Digest,
     pub trace: &'a mut Option<Box<Trace>>,
@@ -61,57 +61,57 @@ pub(super) struct FlitVisit<'a, 'f> {
     pub latest: &'a mut Picoseconds,
 }
 
-impl<'f> Model<'f> {
+impl<'f> Part<'f> {
     /// When something happens in a router next, or before.
     #[inline]
-    pub(in crate::engine) fn flits_due(&self, flits: &Flits, number: u32) -> Tick {
+    pub(in crate::engine) fn flits_due(&self, flits: &FlitRouters, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
-        let first = flits.state.agenda.first(number);
-        first.min(flits.state.contest_of(&flits.rules, (number, router)))
+        let first = flits.state.wake_times.first(number);
+        first.min(flits.state.next_switch_request(&flits.rules, (number, router)))
     }
 
     /// Simulates a router before `until`, or until it has something for its terminals that can't wait. When something
     /// happens in it next.
     pub(in crate::engine) fn run_flits(&mut self, number: u32, until: Tick) -> Tick {
         let mut flits = self.flits.take().expect("links are shared flit by flit");
-        let mut visit = self.hold_flits(&mut flits, number);
-        let next = match visit.state.waits {
-            None => visit.run::<false>(until),
-            Some(_) => visit.run::<true>(until),
+        let mut view = self.borrow_flit_router(&mut flits, number);
+        let next = match view.state.waits {
+            None => view.run::<false>(until),
+            Some(_) => view.run::<true>(until),
         };
         self.flits = Some(flits);
         next
     }
 
-    pub(super) fn hold_flits<'a>(
+    pub(super) fn borrow_flit_router<'a>(
         &'a mut self,
-        flits: &'a mut Flits,
+        flits: &'a mut FlitRouters,
         number: u32,
-    ) -> FlitVisit<'a, 'f> {
+    ) -> FlitRouterView<'a, 'f> {
         let router = self.ports.routers[number as usize];
-        FlitVisit {
+        FlitRouterView {
             rules: &flits.rules,
             state: &mut flits.state,
             scratch: &mut flits.scratch,
             ports: &self.ports,
             router,
             number,
-            name: number + self.whole.cut.first_router(self.schedule.part),
+            name: number + self.context.cut.first_router(self.schedule.part),
             part: fitted!(self.schedule.part, u32),
             first_queue: flits.rules.first_queue(&router),
-            first_contender: flits.rules.first_contender(&router),
-            alone: 0,
+            first_active_vc: flits.rules.first_active_vc(&router),
+            uncontended: 0,
             until: 0,
             hosts_answer: self.hosts_answer,
             epoch: self.schedule.epoch,
-            first_channel: self.whole.cut.first_output(self.schedule.part),
-            guide: self.guide,
-            whole: &self.whole,
+            first_channel: self.context.cut.first_output(self.schedule.part),
+            next_hop: self.next_hop,
+            context: &self.context,
             packets: &mut self.packets,
-            choosers: self.choosers.as_mut(),
+            adaptive_state: self.adaptive_state.as_mut(),
             statistics: &mut self.statistics,
             outbox: &mut self.outbox,
-            mail: &mut self.mail,
+            outgoing: &mut self.outgoing,
             active: &mut self.schedule.active,
             digest: &mut self.digest,
             trace: &mut self.trace,
@@ -121,36 +121,36 @@ impl<'f> Model<'f> {
     }
 }
 
-impl Rules {
+impl FlitRules {
     /// Where a router's queues begin.
     #[inline(always)]
-    pub(super) fn first_queue(&self, router: &Router) -> usize {
+    pub(super) fn first_queue(&self, router: &RouterLayout) -> usize {
         ((router.first_input as usize) << self.shift) * self.outputs as usize
     }
 }
 
-impl FlitVisit<'_, '_> {
-    /// See [`Model::run_flits`]. Whether stalls are counted is known to the compiler.
+impl FlitRouterView<'_, '_> {
+    /// See [`Part::run_flits`]. Whether stalls are counted is known to the compiler.
     fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
         self.until = until;
         let mut last = None;
         let left = loop {
-            let (contest, due) = self.next_contest();
-            let look = self.state.agenda.first(self.number);
-            let now = contest.min(look);
+            let (request_time, due) = self.next_switch_requests();
+            let wake = self.state.wake_times.first(self.number);
+            let now = request_time.min(wake);
             if now >= until {
                 break until;
             }
             if COUNTS_STALLS {
                 self.count_stalls(now);
             }
-            if look == now {
-                self.look_at_all(now);
+            if wake == now {
+                self.advance_due_vcs(now);
                 // Somebody may contend now who did not.
                 continue;
             }
-            if due & self.alone != 0 {
-                self.attend_of(due, now);
+            if due & self.uncontended != 0 {
+                self.advance_some(due, now);
                 continue;
             }
             if COUNTS_STALLS {
@@ -169,36 +169,36 @@ impl FlitVisit<'_, '_> {
         if let Some(last) = last {
             *self.latest = (*self.latest).max(self.time(last));
         }
-        self.attend_all(left);
-        let contest = self.state.contest_of(self.rules, (self.number, &self.router));
-        contest.min(self.state.agenda.first(self.number))
+        self.advance_all(left);
+        let request_time = self.state.next_switch_request(self.rules, (self.number, &self.router));
+        request_time.min(self.state.wake_times.first(self.number))
     }
 
     /// Looks at queues that are due at an instant, and gives virtual channels to packets that ask.
     #[inline(never)]
-    fn look_at_all(&mut self, now: Tick) {
+    fn advance_due_vcs(&mut self, now: Tick) {
         let place = Place {
             router: self.number as usize,
             first_input: self.router.first_input as usize,
             inputs: self.router.inputs.into(),
         };
-        let count = self.state.agenda.take_due(now, place, &mut self.scratch.looks);
+        let count = self.state.wake_times.take_due(now, place, &mut self.scratch.due_queues);
         for number in 0..count {
-            self.look(self.scratch.looks[number] as usize, now);
+            self.advance_vc(self.scratch.due_queues[number] as usize, now);
         }
-        if self.scratch.has_asks() {
-            self.allocate_lanes(now);
+        if self.scratch.has_vc_requests() {
+            self.allocate_vcs(now);
         }
     }
 
     /// Lets a queue take part whose packet has no virtual channel, if it can; else says when it may.
     #[inline(always)]
-    fn look(&mut self, queue: usize, now: Tick) {
-        match self.queue(queue).stage {
-            Stage::Idle | Stage::Sending => (),
-            Stage::New => self.meet(queue, now),
-            Stage::Undecided => self.settle(queue, now),
-            Stage::Asking => self.ask(queue, now),
+    fn advance_vc(&mut self, queue: usize, now: Tick) {
+        match self.queue(queue).vc_state {
+            VcState::Idle | VcState::Active => (),
+            VcState::Routing => self.compute_route(queue, now),
+            VcState::Deciding => self.decide_then_ask(queue, now),
+            VcState::VcAlloc => self.request_vc(queue, now),
         }
     }
 
@@ -208,7 +208,7 @@ impl FlitVisit<'_, '_> {
         let queue = self.first_queue + queue;
         let input = self.state.queues[queue].input;
         let input = self.router.first_input + u32::from(input);
-        self.state.agenda.set(queue, (self.number, input), time);
+        self.state.wake_times.set(queue, (self.number, input), time);
     }
 
     /// Sees to it that a queue is looked at by `time`.
@@ -216,55 +216,55 @@ impl FlitVisit<'_, '_> {
         let queue = self.first_queue + queue;
         let input = self.state.queues[queue].input;
         let input = self.router.first_input + u32::from(input);
-        self.state.agenda.lower(queue, (self.number, input), time);
+        self.state.wake_times.lower(queue, (self.number, input), time);
     }
 
     #[inline(always)]
-    pub(super) fn queue(&mut self, queue: usize) -> &mut Queue {
+    pub(super) fn queue(&mut self, queue: usize) -> &mut FlitQueue {
         &mut self.state.queues[self.first_queue + queue]
     }
 
     #[inline(always)]
-    pub(super) fn output(&mut self, output: usize) -> &mut Output {
+    pub(super) fn output(&mut self, output: usize) -> &mut FlitOutput {
         &mut self.state.outputs[self.router.first_output as usize + output]
     }
 
     #[inline(always)]
-    pub(super) fn input(&mut self, input: usize) -> &mut Input {
+    pub(super) fn input(&mut self, input: usize) -> &mut FlitInput {
         &mut self.state.inputs[self.router.first_input as usize + input]
     }
 
     /// What never changes of an output.
     #[inline(always)]
-    pub(super) fn port(&self, output: usize) -> &ports::Output {
-        let octet = self.router.first_octet as usize + output / EIGHT;
-        &self.ports.octets[octet].outputs[output % EIGHT]
+    pub(super) fn output_port(&self, output: usize) -> &ports::Output {
+        let block = self.router.first_block as usize + output / BLOCK_PORTS;
+        &self.ports.blocks[block].outputs[output % BLOCK_PORTS]
     }
 
     /// What never changes of an input port.
     #[inline(always)]
-    pub(super) fn entry(&self, input: usize) -> &ports::Input {
-        let octet = self.router.first_octet as usize + input / EIGHT;
-        &self.ports.octets[octet].inputs[input % EIGHT]
+    pub(super) fn input_port(&self, input: usize) -> &ports::Input {
+        let block = self.router.first_block as usize + input / BLOCK_PORTS;
+        &self.ports.blocks[block].inputs[input % BLOCK_PORTS]
     }
 
-    /// The input port and the lane of a queue.
+    /// The input port and the virtual channel of a queue.
     #[inline(always)]
     pub(super) fn place(&self, queue: usize) -> (usize, u8) {
-        let Queue { input, entry, .. } = self.state.queues[self.first_queue + queue];
-        (input.into(), entry)
+        let FlitQueue { input, in_vc, .. } = self.state.queues[self.first_queue + queue];
+        (input.into(), in_vc)
     }
 
-    /// The place of an output's lane.
+    /// The place of an output's virtual channel.
     #[inline(always)]
-    pub(super) fn lane(&mut self, output: usize, lane: u8) -> usize {
-        self.output(output).lanes as usize + usize::from(lane)
+    pub(super) fn vc(&mut self, output: usize, vc: u8) -> usize {
+        self.output(output).vcs as usize + usize::from(vc)
     }
 
     /// The time that a flit takes the crossbar to an output.
     #[inline(always)]
     pub(super) fn crossbar(&self, output: usize) -> Tick {
-        self.rules.paces[usize::from(self.port(output).timing)].crossbar
+        self.rules.paces[usize::from(self.output_port(output).timing)].crossbar
     }
 
     #[inline(always)]
@@ -274,7 +274,7 @@ impl FlitVisit<'_, '_> {
 
     /// Has the queues looked at by `time` whose packets ask for an output, if they ask by then.
     #[inline(always)]
-    pub(super) fn wake_askers(&mut self, output: usize, time: Tick) {
+    pub(super) fn wake_requesters(&mut self, output: usize, time: Tick) {
         let first = (self.router.first_output as usize + output) * self.rules.words;
         for word in 0..self.rules.words {
             for bit in bits(self.state.asking[first + word]) {
@@ -287,7 +287,7 @@ impl FlitVisit<'_, '_> {
 
     /// The part's number of the terminal that an ejection channel leads to.
     pub(super) fn terminal(&self, output: usize) -> u32 {
-        let channels = self.whole.parameters.ejection_channels;
+        let channels = self.context.parameters.ejection_channels;
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         self.router.first_terminal + (fitted!(output, u32) - first) / channels
     }
@@ -299,15 +299,19 @@ impl FlitVisit<'_, '_> {
             let channel = self.first_channel + self.router.first_output + fitted!(output, u32);
             note(self.trace, packet, (self.epoch, now), channel);
         }
-        if self.guide.is_some() {
+        if self.next_hop.is_some() {
             packet.note += 1;
-        } else if self.choosers.is_none() {
-            let mut way = packet.way;
-            if self.whole.code.go_on(&mut way) {
-                self.whole.code.refill(&mut way, self.packets.rest(slot));
+        } else if self.adaptive_state.is_none() {
+            let mut route = packet.route;
+            if self.context.codec.go_on(&mut route) {
+                self.context.codec.refill(&mut route, self.packets.rest(slot));
             }
-            self.packets.packets[slot as usize].way = way;
-        } else if self.choosers.as_ref().is_some_and(|choosers| choosers.count_hops()) {
+            self.packets.packets[slot as usize].route = route;
+        } else if self
+            .adaptive_state
+            .as_ref()
+            .is_some_and(|adaptive_state| adaptive_state.count_hops())
+        {
             self.packets.origins[slot as usize].hops += 1;
         }
     }

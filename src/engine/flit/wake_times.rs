@@ -1,5 +1,5 @@
 //! Before when nothing can come of each queue, and of the queues of each input port and router together. Queues whose
-//! packets [contend](super::contest) count for nothing here.
+//! packets [contend](super::active_vc) count for nothing here.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::narrow::fitted;
 /// The times of all queues of a part. That of an input port is not later than those of its queues, and that of a router
 /// not later than those of its ports, but they may be earlier.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Agenda {
+pub(super) struct WakeTimes {
     /// By queue.
     queues: Vec<Tick>,
     /// By input port, and by router.
@@ -27,7 +27,7 @@ pub(super) struct Place {
     pub inputs: usize,
 }
 
-impl Agenda {
+impl WakeTimes {
     /// Of so many routers and input ports, with so many queues each, in which nothing happens.
     pub(super) fn new(routers: usize, inputs: usize, of_port: usize) -> Self {
         let never = |count| vec![NEVER; count];

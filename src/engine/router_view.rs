@@ -5,10 +5,10 @@
 //! window later. So both go to the outbox, and are delivered when some routers have been visited.
 
 use super::credits::Credit;
-use super::model::Model;
-use super::octet::least;
-use super::ports::{AWAY, Ports, Queue};
-use super::router::Visit;
+use super::part::Part;
+use super::port_block::least;
+use super::ports::{AWAY, PacketQueue, Ports};
+use super::router::RouterView;
 use super::sink::Delivery;
 use super::size::{Size, Small};
 use super::tick::{NEVER, Tick};
@@ -22,18 +22,18 @@ const LEAD: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub slot: u32,
-    /// The router's part, its number there, and the buffer among its pairs.
+    /// The router's part, its number there, and the buffer among its input virtual channels.
     pub part: u32,
     pub router: u32,
-    pub pair: u32,
+    pub input_vc: u32,
 }
 
 /// Credits on their way to another router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Returned {
-    /// The input port's `feeder`.
-    pub feeder: u32,
-    pub lane: u8,
+    /// The input port's `upstream`.
+    pub upstream: u32,
+    pub vc: u8,
     pub credit: Credit,
 }
 
@@ -55,7 +55,7 @@ impl Outbox {
     }
 }
 
-impl<'f> Model<'f> {
+impl<'f> Part<'f> {
     /// Simulates a router up to the end of the window. When something happens in it next, or before.
     pub(super) fn visit_router(&mut self, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
@@ -101,32 +101,33 @@ impl<'f> Model<'f> {
     fn next_of_router(&self, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
         let next = match &self.flits {
-            None => least(self.ports.octets_of(router)),
+            None => least(self.ports.blocks_of(router)),
             Some(flits) => self.flits_due(flits, number),
         };
         if !self.special {
             return next;
         }
         let links = self.links.as_ref().map_or(NEVER, |it| it.state.due[number as usize]);
-        let decide = self.choosers.as_ref().map_or(NEVER, |it| it.state.decide_at[number as usize]);
+        let decide =
+            self.adaptive_state.as_ref().map_or(NEVER, |it| it.state.decide_at[number as usize]);
         next.min(links).min(decide)
     }
 
     /// Has the memory fetched by which the next stages find what the visit of a router will need.
     #[inline]
-    pub(super) fn approach_router(&self, number: u32) {
+    pub(super) fn prefetch_router(&self, number: u32) {
         prefetch(&self.ports.routers[number as usize]);
         prefetch(&self.ports.arrived[number as usize * self.ports.size.words]);
     }
 
     /// The same of its ports and terminals, and of the buffers that packets have come to.
     #[inline(never)]
-    pub(super) fn approach_ports(&self, number: u32) {
+    pub(super) fn prefetch_ports(&self, number: u32) {
         let router = &self.ports.routers[number as usize];
         let output = router.first_output as usize;
-        self.ports.octets_of(router).iter().for_each(prefetch);
+        self.ports.blocks_of(router).iter().for_each(prefetch);
         prefetch(&self.ports.asking[output * self.ports.size.words]);
-        prefetch(&self.statistics.flits[output * self.whole.lanes.count()]);
+        prefetch(&self.statistics.flits[output * self.context.vc_map.count()]);
         let terminal = router.first_terminal as usize;
         self.sources.due.get(terminal).into_iter().for_each(prefetch);
         if self.hosts_answer {
@@ -137,13 +138,13 @@ impl<'f> Model<'f> {
 
     /// The same of the packets in these buffers, of the first credits and of the first host.
     #[inline(never)]
-    pub(super) fn approach_heads(&self, number: u32) {
+    pub(super) fn prefetch_heads(&self, number: u32) {
         let router = &self.ports.routers[number as usize];
-        if let Some(octet) = self.ports.octets_of(router).first() {
-            prefetch(&self.credits.room[octet.outputs[0].room as usize]);
+        if let Some(block) = self.ports.blocks_of(router).first() {
+            prefetch(&self.credits.room[block.outputs[0].room as usize]);
         }
         if self.hosts_answer {
-            self.approach_host(number, Stage::Next);
+            self.prefetch_host(number, Stage::Next);
         }
         self.for_each_arrival(number, |queue| {
             self.packets.packets.get(queue.head as usize).into_iter().for_each(prefetch);
@@ -152,27 +153,27 @@ impl<'f> Model<'f> {
 
     /// The same of what its first host does next.
     #[inline(never)]
-    pub(super) fn approach_host(&self, number: u32, stage: Stage) {
+    pub(super) fn prefetch_host(&self, number: u32, stage: Stage) {
         let terminal = self.ports.routers[number as usize].first_terminal;
         if let Some(adapter) = self.sources.adapters.get(terminal as usize)
             // What only comes to it changes little at its host.
             && (stage != Stage::Last
                 || self.sources.due[terminal as usize] < self.schedule.window.end)
         {
-            self.workload.approach(adapter.name, stage);
+            self.workload.prefetch(adapter.name, stage);
         }
     }
 
     /// Calls `see` with each buffer of a router that was empty and has got a packet since the last visit.
     #[inline(always)]
-    fn for_each_arrival(&self, number: u32, see: impl Fn(&Queue)) {
+    fn for_each_arrival(&self, number: u32, see: impl Fn(&PacketQueue)) {
         let words = self.ports.size.words;
         let arrived = &self.ports.arrived[number as usize * words..][..words];
-        for (word, &pairs) in (0..).zip(arrived) {
-            let mut bits = pairs;
+        for (word, &input_vcs) in (0..).zip(arrived) {
+            let mut bits = input_vcs;
             while bits != 0 {
-                let pair = word * 64 + bits.trailing_zeros();
-                let queue = self.ports.queue(&self.ports.routers[number as usize], pair);
+                let input_vc = word * 64 + bits.trailing_zeros();
+                let queue = self.ports.queue(&self.ports.routers[number as usize], input_vc);
                 see(&self.ports.queues[queue]);
                 bits &= bits - 1;
             }
@@ -181,26 +182,26 @@ impl<'f> Model<'f> {
 
     /// Has the memory fetched that is needed [`LEAD`] steps later to deliver what is at this place of the outbox.
     #[inline(always)]
-    fn approach_delivery(&self, place: usize) {
+    fn prefetch_delivery(&self, place: usize) {
         if let Some(&Sent { slot, router, part, .. }) = self.outbox.sent.get(place)
             && part as usize == self.schedule.part
         {
             prefetch(&self.ports.routers[router as usize]);
             prefetch(&self.ports.arrived[router as usize * self.ports.size.words]);
             prefetch(&self.packets.packets[slot as usize]);
-            self.schedule.active.approach(router);
+            self.schedule.active.prefetch(router);
         }
         if let Some(nearer) = place.checked_sub(LEAD / 2)
-            && let Some(&Sent { router, pair, part, .. }) = self.outbox.sent.get(nearer)
+            && let Some(&Sent { router, input_vc, part, .. }) = self.outbox.sent.get(nearer)
             && part as usize == self.schedule.part
         {
             let router = &self.ports.routers[router as usize];
-            prefetch(&self.ports.queues[self.ports.queue(router, pair)]);
+            prefetch(&self.ports.queues[self.ports.queue(router, input_vc)]);
         }
-        if let Some(&Returned { feeder, lane, .. }) = self.outbox.returned.get(place)
-            && feeder & AWAY == 0
+        if let Some(&Returned { upstream, vc, .. }) = self.outbox.returned.get(place)
+            && upstream & AWAY == 0
         {
-            prefetch(&self.credits.returning[feeder as usize + usize::from(lane)]);
+            prefetch(&self.credits.returning[upstream as usize + usize::from(vc)]);
         }
     }
 
@@ -212,7 +213,7 @@ impl<'f> Model<'f> {
         self.ports.arrived[first..first + words].iter().any(|&word| word != 0)
     }
 
-    /// Simulates a router's outputs before `until`; see [`Visit::run`].
+    /// Simulates a router's outputs before `until`; see [`RouterView::run`].
     #[inline(never)]
     fn run_router(&mut self, number: u32, until: Tick) -> Tick {
         if self.flits.is_some() {
@@ -220,48 +221,52 @@ impl<'f> Model<'f> {
         }
         let shift = self.ports.size.shift;
         match self.ports.small {
-            Some(1) => self.hold(number, Small::<1> { shift }).run::<false>(until),
-            Some(2) => self.hold(number, Small::<2> { shift }).run::<false>(until),
-            _ if self.links.is_some() => self.hold(number, self.ports.size).run_on_links(until),
-            _ if self.units.is_some() => self.hold(number, self.ports.size).run::<true>(until),
-            _ => self.hold(number, self.ports.size).run::<false>(until),
+            Some(1) => self.borrow_router(number, Small::<1> { shift }).run::<false>(until),
+            Some(2) => self.borrow_router(number, Small::<2> { shift }).run::<false>(until),
+            _ if self.links.is_some() => {
+                self.borrow_router(number, self.ports.size).run_on_links(until)
+            }
+            _ if self.reduction_units.is_some() => {
+                self.borrow_router(number, self.ports.size).run::<true>(until)
+            }
+            _ => self.borrow_router(number, self.ports.size).run::<false>(until),
         }
     }
 
     /// Takes a router in hand.
     #[inline(always)]
-    pub(super) fn hold<S: Size>(&mut self, number: u32, size: S) -> Visit<'_, 'f, S> {
+    pub(super) fn borrow_router<S: Size>(&mut self, number: u32, size: S) -> RouterView<'_, 'f, S> {
         let (words, shift) = (size.words(), size.shift());
-        let Ports { routers, octets, queues, asking, escapes, arrived, .. } = &mut self.ports;
+        let Ports { routers, blocks, queues, asking, escapes, arrived, .. } = &mut self.ports;
         let router = &mut routers[number as usize];
         let sets = router.first_output as usize * words;
         let sets = sets..sets + usize::from(router.outputs) * words;
         let first = (router.first_input as usize) << shift;
-        let pairs = first..first + (usize::from(router.inputs) << shift);
-        let octets = &mut octets[router.first_octet as usize..][..router.octets as usize];
-        Visit {
+        let input_vcs = first..first + (usize::from(router.inputs) << shift);
+        let blocks = &mut blocks[router.first_block as usize..][..router.blocks as usize];
+        RouterView {
             size,
-            octets: S::octets(octets),
-            queues: &mut queues[pairs],
+            blocks: S::blocks(blocks),
+            queues: &mut queues[input_vcs],
             asking: &mut asking[sets.clone()],
             escapes: escapes.get_mut(sets).unwrap_or_default(),
             arrived: &mut arrived[number as usize * words..][..words],
             router,
             number,
-            name: number + self.whole.cut.first_router(self.schedule.part),
-            first_channel: self.whole.cut.first_output(self.schedule.part),
+            name: number + self.context.cut.first_router(self.schedule.part),
+            first_channel: self.context.cut.first_output(self.schedule.part),
             epoch: self.schedule.epoch,
-            guide: self.guide,
+            next_hop: self.next_hop,
             interruption: self.interruption,
             hosts_answer: self.hosts_answer,
-            whole: &self.whole,
+            context: &self.context,
             packets: &mut self.packets,
             credits: &mut self.credits,
             statistics: &mut self.statistics,
             special: self.special,
             links: self.links.as_mut(),
-            choosers: self.choosers.as_mut(),
-            units: self.units.as_mut(),
+            adaptive_state: self.adaptive_state.as_mut(),
+            reduction_units: self.reduction_units.as_mut(),
             outbox: &mut self.outbox,
             digest: &mut self.digest,
             trace: &mut self.trace,
@@ -296,23 +301,23 @@ impl<'f> Model<'f> {
         let lead = if self.is_large { LEAD } else { 0 };
         for step in 0..self.outbox.sent.len() + lead {
             if self.is_large {
-                self.approach_delivery(step);
+                self.prefetch_delivery(step);
             }
             let Some(place) = step.checked_sub(lead) else { continue };
-            let Sent { slot, part, router, pair } = self.outbox.sent[place];
+            let Sent { slot, part, router, input_vc } = self.outbox.sent[place];
             if part as usize == self.schedule.part {
-                self.join(router, pair, slot);
+                self.join(router, input_vc, slot);
             } else {
-                self.send_away(part, router, pair, slot);
+                self.send_away(part, router, input_vc, slot);
             }
         }
         self.outbox.sent.clear();
         for place in 0..self.outbox.returned.len() {
-            let Returned { feeder, lane, credit } = self.outbox.returned[place];
-            if feeder & AWAY == 0 {
-                self.return_credit(feeder + u32::from(lane), credit);
+            let Returned { upstream, vc, credit } = self.outbox.returned[place];
+            if upstream & AWAY == 0 {
+                self.return_credit(upstream + u32::from(vc), credit);
             } else {
-                self.send_credit_away(feeder & !AWAY, lane, credit);
+                self.send_credit_away(upstream & !AWAY, vc, credit);
             }
         }
         self.outbox.returned.clear();
@@ -323,9 +328,9 @@ impl<'f> Model<'f> {
 
     /// A packet is on its way to a buffer of a router of this part.
     #[inline]
-    pub(super) fn join(&mut self, number: u32, pair: u32, slot: u32) {
+    pub(super) fn join(&mut self, number: u32, input_vc: u32, slot: u32) {
         let router = &self.ports.routers[number as usize];
-        let place = self.ports.queue(router, pair);
+        let place = self.ports.queue(router, input_vc);
         let queue = &mut self.ports.queues[place];
         let tail = std::mem::replace(&mut queue.tail, slot);
         let packet = &mut self.packets.packets[slot as usize];
@@ -336,8 +341,8 @@ impl<'f> Model<'f> {
         }
         queue.head = slot;
         let ready = packet.ready;
-        self.ports.arrived[number as usize * self.ports.size.words + pair as usize / 64] |=
-            1 << (pair % 64);
+        self.ports.arrived[number as usize * self.ports.size.words + input_vc as usize / 64] |=
+            1 << (input_vc % 64);
         self.schedule.active.lower(number, ready);
     }
 
@@ -351,7 +356,7 @@ impl<'f> Model<'f> {
 
     #[cold]
     fn wake_sender(&mut self, place: u32, time: Tick) {
-        let (number, output) = self.ports.senders[place as usize / self.whole.lanes.count()];
+        let (number, output) = self.ports.senders[place as usize / self.context.vc_map.count()];
         let free_at = self.ports.output_mut(number, output).free_at;
         let time = time.max(free_at);
         self.ports.lower(number, output, time);

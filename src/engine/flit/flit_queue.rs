@@ -2,31 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::times::{Ring, Times};
+use super::time_rings::{TimeRing, Times};
 use crate::engine::ports::{self, AWAY, NO_OUTPUT};
 use crate::engine::tick::{Tick, rebased};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// How far the packet at the head of a queue has come.
+/// The state of a queue's head packet: the states of an input virtual channel in Dally and Towles,
+/// section 16.2, and one more for a routing that decides on detours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Stage {
-    /// There is none.
+pub(super) enum VcState {
+    /// No packet is at the head.
     Idle,
-    /// It is not known yet what it asks for, or when.
-    New,
-    /// It has to decide on a detour.
-    Undecided,
-    /// It asks for a virtual channel.
-    Asking,
-    /// It has one: its flits ask for the switch.
-    Sending,
+    /// Routing: the outputs that the packet asks for are not computed yet.
+    Routing,
+    /// The packet has to decide on a detour when it asks.
+    Deciding,
+    /// The packet waits for a virtual channel of an output.
+    VcAlloc,
+    /// The packet holds a virtual channel of an output: its flits ask for the switch.
+    Active,
 }
 
 /// Where a queue's flits come from; it never changes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Feeder {
-    /// The place of the lane at the other end; where in `entries` if it is [`AWAY`].
+pub(super) struct Upstream {
+    /// The place of the virtual channel at the other end; where in `remote_upstreams` if it is [`AWAY`].
     pub place: u32,
     /// Whether it is a terminal's.
     pub injects: bool,
@@ -34,44 +35,44 @@ pub(super) struct Feeder {
     pub timing: u8,
 }
 
-impl Feeder {
-    /// Of the queues of an input port and lane.
-    pub(super) fn new(entry: &ports::Input, lane: u32) -> Self {
-        let &ports::Input { feeder, injects, timing, .. } = entry;
-        let place = if feeder & AWAY == 0 { feeder + lane } else { feeder };
+impl Upstream {
+    /// Of the queues of an input port and virtual channel.
+    pub(super) fn new(input_port: &ports::Input, vc: u32) -> Self {
+        let &ports::Input { upstream, injects, timing, .. } = input_port;
+        let place = if upstream & AWAY == 0 { upstream + vc } else { upstream };
         Self { place, injects, timing }
     }
 }
 
 /// A queue, and the packet at its head.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Queue {
+pub(super) struct FlitQueue {
     /// Its input port and virtual channel, and its number among the port's.
     pub input: u16,
-    pub entry: u8,
+    pub in_vc: u8,
     pub of_port: u16,
-    pub feeder: Feeder,
+    pub upstream: Upstream,
     /// When each flit is there, in order; some may be on their way.
-    pub flits: Ring,
+    pub flits: TimeRing,
     /// The packets behind the one that is being sent, the first and the last; the one that asks is the first.
     pub head: u32,
     pub tail: u32,
-    pub stage: Stage,
-    /// The lane that it has at its output, or of its escape.
-    pub lane: u8,
-    /// The lanes that it may take at its output, a bit each.
-    pub lanes: u16,
+    pub vc_state: VcState,
+    /// The virtual channel that it has at its output, or of its escape.
+    pub vc: u8,
+    /// The virtual channels that it may take at its output, a bit each.
+    pub vcs: u16,
     /// The ports among which it chooses, a bit each; 0 if it has no choice.
     pub options: u16,
     /// The output that it asks for; if it chooses that of its escape.
     pub output: u16,
     /// Room that it needs there.
     pub need: u16,
-    /// Where the lane is that it has.
+    /// Where the virtual channel is that it has.
     pub held: u32,
     /// Its flits.
     pub left: u16,
-    /// The lane of an output (output, then lane) at which its search among offers starts.
+    /// The virtual channel of an output (output, then virtual channel) at which its search among offers starts.
     pub accepts: u16,
     /// Before when it does not ask again.
     pub again: Tick,
@@ -84,25 +85,25 @@ pub(super) struct Queue {
     pub created: Picoseconds,
 }
 
-impl Queue {
+impl FlitQueue {
     /// Empty, of an input port and virtual channel, for so many flits.
     pub(super) fn new(
-        (input, entry, of_port): (u16, u8, u16),
-        feeder: Feeder,
+        (input, in_vc, of_port): (u16, u8, u16),
+        upstream: Upstream,
         room: u32,
         times: &mut Times,
     ) -> Self {
         Self {
             input,
-            entry,
+            in_vc,
             of_port,
-            feeder,
-            flits: Ring::new(room, times),
+            upstream,
+            flits: TimeRing::new(room, times),
             head: NONE,
             tail: NONE,
-            stage: Stage::Idle,
-            lane: 0,
-            lanes: 0,
+            vc_state: VcState::Idle,
+            vc: 0,
+            vcs: 0,
             options: 0,
             output: NO_OUTPUT,
             need: 0,

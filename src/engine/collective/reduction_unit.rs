@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 use super::{COLLECTIVE, Trees};
 use crate::engine::Switching;
 use crate::engine::credits::Credit;
+use crate::engine::encoded_route::EncodedRoute;
+use crate::engine::network_context::NetworkContext;
 use crate::engine::packet::{Origin, Packet, last_start};
-use crate::engine::ports::{Input, Queue};
-use crate::engine::router::Visit;
+use crate::engine::ports::{Input, PacketQueue};
+use crate::engine::router::RouterView;
+use crate::engine::router_view::Returned;
 use crate::engine::size::Size;
 use crate::engine::tick::{NEVER, Tick, rebased};
-use crate::engine::visit::Returned;
-use crate::engine::way::Way;
-use crate::engine::whole::Whole;
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// What has become of a place for an open operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Stage {
+enum OperationState {
     Empty,
     /// Some operands have been taken.
     Open,
@@ -35,10 +35,10 @@ enum Stage {
 
 /// One packet's operation at a router.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Entry {
-    stage: Stage,
+struct OpenOperation {
+    state: OperationState,
     /// What its packets have for their way.
-    way: u64,
+    route: u64,
     /// Operands that are still to come.
     missing: u16,
     flits: u16,
@@ -55,10 +55,10 @@ struct Entry {
     free_at: Tick,
 }
 
-impl Entry {
+impl OpenOperation {
     const EMPTY: Self = Self {
-        stage: Stage::Empty,
-        way: 0,
+        state: OperationState::Empty,
+        route: 0,
         missing: 0,
         flits: 0,
         hops: 0,
@@ -74,7 +74,7 @@ impl Entry {
 
 /// How far a router has come with the packets of collective operations, by their numbers there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Unit {
+pub(super) struct ReductionUnit {
     /// The first result that has not left, and the first that is not made.
     pub next: u64,
     made: u64,
@@ -87,38 +87,38 @@ pub(super) struct Unit {
     free_at: Tick,
     /// The buffer of that packet, once it is there; how many of its copies are still to be sent, and how many outputs are
     /// held for them.
-    pub pair: u32,
+    pub input_vc: u32,
     pub left: u16,
     pub held: u16,
 }
 
 /// The units of a part's routers.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::engine) struct Units {
-    pub(super) units: Vec<Unit>,
+pub(in crate::engine) struct ReductionUnits {
+    pub(super) units: Vec<ReductionUnit>,
     /// By router, then number modulo how many can be open.
-    entries: Vec<Entry>,
+    open_operations: Vec<OpenOperation>,
     /// By terminal: the packet that came last, plus 1.
     latest: Vec<u64>,
 }
 
-impl Units {
+impl ReductionUnits {
     pub fn new(trees: &Trees, routers: usize, terminals: usize) -> Self {
-        let unit = Unit {
+        let unit = ReductionUnit {
             next: 0,
             made: 0,
             down: 0,
             down_at: 0,
             left_at: 0,
             free_at: 0,
-            pair: NONE,
+            input_vc: NONE,
             left: 0,
             held: 0,
         };
         let open = usize::try_from(trees.open).expect("checked");
         Self {
             units: vec![unit; routers],
-            entries: vec![Entry::EMPTY; routers * open],
+            open_operations: vec![OpenOperation::EMPTY; routers * open],
             latest: vec![0; terminals],
         }
     }
@@ -140,96 +140,99 @@ impl Units {
             unit.down_at = rebased(unit.down_at, by);
             unit.left_at = rebased(unit.left_at, by);
         }
-        for entry in &mut self.entries {
-            entry.start = rebased(entry.start, by);
-            entry.tail = rebased(entry.tail, by);
-            entry.free_at = rebased(entry.free_at, by);
+        for operation in &mut self.open_operations {
+            operation.start = rebased(operation.start, by);
+            operation.tail = rebased(operation.tail, by);
+            operation.free_at = rebased(operation.free_at, by);
         }
     }
 
     pub fn memory(&self) -> usize {
-        size_of_val(&*self.units) + size_of_val(&*self.entries) + size_of_val(&*self.latest)
+        size_of_val(&*self.units) + size_of_val(&*self.open_operations) + size_of_val(&*self.latest)
     }
 
     /// Whether they are those of as many routers.
     pub fn is_like(&self, other: &Self) -> bool {
-        self.units.len() == other.units.len() && self.entries.len() == other.entries.len()
+        self.units.len() == other.units.len()
+            && self.open_operations.len() == other.open_operations.len()
     }
 }
 
-impl<'f, S: Size> Visit<'_, 'f, S> {
+impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// A packet of a collective operation has become the head of a buffer, or of one of the unit's queues.
-    pub(in crate::engine) fn head_of_collective(&mut self, pair: u32) {
-        let trees = trees(self.whole);
-        let (_, lane) = self.place(pair);
-        self.queues[pair as usize].options = 0;
-        if lane == trees.up {
-            self.take_operands(pair, 0);
-        } else if lane == trees.down || lane == trees.down + 2 {
-            self.queues[pair as usize].ask = NEVER;
-            self.begin_if_next(pair);
+    pub(in crate::engine) fn head_of_collective(&mut self, input_vc: u32) {
+        let trees = trees(self.context);
+        let (_, vc) = self.place(input_vc);
+        self.queues[input_vc as usize].options = 0;
+        if vc == trees.up {
+            self.take_operands(input_vc, 0);
+        } else if vc == trees.down || vc == trees.down + 2 {
+            self.queues[input_vc as usize].ask = NEVER;
+            self.begin_if_next(input_vc);
         } else {
-            let Queue { head, ask, flits, .. } = self.queues[pair as usize];
-            let way = self.packets.packets[head as usize].way.0;
-            let output = trees.place(self.name, way).0.towards[self.name as usize];
-            let queue = &mut self.queues[pair as usize];
-            (queue.output, queue.onto, queue.need) = (output, trees.up, flits);
-            self.add_asker(usize::from(output), pair, ask);
+            let PacketQueue { head, ask, flits, .. } = self.queues[input_vc as usize];
+            let route = self.packets.packets[head as usize].route.0;
+            let output = trees.place(self.name, route).0.towards[self.name as usize];
+            let queue = &mut self.queues[input_vc as usize];
+            (queue.output, queue.out_vc, queue.need) = (output, trees.up, flits);
+            self.add_asker(usize::from(output), input_vc, ask);
         }
     }
 
     /// Takes from a buffer what may be taken. The rest waits there until results have left. What has come by `settled`
     /// is over.
-    pub(super) fn take_operands(&mut self, pair: u32, settled: Tick) {
-        let trees = trees(self.whole);
+    pub(super) fn take_operands(&mut self, input_vc: u32, settled: Tick) {
+        let trees = trees(self.context);
         loop {
-            let queue = &mut self.queues[pair as usize];
+            let queue = &mut self.queues[input_vc as usize];
             queue.ask = NEVER;
             let slot = queue.head;
             if slot == NONE {
                 return;
             }
             let packet = self.packets.packets[slot as usize];
-            let (tree, number) = trees.place(self.name, packet.way.0);
-            let units = self.units.as_mut().expect("there are operands");
-            let unit = &units.units[self.number as usize];
+            let (tree, number) = trees.place(self.name, packet.route.0);
+            let reduction_units = self.reduction_units.as_mut().expect("there are operands");
+            let unit = &reduction_units.units[self.number as usize];
             debug_assert!(number >= unit.made, "an operand comes after its result");
             if number >= unit.next + trees.open {
                 return;
             }
             let place = self.number as usize * fitted!(trees.open, usize)
                 + fitted!(number % trees.open, usize);
-            let entry = &mut units.entries[place];
-            let start = packet.ready.max(queue.free_at).max(entry.free_at);
+            let operation = &mut reduction_units.open_operations[place];
+            let start = packet.ready.max(queue.free_at).max(operation.free_at);
             let last = last_start(start, packet.tail, packet.flits, trees.flit);
             queue.free_at = last + trees.flit;
             queue.head = packet.next;
             let origin = self.packets.origins[slot as usize];
             self.packets.remove(slot);
-            if entry.stage == Stage::Empty {
+            if operation.state == OperationState::Empty {
                 let missing = tree.operands[self.name as usize];
-                *entry = Entry {
-                    stage: Stage::Open,
-                    way: packet.way.0,
+                *operation = OpenOperation {
+                    state: OperationState::Open,
+                    route: packet.route.0,
                     missing,
                     flits: packet.flits,
                     payload: origin.payload,
-                    free_at: entry.free_at,
-                    ..Entry::EMPTY
+                    free_at: operation.free_at,
+                    ..OpenOperation::EMPTY
                 };
             } else {
                 self.counters.flits_combined += u64::from(packet.flits);
             }
-            debug_assert!(entry.stage == Stage::Open && entry.way == packet.way.0);
-            entry.missing -= 1;
-            entry.nodes += u32::from(packet.note);
-            entry.hops = entry.hops.max(origin.hops);
-            entry.start = entry.start.max(start);
-            entry.tail = entry.tail.max(last);
-            entry.created = entry.created.min(origin.created);
-            entry.injected = entry.injected.min(origin.injected);
-            let is_whole = entry.missing == 0;
-            self.release_buffer(pair, packet.flits, last + trees.flit, settled);
+            debug_assert!(
+                operation.state == OperationState::Open && operation.route == packet.route.0
+            );
+            operation.missing -= 1;
+            operation.nodes += u32::from(packet.note);
+            operation.hops = operation.hops.max(origin.hops);
+            operation.start = operation.start.max(start);
+            operation.tail = operation.tail.max(last);
+            operation.created = operation.created.min(origin.created);
+            operation.injected = operation.injected.min(origin.injected);
+            let is_whole = operation.missing == 0;
+            self.release_buffer(input_vc, packet.flits, last + trees.flit, settled);
             if is_whole {
                 self.make_results();
             }
@@ -237,40 +240,46 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Sends the credits of a buffer's packet that has left at `released`. What has come by `settled` is over.
-    pub(super) fn release_buffer(&mut self, pair: u32, flits: u16, released: Tick, settled: Tick) {
-        let (input, lane) = self.place(pair);
+    pub(super) fn release_buffer(
+        &mut self,
+        input_vc: u32,
+        flits: u16,
+        released: Tick,
+        settled: Tick,
+    ) {
+        let (input, vc) = self.place(input_vc);
         let input = self.input(input);
-        let &mut Input { feeder, injects, timing, .. } = input;
-        let credit = Credit { time: released + self.whole.timing(timing).back, flits };
+        let &mut Input { upstream, injects, timing, .. } = input;
+        let credit = Credit { time: released + self.context.timing(timing).back, flits };
         if injects {
-            self.return_to_terminal(pair, feeder, credit, settled);
+            self.return_to_terminal(input_vc, upstream, credit, settled);
         } else {
-            self.outbox.returned.push(Returned { feeder, lane, credit });
+            self.outbox.returned.push(Returned { upstream, vc, credit });
         }
     }
 
     /// Makes the results that have all their operands, in order.
     fn make_results(&mut self) {
-        let trees = trees(self.whole);
+        let trees = trees(self.context);
         loop {
-            let units = self.units.as_mut().expect("there are operands");
-            let unit = &mut units.units[self.number as usize];
+            let reduction_units = self.reduction_units.as_mut().expect("there are operands");
+            let unit = &mut reduction_units.units[self.number as usize];
             let place = self.number as usize * fitted!(trees.open, usize)
                 + fitted!(unit.made % trees.open, usize);
-            let entry = &mut units.entries[place];
-            if entry.stage != Stage::Open || entry.missing > 0 {
+            let operation = &mut reduction_units.open_operations[place];
+            if operation.state != OperationState::Open || operation.missing > 0 {
                 return;
             }
-            let way = entry.way;
-            let (tree, number) = trees.place(self.name, way);
+            let route = operation.route;
+            let (tree, number) = trees.place(self.name, route);
             debug_assert_eq!(number, unit.made);
-            let (mut ready, mut tail) = (entry.start, entry.tail);
+            let (mut ready, mut tail) = (operation.start, operation.tail);
             if tree.operands[self.name as usize] > 1 {
-                let start = entry.start.max(unit.free_at);
-                let last = last_start(start, entry.tail, entry.flits, trees.flit);
+                let start = operation.start.max(unit.free_at);
+                let last = last_start(start, operation.tail, operation.flits, trees.flit);
                 unit.free_at = last + trees.flit;
                 tail = last + trees.latency;
-                ready = match self.whole.parameters.switching {
+                ready = match self.context.parameters.switching {
                     Switching::StoreAndForward => tail,
                     Switching::VirtualCutThrough | Switching::Wormhole => start + trees.latency,
                 };
@@ -280,14 +289,14 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
                 tail,
                 next: NONE,
                 source: tree.root,
-                sequence: trees.sequence(way),
-                flits: entry.flits,
-                note: fitted!(entry.nodes & u32::from(u16::MAX), u16),
-                way: Way(way),
+                sequence: trees.sequence(route),
+                flits: operation.flits,
+                note: fitted!(operation.nodes & u32::from(u16::MAX), u16),
+                route: EncodedRoute(route),
             };
-            let created = (entry.created, entry.injected);
-            let origin = Origin::new(created, COLLECTIVE, entry.payload, entry.hops, 0);
-            entry.stage = Stage::Made;
+            let created = (operation.created, operation.injected);
+            let origin = Origin::new(created, COLLECTIVE, operation.payload, operation.hops, 0);
+            operation.state = OperationState::Made;
             unit.made += 1;
             let slot = self.packets.insert(packet, origin);
             let at_root = tree.root_router == self.name;
@@ -299,30 +308,31 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
     }
 
     /// Puts a result into one of the unit's queues.
-    fn append(&mut self, pair: u32, slot: u32) {
-        let queue = &mut self.queues[pair as usize];
+    fn append(&mut self, input_vc: u32, slot: u32) {
+        let queue = &mut self.queues[input_vc as usize];
         let tail = std::mem::replace(&mut queue.tail, slot);
         if queue.head != NONE {
             self.packets.packets[tail as usize].next = slot;
             return;
         }
         queue.head = slot;
-        self.head(pair);
+        self.head(input_vc);
     }
 
     /// A result is granted its way and will have left the unit at `released`: then operands that had to wait may be taken.
     pub(super) fn result_left(&mut self, number: u64, released: Tick, now: Tick) {
-        let trees = trees(self.whole);
-        let units = self.units.as_mut().expect("there are results");
-        let unit = &mut units.units[self.number as usize];
+        let trees = trees(self.context);
+        let reduction_units = self.reduction_units.as_mut().expect("there are results");
+        let unit = &mut reduction_units.units[self.number as usize];
         let first = self.number as usize * fitted!(trees.open, usize);
         let of = |number: u64| first + fitted!(number % trees.open, usize);
-        debug_assert_eq!(units.entries[of(number)].stage, Stage::Made);
-        units.entries[of(number)].stage = Stage::Gone;
+        debug_assert_eq!(reduction_units.open_operations[of(number)].state, OperationState::Made);
+        reduction_units.open_operations[of(number)].state = OperationState::Gone;
         unit.left_at = unit.left_at.max(released);
         let before = unit.next;
-        while units.entries[of(unit.next)].stage == Stage::Gone {
-            units.entries[of(unit.next)] = Entry { free_at: unit.left_at, ..Entry::EMPTY };
+        while reduction_units.open_operations[of(unit.next)].state == OperationState::Gone {
+            reduction_units.open_operations[of(unit.next)] =
+                OpenOperation { free_at: unit.left_at, ..OpenOperation::EMPTY };
             unit.next += 1;
         }
         if unit.next > before {
@@ -335,6 +345,6 @@ impl<'f, S: Size> Visit<'_, 'f, S> {
 
 /// The trees, of which there are some where there is a unit.
 #[inline]
-pub(super) fn trees<'w>(whole: &'w Whole<'_>) -> &'w Trees {
-    whole.trees.as_ref().expect("there are collective operations")
+pub(super) fn trees<'w>(context: &'w NetworkContext<'_>) -> &'w Trees {
+    context.trees.as_ref().expect("there are collective operations")
 }

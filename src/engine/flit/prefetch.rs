@@ -1,16 +1,16 @@
 //! Memory fetched some visits ahead, where a part is larger than the nearer caches.
 
-use super::Flits;
-use super::lane::Lane;
-use super::queue::Queue;
+use super::FlitRouters;
+use super::flit_queue::FlitQueue;
+use super::output_vc::OutputVc;
 use crate::engine::packet::Packets;
 use crate::engine::ports::Ports;
 use crate::prefetch::{Stage, prefetch};
 
-impl Flits {
+impl FlitRouters {
     /// Has the memory fetched that the visit of a router will need.
     #[inline(never)]
-    pub(in crate::engine) fn approach(
+    pub(in crate::engine) fn prefetch(
         &self,
         (ports, packets): (&Ports, &Packets),
         number: u32,
@@ -26,20 +26,20 @@ impl Flits {
         match stage {
             Stage::Far => prefetch(router),
             Stage::Near => {
-                ports.octets_of(router).iter().for_each(prefetch);
+                ports.blocks_of(router).iter().for_each(prefetch);
                 queues().iter().for_each(prefetch);
                 outputs().iter().for_each(prefetch);
-                let contenders = state.contenders_of(rules, (number, router));
-                state.claims[contenders.clone()].iter().for_each(prefetch);
-                state.contenders[contenders].iter().for_each(prefetch);
+                let active_vcs = state.active_vcs_of(rules, (number, router));
+                state.switch_requests[active_vcs.clone()].iter().for_each(prefetch);
+                state.active_vcs[active_vcs].iter().for_each(prefetch);
             }
             Stage::Next => {
                 for output in outputs() {
-                    let lanes = &state.lanes[output.lanes as usize..][..rules.lanes as usize];
-                    lanes.iter().for_each(prefetch);
+                    let vcs = &state.vcs[output.vcs as usize..][..rules.vcs as usize];
+                    vcs.iter().for_each(prefetch);
                 }
-                for Queue { flits, .. } in queues() {
-                    flits.approach(&state.times);
+                for FlitQueue { flits, .. } in queues() {
+                    flits.prefetch(&state.times);
                 }
             }
             Stage::Last => {
@@ -47,8 +47,8 @@ impl Flits {
                     packets.packets.get(queue.head as usize).into_iter().for_each(prefetch);
                 }
                 for output in outputs() {
-                    let lanes = &state.lanes[output.lanes as usize..][..rules.lanes as usize];
-                    lanes.iter().for_each(|lane: &Lane| lane.approach(&state.times));
+                    let vcs = &state.vcs[output.vcs as usize..][..rules.vcs as usize];
+                    vcs.iter().for_each(|vc: &OutputVc| vc.prefetch(&state.times));
                 }
             }
         }

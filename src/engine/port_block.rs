@@ -5,24 +5,24 @@ use serde::{Deserialize, Serialize};
 use super::ports::{Input, Output};
 use super::tick::{NEVER, Tick};
 
-/// How many ports there are in an octet.
-pub(super) const EIGHT: usize = 8;
+/// How many ports there are in a block.
+pub(super) const BLOCK_PORTS: usize = 8;
 
 /// Eight of a router's outputs and eight of its input ports, whether there are as many or not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
-pub(super) struct Octet {
+pub(super) struct PortBlock {
     /// Before when each output can't grant; what stands for none never can.
-    pub due: [Tick; EIGHT],
-    pub outputs: [Output; EIGHT],
-    pub inputs: [Input; EIGHT],
+    pub due: [Tick; BLOCK_PORTS],
+    pub outputs: [Output; BLOCK_PORTS],
+    pub inputs: [Input; BLOCK_PORTS],
 }
 
-impl Octet {
+impl PortBlock {
     pub(super) const VACANT: Self = Self {
-        due: [NEVER; EIGHT],
-        outputs: [Output::VACANT; EIGHT],
-        inputs: [Input::VACANT; EIGHT],
+        due: [NEVER; BLOCK_PORTS],
+        outputs: [Output::VACANT; BLOCK_PORTS],
+        inputs: [Input::VACANT; BLOCK_PORTS],
     };
 
     /// The outputs that are due at this time, a bit each.
@@ -38,9 +38,9 @@ impl Octet {
 
 /// When the first output of a router is due.
 #[inline(always)]
-pub(super) fn least(octets: &[Octet]) -> Tick {
+pub(super) fn least(blocks: &[PortBlock]) -> Tick {
     let mut least = NEVER;
-    for Octet { due: [a, b, c, d, e, f, g, h], .. } in octets {
+    for PortBlock { due: [a, b, c, d, e, f, g, h], .. } in blocks {
         let quarters = [a.min(e), b.min(f), c.min(g), d.min(h)];
         least = least.min(*quarters[0].min(quarters[1]).min(quarters[2].min(quarters[3])));
     }
@@ -55,12 +55,12 @@ mod tests {
     fn the_least_time_is_found_wherever_it_is() {
         assert_eq!(least(&[]), NEVER);
         for output in 0..16 {
-            let mut octets = [Octet::VACANT, Octet::VACANT];
-            octets.iter_mut().for_each(|octet| octet.due = [9; EIGHT]);
-            octets[output / EIGHT].due[output % EIGHT] = 3;
-            assert_eq!(least(&octets), 3);
-            assert_eq!(octets[output / EIGHT].due_at(3), 1 << (output % EIGHT));
-            assert_eq!(octets[1 - output / EIGHT].due_at(3), 0);
+            let mut blocks = [PortBlock::VACANT, PortBlock::VACANT];
+            blocks.iter_mut().for_each(|block| block.due = [9; BLOCK_PORTS]);
+            blocks[output / BLOCK_PORTS].due[output % BLOCK_PORTS] = 3;
+            assert_eq!(least(&blocks), 3);
+            assert_eq!(blocks[output / BLOCK_PORTS].due_at(3), 1 << (output % BLOCK_PORTS));
+            assert_eq!(blocks[1 - output / BLOCK_PORTS].due_at(3), 0);
         }
     }
 }

@@ -6,32 +6,32 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::credits::Credit;
+use super::encoded_route::MAX_WORDS;
 use super::flit::{FlitCrossing, PacketCrossing};
 use super::link::Notice;
 use super::message::Arrival;
-use super::model::Model;
 use super::packet::{Origin, Packet, Packets};
-use super::ports::Entry;
+use super::part::Part;
+use super::ports::RemoteUpstream;
 use super::sink::Delivery;
 use super::tick::{NEVER, Tick};
-use super::way::MOST_WORDS;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
 /// A packet on a cable between two parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
-    /// The router that it is on its way to, and the buffer among that router's pairs.
+    /// The router that it is on its way to, and the buffer among that router's input virtual channels.
     pub router: u32,
-    pub pair: u32,
+    pub input_vc: u32,
     pub packet: Packet,
     pub origin: Origin,
-    pub rest: [u64; MOST_WORDS],
+    pub rest: [u64; MAX_WORDS],
 }
 
 /// What one part sends another. All numbers are the receiver's.
 #[derive(Debug, Default)]
-pub(super) struct Mail {
+pub(super) struct Outgoing {
     pub packets: Vec<Crossing>,
     /// Flits, in the order in which they were sent, and the packets of the headers among them.
     pub flits: Vec<FlitCrossing>,
@@ -48,7 +48,7 @@ pub(super) struct Mail {
     pub arrived: Vec<u32>,
 }
 
-impl Letter for Mail {
+impl HasEarliest for Outgoing {
     fn earliest(&self) -> Tick {
         let packets = self.packets.iter().map(|crossing| crossing.packet.ready);
         let credits = self.credits.iter().map(|credit| credit.1.time);
@@ -59,36 +59,36 @@ impl Letter for Mail {
 }
 
 /// What one part can send another.
-pub(super) trait Letter: Default + Send {
+pub(super) trait HasEarliest: Default + Send {
     /// Nothing in it happens before this time.
     fn earliest(&self) -> Tick;
 }
 
 /// Boxes for mail from each part to each other part, two sets of them.
 #[derive(Debug)]
-pub(super) struct Post<L> {
+pub(super) struct Exchange<L> {
     parts: usize,
     boxes: Vec<Mutex<L>>,
 }
 
-impl<L: Letter> Post<L> {
+impl<L: HasEarliest> Exchange<L> {
     pub(super) fn new(parts: usize) -> Self {
         Self { parts, boxes: (0..2 * parts * parts).map(|_| Mutex::default()).collect() }
     }
 
-    /// Changes the contents of a box for those of `mail`.
-    pub(super) fn swap(&self, window: usize, from: usize, to: usize, mail: &mut L) {
+    /// Changes the contents of a box for those of `own`.
+    pub(super) fn swap(&self, window: usize, from: usize, to: usize, own: &mut L) {
         let place = (window % 2 * self.parts + from) * self.parts + to;
         // Only a thread that has panicked leaves a lock poisoned, and then all stop.
-        let mut letter = self.boxes[place].lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::swap(&mut *letter, mail);
+        let mut contents = self.boxes[place].lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut *contents, own);
     }
 }
 
 impl Packets {
     /// Takes a packet out of the part.
     pub(super) fn take_away(&mut self, slot: u32) -> PacketCrossing {
-        let mut rest = [0; MOST_WORDS];
+        let mut rest = [0; MAX_WORDS];
         let own = self.rest(slot);
         rest[..own.len()].copy_from_slice(own);
         let (packet, origin) = (self.packets[slot as usize], self.origins[slot as usize]);
@@ -105,41 +105,41 @@ impl Packets {
     }
 }
 
-impl Model<'_> {
+impl Part<'_> {
     /// Sends a packet, whose slot it frees, to a router of another part.
-    pub(super) fn send_away(&mut self, part: u32, router: u32, pair: u32, slot: u32) {
+    pub(super) fn send_away(&mut self, part: u32, router: u32, input_vc: u32, slot: u32) {
         let PacketCrossing { packet, origin, rest } = self.packets.take_away(slot);
-        let crossing = Crossing { router, pair, packet, origin, rest };
-        self.mail[part as usize].packets.push(crossing);
+        let crossing = Crossing { router, input_vc, packet, origin, rest };
+        self.outgoing[part as usize].packets.push(crossing);
     }
 
     /// Sends credits by an entry.
-    pub(super) fn send_credit_away(&mut self, entry: u32, lane: u8, credit: Credit) {
-        let Entry { part, room } = self.ports.entries[entry as usize];
-        self.mail[part as usize].credits.push((room + u32::from(lane), credit));
+    pub(super) fn send_credit_away(&mut self, entry: u32, vc: u8, credit: Credit) {
+        let RemoteUpstream { part, room } = self.ports.remote_upstreams[entry as usize];
+        self.outgoing[part as usize].credits.push((room + u32::from(vc), credit));
     }
 
     /// Takes what another part has sent.
-    pub(super) fn read_mail(&mut self, from: usize, mail: &mut Mail) {
-        for (number, arrival) in mail.arrivals.drain(..) {
+    pub(super) fn unpack(&mut self, from: usize, incoming: &mut Outgoing) {
+        for (number, arrival) in incoming.arrivals.drain(..) {
             self.sink.expect(from, number, arrival);
         }
-        for number in mail.arrived.drain(..) {
+        for number in incoming.arrived.drain(..) {
             self.sink.forget(from, number);
         }
-        for Crossing { router, pair, packet, origin, rest } in mail.packets.drain(..) {
+        for Crossing { router, input_vc, packet, origin, rest } in incoming.packets.drain(..) {
             let slot = self.packets.take_in(&PacketCrossing { packet, origin, rest });
-            self.join(router, pair, slot);
+            self.join(router, input_vc, slot);
         }
-        for notice in mail.notices.drain(..) {
+        for notice in incoming.notices.drain(..) {
             self.take_notice(&notice);
         }
-        for (crossing, time) in mail.lost.drain(..) {
+        for (crossing, time) in incoming.lost.drain(..) {
             let slot = self.packets.take_in(&crossing);
-            self.deliver(Delivery { time, slot, terminal: NONE, lane: 0 });
+            self.deliver(Delivery { time, slot, terminal: NONE, vc: 0 });
         }
-        self.read_flits(mail.flits.drain(..), mail.headers.drain(..));
-        for (place, credit) in mail.credits.drain(..) {
+        self.read_flits(incoming.flits.drain(..), incoming.headers.drain(..));
+        for (place, credit) in incoming.credits.drain(..) {
             if self.flits.is_some() {
                 self.return_flit_credit(place, credit.time);
             } else {

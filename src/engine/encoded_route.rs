@@ -10,16 +10,16 @@ use crate::narrow::fitted;
 use crate::routing::{Route, Run};
 
 /// The most words that a way takes beyond the first: nine runs, at least three a word.
-pub(super) const MOST_WORDS: usize = 2;
+pub(super) const MAX_WORDS: usize = 2;
 
 /// Eight bytes of a way. Who reads it knows of what kind it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Way(pub u64);
+pub(super) struct EncodedRoute(pub u64);
 
 /// How runs of hops are written: so many bits for the output, then for the hops. The run at hand is in the lowest
 /// bits; the last run of all is one hop by an ejection channel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Code {
+pub(super) struct RouteCodec {
     output_bits: u32,
     run_bits: u32,
     /// The bits of the first run's hops.
@@ -28,7 +28,7 @@ pub(super) struct Code {
     a_word: usize,
 }
 
-impl Code {
+impl RouteCodec {
     /// For routers with so many outputs and runs of at most so many hops.
     pub(super) fn new(outputs: u32, hops: u32) -> Self {
         let bits = |most: u32| u32::BITS - most.leading_zeros();
@@ -63,24 +63,24 @@ impl Code {
 
     /// Writes a route that ends with an output at the destination: its first word, the others into `rest`.
     #[inline]
-    pub(super) fn write(&self, route: &Route, ejection: u16, rest: &mut [u64]) -> Way {
+    pub(super) fn write(&self, route: &Route, ejection: u16, rest: &mut [u64]) -> EncodedRoute {
         let runs = route.runs();
         let last = Run { port: ejection, hops: 1 };
         if rest.is_empty() {
-            return Way(self.word(runs.iter().chain([&last])));
+            return EncodedRoute(self.word(runs.iter().chain([&last])));
         }
         let mut runs = runs.iter().chain([&last]);
         let first = self.word(runs.by_ref().take(self.a_word));
         rest.fill_with(|| self.word(runs.by_ref().take(self.a_word)));
-        Way(first)
+        EncodedRoute(first)
     }
 
     #[inline]
     fn word<'r>(&self, runs: impl Iterator<Item = &'r Run>) -> u64 {
         let (mut word, mut shift) = (0, 0);
         for run in runs {
-            let code = u64::from(run.hops) << self.output_bits | u64::from(run.port);
-            word |= code << shift;
+            let codec = u64::from(run.hops) << self.output_bits | u64::from(run.port);
+            word |= codec << shift;
             shift += self.run_bits;
         }
         word
@@ -88,25 +88,25 @@ impl Code {
 
     /// The output at the router at hand.
     #[inline]
-    pub(super) fn output(&self, way: Way) -> u16 {
-        fitted!(way.0 & ((1 << self.output_bits) - 1), u16)
+    pub(super) fn output(&self, encoded: EncodedRoute) -> u16 {
+        fitted!(encoded.0 & ((1 << self.output_bits) - 1), u16)
     }
 
     /// Takes the hop to the next router. Whether the word is used up, and another one follows.
     #[inline(always)]
-    pub(super) fn go_on(&self, way: &mut Way) -> bool {
-        way.0 -= 1 << self.output_bits;
+    pub(super) fn go_on(&self, encoded: &mut EncodedRoute) -> bool {
+        encoded.0 -= 1 << self.output_bits;
         // No branch: when a run ends can't be foreseen.
-        let ends = way.0 & self.first_hops == 0;
-        way.0 >>= self.run_bits * u32::from(ends);
-        way.0 == 0
+        let ends = encoded.0 & self.first_hops == 0;
+        encoded.0 >>= self.run_bits * u32::from(ends);
+        encoded.0 == 0
     }
 
     /// Takes the next word of a way.
     #[cold]
-    pub(super) fn refill(&self, way: &mut Way, rest: &mut [u64]) {
+    pub(super) fn refill(&self, encoded: &mut EncodedRoute, rest: &mut [u64]) {
         if let [first, others @ ..] = rest {
-            way.0 = *first;
+            encoded.0 = *first;
             let others = others.len();
             rest.copy_within(1..=others, 0);
             rest[others] = 0;
@@ -116,9 +116,9 @@ impl Code {
 
 /// How far a packet has come that chooses its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum AdaptivePhase {
     /// Its source router has yet to decide on a detour.
-    New,
+    Undecided,
     ToIntermediate,
     ToDestination,
     /// It chooses nothing, but goes in direction order.
@@ -127,38 +127,38 @@ pub(super) enum Stage {
 
 /// The way of a packet that chooses it hop by hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct AdaptiveRoute {
     /// The router of its destination.
     pub destination: u32,
     /// The ejection channel's number among that router's outputs.
     pub ejection: u8,
     pub heading: Heading,
-    pub stage: Stage,
+    pub phase: AdaptivePhase,
 }
 
-impl From<Choice> for Way {
+impl From<AdaptiveRoute> for EncodedRoute {
     #[inline]
-    fn from(choice: Choice) -> Self {
-        let Choice { destination, ejection, heading, stage } = choice;
+    fn from(route: AdaptiveRoute) -> Self {
+        let AdaptiveRoute { destination, ejection, heading, phase } = route;
         let [a, b, c, d] = destination.to_le_bytes();
-        let bytes = [a, b, c, d, ejection, heading.negative, heading.bound, stage as u8];
+        let bytes = [a, b, c, d, ejection, heading.negative, heading.bound, phase as u8];
         Self(u64::from_le_bytes(bytes))
     }
 }
 
-impl From<Way> for Choice {
+impl From<EncodedRoute> for AdaptiveRoute {
     #[inline]
-    fn from(way: Way) -> Self {
-        let [a, b, c, d, ejection, negative, bound, stage] = way.0.to_le_bytes();
+    fn from(encoded: EncodedRoute) -> Self {
+        let [a, b, c, d, ejection, negative, bound, phase] = encoded.0.to_le_bytes();
         Self {
             destination: u32::from_le_bytes([a, b, c, d]),
             ejection,
             heading: Heading { negative, bound },
-            stage: match stage {
-                0 => Stage::New,
-                1 => Stage::ToIntermediate,
-                2 => Stage::ToDestination,
-                _ => Stage::Fixed,
+            phase: match phase {
+                0 => AdaptivePhase::Undecided,
+                1 => AdaptivePhase::ToIntermediate,
+                2 => AdaptivePhase::ToDestination,
+                _ => AdaptivePhase::Fixed,
             },
         }
     }
@@ -169,23 +169,23 @@ impl From<Way> for Choice {
 pub(super) struct Address {
     /// The terminal.
     pub destination: u32,
-    /// What decides its lane, together with the place.
+    /// What decides its virtual channel, together with the place.
     pub class: u8,
     /// The number of the ejection channel among the terminal's.
     pub ejection: u16,
 }
 
-impl From<Address> for Way {
+impl From<Address> for EncodedRoute {
     #[inline]
     fn from(Address { destination, class, ejection }: Address) -> Self {
         Self(u64::from(destination) | u64::from(class) << 32 | u64::from(ejection) << 48)
     }
 }
 
-impl From<Way> for Address {
+impl From<EncodedRoute> for Address {
     #[inline]
-    fn from(Way(way): Way) -> Self {
-        let [a, b, c, d, class, _, low, high] = way.to_le_bytes();
+    fn from(EncodedRoute(encoded): EncodedRoute) -> Self {
+        let [a, b, c, d, class, _, low, high] = encoded.to_le_bytes();
         Self {
             destination: u32::from_le_bytes([a, b, c, d]),
             class,
@@ -204,7 +204,7 @@ mod tests {
     fn a_route_is_gone_hop_by_hop() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         for (outputs, hops) in [(2, 1), (8, 7), (10, 31), (18, 1023), (300, 1023)] {
-            let code = Code::new(outputs, hops);
+            let codec = RouteCodec::new(outputs, hops);
             for _ in 0..200 {
                 let mut route = Route::default();
                 for _ in 0..random.random_range(0..=8) {
@@ -214,15 +214,15 @@ mod tests {
                     }
                 }
                 let ejection = outputs as u16 - 1;
-                let mut rest = vec![0; code.rest(9)];
-                let mut way = code.write(&route, ejection, &mut rest);
+                let mut rest = vec![0; codec.rest(9)];
+                let mut encoded = codec.write(&route, ejection, &mut rest);
                 for port in route.ports() {
-                    assert_eq!(code.output(way), port);
-                    if code.go_on(&mut way) {
-                        code.refill(&mut way, &mut rest);
+                    assert_eq!(codec.output(encoded), port);
+                    if codec.go_on(&mut encoded) {
+                        codec.refill(&mut encoded, &mut rest);
                     }
                 }
-                assert_eq!(code.output(way), ejection);
+                assert_eq!(codec.output(encoded), ejection);
             }
         }
     }
@@ -230,19 +230,24 @@ mod tests {
     #[test]
     fn tori_of_usual_sizes_need_one_word() {
         for (dimensions, size, ejections) in [(3, 8, 2), (3, 64, 2), (3, 100, 2), (4, 32, 2)] {
-            let code = Code::new(2 * dimensions + ejections, size / 2);
-            assert_eq!(code.rest(dimensions as usize + 3), 0, "{dimensions} of {size}");
+            let codec = RouteCodec::new(2 * dimensions + ejections, size / 2);
+            assert_eq!(codec.rest(dimensions as usize + 3), 0, "{dimensions} of {size}");
         }
     }
 
     #[test]
-    fn ways_of_other_kinds_come_back_as_they_were() {
-        for stage in [Stage::New, Stage::ToIntermediate, Stage::ToDestination, Stage::Fixed] {
+    fn routes_of_other_kinds_come_back_as_they_were() {
+        for phase in [
+            AdaptivePhase::Undecided,
+            AdaptivePhase::ToIntermediate,
+            AdaptivePhase::ToDestination,
+            AdaptivePhase::Fixed,
+        ] {
             let heading = Heading { negative: 0b1010, bound: 0xff };
-            let choice = Choice { destination: 0x1234_5678, ejection: 9, heading, stage };
-            assert_eq!(Choice::from(Way::from(choice)), choice);
+            let route = AdaptiveRoute { destination: 0x1234_5678, ejection: 9, heading, phase };
+            assert_eq!(AdaptiveRoute::from(EncodedRoute::from(route)), route);
         }
         let address = Address { destination: u32::MAX, class: 15, ejection: 300 };
-        assert_eq!(Address::from(Way::from(address)), address);
+        assert_eq!(Address::from(EncodedRoute::from(address)), address);
     }
 }

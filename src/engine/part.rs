@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use super::adaptive::Choosers;
-use super::collective::Units;
+use super::adaptive::AdaptiveState;
+use super::collective::ReductionUnits;
 use super::credits::Credits;
-use super::flit::Flits;
-use super::frame::{RouterModel, Schedule};
-use super::guide::Guide;
+use super::exchange::Outgoing;
+use super::flit::FlitRouters;
+use super::frame::{Schedule, SimulatedPart};
 use super::link::Links;
-use super::mail::Mail;
+use super::network_context::NetworkContext;
+use super::next_hop::NextHop;
 use super::packet::Packets;
 use super::ports::Ports;
-use super::relation::Related;
+use super::relation::RelationTables;
+use super::router_view::Outbox;
 use super::sink::Sink;
 use super::source::Sources;
 use super::statistics::Statistics;
 use super::tick::{FAR, NEVER, NO_TIME, Tick};
 use super::trace::Trace;
-use super::visit::Outbox;
-use super::whole::Whole;
 use super::{Counters, Digest, Interruption, Observer};
 use crate::narrow::fitted;
 use crate::prefetch::Stage;
@@ -31,24 +31,24 @@ use crate::units::Picoseconds;
 const NEAR_MEMORY: usize = 2 << 20;
 
 /// All that is in a part. Routers, terminals, channels and buffers have the part's own numbers.
-pub(super) struct Model<'f> {
-    pub whole: Arc<Whole<'f>>,
+pub(super) struct Part<'f> {
+    pub context: Arc<NetworkContext<'f>>,
     pub schedule: Schedule,
     /// What packets' addresses are looked up in, if their ways follow from these.
-    pub guide: Option<Guide<'f>>,
+    pub next_hop: Option<NextHop<'f>>,
     pub interruption: Option<&'f Interruption>,
     pub ports: Ports,
     pub credits: Credits,
     /// What its routers have instead of buffers and credits for packets, if links are shared flit by flit.
-    pub flits: Option<Box<Flits>>,
+    pub flits: Option<Box<FlitRouters>>,
     pub packets: Packets,
     pub workload: Workload,
     pub sources: Sources,
     pub sink: Sink,
     pub statistics: Statistics,
-    pub choosers: Option<Choosers<'f>>,
+    pub adaptive_state: Option<AdaptiveState<'f>>,
     /// What its routers have for collective operations, if there are any.
-    pub units: Option<Units>,
+    pub reduction_units: Option<ReductionUnits>,
     /// What is sent again, if links err.
     pub links: Option<Links>,
     /// Whether packets choose their way, or routers combine and replicate some, or links err.
@@ -62,76 +62,77 @@ pub(super) struct Model<'f> {
     /// Whether its state is larger than the processor's nearer caches.
     pub is_large: bool,
     /// What is to be sent to each part.
-    pub mail: Vec<Mail>,
+    pub outgoing: Vec<Outgoing>,
     /// When the latest thing happened: a packet that waits for an output that is free counts.
     pub latest: Picoseconds,
 }
 
-impl<'f> Model<'f> {
+impl<'f> Part<'f> {
     /// An empty part at time 0.
     pub(super) fn new(
-        whole: &Arc<Whole<'f>>,
+        context: &Arc<NetworkContext<'f>>,
         part: usize,
         workload: Workload,
         interruption: Option<&'f Interruption>,
     ) -> Self {
-        let mut ports = Ports::new(whole, part);
-        let choosers = match whole.routes {
-            Routes::Adaptive(adaptive) => Some(Choosers::new(whole, part, &ports, adaptive)),
+        let mut ports = Ports::new(context, part);
+        let adaptive_state = match context.routes {
+            Routes::Adaptive(adaptive) => Some(AdaptiveState::new(context, part, &ports, adaptive)),
             Routes::Relation(routes) => {
-                let related = Related::new(whole, part, &ports, routes);
-                Some(Choosers::by_relation(related, ports.routers.len()))
+                let relation_tables = RelationTables::new(context, part, &ports, routes);
+                Some(AdaptiveState::by_relation(relation_tables, ports.routers.len()))
             }
             _ => None,
         };
         let routers = ports.routers.len();
-        let own = whole.terminals_of_part(part).len();
-        let units = whole.trees.as_ref().map(|trees| Units::new(trees, routers, own));
-        let links = Links::new(whole, part, &ports);
-        let channels = ports.outputs + whole.injections_of_part(part);
-        let flits = Flits::new(whole, part, &ports, workload.kinds()).map(Box::new);
+        let own = context.terminals_of_part(part).len();
+        let reduction_units =
+            context.trees.as_ref().map(|trees| ReductionUnits::new(trees, routers, own));
+        let links = Links::new(context, part, &ports);
+        let channels = ports.outputs + context.injections_of_part(part);
+        let flits = FlitRouters::new(context, part, &ports, workload.kinds()).map(Box::new);
         let mut rooms = Vec::new();
         if flits.is_some() {
             // Its queues and credits are those of flits.
             ports.queues = Vec::new();
         } else {
-            rooms = ports.rooms(whole);
+            rooms = ports.rooms(context);
         }
         let hosts_answer = workload.wants_receipts() || workload.kinds().1;
-        let mut model = Self {
+        let mut part = Self {
             outbox: Outbox::default(),
             hosts_answer,
             schedule: Schedule::new(part, routers),
-            guide: match whole.routes {
-                Routes::Forwarding(table) => Some(Guide::Table(table)),
-                Routes::Paths(paths) => Some(Guide::Paths(paths)),
+            next_hop: match context.routes {
+                Routes::Forwarding(table) => Some(NextHop::Table(table)),
+                Routes::Paths(paths) => Some(NextHop::Paths(paths)),
                 _ => None,
             },
             interruption,
-            sources: Sources::new(whole, part, &ports, workload.wants_waits()),
+            sources: Sources::new(context, part, &ports, workload.wants_waits()),
             workload,
-            sink: Sink::new(whole.cut.parts()),
-            statistics: Statistics::new(ports.outputs, channels, whole.lanes.count()),
+            sink: Sink::new(context.cut.parts()),
+            statistics: Statistics::new(ports.outputs, channels, context.vc_map.count()),
             credits: Credits::new(rooms),
-            packets: Packets::new(whole.rest),
+            packets: Packets::new(context.rest),
             flits,
             ports,
-            special: choosers.is_some() || units.is_some() || links.is_some(),
-            choosers,
-            units,
+            special: adaptive_state.is_some() || reduction_units.is_some() || links.is_some(),
+            adaptive_state,
+            reduction_units,
             links,
             digest: Digest::default(),
             trace: None,
             counters: Counters::default(),
-            mail: (0..whole.cut.parts()).map(|_| Mail::default()).collect(),
-            whole: Arc::clone(whole),
+            outgoing: (0..context.cut.parts()).map(|_| Outgoing::default()).collect(),
+            context: Arc::clone(context),
             latest: Picoseconds::ZERO,
             is_large: false,
         };
-        for terminal in 0..fitted!(model.sources.adapters.len(), u32) {
-            model.begin(terminal);
+        for terminal in 0..fitted!(part.sources.adapters.len(), u32) {
+            part.begin(terminal);
         }
-        model
+        part
     }
 
     /// The time of a tick.
@@ -160,15 +161,15 @@ impl<'f> Model<'f> {
             + self.sources.memory()
             + self.workload.memory()
             + self.statistics.memory()
-            + self.choosers.as_ref().map_or(0, Choosers::memory)
-            + self.units.as_ref().map_or(0, Units::memory)
+            + self.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
+            + self.reduction_units.as_ref().map_or(0, ReductionUnits::memory)
             + self.links.as_ref().map_or(0, Links::memory)
             + self.flits.as_ref().map_or(0, |flits| flits.memory())
     }
 }
 
-impl RouterModel for Model<'_> {
-    type Mail = Mail;
+impl SimulatedPart for Part<'_> {
+    type Outgoing = Outgoing;
 
     #[inline]
     fn schedule(&mut self) -> &mut Schedule {
@@ -181,15 +182,15 @@ impl RouterModel for Model<'_> {
     }
 
     #[inline]
-    fn approach(&self, router: u32, stage: Stage) {
+    fn prefetch(&self, router: u32, stage: Stage) {
         if let Some(flits) = &self.flits {
-            return flits.approach((&self.ports, &self.packets), router, stage);
+            return flits.prefetch((&self.ports, &self.packets), router, stage);
         }
         match stage {
-            Stage::Far => self.approach_router(router),
-            Stage::Near => self.approach_ports(router),
-            Stage::Next => self.approach_heads(router),
-            Stage::Last if self.hosts_answer => self.approach_host(router, stage),
+            Stage::Far => self.prefetch_router(router),
+            Stage::Near => self.prefetch_ports(router),
+            Stage::Next => self.prefetch_heads(router),
+            Stage::Last if self.hosts_answer => self.prefetch_host(router, stage),
             Stage::Last => (),
         }
     }
@@ -203,27 +204,27 @@ impl RouterModel for Model<'_> {
         self.send_out();
     }
 
-    fn mail(&mut self) -> &mut [Mail] {
-        &mut self.mail
+    fn outgoing(&mut self) -> &mut [Outgoing] {
+        &mut self.outgoing
     }
 
-    fn read(&mut self, from: usize, mail: &mut Mail) {
-        self.read_mail(from, mail);
+    fn take_incoming(&mut self, from: usize, incoming: &mut Outgoing) {
+        self.unpack(from, incoming);
     }
 
-    fn move_limit(&mut self) {
+    fn begin_run(&mut self) {
         let packets = self.packets.count * self.packets.bytes();
         self.is_large = self.memory() + packets > NEAR_MEMORY;
         self.deliver_late();
     }
 
-    fn reach_limit(&mut self) {
-        self.catch_up();
+    fn end_run(&mut self) {
+        self.complete_postponed();
     }
 
     fn rebase(&mut self, epoch: Picoseconds) {
         // A flit that has come asks a routing latency later: when it came is still to be known.
-        let before = if self.flits.is_some() { self.whole.routing } else { 0 };
+        let before = if self.flits.is_some() { self.context.routing } else { 0 };
         let epoch = epoch - Picoseconds::from(before);
         let by = self.schedule.tick(epoch);
         self.settle_stalls(by);
@@ -232,11 +233,11 @@ impl RouterModel for Model<'_> {
         self.packets.rebase(by);
         self.sources.rebase(by);
         self.schedule.active.rebase(by);
-        if let Some(choosers) = &mut self.choosers {
-            choosers.rebase(by);
+        if let Some(adaptive_state) = &mut self.adaptive_state {
+            adaptive_state.rebase(by);
         }
-        if let Some(units) = &mut self.units {
-            units.rebase(by);
+        if let Some(reduction_units) = &mut self.reduction_units {
+            reduction_units.rebase(by);
         }
         if let Some(links) = &mut self.links {
             links.rebase(by);
@@ -254,8 +255,8 @@ impl RouterModel for Model<'_> {
         }
     }
 
-    fn far(&self) -> Picoseconds {
-        self.first_errand()
+    fn next_beyond_epoch(&self) -> Picoseconds {
+        self.first_host_event()
     }
 
     fn at_barrier(&self) -> Picoseconds {
@@ -263,10 +264,10 @@ impl RouterModel for Model<'_> {
     }
 
     fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
-        self.let_pass(latest)
+        self.release_barrier(latest)
     }
 
-    fn tell(&mut self, observer: &mut impl Observer) {
+    fn flush_observations(&mut self, observer: &mut impl Observer) {
         for packet in self.sink.delivered.drain(..) {
             observer.packet_delivered(&packet);
         }
@@ -280,13 +281,13 @@ impl RouterModel for Model<'_> {
         let has_events = match self.schedule.active.earliest() {
             NEVER => false,
             // A host that had something to do later may have done it since.
-            FAR => self.first_errand() != NO_TIME,
+            FAR => self.first_host_event() != NO_TIME,
             _ => true,
         };
         let waits = || self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
         // Flits may be left here of a packet whose header is in another part.
         let sends = self.flits.is_some() || self.packets.count > 0;
-        let busy = || sends || waits() || self.first_errand() != NO_TIME;
+        let busy = || sends || waits() || self.first_host_event() != NO_TIME;
         self.latest > self.schedule.window.limit
             || !self.sink.late.is_empty()
             || has_events && busy()

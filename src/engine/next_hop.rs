@@ -1,43 +1,43 @@
 //! What a packet's address is looked up in: the routers' forwarding table, or the paths of its source.
 
+use super::encoded_route::Address;
+use super::network_context::NetworkContext;
 use super::packet::Packet;
-use super::way::Address;
-use super::whole::Whole;
 use crate::routing::{ForwardingTable, PathRoutes};
 
 /// Where a router looks up a packet's next output.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Guide<'f> {
+pub(super) enum NextHop<'f> {
     Table(&'f ForwardingTable),
     /// Paths that sources write into headers, of which a packet's class is the number.
     Paths(&'f PathRoutes),
 }
 
-impl Guide<'_> {
-    /// The output and the lane by which a packet of a source leaves a router, to which it came over so many channels.
+impl NextHop<'_> {
+    /// The output and the virtual channel by which a packet of a source leaves a router, to which it came over so many channels.
     #[inline]
     pub(super) fn look_up(
         self,
-        whole: &Whole<'_>,
+        context: &NetworkContext<'_>,
         router: u32,
         (source, hops, address): (u32, u16, Address),
-        (came, lane): (Option<u16>, u8),
+        (came, vc): (Option<u16>, u8),
     ) -> (u16, u8) {
         let Address { destination, class, ejection } = address;
-        let end = whole.end(destination);
+        let end = context.end(destination);
         match self {
             Self::Table(table) => match table.port(router, destination) {
                 Some(port) if end.router != router => {
                     let channel = table.lane(router, destination, class, came, port);
-                    (port, whole.lanes.lane(channel))
+                    (port, context.vc_map.index(channel))
                 }
-                _ => (end.ejection + ejection, lane),
+                _ => (end.ejection + ejection, vc),
             },
             Self::Paths(paths) => {
-                let path = paths.path(whole.end(source).router, end.router, class);
+                let path = paths.path(context.end(source).router, end.router, class);
                 match path.get(usize::from(hops)) {
-                    Some(hop) => (hop.port, whole.lanes.lane(hop.lane)),
-                    None => (end.ejection + ejection, lane),
+                    Some(hop) => (hop.port, context.vc_map.index(hop.lane)),
+                    None => (end.ejection + ejection, vc),
                 }
             }
         }

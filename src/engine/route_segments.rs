@@ -1,12 +1,12 @@
-//! Direction order's ways, written leg by leg: a new packet's way is put together from a small table.
+//! Direction order's ways, written segment by segment: a new packet's way is put together from a small table.
 
-use super::way::{Code, Way};
+use super::encoded_route::{EncodedRoute, RouteCodec};
 use crate::narrow::narrow;
 use crate::routing::DirectionOrder;
 
 /// A packet's way in one dimension as a run, in the positive or in the negative direction; the other one is 0.
 #[derive(Clone, Copy, Debug)]
-struct Leg {
+struct Segment {
     positive: u16,
     negative: u16,
 }
@@ -20,30 +20,30 @@ struct Turn {
     first: u32,
 }
 
-/// The legs of a torus without failures, where each way is a shortest one.
+/// The segments of a torus without failures, where each way is a shortest one.
 #[derive(Debug)]
-pub(super) struct Legs<'f> {
+pub(super) struct RouteSegments<'f> {
     order: &'f DirectionOrder,
-    code: Code,
+    codec: RouteCodec,
     /// All positive directions before all negative ones: by dimension, by which way round half rings are gone, then how
     /// far the destination is ahead, plus the size. Empty for other orders.
-    legs: Vec<Leg>,
+    segments: Vec<Segment>,
     /// Other orders, and the runs of each of their turns, likewise.
     turns: Vec<Turn>,
     runs: Vec<u16>,
 }
 
-impl<'f> Legs<'f> {
+impl<'f> RouteSegments<'f> {
     /// `None` if ways depend on failures, or don't fit into eight bytes.
-    pub(super) fn new(order: &'f DirectionOrder, code: Code, rest: usize) -> Option<Self> {
+    pub(super) fn new(order: &'f DirectionOrder, codec: RouteCodec, rest: usize) -> Option<Self> {
         if rest > 0 || !order.is_shortest() {
             return None;
         }
         let dimensions = order.sizes.len();
-        let leg = |dimension: usize, tie, place| {
+        let segment = |dimension: usize, tie, place| {
             let (positive, negative) = order.hops(dimension, tie, place);
-            let run = |port, hops| if hops == 0 { 0 } else { code.run(port, hops) };
-            Leg {
+            let run = |port, hops| if hops == 0 { 0 } else { codec.run(port, hops) };
+            Segment {
                 positive: run(narrow::<u16>(dimension), positive),
                 negative: run(narrow::<u16>(dimension + dimensions), negative),
             }
@@ -51,43 +51,48 @@ impl<'f> Legs<'f> {
         let of_dimension = |dimension: usize| {
             let places = 0..2 * usize::from(order.sizes[dimension]);
             let ties = [0, 1].into_iter();
-            ties.flat_map(move |tie| places.clone().map(move |place| leg(dimension, tie, place)))
+            ties.flat_map(move |tie| {
+                places.clone().map(move |place| segment(dimension, tie, place))
+            })
         };
-        let mut legs = Self { order, code, legs: Vec::new(), turns: Vec::new(), runs: Vec::new() };
+        let mut segments =
+            Self { order, codec, segments: Vec::new(), turns: Vec::new(), runs: Vec::new() };
         if order.order.is_sorted() {
-            legs.legs = (0..dimensions).flat_map(of_dimension).collect();
-            return Some(legs);
+            segments.segments = (0..dimensions).flat_map(of_dimension).collect();
+            return Some(segments);
         }
         let mut ports = order.order.iter().map(|&port| usize::from(port)).peekable();
         while let Some(port) = ports.next() {
             let dimension = port % dimensions;
             let both = ports.next_if(|next| next % dimensions == dimension).is_some();
-            legs.turns.push(Turn {
+            segments.turns.push(Turn {
                 dimension: narrow(dimension),
                 size: order.sizes[dimension],
-                first: narrow(legs.runs.len()),
+                first: narrow(segments.runs.len()),
             });
-            legs.runs.extend(of_dimension(dimension).map(|leg| match (both, port < dimensions) {
-                (true, _) => leg.positive | leg.negative,
-                (false, true) => leg.positive,
-                (false, false) => leg.negative,
+            segments.runs.extend(of_dimension(dimension).map(|segment| {
+                match (both, port < dimensions) {
+                    (true, _) => segment.positive | segment.negative,
+                    (false, true) => segment.positive,
+                    (false, false) => segment.negative,
+                }
             }));
         }
-        Some(legs)
+        Some(segments)
     }
 
     /// The way of a source's packet of some number to another router, and its hops. What it is is as good as random, so
     /// nothing branches on it.
     #[inline]
-    pub(super) fn way(
+    pub(super) fn encoded(
         &self,
         (source, sequence): (u32, u32),
         destination: u32,
         ejection: u16,
-    ) -> (Way, u16) {
+    ) -> (EncodedRoute, u16) {
         let (from, to) = (self.order.at(source), self.order.at(destination));
         let mut ties = self.order.ties(source, sequence);
-        if self.legs.is_empty() {
+        if self.segments.is_empty() {
             return self.in_turns(from, to, ties, ejection);
         }
         let (mut positive, mut negative) = (0, 0);
@@ -99,31 +104,31 @@ impl<'f> Legs<'f> {
             let (from, to) = (usize::from(from[dimension]), usize::from(to[dimension]));
             ties >>= 1;
             let place = first + tie * 2 * size + to + size - from;
-            let leg = self.legs[place];
+            let segment = self.segments[place];
             first += 4 * size;
-            positive |= u64::from(leg.positive) << ahead;
-            negative |= u64::from(leg.negative) << behind;
-            ahead += self.code.bits() * u32::from(leg.positive != 0);
-            behind += self.code.bits() * u32::from(leg.negative != 0);
-            hops += self.code.hops(leg.positive | leg.negative);
+            positive |= u64::from(segment.positive) << ahead;
+            negative |= u64::from(segment.negative) << behind;
+            ahead += self.codec.bits() * u32::from(segment.positive != 0);
+            behind += self.codec.bits() * u32::from(segment.negative != 0);
+            hops += self.codec.hops(segment.positive | segment.negative);
         }
-        let last = u64::from(self.code.run(ejection, 1));
-        (Way(positive | negative << ahead | last << (ahead + behind)), hops)
+        let last = u64::from(self.codec.run(ejection, 1));
+        (EncodedRoute(positive | negative << ahead | last << (ahead + behind)), hops)
     }
 
     /// The same in any order of directions.
-    fn in_turns(&self, from: &[u16], to: &[u16], ties: u32, ejection: u16) -> (Way, u16) {
-        let (mut way, mut ahead, mut hops) = (0, 0, 0);
+    fn in_turns(&self, from: &[u16], to: &[u16], ties: u32, ejection: u16) -> (EncodedRoute, u16) {
+        let (mut encoded, mut ahead, mut hops) = (0, 0, 0);
         for &Turn { dimension, size, first } in &self.turns {
             let (from, to) = (from[dimension as usize], to[dimension as usize]);
             let tie = (ties >> dimension & 1) as usize;
             let place = usize::from(size) * (2 * tie + 1) + usize::from(to) - usize::from(from);
             let run = self.runs[first as usize + place];
-            way |= u64::from(run) << ahead;
-            ahead += self.code.bits() * u32::from(run != 0);
-            hops += self.code.hops(run);
+            encoded |= u64::from(run) << ahead;
+            ahead += self.codec.bits() * u32::from(run != 0);
+            hops += self.codec.hops(run);
         }
-        (Way(way | u64::from(self.code.run(ejection, 1)) << ahead), hops)
+        (EncodedRoute(encoded | u64::from(self.codec.run(ejection, 1)) << ahead), hops)
     }
 
     /// The dimensions in whose rings such a way passes the dateline, a bit each.
@@ -150,7 +155,7 @@ mod tests {
     use crate::topology::{Faults, Torus};
 
     #[test]
-    fn ways_are_those_of_the_routes() {
+    fn encoded_routes_are_the_routes() {
         for (sizes, open) in
             [(&[5, 4][..], &[][..]), (&[4, 2, 3], &[0]), (&[7], &[]), (&[3, 3, 2, 4], &[])]
         {
@@ -166,27 +171,27 @@ mod tests {
                 let rules = DirectionRules { order: order.clone(), half_ring, dateline: false };
                 let order = DirectionOrder::new(&fabric, rules).unwrap().with_seed(3);
                 let routes = Routes::DirectionOrder(order.clone());
-                let code = Code::new(2 * sizes.len() as u32 + 2, 7);
-                let legs = Legs::new(&order, code, 0).unwrap();
+                let codec = RouteCodec::new(2 * sizes.len() as u32 + 2, 7);
+                let segments = RouteSegments::new(&order, codec, 0).unwrap();
                 let ejection = 2 * sizes.len() as u16 + 1;
                 for pair in 0..fabric.routers() * fabric.routers() {
                     let (source, destination) = (pair / fabric.routers(), pair % fabric.routers());
                     let route = routes.packet_route(&fabric, source, destination, pair).unwrap();
-                    let way = code.write(&route, ejection, &mut []);
-                    let expected = (way, route.hops() as u16);
-                    assert_eq!(legs.way((source, pair), destination, ejection), expected);
+                    let encoded = codec.write(&route, ejection, &mut []);
+                    let expected = (encoded, route.hops() as u16);
+                    assert_eq!(segments.encoded((source, pair), destination, ejection), expected);
                     let datelines = order.datelines(source, &route);
-                    assert_eq!(legs.datelines((source, pair), destination), datelines);
+                    assert_eq!(segments.datelines((source, pair), destination), datelines);
                 }
             }
         }
     }
 
     #[test]
-    fn where_something_failed_there_are_no_legs() {
+    fn where_something_failed_there_are_no_segments() {
         let torus = Torus::new(&[5, 3], &[]).unwrap();
         let fabric = torus.fabric(&Faults { cables: vec![(0, 0)], ..Faults::default() }).unwrap();
         let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
-        assert!(Legs::new(&order, Code::new(6, 5), 0).is_none());
+        assert!(RouteSegments::new(&order, RouteCodec::new(6, 5), 0).is_none());
     }
 }

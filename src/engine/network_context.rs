@@ -3,13 +3,13 @@
 use super::collective::Trees;
 use super::cut::Cut;
 use super::dateline::Dateline;
+use super::encoded_route::{MAX_WORDS, RouteCodec};
 use super::interruption::Interruption;
-use super::lanes::Lanes;
-use super::legs::Legs;
 use super::network::{ChannelTiming, Network};
 use super::packet::{Packet, last_start};
+use super::route_segments::RouteSegments;
 use super::tick::Tick;
-use super::way::{Code, MOST_WORDS};
+use super::vc_map::VcMap;
 use super::{ChannelKind, Parameters, Switching};
 use crate::narrow::narrow;
 use crate::routing::relation::{Hop, Ring, TERMINAL_CLASSES};
@@ -51,17 +51,17 @@ pub(super) struct End {
 
 /// A network, its routes and its parameters.
 #[derive(Debug)]
-pub(super) struct Whole<'f> {
+pub(super) struct NetworkContext<'f> {
     pub fabric: &'f Fabric,
     pub routes: &'f Routes,
     pub parameters: Parameters,
     pub network: Network,
     pub cut: Cut,
-    pub lanes: Lanes,
+    pub vc_map: VcMap,
     /// How source routes are written.
-    pub code: Code,
+    pub codec: RouteCodec,
     /// Source routes ready to be written, where a table can hold them.
-    pub legs: Option<Legs<'f>>,
+    pub segments: Option<RouteSegments<'f>>,
     /// The classes of packets on rings, if there are any.
     pub dateline: Option<Dateline>,
     /// Of collective operations, if there are any.
@@ -77,7 +77,7 @@ pub(super) struct Whole<'f> {
     injection_bubble: u16,
     /// Flits that entering the ring of a relation needs beyond the packet.
     ring_bubble: u16,
-    /// The lanes of packets that choose their way.
+    /// The virtual channels of packets that choose their way.
     pub channels: AdaptiveChannels,
     /// By router, its live terminals: where they start in `terminals`.
     first_terminals: Vec<u32>,
@@ -90,7 +90,7 @@ pub(super) struct Whole<'f> {
     wired_before: Vec<u32>,
 }
 
-impl<'f> Whole<'f> {
+impl<'f> NetworkContext<'f> {
     pub(super) fn new(
         threads: usize,
         fabric: &'f Fabric,
@@ -102,7 +102,7 @@ impl<'f> Whole<'f> {
         let network = Network::new(fabric, parameters);
         let cut = Cut::new(fabric, &network, threads);
         let later = interruption.map(|interruption| &interruption.table);
-        let lanes = Lanes::new(
+        let vc_map = VcMap::new(
             routes,
             later,
             parameters,
@@ -125,27 +125,27 @@ impl<'f> Whole<'f> {
             wired_before.push(before + u32::from(input != NONE));
         }
         let outputs = network.first_output.windows(2).map(|pair| pair[1] - pair[0]).max();
-        let (code, runs) = match fabric.torus() {
+        let (codec, runs) = match fabric.torus() {
             Some(torus) => {
                 let longest = torus.sizes().iter().max().copied().unwrap_or(1);
-                (Code::new(outputs.unwrap_or(1), longest), torus.dimensions() + 3)
+                (RouteCodec::new(outputs.unwrap_or(1), longest), torus.dimensions() + 3)
             }
-            None => (Code::new(outputs.unwrap_or(1), 1), 1),
+            None => (RouteCodec::new(outputs.unwrap_or(1), 1), 1),
         };
         let (rest, rules) = match routes {
             Routes::Adaptive(adaptive) => {
-                let round = usize::from(adaptive.rules().derouter.leads_round());
+                let round = usize::from(adaptive.rules().non_minimal.goes_via_intermediate());
                 (round, Some(*adaptive.rules()))
             }
             Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => (0, None),
-            Routes::DirectionOrder(_) | Routes::Table(_) => (code.rest(runs), None),
+            Routes::DirectionOrder(_) | Routes::Table(_) => (codec.rest(runs), None),
         };
         let channels = rules.map_or_else(AdaptiveChannels::default, |rules| AdaptiveChannels {
-            adaptive: lanes.lane(rules.channels.adaptive),
-            escape: lanes.lane(rules.channels.escape),
-            escape_to_intermediate: lanes.lane(rules.channels.escape_to_intermediate),
+            adaptive: vc_map.index(rules.channels.adaptive),
+            escape: vc_map.index(rules.channels.escape),
+            escape_to_intermediate: vc_map.index(rules.channels.escape_to_intermediate),
         });
-        assert!(rest <= MOST_WORDS, "a way of {rest} words more than one");
+        assert!(rest <= MAX_WORDS, "a route of {rest} words more than one");
         // By router: the class of its next terminal.
         let mut classes = vec![0; fabric.routers() as usize];
         let ends = (0..fabric.terminals()).map(|terminal| {
@@ -160,9 +160,9 @@ impl<'f> Whole<'f> {
         });
         let ends: Vec<End> = ends.collect();
         let trees =
-            workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &lanes));
-        let legs = match routes {
-            Routes::DirectionOrder(order) => Legs::new(order, code, rest),
+            workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &vc_map));
+        let segments = match routes {
+            Routes::DirectionOrder(order) => RouteSegments::new(order, codec, rest),
             _ => None,
         };
         // A table's channels close no ring.
@@ -178,9 +178,9 @@ impl<'f> Whole<'f> {
             fabric,
             routes,
             cut,
-            lanes,
-            code,
-            legs,
+            vc_map,
+            codec,
+            segments,
             dateline: Dateline::of(routes),
             ends,
             trees,
@@ -281,7 +281,7 @@ impl<'f> Whole<'f> {
         self.ends[terminal as usize]
     }
 
-    /// Where a part counts the room at the far end of one of its network channels, in the lowest lane.
+    /// Where a part counts the room at the far end of one of its network channels, in the lowest virtual channel.
     pub(super) fn room_of_channel(&self, part: usize, channel: u32) -> u32 {
         let wired = |channel: u32| self.wired_before[channel as usize];
         let terminals = |router: u32| self.first_terminals[router as usize];
@@ -290,7 +290,7 @@ impl<'f> Whole<'f> {
         let network = wired(channel) - wired(self.cut.first_output(part));
         let injections =
             (terminals(router) - terminals(first)) * self.parameters.injection_channels;
-        (network + injections) * narrow::<u32>(self.lanes.count())
+        (network + injections) * narrow::<u32>(self.vc_map.count())
     }
 
     /// How many injection channels a part has.

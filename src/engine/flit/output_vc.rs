@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::times::{Ring, Times};
+use super::time_rings::{TimeRing, Times};
 use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
-/// A lane of a channel, at the sender.
+/// A virtual channel of a channel, at the sender.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Lane {
+pub(super) struct OutputVc {
     /// Since when no packet holds it; never while one does.
     pub free_at: Tick,
     /// The queue among its router's whose packet holds it.
@@ -21,10 +21,10 @@ pub(super) struct Lane {
     /// Flits for which there are credits, those aside that have come back since and nobody has looked for.
     room: u32,
     /// When credits are back that are on their way.
-    returning: Ring,
+    returning: TimeRing,
 }
 
-impl Lane {
+impl OutputVc {
     /// Of a channel without a buffer at its far end, which takes no credits.
     pub(super) fn endless(times: &mut Times) -> Self {
         Self { room: 1, ..Self::new(0, times) }
@@ -39,7 +39,7 @@ impl Lane {
             pointer: 0,
             awaited: false,
             room,
-            returning: Ring::new(room, times),
+            returning: TimeRing::new(room, times),
         }
     }
 
@@ -60,8 +60,8 @@ impl Lane {
 
     /// Has the memory fetched of the first credits on their way.
     #[inline(always)]
-    pub(super) fn approach(&self, times: &Times) {
-        self.returning.approach(times);
+    pub(super) fn prefetch(&self, times: &Times) {
+        self.returning.prefetch(times);
     }
 
     /// Takes in the credits that are back.

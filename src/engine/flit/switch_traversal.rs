@@ -1,20 +1,20 @@
 //! Sending: flits that ask for the switch, and what those that win it bring about.
 
-use super::allocation::{Want, pass_turn};
+use super::active_vc::{ActiveVc, SwitchRequest};
+use super::allocation::{SwitchCandidate, pass_turn};
 use super::arrivals::FlitCrossing;
-use super::contest::{Claim, Contender};
-use super::lane::Lane;
-use super::queue::{Queue, Stage};
-use super::times::Times;
-use super::visit::{FlitVisit, MASKED};
-use super::{Output, State};
+use super::flit_queue::{FlitQueue, VcState};
+use super::output_vc::OutputVc;
+use super::router_view::{FlitRouterView, MASKED};
+use super::time_rings::Times;
+use super::{FlitOutput, FlitState};
 use crate::engine::credits::Credit;
+use crate::engine::network_context::Timing;
 use crate::engine::parameters::{FlitSharing, Parameters};
 use crate::engine::ports::{self, AWAY};
 use crate::engine::set::bits;
 use crate::engine::sink::Delivery;
 use crate::engine::tick::{NEVER, Tick};
-use crate::engine::whole::Timing;
 use crate::engine::{Arbitration, ChannelKind};
 use crate::narrow::{fitted, narrow};
 use crate::topology::NONE;
@@ -44,7 +44,7 @@ impl Pace {
 
     /// A flit wins at `now`: until when it takes the crossbar, and when it is at the far end.
     #[inline(always)]
-    pub(super) fn pass(&self, now: Tick, output: &mut Output) -> (Tick, Tick) {
+    pub(super) fn pass(&self, now: Tick, output: &mut FlitOutput) -> (Tick, Tick) {
         let starts = output.line.max(now + self.crossing);
         output.line = starts + self.flit;
         let taken = now + self.crossbar;
@@ -53,13 +53,13 @@ impl Pace {
     }
 }
 
-impl FlitVisit<'_, '_> {
-    /// Lets the next flits of contenders ask for the switch that are due at `now`, a bit each of the first [`MASKED`].
+impl FlitRouterView<'_, '_> {
+    /// Lets the next flits of active virtual channels ask for the switch that are due at `now`, a bit each of the first [`MASKED`].
     #[inline(always)]
     pub(super) fn send(&mut self, due: u64, now: Tick) {
         let others = due & due.wrapping_sub(1);
         let are_few = due != 0 && others & others.wrapping_sub(1) == 0;
-        if !are_few || self.contenders().len() > MASKED {
+        if !are_few || self.active_vcs().len() > MASKED {
             return self.allocate_switch(due, now);
         }
         let (mut winners, mut losers) = (due, 0);
@@ -70,34 +70,34 @@ impl FlitVisit<'_, '_> {
                 if first_wins { (due ^ others, others) } else { (others, due ^ others) };
         }
         for number in bits(winners) {
-            self.emit(self.first_contender + number, true, now);
+            self.emit(self.first_active_vc + number, true, now);
         }
         for number in bits(losers) {
-            self.yield_to_others(self.first_contender + number, now);
+            self.yield_to_others(self.first_active_vc + number, now);
         }
     }
 
-    /// The next flit of a contender.
+    /// The next flit of a active virtual channel.
     #[inline(always)]
-    pub(super) fn want(&self, place: usize) -> Want {
-        let Claim { input, output, .. } = self.state.claims[place];
-        let Contender { of_port, onto, .. } = self.state.contenders[place];
-        let contender = fitted!(place, u32);
+    pub(super) fn candidate(&self, place: usize) -> SwitchCandidate {
+        let SwitchRequest { input, output, .. } = self.state.switch_requests[place];
+        let ActiveVc { of_port, out_vc, .. } = self.state.active_vcs[place];
+        let active_vc = fitted!(place, u32);
         let (input, output, of_port) = (input.into(), output.into(), of_port.into());
-        Want { contender, input, output, of_port, onto, is_out: false }
+        SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
     }
 
     /// A flit has taken part in an allocation in vain.
     #[inline(always)]
     pub(super) fn yield_to_others(&mut self, place: usize, now: Tick) {
-        let contender = &mut self.state.contenders[place];
-        let again = now + self.rules.paces[usize::from(contender.timing)].crossbar;
-        contender.again = again;
-        let next = &mut self.state.claims[place].next;
+        let active_vc = &mut self.state.active_vcs[place];
+        let again = now + self.rules.paces[usize::from(active_vc.timing)].crossbar;
+        active_vc.again = again;
+        let next = &mut self.state.switch_requests[place].next;
         *next = again.max(*next);
     }
 
-    /// Sends the next flit of a contender, which has won the switch, in the first round of offers or later.
+    /// Sends the next flit of a active virtual channel, which has won the switch, in the first round of offers or later.
     #[inline(always)]
     pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) {
         let by_weights = self.rules.arbitration == Arbitration::Weighted;
@@ -105,36 +105,46 @@ impl FlitVisit<'_, '_> {
             self.take_turn(place);
         }
         let time = self.time(now);
-        let State { contending, claims, contenders, inputs, outputs, queues, lanes, times, .. } =
-            &mut *self.state;
-        let own = &mut contenders[place];
-        let claim = claims[place];
+        let FlitState {
+            active_count,
+            switch_requests,
+            active_vcs,
+            inputs,
+            outputs,
+            queues,
+            vcs,
+            times,
+            ..
+        } = &mut *self.state;
+        let own = &mut active_vcs[place];
+        let request = switch_requests[place];
         let left = own.left - 1;
         own.left = left;
         let pace = &self.rules.paces[usize::from(own.timing)];
-        let (entry, exit) = (&mut inputs[own.entry as usize], &mut outputs[own.exit as usize]);
-        exit.waiting -= 1;
-        pass_turn((&claim, own.of_port), (entry, exit), (in_first_round, by_weights));
-        let (taken, arrives) = pace.pass(now, exit);
-        entry.free_at = taken;
-        let soonest = exit.soonest;
-        let shares_none = entry.senders == 1 && exit.senders == 1;
+        let (input_port, output_port) =
+            (&mut inputs[own.input_port as usize], &mut outputs[own.output_port as usize]);
+        output_port.waiting -= 1;
+        pass_turn((&request, own.of_port), (input_port, output_port), (in_first_round, by_weights));
+        let (taken, arrives) = pace.pass(now, output_port);
+        input_port.free_at = taken;
+        let soonest = output_port.soonest;
+        let shares_none = input_port.senders == 1 && output_port.senders == 1;
         let flits = &mut queues[own.queue as usize].flits;
         flits.pop();
         let came = if flits.is_empty() { NEVER } else { flits.front(times) };
         let mut credit = 0;
         if own.needs_room {
-            let lane = &mut lanes[own.held as usize];
-            lane.take(now, times);
+            let vc = &mut vcs[own.held as usize];
+            vc.take(now, times);
             if came != NEVER && left > 0 {
-                credit = lane.next_credit(times);
+                credit = vc.next_credit(times);
             }
         }
         let next = came.max(credit).max(soonest);
         self.digest.add_marked(time, own.mark);
         self.statistics.flits[own.counted as usize] += 1;
         let back = now + self.rules.back[usize::from(own.fed_timing)];
-        let awaited = give_back(lanes.get_mut(own.feeder as usize), back, times);
+        let awaited = give_back(vcs.get_mut(own.upstream as usize), back, times);
         // Most flits are on their way now, and nobody waits for them.
         let is_sent = match queues.get_mut(own.far as usize) {
             Some(far) if !far.flits.is_empty() => {
@@ -143,11 +153,11 @@ impl FlitVisit<'_, '_> {
             }
             _ => false,
         };
-        claims[place].next = next;
+        switch_requests[place].next = next;
         if !shares_none {
-            let count = usize::from(contending[self.number as usize]);
-            for other in &mut claims[self.first_contender..][..count] {
-                other.put_off((claim.input, taken), (claim.output, soonest));
+            let count = usize::from(active_count[self.number as usize]);
+            for other in &mut switch_requests[self.first_active_vc..][..count] {
+                other.put_off((request.input, taken), (request.output, soonest));
             }
         }
         let crossbar = pace.crossbar;
@@ -161,114 +171,114 @@ impl FlitVisit<'_, '_> {
             self.end(place, taken);
         } else if shares_none && left > 1 && next < self.until.saturating_sub(crossbar) {
             // Several flits may win before the end.
-            self.leave_alone(place, next, crossbar);
+            self.mark_uncontended(place, next, crossbar);
         }
     }
 
-    /// The output of a contender among its router's.
+    /// The output of a active virtual channel among its router's.
     #[inline(always)]
-    pub(super) fn output_of(&self, contender: usize) -> usize {
-        self.state.claims[contender].output.into()
+    pub(super) fn output_of(&self, active_vc: usize) -> usize {
+        self.state.switch_requests[active_vc].output.into()
     }
 
-    /// A flit of a contender is on its way, which may be its header or its last one, or whose arrival has to be told.
+    /// A flit of a active virtual channel is on its way, which may be its header or its last one, or whose arrival has to be told.
     fn hand_over(&mut self, place: usize, now: Tick, arrives: Tick) {
-        let &Contender { queue, onto, left, leaves, has_header, .. } =
-            &self.state.contenders[place];
+        let &ActiveVc { queue, out_vc, left, leaves, has_header, .. } =
+            &self.state.active_vcs[place];
         let output = self.output_of(place);
         if has_header {
             self.send_header(place, now, arrives);
         } else if !leaves {
-            self.pass_on(output, onto, &[arrives], NONE);
+            self.pass_on(output, out_vc, &[arrives], NONE);
         } else if left == 0 {
-            let &Queue { slot, entry: lane, .. } = &self.state.queues[queue as usize];
+            let &FlitQueue { slot, in_vc: vc, .. } = &self.state.queues[queue as usize];
             let time = self.time(arrives);
             let mut terminal = NONE;
-            if self.port(output).dead {
+            if self.output_port(output).dead {
                 self.packets.origins[slot as usize].lose();
             } else {
                 terminal = self.terminal(output);
             }
-            self.outbox.deliveries.push(Delivery { time, slot, terminal, lane });
+            self.outbox.deliveries.push(Delivery { time, slot, terminal, vc });
         }
     }
 
-    /// A contender's header is on its way to the next router.
+    /// A active virtual channel's header is on its way to the next router.
     #[inline(always)]
     fn send_header(&mut self, place: usize, now: Tick, arrives: Tick) {
-        let &Contender { queue, onto, .. } = &self.state.contenders[place];
+        let &ActiveVc { queue, out_vc, .. } = &self.state.active_vcs[place];
         let output = self.output_of(place);
         let header = std::mem::replace(&mut self.state.queues[queue as usize].slot, NONE);
         self.go_on(output, header, now);
-        self.pass_on(output, onto, &[arrives], header);
-        let &ports::Output { far_part, .. } = self.port(output);
+        self.pass_on(output, out_vc, &[arrives], header);
+        let &ports::Output { far_part, .. } = self.output_port(output);
         // Who waits for a packet's last flit has to be told of each.
         let far = if far_part == self.part && !self.rules.forwards_whole {
-            let pair = self.output(output).far + u32::from(onto);
-            fitted!(self.queue_of_pair(pair), u32)
+            let input_vc = self.output(output).far + u32::from(out_vc);
+            fitted!(self.queue_of_input_vc(input_vc), u32)
         } else {
             NONE
         };
-        let own = &mut self.state.contenders[place];
+        let own = &mut self.state.active_vcs[place];
         (own.has_header, own.far) = (false, far);
     }
 
     /// Flits are on their way to another router, with their packet if the first is the header.
     #[inline(always)]
-    pub(super) fn pass_on(&mut self, output: usize, onto: u8, times: &[Tick], header: u32) {
-        let &ports::Output { far_part, far_router, far_pair, .. } = self.port(output);
+    pub(super) fn pass_on(&mut self, output: usize, out_vc: u8, times: &[Tick], header: u32) {
+        let &ports::Output { far_part, far_router, far_input_vc, .. } = self.output_port(output);
         if far_part == self.part {
             let far = self.output(output).far;
-            return self.join(far_router, far + u32::from(onto), times, header);
+            return self.join(far_router, far + u32::from(out_vc), times, header);
         }
-        let pair = u32::from(far_pair) + u32::from(onto);
-        let mail = &mut self.mail[far_part as usize];
+        let input_vc = u32::from(far_input_vc) + u32::from(out_vc);
+        let outgoing = &mut self.outgoing[far_part as usize];
         if header != NONE {
-            mail.headers.push(self.packets.take_away(header));
+            outgoing.headers.push(self.packets.take_away(header));
         }
         let mut is_header = header != NONE;
         for &time in times {
-            mail.flits.push(FlitCrossing { router: far_router, pair, time, is_header });
+            outgoing.flits.push(FlitCrossing { router: far_router, input_vc, time, is_header });
             is_header = false;
         }
     }
 
-    /// A flit has left a contender's queue at `now`, and the sender of the channel that feeds it is another part's, or
+    /// A flit has left a active virtual channel's queue at `now`, and the sender of the channel that feeds it is another part's, or
     /// waits for the credit.
     #[cold]
     pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
-        let &Contender { queue, entry, feeder, injects, fed_timing, .. } =
-            &self.state.contenders[place];
+        let &ActiveVc { queue, input_port, upstream, injects, fed_timing, .. } =
+            &self.state.active_vcs[place];
         let time = now + self.rules.back[usize::from(fed_timing)];
-        if feeder & AWAY != 0 {
-            let lane = self.state.queues[queue as usize].entry;
-            let entry = self.ports.entries[(feeder & !AWAY) as usize];
-            let credit = (entry.room + u32::from(lane), Credit { time, flits: 1 });
-            self.mail[entry.part as usize].credits.push(credit);
+        if upstream & AWAY != 0 {
+            let vc = self.state.queues[queue as usize].in_vc;
+            let remote = self.ports.remote_upstreams[(upstream & !AWAY) as usize];
+            let credit = (remote.room + u32::from(vc), Credit { time, flits: 1 });
+            self.outgoing[remote.part as usize].credits.push(credit);
         } else if injects {
-            let channels = self.whole.parameters.injection_channels;
-            let of_router = entry - self.router.first_input - u32::from(self.router.transit);
+            let channels = self.context.parameters.injection_channels;
+            let of_router = input_port - self.router.first_input - u32::from(self.router.transit);
             self.outbox.fed.push((self.router.first_terminal * channels + of_router, time));
         } else {
-            self.wake_sender(feeder, time);
+            self.wake_sender(upstream, time);
         }
     }
 
-    /// A packet's last flit has won: its lane will be free, and so is the way for the packet behind it.
+    /// A packet's last flit has won: its virtual channel will be free, and so is the way for the packet behind it.
     #[inline(always)]
     fn end(&mut self, place: usize, free_at: Tick) {
-        let &Contender { queue, entry, exit, held, .. } = &self.state.contenders[place];
+        let &ActiveVc { queue, input_port, output_port, held, .. } = &self.state.active_vcs[place];
         let (queue, output) = (queue as usize - self.first_queue, self.output_of(place));
         self.scratch.ended.push(fitted!(place, u32));
-        self.state.inputs[entry as usize].senders -= 1;
-        self.state.outputs[exit as usize].senders -= 1;
-        let lane = &mut self.state.lanes[held as usize];
-        (lane.free_at, lane.holder) = (free_at, NONE);
-        self.wake_askers(output, free_at);
+        self.state.inputs[input_port as usize].senders -= 1;
+        self.state.outputs[output_port as usize].senders -= 1;
+        let vc = &mut self.state.vcs[held as usize];
+        (vc.free_at, vc.holder) = (free_at, NONE);
+        self.wake_requesters(output, free_at);
         let behind = self.queue(queue);
         (behind.free_at, behind.slot) = (free_at, NONE);
         let is_empty = behind.head == NONE;
-        behind.stage = if is_empty { Stage::Idle } else { Stage::New };
+        behind.vc_state = if is_empty { VcState::Idle } else { VcState::Routing };
         let flits = behind.flits;
         // If it has no flit, it is looked at when one comes.
         if !is_empty && !flits.is_empty() {
@@ -278,11 +288,11 @@ impl FlitVisit<'_, '_> {
     }
 }
 
-/// A credit will be back at a lane of this part; none if it is another's. Whether somebody has to be told.
+/// A credit will be back at a virtual channel of this part; none if it is another's. Whether somebody has to be told.
 #[inline(always)]
-pub(super) fn give_back(lane: Option<&mut Lane>, back: Tick, times: &mut Times) -> bool {
-    match lane {
-        Some(lane) => lane.give_back(back, times),
+pub(super) fn give_back(vc: Option<&mut OutputVc>, back: Tick, times: &mut Times) -> bool {
+    match vc {
+        Some(vc) => vc.give_back(back, times),
         None => true,
     }
 }

@@ -3,11 +3,11 @@
 use rand::Rng;
 
 use crate::adaptive::profit::Weights;
-use crate::adaptive::{Compass, Derouting, Family, Heading, channel_queue, goal};
+use crate::adaptive::{Compass, Family, Heading, Misroute, channel_queue, goal};
 
 /// What may lead a new packet off the shortest ways.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Derouter {
+pub enum NonMinimalRule {
     /// Nothing: the adaptive bubble router.
     None,
     /// The profit of a detour.
@@ -18,7 +18,7 @@ pub enum Derouter {
     ChannelQueue,
 }
 
-impl Derouter {
+impl NonMinimalRule {
     /// Those that bind a packet to one way round each ring and have no keys, with their names in scenarios and a
     /// sentence. The profit of an orthant has keys, and is read apart.
     pub const OF_ORTHANTS: [(&str, Self, &str); 2] = [
@@ -38,7 +38,7 @@ impl Derouter {
     pub fn name(&self) -> &'static str {
         match self {
             Self::None => "adaptive routing",
-            _ if self.leads_round() => "OutFlank Routing",
+            _ if self.goes_via_intermediate() => "OutFlank Routing",
             Self::Profit(..) => "Pick Orthant Routing",
             Self::Goal => "GOAL",
             Self::ChannelQueue => "CQR",
@@ -46,16 +46,16 @@ impl Derouter {
     }
 
     /// The kinds of detours that there may be.
-    pub fn kinds(&self) -> &'static [Derouting] {
+    pub fn kinds(&self) -> &'static [Misroute] {
         match self {
             Self::None => &[],
-            _ if self.leads_round() => &[Derouting::OutFlank, Derouting::Wraparound],
-            _ => &[Derouting::Orthant],
+            _ if self.goes_via_intermediate() => &[Misroute::OutFlank, Misroute::Wraparound],
+            _ => &[Misroute::Orthant],
         }
     }
 
     /// Whether packets may go through an intermediate node.
-    pub fn leads_round(&self) -> bool {
+    pub fn goes_via_intermediate(&self) -> bool {
         matches!(self, Self::Profit(Family::IntermediateNodes { .. }, _))
     }
 

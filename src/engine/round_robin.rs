@@ -6,7 +6,7 @@ use crate::narrow::fitted;
 use crate::units::Picoseconds;
 
 /// A part of a cyclic walk over a set of bits: those of `word` in `mask`, from bit `turn` on, cyclic.
-pub(super) struct Stretch {
+pub(super) struct BitSpan {
     pub word: usize,
     pub mask: u64,
     pub turn: u32,
@@ -14,16 +14,16 @@ pub(super) struct Stretch {
 
 /// How many parts a walk over `words` words has.
 #[inline]
-pub(super) fn steps(words: usize) -> usize {
+pub(super) fn span_count(words: usize) -> usize {
     if words == 1 { 1 } else { words + 1 }
 }
 
 /// Stretch `step` of a cyclic walk over `words` words from bit `start`. A single word is turned. Of
 /// several, the first is visited twice, first from `start`, at last up to it.
 #[inline]
-pub(super) fn cyclic(start: u32, step: usize, words: usize) -> Stretch {
+pub(super) fn cyclic_span(start: u32, step: usize, words: usize) -> BitSpan {
     if words == 1 {
-        return Stretch { word: 0, mask: u64::MAX, turn: start % 64 };
+        return BitSpan { word: 0, mask: u64::MAX, turn: start % 64 };
     }
     // A start behind the last word is one at the first bit.
     let start = if start as usize >= words * 64 { 0 } else { start };
@@ -35,12 +35,12 @@ pub(super) fn cyclic(start: u32, step: usize, words: usize) -> Stretch {
         _ if step == words => !upper,
         _ => u64::MAX,
     };
-    Stretch { word, mask, turn: 0 }
+    BitSpan { word, mask, turn: 0 }
 }
 
 /// The bits of the word that starts at bit `base` that lie in `low..high`.
 #[inline]
-pub(super) fn between(low: u32, high: u32, base: u32) -> u64 {
+pub(super) fn bits_between(low: u32, high: u32, base: u32) -> u64 {
     let below = |bound: u32| match bound.saturating_sub(base) {
         64.. => u64::MAX,
         bits => (1 << bits) - 1,
@@ -51,7 +51,7 @@ pub(super) fn between(low: u32, high: u32, base: u32) -> u64 {
 /// What is drawn at a time for who comes from, or goes onto, a port and a virtual channel, and asks for a router's output:
 /// the least is served first (docs/model.md, "Router").
 #[inline]
-pub(super) fn drawn(
+pub(super) fn random_rank(
     time: Picoseconds,
     (router, output): (u32, usize),
     (port, virtual_channel): (usize, u8),
@@ -66,10 +66,10 @@ mod tests {
     use super::*;
 
     /// All bits of a walk, in order.
-    fn walk(start: u32, words: usize, set: &[u64]) -> Vec<u32> {
+    fn visited(start: u32, words: usize, set: &[u64]) -> Vec<u32> {
         let mut found = Vec::new();
-        for step in 0..steps(words) {
-            let Stretch { word, mask, turn } = cyclic(start, step, words);
+        for step in 0..span_count(words) {
+            let BitSpan { word, mask, turn } = cyclic_span(start, step, words);
             let mut bits = (set[word] & mask).rotate_right(turn);
             while bits != 0 {
                 found.push(word as u32 * 64 + (bits.trailing_zeros() + turn) % 64);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_visits_each_bit_once_from_its_start_on() {
+    fn the_spans_visit_each_bit_once_from_the_start_on() {
         let sets = [vec![0b1011_0001], vec![u64::MAX], vec![1 << 63 | 5, 1, 1 << 40 | 3]];
         for set in &sets {
             let bits = set.len() as u32 * 64;
@@ -88,7 +88,7 @@ mod tests {
             for start in 0..=bits {
                 let expected: Vec<u32> =
                     (start..bits).chain(0..start.min(bits)).filter(members).collect();
-                assert_eq!(walk(start, set.len(), set), expected, "from {start}");
+                assert_eq!(visited(start, set.len(), set), expected, "from {start}");
             }
         }
     }

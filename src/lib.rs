@@ -58,7 +58,6 @@
     )
 )]
 
-pub mod application;
 pub mod engine;
 pub mod measure;
 pub mod output_queued;
@@ -66,10 +65,10 @@ pub mod report;
 pub mod reproduce;
 pub mod scenario;
 pub mod sweep;
-pub mod traffic;
 
 pub use flitlab_base::{FileError, InvalidLine, document, memory, printable, text_file, units};
 pub(crate) use flitlab_base::{mix, narrow, prefetch, whole_file};
 pub use flitlab_fabric as topology;
 pub use flitlab_routing as routing;
 pub use flitlab_routing::adaptive;
+pub use flitlab_workload::{application, traffic};

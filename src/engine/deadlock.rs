@@ -6,8 +6,6 @@
 //! stuck if all its buffers are. What is left when all that can move has been taken away waits for good:
 //! following it from buffer to buffer gives a cycle.
 
-use std::fmt;
-
 use super::adaptive::{AdaptiveState, escape_bubble};
 use super::part::Part;
 use super::ports::{RouterLayout, place};
@@ -16,7 +14,8 @@ use super::{Engine, Observer, VIRTUAL_CHANNEL_NAMES};
 use crate::narrow::narrow;
 use crate::routing::Routes;
 use crate::topology::NONE;
-use crate::units::{Picoseconds, time_text};
+use crate::units::Picoseconds;
+use flitlab_model::{Deadlock, Lack, Waiting};
 
 /// An output that the head of a buffer asks for.
 #[derive(Clone, Copy)]
@@ -25,84 +24,6 @@ pub(super) struct OutputRequest {
     pub vc: u8,
     pub need: u16,
 }
-
-/// What a packet of a wait-for cycle lacks, which only the next packet of the cycle can give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lack {
-    /// Flits of room at the far end of the channel that it waits for: the next packet is there.
-    Room { needed: u32, free: u32 },
-    /// A virtual channel of the channel that it waits for, which the next packet holds.
-    VirtualChannel,
-    /// The rest of its own flits, which are one router behind.
-    Flits,
-}
-
-/// One packet of a wait-for cycle: it is in a router's buffer and waits for the next one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    pub router: String,
-    /// The channel that feeds the buffer in which the packet waits.
-    pub input: String,
-    pub virtual_channel: u8,
-    /// What Angara calls it; nothing where virtual channels are the virtual channels of a forwarding table or the classes of a dateline.
-    pub virtual_channel_name: Option<&'static str>,
-    /// Source and destination of the packet.
-    pub source: String,
-    pub destination: String,
-    /// The channel that it is to leave by.
-    pub output: String,
-    pub lacks: Lack,
-}
-
-/// Packets that wait for each other in a cycle: none of them will ever move.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deadlock {
-    /// When it was found; it may have formed earlier.
-    pub time: Picoseconds,
-    pub cycle: Vec<Waiting>,
-    /// Packets in the network at that time.
-    pub packets: usize,
-}
-
-impl fmt::Display for Deadlock {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            formatter,
-            "deadlock at {}: {} packets wait for each other in a cycle ({} packets in the network)",
-            time_text(self.time),
-            self.cycle.len(),
-            self.packets
-        )?;
-        for waiting in &self.cycle {
-            write!(
-                formatter,
-                "  router {}, input port from {}, virtual channel {}{}: packet {} to {} waits for ",
-                waiting.router,
-                waiting.input,
-                waiting.virtual_channel,
-                waiting.virtual_channel_name.map_or(String::new(), |name| format!(" ({name})")),
-                waiting.source,
-                waiting.destination,
-            )?;
-            let output = &waiting.output;
-            match waiting.lacks {
-                Lack::Room { needed, free } => {
-                    writeln!(formatter, "channel {output}, needs {needed} flits, {free} free")
-                }
-                Lack::VirtualChannel => {
-                    writeln!(
-                        formatter,
-                        "a virtual channel of {output}, which the next packet holds"
-                    )
-                }
-                Lack::Flits => writeln!(formatter, "its own flits, which are one router behind"),
-            }?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Deadlock {}
 
 /// A buffer: the part that it is in, and its number there, by input port, then virtual channel.
 pub(super) type Buffer = (usize, u32);

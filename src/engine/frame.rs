@@ -19,7 +19,7 @@ use super::Observer;
 use super::active::Active;
 use super::exchange::{Exchange, HasEarliest};
 use super::thread_barrier::ThreadBarrier;
-use super::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick};
+use super::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick, time};
 use crate::narrow::fitted;
 use crate::prefetch::Stage;
 use crate::units::Picoseconds;
@@ -64,7 +64,7 @@ impl Schedule {
     /// The time of a tick.
     #[inline]
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
-        self.epoch + Picoseconds::from(tick)
+        time(self.epoch, tick)
     }
 
     /// The tick of a time.

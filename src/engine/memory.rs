@@ -3,7 +3,6 @@
 use super::credits::Credits;
 use super::flit::FlitRouters;
 use super::link::Links;
-use super::parameters::Parameters;
 use super::port_block::{BLOCK_PORTS, PortBlock};
 use super::ports::{PacketQueue, RouterLayout};
 use super::source::{Adapter, Injection, SourceQueue};
@@ -12,6 +11,7 @@ use super::tick::Tick;
 use super::vc_map::VcMap;
 use crate::routing::Routes;
 use crate::topology::Fabric;
+use flitlab_model::Parameters;
 
 /// The most buffers (input virtual channels of input port and virtual channel) of a router: they are numbered in 16 bits, and
 /// the number behind the last one is used too.

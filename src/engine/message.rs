@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::parameters::{DOWN_CHANNEL, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL};
 use crate::narrow::{fitted, narrow};
 use crate::units::Picoseconds;
+use flitlab_model::{DOWN_CHANNEL, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL};
 
 /// What a message's last packet brings about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

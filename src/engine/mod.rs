@@ -79,7 +79,6 @@ mod credits;
 mod cut;
 mod dateline;
 mod deadlock;
-mod digest;
 mod encoded_route;
 mod exchange;
 mod flit;
@@ -94,7 +93,6 @@ mod network_context;
 mod next_hop;
 mod observer;
 mod packet;
-mod parameters;
 mod part;
 mod port_block;
 mod ports;
@@ -116,23 +114,24 @@ mod trace;
 mod vc_map;
 mod zero_load;
 
-pub use deadlock::{Deadlock, Lack, Waiting};
-pub use digest::Digest;
 pub use holder::Followed;
 pub use interruption::{Interruption, InterruptionReport};
-pub use link::{Acknowledgements, Bursts, LinkErrors, Passage, Resend, Retry};
 pub use memory::{MAX_BUFFERS, max_buffers, memory_needed};
-pub use network::ChannelKind;
-pub use observer::{CompletedMessage, DeliveredPacket, Log, Observer};
+pub use observer::{Log, Observer};
 pub use packet::MAX_FLITS;
-pub use parameters::*;
 pub use saved::EngineState;
 pub use simulator::Engine;
 pub use source::Backlog;
-pub use statistics::{ChannelStatistics, STALLS, Stall};
 pub use tick::{END, MAX_HOP_TIME};
-pub use trace::Grant;
 pub use zero_load::{EmptyNetwork, zero_load_latency};
+
+pub use flitlab_model::{
+    Acknowledgements, Arbitration, Bursts, ChannelKind, ChannelReport, ChannelStatistics,
+    CollectiveUnit, CompletedMessage, DOWN_CHANNEL, Deadlock, DeliveredPacket, Digest, FlitSharing,
+    Grant, Lack, LinkErrors, MAX_PACKETS, MAX_VIRTUAL_CHANNELS, Parameters, Passage,
+    REQUEST_CHANNEL, RESPONSE_CHANNEL, Resend, Retry, STALLS, Stall, Switching, UP_CHANNEL,
+    VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS, Waiting,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -167,19 +166,6 @@ pub struct Counters {
     /// far ends have accepted, then or before.
     pub packets_resent: u64,
     pub resent_accepted: u64,
-}
-
-/// A channel's statistics since the last reset.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChannelReport {
-    pub name: String,
-    pub kind: ChannelKind,
-    pub statistics: ChannelStatistics,
-    /// Fraction of the time in which the channel carried a flit.
-    pub utilisation: f64,
-    /// Fraction of the time in which packets waited for it, by reason ([`Stall`]); where links are shared flit by flit
-    /// only if that is asked for.
-    pub stalled: Option<[f64; STALLS]>,
 }
 
 /// What channels have carried since the last reset.

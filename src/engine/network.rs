@@ -6,25 +6,11 @@
 //! terminal 0, 1, ... Input ports are numbered by router: first those of network channels in the
 //! order of the fabric's channel numbers, then those of injection channels.
 
-use serde::{Deserialize, Serialize};
-
-use super::parameters::Parameters;
 use crate::narrow::narrow;
 use crate::topology::{Fabric, NONE};
 use crate::units::Picoseconds;
-
-/// What kind of channel a number means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChannelKind {
-    /// Between two routers.
-    #[default]
-    Network,
-    /// From a terminal to its router.
-    Injection,
-    /// From a router to its terminal.
-    Ejection,
-}
+use flitlab_model::ChannelKind;
+use flitlab_model::Parameters;
 
 /// Where a channel leads and how long it takes.
 #[derive(Clone, Copy, Debug)]

@@ -22,7 +22,7 @@ use super::router_view::{Outbox, Returned, Sent};
 use super::sink::Delivery;
 use super::size::Size;
 use super::statistics::Statistics;
-use super::tick::{NEVER, Tick};
+use super::tick::{NEVER, Tick, time};
 use super::trace::{Trace, note};
 use super::{Arbitration, Counters, Digest, Interruption, Stall};
 use crate::narrow::fitted;
@@ -553,7 +553,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         queue.ask = NEVER;
         queue.head = packet.next;
         let is_empty = queue.head == NONE;
-        let time = self.epoch + Picoseconds::from(now);
+        let time = time(self.epoch, now);
         self.digest.add(time, self.first_channel + channel, packet.source, packet.sequence);
         self.counters.grants += 1;
         self.statistics.sent(channel, out_vc, flits);
@@ -597,7 +597,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     #[inline(always)]
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
-        self.epoch + Picoseconds::from(tick)
+        time(self.epoch, tick)
     }
 
     /// A packet leaves the network: it is on its way to its sink, or is swallowed.

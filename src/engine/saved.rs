@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::credits::Credits;
-use super::digest::Digest;
 use super::frame::Schedule;
 use super::interruption::FailureProgress;
 use super::packet::Packets;
@@ -19,6 +18,7 @@ use super::statistics::Statistics;
 use super::{Counters, Engine, Observer};
 use crate::traffic::TrafficState;
 use crate::units::Picoseconds;
+use flitlab_model::Digest;
 
 /// A simulation's state with what its observer has seen, read from a file.
 #[derive(Deserialize)]

@@ -11,7 +11,7 @@ use super::interruption::FailureProgress;
 use super::network_context::NetworkContext;
 use super::part::Part;
 use super::tick::{END, HORIZON, MAX_HOP_TIME, Tick, tick};
-use super::trace::{Grant, Trace};
+use super::trace::Trace;
 use super::{
     Acknowledgements, Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption,
     Observer, Parameters, Retry,
@@ -22,6 +22,7 @@ use crate::routing::Routes;
 use crate::topology::Fabric;
 use crate::traffic::{Application, Collectives, Workload};
 use crate::units::Picoseconds;
+use flitlab_model::Grant;
 
 /// Who is told of time, grants and digest so far.
 type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;

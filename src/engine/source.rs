@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
 use super::network_context::NetworkContext;
 use super::next_hop::NextHop;
-use super::parameters::Parameters;
 use super::part::Part;
 use super::ports::{self, Ports};
 use super::tick::{NEVER, NO_TIME, Tick, rebased};
@@ -19,6 +18,7 @@ use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::traffic::{Kind, Wake};
 use crate::units::Picoseconds;
+use flitlab_model::Parameters;
 
 /// First and last message of a source queue.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

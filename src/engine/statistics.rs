@@ -9,35 +9,7 @@ use super::size::Size;
 use super::tick::{NEVER, Tick};
 use crate::narrow::fitted;
 use crate::units::Picoseconds;
-
-/// Why packets that ask for an output wait. Where several packets wait for different reasons, the one
-/// nearest to being served counts: the later in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stall {
-    /// The buffer at the far end has no room for the packet.
-    NoCredit,
-    /// There is room for the packet, but not for the bubble that entering the ring needs.
-    Bubble,
-    /// There is room, but the packet's input port is sending another packet.
-    InputBusy,
-    /// The output is sending another packet.
-    OutputBusy,
-}
-
-/// Number of reasons.
-pub const STALLS: usize = 4;
-
-/// Flits and stall times of one channel since the last reset.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ChannelStatistics {
-    /// Flits sent, by virtual channel, counted at the grant.
-    pub flits: Vec<u64>,
-    /// Of these, flits that were sent again; between routers, where links err.
-    pub flits_resent: Option<u64>,
-    /// Time in which packets waited for this channel, by reason, in picoseconds; where links are shared flit by flit only
-    /// if that is asked for.
-    pub stalled: Option<[Picoseconds; STALLS]>,
-}
+use flitlab_model::{ChannelStatistics, STALLS, Stall};
 
 /// The statistics of all channels since the last reset: network and ejection channels by router, then injection
 /// channels.

@@ -31,6 +31,12 @@ pub const END: Picoseconds = Picoseconds(Picoseconds::LAST.0 - (1 << 42));
 /// millisecond: whatever a router reckons with before the horizon can then be told in ticks.
 pub const MAX_HOP_TIME: Picoseconds = Picoseconds(500_000_000);
 
+/// The time of a tick, which can be told: no epoch is later than [`END`]. A plain sum, since routers ask all the time.
+#[inline(always)]
+pub(super) fn time(epoch: Picoseconds, tick: Tick) -> Picoseconds {
+    Picoseconds(epoch.0 + u64::from(tick))
+}
+
 /// A time as a tick; 0 if it is over.
 #[inline]
 pub(super) fn tick(time: Picoseconds, epoch: Picoseconds) -> Tick {

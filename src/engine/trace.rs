@@ -4,21 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 
 use super::packet::Packet;
-use super::tick::Tick;
+use super::tick::{Tick, time};
 use crate::mix::Mix;
 use crate::units::Picoseconds;
-
-/// A channel that was granted to a packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grant {
-    pub channel: String,
-    pub time: Picoseconds,
-    /// How long its header had been ready for the channel.
-    pub waited: Picoseconds,
-    /// The packet, by its source and its number there.
-    pub source: u32,
-    pub sequence: u32,
-}
 
 /// Notes a grant at a tick after the epoch, if the packet is one of those that are followed.
 #[cold]
@@ -30,7 +18,7 @@ pub(super) fn note(
     channel: u32,
 ) {
     let Some(trace) = trace else { return };
-    let (time, waited) = (epoch + Picoseconds::from(now), Picoseconds::from(now - packet.ready));
+    let (time, waited) = (time(epoch, now), Picoseconds::from(now - packet.ready));
     trace.add((time, waited), channel, packet.source, packet.sequence);
 }
 

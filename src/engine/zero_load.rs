@@ -1,10 +1,10 @@
 //! The time of a packet in an empty network, in closed form.
 
-use super::link::Retry;
-use super::parameters::{Parameters, Switching};
 use crate::narrow::fitted;
 use crate::topology::CableClass;
 use crate::units::Picoseconds;
+use flitlab_model::Retry;
+use flitlab_model::{Parameters, Switching};
 
 /// From a packet's injection to its last flit at the sink, if nothing is in its way: `hops` channels
 /// between routers of `link_rate` and `flits` flits.

@@ -10,6 +10,7 @@ use crate::adaptive::Misroute;
 use crate::engine::{CompletedMessage, DeliveredPacket, Observer};
 use crate::narrow::narrow;
 use crate::units::Picoseconds;
+use flitlab_model::Quantile;
 
 /// Latencies as a distribution, in picoseconds. Percentiles are exact to three digits (they come from
 /// a histogram), mean and maximum are exact.
@@ -22,13 +23,6 @@ pub struct Distribution {
     pub p99: Picoseconds,
     pub p999: Picoseconds,
     pub maximum: Picoseconds,
-}
-
-/// A step of a distribution function: this share of the values is at most this high.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quantile {
-    pub value: Picoseconds,
-    pub share: f64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -4,12 +4,13 @@ use super::collector::{Collector, Distribution};
 use super::livelock::Arrivals;
 use super::order::Reordering;
 use super::watch::{Snapshot, Standing, Watch};
-use super::{Halt, MAX_CHANNELS, Phase, Progress, Quantile, livelock};
+use super::{Halt, MAX_CHANNELS, Phase, Progress, livelock};
 use crate::adaptive::Misroute;
 use crate::engine::{ChannelReport, Counters, Digest, END, Engine};
 use crate::narrow::narrow;
 use crate::traffic::Collectives;
 use crate::units::Picoseconds;
+use flitlab_model::Quantile;
 
 /// The simulated time between two looks at whether anything still moves, at the least.
 const LOOK_EVERY: Picoseconds = Picoseconds(20_000_000);

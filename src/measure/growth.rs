@@ -18,9 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::student::upper_tail;
 use crate::engine::Backlog;
 use crate::units::Picoseconds;
+use flitlab_model::interval::upper_tail;
 
 /// The probability with which one of a network's queues is said to grow, all of which are at capacity
 /// and none above it.

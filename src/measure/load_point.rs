@@ -11,16 +11,17 @@ use super::bound::Bottleneck;
 use super::collector::{Collector, Delivered, Distribution};
 use super::growth::{Finding, Growth};
 use super::interruption::Recovery;
-use super::interval::{Batch, WindowInterval, interval_95_of_windows, jain_fairness};
 use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
 use super::watch::{Snapshot, Standing, Watch};
-use super::{Halt, Livelock, MAX_CHANNELS, Phase, Progress, Quantile, Window, livelock};
+use super::{Halt, Livelock, MAX_CHANNELS, Phase, Progress, Window, livelock};
 use crate::adaptive::Misroute;
 use crate::engine::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
 use crate::narrow::{narrow, rounded_down};
 use crate::units::Picoseconds;
+use flitlab_model::Quantile;
+use flitlab_model::interval::{Batch, WindowInterval, interval_95_of_windows, jain_fairness};
 
 const SAMPLES_A_WINDOW: u64 = 10;
 

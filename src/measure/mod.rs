@@ -11,27 +11,26 @@ mod explanation;
 mod finite;
 mod growth;
 mod interruption;
-mod interval;
 mod livelock;
 mod load_point;
 mod order;
 mod saturation;
 mod settings;
-mod student;
 mod warm_up;
 mod watch;
 mod window;
 
 pub use bound::{Bottleneck, Outlook, looks_at_all_pairs, outlook};
-pub use collector::{Collector, Delivered, Distribution, Quantile};
+pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};
-pub use explanation::{Activity, Explanation, Spent, Stretch, Times, explain};
+pub use explanation::explain;
 pub use finite::{FiniteMeasurement, Span, end_of_operations, measure_finite};
-pub use interruption::{Recovery, measure_interruption};
-pub use interval::{
+pub use flitlab_model::interval::{
     ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,
 };
+pub use flitlab_model::{Activity, Explanation, Quantile, Spent, Stretch, Times};
+pub use interruption::{Recovery, measure_interruption};
 pub use livelock::{Livelock, SENDINGS_OF_A_LIVELOCK};
 pub use load_point::{
     Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,

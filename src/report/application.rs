@@ -4,10 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::table::{Count, Given, Microseconds, Text, table};
-use crate::application::Schedule;
-use crate::engine::Grant;
-use crate::measure::{Explanation, Spent, Times};
 use crate::units::Picoseconds;
+use flitlab_model::{Explanation, Grant, Spent, Stretch, Times};
 
 table! {
     /// What the ranks of a group did in a stretch of time: times of all these ranks together.
@@ -65,11 +63,16 @@ pub struct Explained {
 }
 
 impl Explained {
-    pub fn new(explanation: &Explanation, finished: &[Picoseconds], schedule: &Schedule) -> Self {
+    /// `describe` tells an operation by its number.
+    pub fn new(
+        explanation: &Explanation,
+        finished: &[Picoseconds],
+        describe: impl Fn(u32) -> String,
+    ) -> Self {
         Self {
             ranks: ActivityRow::of_ranks(explanation, finished),
             activity: ActivityRow::of_groups(explanation),
-            path: PathRow::of(explanation, schedule),
+            path: PathRow::of(explanation, describe),
             channels: Vec::new(),
         }
     }
@@ -157,14 +160,14 @@ impl ActivityRow {
 
 impl PathRow {
     /// The critical path, from the start.
-    fn of(explanation: &Explanation, schedule: &Schedule) -> Vec<Self> {
+    fn of(explanation: &Explanation, describe: impl Fn(u32) -> String) -> Vec<Self> {
         let stretches = explanation.path.iter();
-        let row = |it: &crate::measure::Stretch| Self {
+        let row = |it: &Stretch| Self {
             start: it.start,
             end: it.end,
             spent_on: it.spent,
             rank: it.rank,
-            operation: schedule.describe(it.operation),
+            operation: describe(it.operation),
         };
         stretches.map(row).collect()
     }

@@ -1,7 +1,7 @@
 //! One channel at one load point as a flat row of `channels.csv`.
 
 use super::table::{Cell, Count, Given, Number, Text, table};
-use crate::engine::{ChannelKind, ChannelReport, Stall};
+use flitlab_model::{ChannelKind, ChannelReport, Stall};
 
 table! {
     /// What one channel carried in the measured windows of one point (of a finite exchange, in all of it).

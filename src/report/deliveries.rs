@@ -1,8 +1,8 @@
 //! Packets and messages, a row each: the files of `flitlab run --log-packets` and `--log-messages`.
 
 use super::table::{Count, Given, Nanoseconds, Text, table};
-use crate::engine::{CompletedMessage, DeliveredPacket};
 use crate::units::Picoseconds;
+use flitlab_model::{CompletedMessage, DeliveredPacket};
 
 table! {
     /// A packet that was delivered.

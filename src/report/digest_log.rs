@@ -7,8 +7,8 @@ use super::csv::{RowWriter, read};
 use super::table::{Count, Given, Hexadecimal, table};
 use super::{Label, Labels, ReportError};
 use crate::FileError;
-use crate::engine::Digest;
 use crate::units::Picoseconds;
+use flitlab_model::Digest;
 
 table! {
     /// How far a simulation had come.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{ChannelRow, Explained, Label, Labelled, LatencyRow, Measured, WindowRow};
-use crate::engine::Deadlock;
 use crate::units::Picoseconds;
+use flitlab_model::Deadlock;
 
 /// Packets that wait for one another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! The distribution of a point's packet latencies as rows of `latencies.csv`.
 
 use super::table::{Given, Nanoseconds, Number, table};
-use crate::measure::Quantile;
 use crate::units::Picoseconds;
+use flitlab_model::Quantile;
 
 table! {
     /// A step of the distribution function: this share of the packets took at most this long. A point has at

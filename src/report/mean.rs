@@ -3,7 +3,7 @@
 use super::folder::keys_of;
 use super::table::{Cell, Column};
 use super::{Label, Measured, Point, Role};
-use crate::measure::half_width_95_of_few;
+use flitlab_model::interval::half_width_95_of_few;
 
 /// The labels that a point's repetitions have in common, beside the keys of the sweep.
 const LABELS: [&str; 3] = ["series", "figure", "point"];

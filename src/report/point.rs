@@ -6,7 +6,6 @@ use super::table::{
     Column, Count, Given, Hexadecimal, Microseconds, Nanoseconds, Number, OperationsOfAll,
     OperationsOfNode, RateOfAll, RateOfNode, RateOfSource, Text, table,
 };
-use crate::measure::Ending;
 use crate::units::Picoseconds;
 
 /// How the simulation of a point ended.
@@ -71,19 +70,6 @@ impl TryFrom<String> for Status {
     fn try_from(name: String) -> Result<Self, String> {
         let named = Self::NAMES.iter().find(|row| row.1 == name);
         named.map(|row| row.0).ok_or_else(|| format!("`{name}` is no state of a point"))
-    }
-}
-
-impl From<&Ending> for Status {
-    fn from(ending: &Ending) -> Self {
-        match ending {
-            Ending::Steady | Ending::SteadyImprecise => Self::Steady,
-            Ending::NotSteady(_) => Self::NotSteady,
-            Ending::Undecided(_) => Self::Undecided,
-            Ending::Deadlock(_) => Self::Deadlock,
-            Ending::Livelock(_) => Self::Livelock,
-            Ending::Interrupted(_) => Self::Completed,
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::table::{Given, Number, table};
 use super::{Label, Labelled};
-use crate::measure::half_width_95_of_few;
+use flitlab_model::interval::half_width_95_of_few;
 
 table! {
     /// The bounds between which a search for saturation has found the highest sustained load.

@@ -51,6 +51,18 @@ pub(super) fn with_link_errors(row: Measured, errs: bool, counters: &Counters) -
     }
 }
 
+/// The state of a load's point whose measurement ended so.
+pub(super) fn status_of(ending: &Ending) -> Status {
+    match ending {
+        Ending::Steady | Ending::SteadyImprecise => Status::Steady,
+        Ending::NotSteady(_) => Status::NotSteady,
+        Ending::Undecided(_) => Status::Undecided,
+        Ending::Deadlock(_) => Status::Deadlock,
+        Ending::Livelock(_) => Status::Livelock,
+        Ending::Interrupted(_) => Status::Completed,
+    }
+}
+
 /// Fills in how an interruption passed, if there was one.
 pub(super) fn with_recovery(row: Measured, ending: &Ending) -> Measured {
     let Ending::Interrupted(recovery) = ending else { return row };

@@ -12,7 +12,7 @@ use super::bound::Traffic;
 use super::checkpoint::Checkpoint;
 use super::rows::{
     application_row, channel_rows, collective_row, finite_row, latency_rows, remote_memory_row,
-    whole, window_row, with_latencies, with_link_errors, with_order, with_recovery,
+    status_of, whole, window_row, with_latencies, with_link_errors, with_order, with_recovery,
     without_results,
 };
 use super::warnings::{
@@ -342,7 +342,7 @@ impl Simulation {
         let interval = measured.packet_latency_interval;
         let row = Measured {
             capacity: Some(capacity * flit_rate),
-            status: (&measured.ending).into(),
+            status: status_of(&measured.ending),
             offered_load: Some(fraction),
             offered_payload: Some(payload / 1e9),
             accepted_load: Some(measured.accepted_flits * to_fraction),
@@ -663,7 +663,9 @@ impl Simulation {
                     let each = payload as f64 / self.senders().len().max(1) as f64;
                     row = application_row(row, outcome.time(), each, explanation.as_ref());
                     if let Some(explanation) = explanation {
-                        explained = Explained::new(&explanation, &outcome.finished, &spec.schedule);
+                        explained = Explained::new(&explanation, &outcome.finished, |it| {
+                            spec.schedule.describe(it)
+                        });
                         if self.traces_path {
                             explained.channels = self.channels_of_path(&outcome, &explanation);
                         }

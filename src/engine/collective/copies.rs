@@ -2,16 +2,15 @@
 
 use super::reduction_unit::trees;
 use crate::engine::Stall;
-use crate::engine::network::ChannelKind;
 use crate::engine::ports::Output;
 use crate::engine::router::{Blocked, RouterView};
 use crate::engine::router_view::Sent;
 use crate::engine::size::Size;
-use crate::engine::tick::{NEVER, Tick};
+use crate::engine::tick::{NEVER, Tick, time};
 use crate::engine::trace::note;
 use crate::narrow::fitted;
 use crate::topology::NONE;
-use crate::units::Picoseconds;
+use flitlab_model::ChannelKind;
 
 impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Whether an input virtual channel holds packets of collective operations.
@@ -131,7 +130,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let last = self.context.send(packet, timing, now);
         let released = last + self.context.timing(timing).flit;
         let (arrives, source, sequence) = (packet.tail, packet.source, packet.sequence);
-        let time = self.epoch + Picoseconds::from(now);
+        let time = time(self.epoch, now);
         self.digest.add(time, self.first_channel + channel, source, sequence);
         self.counters.grants += 1;
         self.statistics.sent(channel, out_vc, flits);

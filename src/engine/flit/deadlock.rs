@@ -8,7 +8,7 @@ use super::FlitRouters;
 use super::flit_queue::{FlitQueue, VcState};
 use super::output_vc::OutputVc;
 use crate::engine::adaptive::AdaptiveState;
-use crate::engine::deadlock::{Buffer, Lack, Waiting};
+use crate::engine::deadlock::Buffer;
 use crate::engine::part::Part;
 use crate::engine::ports::{AWAY, Output, RouterLayout, place};
 use crate::engine::set::bits;
@@ -16,6 +16,7 @@ use crate::engine::tick::Tick;
 use crate::engine::{Engine, Observer, Switching};
 use crate::narrow::narrow;
 use crate::topology::NONE;
+use flitlab_model::{Lack, Waiting};
 
 impl FlitRouters {
     /// How many queues there are.

@@ -59,12 +59,12 @@ use serde::{Deserialize, Serialize};
 
 use super::ChannelKind;
 use super::network_context::NetworkContext;
-use super::parameters::{Arbitration, FlitSharing, Parameters, Switching};
 use super::ports::Ports;
 use super::tick::{Tick, rebased};
 use crate::narrow::narrow;
 use active_vc::{ActiveVc, SwitchRequest};
 use flit_queue::{FlitQueue, Upstream};
+use flitlab_model::{Arbitration, FlitSharing, Parameters, Switching};
 use injection::SourceVc;
 use output_vc::OutputVc;
 use priority::Priority;

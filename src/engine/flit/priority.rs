@@ -7,8 +7,8 @@ use super::active_vc::ActiveVc;
 use super::allocation::SwitchCandidate;
 use super::router_view::FlitRouterView;
 use super::turn;
-use crate::engine::parameters::FlitSharing;
 use crate::narrow::fitted;
+use flitlab_model::FlitSharing;
 
 /// How the virtual channels of high priority of an output stand.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

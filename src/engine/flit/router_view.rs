@@ -16,7 +16,7 @@ use crate::engine::ports::{self, Ports, RouterLayout};
 use crate::engine::router_view::Outbox;
 use crate::engine::set::bits;
 use crate::engine::statistics::Statistics;
-use crate::engine::tick::Tick;
+use crate::engine::tick::{Tick, time};
 use crate::engine::trace::{Trace, note};
 use crate::engine::{Counters, Digest};
 use crate::narrow::fitted;
@@ -269,7 +269,7 @@ impl FlitRouterView<'_, '_> {
 
     #[inline(always)]
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
-        self.epoch + Picoseconds::from(tick)
+        time(self.epoch, tick)
     }
 
     /// Has the queues looked at by `time` whose packets ask for an output, if they ask by then.

@@ -10,7 +10,6 @@ use super::time_rings::Times;
 use super::{FlitOutput, FlitState};
 use crate::engine::credits::Credit;
 use crate::engine::network_context::Timing;
-use crate::engine::parameters::{FlitSharing, Parameters};
 use crate::engine::ports::{self, AWAY};
 use crate::engine::set::bits;
 use crate::engine::sink::Delivery;
@@ -18,6 +17,7 @@ use crate::engine::tick::{NEVER, Tick};
 use crate::engine::{Arbitration, ChannelKind};
 use crate::narrow::{fitted, narrow};
 use crate::topology::NONE;
+use flitlab_model::{FlitSharing, Parameters};
 
 /// How fast a channel takes flits.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{Bursts, LinkErrors};
 use crate::units::Picoseconds;
+use flitlab_model::{Bursts, LinkErrors};
 
 /// What is going to damage the flits of one channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,16 +7,11 @@
 
 mod bad_copies;
 mod damage;
-mod errors;
 mod notices;
-mod passage;
 mod repeat;
 mod replay;
 
 use serde::{Deserialize, Serialize};
-
-pub use errors::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
-pub use passage::Passage;
 
 use super::network_context::NetworkContext;
 use super::part::Part;

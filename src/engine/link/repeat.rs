@@ -4,7 +4,6 @@ use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
 use super::{Links, Notice, NoticeKind};
 use crate::engine::credits::Credit;
 use crate::engine::network_context::Timing;
-use crate::engine::parameters::{REQUEST_CHANNEL, Switching};
 use crate::engine::port_block::least;
 use crate::engine::ports::Output;
 use crate::engine::router::{AllocationPass, RouterView};
@@ -16,6 +15,7 @@ use crate::engine::{Retry, Stall};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
+use flitlab_model::{REQUEST_CHANNEL, Switching};
 
 /// A packet's sending on a channel.
 #[derive(Clone, Copy)]

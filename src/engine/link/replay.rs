@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::damage::Damage;
-use super::{Acknowledgements, LinkErrors, Resend, Retry};
 use crate::engine::Parameters;
 use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::narrow;
 use crate::topology::NONE;
+use flitlab_model::{Acknowledgements, LinkErrors, Resend, Retry};
 
 /// What all channels have in common.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::measure::half_width_95;
+use flitlab_model::interval::half_width_95;
 
 /// A value and, if it is known, its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::bars::{BarChart, Group, TICKS, highest};
 use super::legend::{Legend, Sample};
 use super::palette::{BAR, BLACK, Colour};
-use crate::engine::ChannelKind;
+use flitlab_model::ChannelKind;
 
 const TERMINAL: Colour = (190, 190, 190);
 

@@ -8,8 +8,8 @@ use super::chart::is_visible;
 use super::look::LoadsIn;
 use super::palette::{Colour, Pen};
 use super::style::Pens;
-use crate::measure::half_width_95_of_few;
 use crate::units::Picoseconds;
+use flitlab_model::interval::half_width_95_of_few;
 
 /// What loads are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use super::names;
 use super::palette::GREY;
 use super::saturation::{Highest, Whisker, quantity, sustained};
 use super::style::Pens;
-use crate::measure::half_width_95_of_few;
 use crate::units::{parse_bytes, parse_time};
+use flitlab_model::interval::half_width_95_of_few;
 
 /// Values are on a logarithmic axis if the highest is so many times the lowest.
 const WIDE: f64 = 20.0;

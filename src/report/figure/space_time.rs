@@ -10,8 +10,8 @@ use super::plot::{MARGIN, title_lines};
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use super::{AXIS_LINE, Figure};
-use crate::measure::Spent;
 use crate::units::Picoseconds;
+use flitlab_model::Spent;
 
 /// The height of all rows together, and of one at the most.
 const HEIGHT: f64 = 190.0;

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::torus::{Shape, number, torus_of};
-use crate::engine::ChannelKind;
 use crate::narrow::{narrow, try_rounded};
 use crate::report::{ChannelRow, Point};
 use crate::topology::Torus;
+use flitlab_model::ChannelKind;
 
 /// Numbers for pictures that a page holds at most; about two and a half characters each.
 const MOST_NUMBERS: usize = 600_000;

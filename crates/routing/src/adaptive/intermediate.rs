@@ -13,22 +13,7 @@
 use super::Leg;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
-
-/// What kind of detour a packet takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Misroute {
-    /// Through an intermediate node just outside the minimal orthant.
-    OutFlank,
-    /// Through the middle of another orthant.
-    Wraparound,
-    /// Inside another orthant, without an intermediate node.
-    Orthant,
-}
-
-impl Misroute {
-    /// All kinds, in the order of their numbers.
-    pub const KINDS: [Self; 3] = [Self::OutFlank, Self::Wraparound, Self::Orthant];
-}
+use flitlab_model::Misroute;
 
 /// Where the middle of two coordinates lies: on the shorter way round their ring for an outflanking
 /// node, on either for a wraparound node.

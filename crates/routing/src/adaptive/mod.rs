@@ -29,7 +29,8 @@ mod selection;
 
 pub use compass::{Compass, Heading};
 pub use detours::{Decision, Detours, Family, Live};
-pub use intermediate::{Candidate, Midpoint, Misroute, Nodes, OutFlank, outflank, wraparound};
+pub use flitlab_model::Misroute;
+pub use intermediate::{Candidate, Midpoint, Nodes, OutFlank, outflank, wraparound};
 pub use leg::{Bearing, Leg, Tie};
 pub use orthant::{channel_queue, goal, orthants};
 pub use selection::{Selection, drawn_at};

@@ -41,7 +41,7 @@ pub(in super::super) fn of_space_time(
             row.last_rank + 1
         );
     }
-    for spent in crate::measure::Spent::ALL {
+    for spent in flitlab_model::Spent::ALL {
         if kinds.contains(&spent.name()) {
             text += &format!(
                 "\\addlegendimage{{area legend, fill={0}, draw={0}}}\\addlegendentry{{{1}}}\n",

@@ -1,0 +1,60 @@
+//! What the channels of a network carried, and why packets waited for them.
+
+use serde::{Deserialize, Serialize};
+
+use flitlab_base::units::Picoseconds;
+
+/// What kind of channel a number means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChannelKind {
+    /// Between two routers.
+    #[default]
+    Network,
+    /// From a terminal to its router.
+    Injection,
+    /// From a router to its terminal.
+    Ejection,
+}
+
+/// Why packets that ask for an output wait. Where several packets wait for different reasons, the one
+/// nearest to being served counts: the later in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stall {
+    /// The buffer at the far end has no room for the packet.
+    NoCredit,
+    /// There is room for the packet, but not for the bubble that entering the ring needs.
+    Bubble,
+    /// There is room, but the packet's input port is sending another packet.
+    InputBusy,
+    /// The output is sending another packet.
+    OutputBusy,
+}
+
+/// Number of reasons.
+pub const STALLS: usize = 4;
+
+/// Flits and stall times of one channel since the last reset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChannelStatistics {
+    /// Flits sent, by virtual channel, counted at the grant.
+    pub flits: Vec<u64>,
+    /// Of these, flits that were sent again; between routers, where links err.
+    pub flits_resent: Option<u64>,
+    /// Time in which packets waited for this channel, by reason, in picoseconds; where links are shared flit by flit only
+    /// if that is asked for.
+    pub stalled: Option<[Picoseconds; STALLS]>,
+}
+
+/// A channel's statistics since the last reset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelReport {
+    pub name: String,
+    pub kind: ChannelKind,
+    pub statistics: ChannelStatistics,
+    /// Fraction of the time in which the channel carried a flit.
+    pub utilisation: f64,
+    /// Fraction of the time in which packets waited for it, by reason ([`Stall`]); where links are shared flit by flit
+    /// only if that is asked for.
+    pub stalled: Option<[f64; STALLS]>,
+}

@@ -1,0 +1,76 @@
+//! Packets and messages that were delivered.
+
+use flitlab_base::units::Picoseconds;
+
+/// What kind of detour a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Misroute {
+    /// Through an intermediate node just outside the minimal orthant.
+    OutFlank,
+    /// Through the middle of another orthant.
+    Wraparound,
+    /// Inside another orthant, without an intermediate node.
+    Orthant,
+}
+
+impl Misroute {
+    /// All kinds, in the order of their numbers.
+    pub const KINDS: [Self; 3] = [Self::OutFlank, Self::Wraparound, Self::Orthant];
+}
+
+/// A packet whose last flit has reached its sink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeliveredPacket {
+    pub source: u32,
+    pub destination: u32,
+    /// Number of the packet among those that its source's adapter has sent, from 0.
+    pub sequence: u32,
+    pub injection_channel: u8,
+    pub virtual_channel: u8,
+    pub flits: u32,
+    /// Payload in bytes.
+    pub payload: u32,
+    /// Channels between routers that it has crossed.
+    pub hops: u32,
+    /// How it was led off the shortest ways, if it was.
+    pub misroute: Option<Misroute>,
+    pub created: Picoseconds,
+    /// When its header started on the injection channel.
+    pub injected: Picoseconds,
+    /// When its last flit was at the sink.
+    pub delivered: Picoseconds,
+}
+
+/// A message whose last packet has been received; for a read, the response's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CompletedMessage {
+    /// The terminal that created it; for a read, the one that asked.
+    pub source: u32,
+    pub destination: u32,
+    /// Payload in bytes; for a read, the response's.
+    pub bytes: u64,
+    /// Whether it only arranges another message, as the two do that come before a large one.
+    pub is_control: bool,
+    pub created: Picoseconds,
+    /// When it had been received, host overheads included.
+    pub completed: Picoseconds,
+}
+
+/// A channel that was granted to a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub channel: String,
+    pub time: Picoseconds,
+    /// How long its header had been ready for the channel.
+    pub waited: Picoseconds,
+    /// The packet, by its source and its number there.
+    pub source: u32,
+    pub sequence: u32,
+}
+
+/// A step of a distribution function: this share of the values is at most this high.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantile {
+    pub value: Picoseconds,
+    pub share: f64,
+}

@@ -1,0 +1,466 @@
+//! What a router, its links and its adapters are made of: sizes, rates, latencies, rules.
+//!
+//! The defaults are the `angara` preset. Its values that no public source gives are assumed: the
+//! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
+//! ping between neighbours takes the published 850 ns (\[angara-routing\], section 1).
+
+use super::LinkErrors;
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::{Bytes, Picoseconds, Rate, flit_time};
+use flitlab_fabric::CableClass;
+
+/// The most packets of a message: its sink counts them in 32 bits.
+pub const MAX_PACKETS: u64 = u32::MAX as u64;
+
+/// When a packet may ask for its next output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switching {
+    /// When its header is there.
+    VirtualCutThrough,
+    /// When its last flit is there.
+    StoreAndForward,
+    /// When its header is there, whether there is room for the rest or not; where links are shared flit by flit.
+    Wormhole,
+}
+
+/// Who is served first at an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arbitration {
+    /// All input buffers in turn.
+    RoundRobin,
+    /// Packets from network channels before packets from injection channels, each in turn.
+    TransitFirst,
+    /// One of those that can go, drawn at random.
+    Random,
+    /// The packet that was created first; where links are shared flit by flit.
+    OldestFirst,
+    /// Virtual channels in turn, each for so many flits; where links are shared flit by flit.
+    Weighted,
+}
+
+/// How packets take turns on a channel flit by flit (docs/model.md, "Links shared flit by flit").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlitSharing {
+    /// From a packet's getting a virtual channel until its flits ask for the switch.
+    pub virtual_channel_allocation: Picoseconds,
+    /// From a flit's winning the switch until it enters the crossbar.
+    pub switch_allocation: Picoseconds,
+    /// Rounds of each allocation.
+    pub iterations: u32,
+    /// Whether a packet is routed only once it is at the head of its queue.
+    pub routing_at_head: bool,
+    /// Whether an input port has a queue for each output.
+    pub virtual_output_queues: bool,
+    /// Flits that can wait behind the crossbar at each output.
+    pub output_buffer: u32,
+    /// By virtual channel: flits of its turn under [`Arbitration::Weighted`]; see [`Self::weight`].
+    pub weights: Vec<u8>,
+    /// By virtual channel: flits of its turn among those of high priority; see [`Self::high_weight`].
+    pub high_priority: Vec<u8>,
+    /// How many flits those of high priority send until others go first, if there is a limit.
+    pub high_priority_limit: Option<u32>,
+    /// Whether it is measured for how long packets wait for each channel, and why.
+    pub stall_times: bool,
+}
+
+impl FlitSharing {
+    /// Flits of a virtual channel's turn among those of low priority, which are all if none has a high one; 0 if it is none
+    /// of these. One that is not named has 1 if it has no high priority.
+    pub fn weight(&self, virtual_channel: usize) -> u8 {
+        let usual = u8::from(self.high_weight(virtual_channel) == 0);
+        self.weights.get(virtual_channel).copied().unwrap_or(usual)
+    }
+
+    /// Flits of a virtual channel's turn among those of high priority; 0 if it is none of these.
+    pub fn high_weight(&self, virtual_channel: usize) -> u8 {
+        self.high_priority.get(virtual_channel).copied().unwrap_or(0)
+    }
+}
+
+impl Default for FlitSharing {
+    fn default() -> Self {
+        Self {
+            virtual_channel_allocation: Picoseconds::ZERO,
+            switch_allocation: Picoseconds::ZERO,
+            iterations: 1,
+            routing_at_head: false,
+            virtual_output_queues: false,
+            output_buffer: 0,
+            weights: Vec::new(),
+            high_priority: Vec::new(),
+            high_priority_limit: None,
+            stall_times: false,
+        }
+    }
+}
+
+/// The part of a router that combines the operands of collective operations and replicates packets (docs/model.md,
+/// "Collective subnetwork"). Nothing of it is public: all values are assumed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CollectiveUnit {
+    /// Whether a packet goes to all children at the same instant, or to each as soon as that can have it.
+    pub together: bool,
+    /// How many of the results that are to leave a router next it can be working on.
+    pub open_operations: u32,
+    /// From the start of the last operand's flit until the result's is there.
+    pub combining_latency: Picoseconds,
+    /// How fast operands are taken, each, and results made, all flits counted.
+    pub combining_rate: Rate,
+}
+
+impl Default for CollectiveUnit {
+    fn default() -> Self {
+        Self {
+            together: false,
+            open_operations: 16,
+            combining_latency: Picoseconds(10_000),
+            combining_rate: Rate(64_000_000_000),
+        }
+    }
+}
+
+/// Virtual channels of each of Angara's channels: request, response, adaptive, collective up and
+/// down (\[angara-routing\], section 2).
+pub const VIRTUAL_CHANNELS: usize = 5;
+
+/// The most virtual channels that a router can have.
+pub const MAX_VIRTUAL_CHANNELS: u8 = 16;
+
+/// The virtual channel of data and read requests.
+pub const REQUEST_CHANNEL: u8 = 0;
+
+/// The virtual channel of read responses.
+pub const RESPONSE_CHANNEL: u8 = 1;
+
+/// The virtual channel of operands on their way up a tree.
+pub const UP_CHANNEL: u8 = 3;
+
+/// The virtual channel of packets on their way down a tree.
+pub const DOWN_CHANNEL: u8 = 4;
+
+/// The names of Angara's virtual channels.
+pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
+    ["request", "response", "adaptive", "collective up", "collective down"];
+
+/// A router, its links and its adapters; the defaults are Angara's. See docs/model.md for what each one does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    pub flit: Bytes,
+    /// Flits before a packet's payload.
+    pub header_flits: u32,
+    /// Flits after a packet's payload.
+    pub checksum_flits: u32,
+    /// Payload of the largest packet; larger messages are cut.
+    pub maximum_payload: Bytes,
+    /// Virtual channels of each channel. Angara's five have names and duties; where a forwarding table
+    /// says which way packets go, they are its lanes.
+    pub virtual_channels: u8,
+    /// Flits of the buffer of a network channel, per virtual channel.
+    pub buffer: u32,
+    pub switching: Switching,
+    pub arbitration: Arbitration,
+    /// How packets share a channel flit by flit; `None` if it is granted to one until its end.
+    pub sharing: Option<FlitSharing>,
+    /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock; with
+    /// it they don't, if packets have one size (docs/model.md, "What the bubble promises").
+    pub bubble: bool,
+    /// Packets that an input port can send at once; where links are shared flit by flit, how many times as fast as
+    /// an output's channel the crossbar is.
+    pub crossbar_speedup: u32,
+    pub routing_latency: Picoseconds,
+    pub crossbar_latency: Picoseconds,
+    pub link_rate: Rate,
+    pub link_latency: Picoseconds,
+    pub injection_channels: u32,
+    pub injection_rate: Rate,
+    pub injection_latency: Picoseconds,
+    /// Flits of the buffer of an injection channel, per virtual channel.
+    pub injection_buffer: u32,
+    pub ejection_channels: u32,
+    pub ejection_rate: Rate,
+    pub ejection_latency: Picoseconds,
+    /// Host time from a message's creation to its first packet's, and from its last packet's
+    /// delivery to its receipt.
+    pub send_overhead: Picoseconds,
+    pub receive_overhead: Picoseconds,
+    /// Time from the delivery of a request to the creation of its response; of an atomic operation, from when it has been
+    /// performed.
+    pub service_time: Picoseconds,
+    /// Time for which an atomic operation occupies its target's adapter, which performs one after the other.
+    pub atomic_time: Picoseconds,
+    pub collective: CollectiveUnit,
+    /// How network channels err; `None` if they don't.
+    pub errors: Option<LinkErrors>,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            flit: Bytes(16),
+            header_flits: 1,
+            checksum_flits: 1,
+            maximum_payload: Bytes(256),
+            virtual_channels: narrow(VIRTUAL_CHANNELS),
+            buffer: 144,
+            switching: Switching::VirtualCutThrough,
+            arbitration: Arbitration::RoundRobin,
+            sharing: None,
+            bubble: true,
+            crossbar_speedup: 1,
+            routing_latency: Picoseconds(25_000),
+            crossbar_latency: Picoseconds(10_000),
+            link_rate: Rate(60_000_000_000),
+            link_latency: Picoseconds(70_000),
+            injection_channels: 2,
+            injection_rate: Rate(64_000_000_000),
+            injection_latency: Picoseconds(13_000),
+            injection_buffer: 144,
+            ejection_channels: 2,
+            ejection_rate: Rate(64_000_000_000),
+            ejection_latency: Picoseconds(13_000),
+            send_overhead: Picoseconds(340_000),
+            receive_overhead: Picoseconds(340_000),
+            service_time: Picoseconds(100_000),
+            atomic_time: Picoseconds(50_000),
+            collective: CollectiveUnit::default(),
+            errors: None,
+        }
+    }
+}
+
+impl Parameters {
+    /// The `infiniband-4xqdr` preset: switches and adapters of InfiniBand with four lanes of quadruple data
+    /// rate.
+    ///
+    /// From \[infiniband\]: 40 Gb/s of signals carry 32 Gb/s of data (8b/10b coding); credits count
+    /// blocks of 64 B, here a flit; a packet's local route header (8 B), base transport header
+    /// (12 B) and two checksums (4 and 2 B) are 26 B, here one flit; packets carry up to 2 KiB in
+    /// up to 8 data lanes. A switch takes 100 ns from port to port, as InfiniScale IV was announced
+    /// to. Assumed are how these 100 ns divide, cables of 2 m (10 ns), buffers of four packets a
+    /// lane, and the hosts' 520 ns a side, with which a ping through one switch takes 1.2 us.
+    pub fn infiniband_4xqdr() -> Self {
+        let rate = Rate(32_000_000_000);
+        Self {
+            flit: Bytes(64),
+            header_flits: 1,
+            checksum_flits: 0,
+            maximum_payload: Bytes(2048),
+            virtual_channels: 8,
+            buffer: 132,
+            switching: Switching::VirtualCutThrough,
+            arbitration: Arbitration::RoundRobin,
+            sharing: None,
+            bubble: false,
+            crossbar_speedup: 1,
+            routing_latency: Picoseconds(80_000),
+            crossbar_latency: Picoseconds(20_000),
+            link_rate: rate,
+            link_latency: Picoseconds(26_000),
+            injection_channels: 1,
+            injection_rate: rate,
+            injection_latency: Picoseconds(26_000),
+            injection_buffer: 132,
+            ejection_channels: 1,
+            ejection_rate: rate,
+            ejection_latency: Picoseconds(26_000),
+            send_overhead: Picoseconds(520_000),
+            receive_overhead: Picoseconds(520_000),
+            service_time: Picoseconds(100_000),
+            atomic_time: Picoseconds(50_000),
+            collective: CollectiveUnit::default(),
+            errors: None,
+        }
+    }
+
+    /// Flits of a packet with this payload.
+    #[inline]
+    pub fn packet_flits(&self, payload: u64) -> u32 {
+        let flits = u64::from(self.header_flits)
+            + payload.div_ceil(self.flit.0)
+            + u64::from(self.checksum_flits);
+        u32::try_from(flits).expect("payload is at most the maximum").max(1)
+    }
+
+    /// Flits of the largest packet.
+    #[inline]
+    pub fn maximum_packet(&self) -> u32 {
+        self.packet_flits(self.maximum_payload.0)
+    }
+
+    /// For how many of the largest packets a network channel's buffer has room beyond the first; none if packets needn't fit
+    /// in.
+    pub fn most_bubble(&self) -> u8 {
+        match self.switching {
+            Switching::Wormhole => 0,
+            Switching::VirtualCutThrough | Switching::StoreAndForward => {
+                let packets = self.buffer / self.maximum_packet().max(1);
+                u8::try_from(packets.saturating_sub(1)).unwrap_or(u8::MAX)
+            }
+        }
+    }
+
+    /// Packets of a message: how many have the maximum payload, and the payload of the one that follows
+    /// them, if any. A message without payload is one packet.
+    #[inline]
+    pub fn packets(&self, bytes: u64) -> (u64, Option<u64>) {
+        let most = self.maximum_payload.0.max(1);
+        let (full, rest) = (bytes / most, bytes % most);
+        (full, (rest > 0 || full == 0).then_some(rest))
+    }
+
+    /// Flits of all packets of a message, at most `u64::MAX`.
+    #[inline]
+    pub fn message_flits(&self, bytes: u64) -> u64 {
+        let (full, rest) = self.packets(bytes);
+        let last = rest.map_or(0, |rest| u64::from(self.packet_flits(rest)));
+        full.saturating_mul(self.maximum_packet().into()).saturating_add(last)
+    }
+
+    /// The longest that a packet can take from router to router over cables of these classes; more
+    /// than [`MAX_HOP_TIME`](super::MAX_HOP_TIME) is not simulated.
+    pub fn longest_stay(&self, cables: &[CableClass]) -> Picoseconds {
+        let flit = cables.iter().map(|&class| {
+            let link = self.flit_time_of(class);
+            link.max(self.injection_flit_time_of(class)).max(self.ejection_flit_time_of(class))
+        });
+        let flit = flit.max().unwrap_or(Picoseconds::ZERO);
+        let latency = cables.iter().map(|&class| {
+            let link = self.latency_of(class);
+            link.max(self.injection_latency_of(class)).max(self.ejection_latency_of(class))
+        });
+        let latency = latency.max().unwrap_or(Picoseconds::ZERO);
+        flit * self.maximum_packet().into()
+            + latency
+            + self.routing_latency
+            + self.crossbar_latency
+            + self.allocation_latency()
+            + self.output_wait(cables)
+    }
+
+    /// The latencies of both allocations, where links are shared flit by flit.
+    pub fn allocation_latency(&self) -> Picoseconds {
+        self.sharing.as_ref().map_or(Picoseconds::ZERO, |sharing| {
+            sharing.virtual_channel_allocation + sharing.switch_allocation
+        })
+    }
+
+    /// The longest that a flit waits behind the crossbar for cables of these classes.
+    pub fn output_wait(&self, cables: &[CableClass]) -> Picoseconds {
+        let flits = self.sharing.as_ref().map_or(0, |sharing| sharing.output_buffer);
+        let slowest = cables
+            .iter()
+            .map(|&class| self.flit_time_of(class).max(self.ejection_flit_time_of(class)));
+        slowest.max().unwrap_or(Picoseconds::ZERO) * u64::from(flits)
+    }
+
+    /// The time a flit occupies a network channel of `link_rate`.
+    pub fn link_flit_time(&self) -> Picoseconds {
+        flit_time(self.flit, self.link_rate).0
+    }
+
+    /// The rate of network channels of a class of cables.
+    pub fn rate_of(&self, cables: CableClass) -> Rate {
+        cables.rate.of(self.link_rate)
+    }
+
+    /// The time a flit occupies a network channel of a class of cables.
+    pub fn flit_time_of(&self, cables: CableClass) -> Picoseconds {
+        flit_time(self.flit, self.rate_of(cables)).0
+    }
+
+    /// The latency of network channels of a class of cables: its own, or `link_latency`, whose end
+    /// is that of the whole flit, and what a flit takes longer than at `link_rate`.
+    pub fn latency_of(&self, cables: CableClass) -> Picoseconds {
+        let longer = || later(self.link_latency, self.link_flit_time(), self.flit_time_of(cables));
+        cables.latency.unwrap_or_else(longer)
+    }
+
+    /// The rate of the injection channels of terminals with cables of a class: their own, or where
+    /// the fabric has faster cables that of the cable if it is less.
+    pub fn injection_rate_of(&self, cables: CableClass) -> Rate {
+        self.at_most(self.injection_rate, cables)
+    }
+
+    /// The time a flit occupies an injection channel on a class of cables.
+    pub fn injection_flit_time_of(&self, cables: CableClass) -> Picoseconds {
+        flit_time(self.flit, self.injection_rate_of(cables)).0
+    }
+
+    /// The latency of injection channels on a class of cables.
+    pub fn injection_latency_of(&self, cables: CableClass) -> Picoseconds {
+        let (usual, own) = (self.injection_flit_time(), self.injection_flit_time_of(cables));
+        later(self.injection_latency, usual, own)
+    }
+
+    /// The rate of the ejection channels of terminals with cables of a class, as
+    /// [`injection_rate_of`](Self::injection_rate_of).
+    pub fn ejection_rate_of(&self, cables: CableClass) -> Rate {
+        self.at_most(self.ejection_rate, cables)
+    }
+
+    /// The time a flit occupies an ejection channel on a class of cables.
+    pub fn ejection_flit_time_of(&self, cables: CableClass) -> Picoseconds {
+        flit_time(self.flit, self.ejection_rate_of(cables)).0
+    }
+
+    /// The latency of ejection channels on a class of cables.
+    pub fn ejection_latency_of(&self, cables: CableClass) -> Picoseconds {
+        let (usual, own) = (self.ejection_flit_time(), self.ejection_flit_time_of(cables));
+        later(self.ejection_latency, usual, own)
+    }
+
+    /// A rate of adapters on a class of cables.
+    fn at_most(&self, rate: Rate, cables: CableClass) -> Rate {
+        let is_slow = cables.rate.slowness() > 1.0;
+        if is_slow { rate.min(self.rate_of(cables)) } else { rate }
+    }
+
+    /// From the end of a packet on a network channel that sends again until it is known to be there, if the
+    /// acknowledgement waits for one of the largest packets and none is lost; of these classes of
+    /// cables the longest.
+    pub fn acknowledged_after(&self, cables: &[CableClass]) -> Picoseconds {
+        let each = cables.iter().map(|&class| self.acknowledged_after_on(class));
+        each.max().unwrap_or(Picoseconds::ZERO)
+    }
+
+    fn acknowledged_after_on(&self, cables: CableClass) -> Picoseconds {
+        let packet = self.flit_time_of(cables) * self.maximum_packet().into();
+        self.latency_of(cables) * 2 + self.crossbar_latency + packet
+    }
+
+    /// How many of the largest packets can be under way on a network channel that sends again, and how many it sends
+    /// from the start of one until that is known to be there, if nothing is damaged and no
+    /// acknowledgement waits: the most on these classes of cables. `None` where links don't err.
+    /// With fewer of the former than of the latter, a channel can't be used to the full.
+    pub fn packets_on_a_link(&self, cables: &[CableClass]) -> Option<(u32, f64)> {
+        let errors = self.errors.as_ref()?;
+        let packet = self.maximum_packet();
+        let sent = cables.iter().map(|&class| {
+            let flit = self.flit_time_of(class).0 as f64;
+            let known = (self.crossbar_latency + 2 * self.latency_of(class)).0 as f64;
+            (known + f64::from(packet - 1) * flit) / (f64::from(packet) * flit)
+        });
+        let most = (errors.replay_buffer / packet).min(errors.most_packets());
+        Some((most, sent.fold(0.0, f64::max)))
+    }
+
+    /// The time a flit occupies an injection channel.
+    pub fn injection_flit_time(&self) -> Picoseconds {
+        flit_time(self.flit, self.injection_rate).0
+    }
+
+    /// The time that a router's collective unit takes for a flit.
+    pub fn combining_flit_time(&self) -> Picoseconds {
+        flit_time(self.flit, self.collective.combining_rate).0
+    }
+
+    /// The time a flit occupies an ejection channel.
+    pub fn ejection_flit_time(&self) -> Picoseconds {
+        flit_time(self.flit, self.ejection_rate).0
+    }
+}
+
+/// A latency until the end of a flit that takes `own` instead of `usual`.
+fn later(latency: Picoseconds, usual: Picoseconds, own: Picoseconds) -> Picoseconds {
+    (latency + own).saturating_sub(usual).max(latency.min(Picoseconds(1)))
+}

@@ -1,0 +1,53 @@
+//! How likely a packet gets across a channel whose bits err.
+
+use super::{Parameters, Resend};
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::CableClass;
+
+/// What errors mean for the largest packets on a channel between routers that errs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passage {
+    /// The probability that a sending of one is not damaged.
+    pub probability: f64,
+    /// The share of the channel's rate that is left for packets that get across, about: the rest goes
+    /// into sending again, or waits for acknowledgements.
+    pub rate: f64,
+}
+
+impl Passage {
+    /// How often a packet is sent until it gets across, in the mean; infinite if it never does.
+    pub fn sendings(&self) -> f64 {
+        1.0 / self.probability
+    }
+}
+
+impl Parameters {
+    /// How the largest packets get across channels that err, at the worst on cables of these classes;
+    /// `None` where links don't err.
+    ///
+    /// A packet is sound if none of its bits errs, and if no burst lasts at any time of its sending:
+    /// none begins in that time, or by a burst's length before it. If it is damaged, `resend =
+    /// "go-back-n"` also loses what is sent until the sender knows (docs/model.md, "Links that err").
+    pub fn passage(&self, cables: &[CableClass]) -> Option<Passage> {
+        let errors = self.errors.as_ref()?;
+        let flits = f64::from(self.maximum_packet());
+        let bits = flits * 8.0 * self.flit.0 as f64;
+        let slowest = cables.iter().map(|&class| self.flit_time_of(class)).max();
+        let sending = flits * slowest.unwrap_or(Picoseconds::ZERO).0 as f64;
+        let sound_bits = libm::exp(bits * libm::log1p(-errors.bit_error_rate));
+        // That no burst lasts at any time of so long a stretch.
+        let no_burst = |stretch: f64| {
+            errors.bursts.map_or(1.0, |bursts| {
+                libm::exp(-(bursts.length.0 as f64 + stretch) / bursts.interval.0 as f64)
+            })
+        };
+        let (most, sent) = self.packets_on_a_link(cables)?;
+        let lost = match errors.resend {
+            Resend::GoBackN => sent.clamp(1.0, f64::from(most).max(1.0)),
+            Resend::Selective => 1.0,
+        };
+        let of_bits = sound_bits / (sound_bits + (1.0 - sound_bits) * lost);
+        let rate = of_bits * no_burst(lost * sending) * (f64::from(most) / sent).min(1.0);
+        Some(Passage { probability: sound_bits * no_burst(sending), rate })
+    }
+}

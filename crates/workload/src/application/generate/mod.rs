@@ -1,0 +1,286 @@
+//! Schedules made in: collective operations, the communication of the NAS Parallel Benchmarks, and motifs.
+//!
+//! A generator is a row of [`GENERATORS`]; [`make`] finds it by its name. All take [`Parameters`], and refuse those that
+//! mean nothing to them. Each writes one rank's [`program`] after the other, as an MPI program would call it.
+
+pub mod collective;
+pub mod communicator;
+mod motif;
+pub mod npb;
+pub mod program;
+
+#[cfg(test)]
+mod executor;
+#[cfg(test)]
+mod tests;
+
+use collective::{COLLECTIVES, Call, Collective};
+use communicator::Communicator;
+
+use super::Schedule;
+use flitlab_base::document::nearest;
+
+/// The most bytes of a message that can be asked for: a tebibyte.
+const MOST_BYTES: u64 = 1 << 40;
+
+/// The most ranks.
+const MOST_RANKS: u32 = 1 << 27;
+
+/// What a schedule is made of. What is not given has a default, or is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters {
+    pub ranks: Option<u32>,
+    /// Of a collective operation: an algorithm of it, or a library that chooses one (`mpich-3`). In an application, the
+    /// library that chooses for the collective operations in it; there `mpich-3` is the default.
+    pub algorithm: Option<String>,
+    /// Of a collective operation, as [`collective`] says.
+    pub bytes: Option<u64>,
+    /// The rank that a broadcast comes from, or to which is reduced; 0 unless given.
+    pub root: Option<u32>,
+    /// The most bytes that algorithms in segments send at once.
+    pub segment: Option<u64>,
+    /// How long it takes to combine two bytes into one, in nanoseconds; nothing unless given.
+    pub combine_ns_per_byte: Option<f64>,
+    /// One of the NAS Parallel Benchmarks.
+    pub benchmark: Option<String>,
+    /// Its class: S, W, A, B, C or D.
+    pub class: Option<String>,
+    /// How often the operation or the benchmark's time step is done, in place of once or as often as the class says.
+    pub iterations: Option<u32>,
+    /// Operations that a rank computes a second. Without it, computing takes no time.
+    pub flops_per_second: Option<f64>,
+    /// Of a motif: grid points of a rank (of all ranks for fft3d), by dimension.
+    pub points: Option<Vec<u32>>,
+    /// Of a motif: ranks by dimension; as near to equal as possible unless given.
+    pub grid: Option<Vec<u32>>,
+    /// Of a motif: numbers of 8 B that a grid point has.
+    pub fields: Option<u32>,
+    /// Of sweep3d: planes that are computed and sent together.
+    pub block: Option<u32>,
+}
+
+impl Parameters {
+    /// The names of those that are given, but for ranks and iterations, which all generators take.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        [
+            ("algorithm", self.algorithm.is_some()),
+            ("bytes", self.bytes.is_some()),
+            ("root", self.root.is_some()),
+            ("segment", self.segment.is_some()),
+            ("combine_ns_per_byte", self.combine_ns_per_byte.is_some()),
+            ("benchmark", self.benchmark.is_some()),
+            ("class", self.class.is_some()),
+            ("flops_per_second", self.flops_per_second.is_some()),
+            ("points", self.points.is_some()),
+            ("grid", self.grid.is_some()),
+            ("fields", self.fields.is_some()),
+            ("block", self.block.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, given)| given.then_some(name))
+    }
+
+    /// How many ranks there are.
+    fn ranks(&self) -> Result<u32, String> {
+        match self.ranks {
+            None => Err("the number of ranks is not given".into()),
+            Some(0) => Err("a schedule has at least one rank".into()),
+            Some(ranks) if ranks > MOST_RANKS => {
+                Err(format!("{ranks} ranks are too many: {MOST_RANKS} at the most"))
+            }
+            Some(ranks) => Ok(ranks),
+        }
+    }
+
+    /// How often something is done that is done `default` times unless given.
+    fn iterations(&self, default: u32) -> Result<u32, String> {
+        match self.iterations {
+            Some(0) => Err("iterations have to be 1 or more".into()),
+            given => Ok(given.unwrap_or(default)),
+        }
+    }
+
+    /// Nanoseconds that computing so many operations takes.
+    fn nanoseconds(&self, operations: f64) -> f64 {
+        self.flops_per_second.map_or(0.0, |rate| operations / rate * 1e9)
+    }
+
+    fn check(&self, generator: &Generator) -> Result<(), String> {
+        if let Some(other) = self.given().find(|name| !generator.takes.contains(name)) {
+            let takes = generator.takes.join(", ");
+            let name = generator.name;
+            return Err(format!("{name} has no {other}: it takes ranks, iterations, {takes}"));
+        }
+        let positive = |what: &str, value: Option<f64>| match value {
+            Some(value) if !(value > 0.0 && value.is_finite()) => {
+                Err(format!("{what} has to be above zero"))
+            }
+            _ => Ok(()),
+        };
+        positive("flops_per_second", self.flops_per_second)?;
+        positive("combine_ns_per_byte", self.combine_ns_per_byte)
+    }
+}
+
+/// Something that makes schedules.
+#[derive(Debug)]
+pub struct Generator {
+    pub name: &'static str,
+    /// A sentence without its begin, such as "the bytes of each rank to all ranks."
+    pub doc: &'static str,
+    /// The parameters that it takes besides ranks and iterations.
+    pub takes: &'static [&'static str],
+    make: fn(&Generator, &Parameters) -> Result<Schedule, String>,
+}
+
+const ROOTED: &[&str] = &["algorithm", "bytes", "root", "segment", "combine_ns_per_byte"];
+const OF_ALL: &[&str] = &["algorithm", "bytes", "combine_ns_per_byte"];
+const MOVING: &[&str] = &["algorithm", "bytes"];
+
+const fn of(name: &'static str, doc: &'static str, takes: &'static [&'static str]) -> Generator {
+    Generator { name, doc, takes, make: make_collective }
+}
+
+/// Everything that makes schedules.
+pub static GENERATORS: [Generator; 13] = [
+    of("broadcast", "the root's bytes to all ranks.", &["algorithm", "bytes", "root", "segment"]),
+    of("reduce", "the bytes of all ranks, combined, to the root.", ROOTED),
+    of("all-reduce", "the bytes of all ranks, combined, to all ranks.", OF_ALL),
+    of("all-gather", "the bytes of each rank to all ranks.", MOVING),
+    of("reduce-scatter", "the bytes of all ranks, combined, a part of them to each.", OF_ALL),
+    of("all-to-all", "other bytes of each rank to each other rank.", MOVING),
+    of("gather", "the bytes of each rank to the root.", &["algorithm", "bytes", "root"]),
+    of("scatter", "other bytes of the root to each rank.", &["algorithm", "bytes", "root"]),
+    of("barrier", "no rank goes on before all have come.", MOVING),
+    Generator {
+        name: "npb",
+        doc: "a NAS Parallel Benchmark (LU, MG, CG, FT, IS) of a class.",
+        takes: &["benchmark", "class", "algorithm", "flops_per_second"],
+        make: |_, parameters| npb::make(parameters),
+    },
+    Generator {
+        name: "halo3d",
+        doc: "neighbours of a grid in three dimensions exchange its faces, then all-reduce 8 B (Ember).",
+        takes: &["points", "grid", "fields", "algorithm", "flops_per_second"],
+        make: |_, parameters| motif::halo3d(parameters),
+    },
+    Generator {
+        name: "sweep3d",
+        doc: "wavefronts through a grid in two dimensions, from all corners (Ember).",
+        takes: &["points", "grid", "fields", "block", "flops_per_second"],
+        make: |_, parameters| motif::sweep3d(parameters),
+    },
+    Generator {
+        name: "fft3d",
+        doc: "transforms of a cube that is cut into pencils, there and back (Ember).",
+        takes: &["points", "grid", "algorithm", "flops_per_second"],
+        make: |_, parameters| motif::fft3d(parameters),
+    },
+];
+
+/// Makes the schedule of a generator. Equal parameters make equal schedules.
+///
+/// # Errors
+/// If there is no such generator, in words that offer the nearest; if parameters are missing, wrong, or mean nothing to it;
+/// if there is no room for so many operations.
+pub fn make(name: &str, parameters: &Parameters) -> Result<Schedule, String> {
+    let names = || GENERATORS.iter().map(|generator| generator.name);
+    let Some(generator) = GENERATORS.iter().find(|generator| generator.name == name) else {
+        return Err(unknown("schedule", name, names()));
+    };
+    parameters.check(generator)?;
+    (generator.make)(generator, parameters)
+}
+
+/// Says that there is nothing of a name, and what is most like it, or all there is.
+fn unknown<'n>(what: &str, name: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
+    match nearest(name, names.clone()) {
+        Some(near) => format!("there is no {what} `{name}`: did you mean `{near}`?"),
+        None => {
+            let names: Vec<&str> = names.collect();
+            format!("there is no {what} `{name}`: it is one of {}", names.join(", "))
+        }
+    }
+}
+
+fn make_collective(generator: &Generator, parameters: &Parameters) -> Result<Schedule, String> {
+    let collective = collective::named(generator.name).expect("each row is one");
+    let ranks = parameters.ranks()?;
+    let bytes = match (parameters.bytes, collective.name) {
+        (Some(0), _) => return Err("bytes have to be 1 or more".into()),
+        (Some(bytes), _) if bytes > MOST_BYTES => return Err("bytes are 1 TiB at the most".into()),
+        (Some(bytes), _) => bytes,
+        (None, "barrier") => 1,
+        (None, name) => return Err(format!("{name} needs bytes")),
+    };
+    let root = parameters.root.unwrap_or(0);
+    if root >= ranks {
+        return Err(format!("there is no rank {root} that could be the root: 0 to {}", ranks - 1));
+    }
+    if parameters.segment == Some(0) {
+        return Err("a segment has at least one byte".into());
+    }
+    let algorithm = algorithm_of(collective, parameters.algorithm.as_deref(), ranks, bytes)?;
+    let call = Call {
+        bytes,
+        root,
+        segment: parameters.segment,
+        combine_ns_per_byte: parameters.combine_ns_per_byte.unwrap_or(0.0),
+    };
+    let iterations = parameters.iterations(1)?;
+    program::of_ranks(ranks, |program, rank| {
+        let mut world = Communicator::world(ranks, rank);
+        for _ in 0..iterations {
+            if !program.goes_on() {
+                break;
+            }
+            algorithm.run(program, &mut world, &call);
+        }
+    })
+}
+
+fn algorithm_of(
+    collective: &'static Collective,
+    name: Option<&str>,
+    ranks: u32,
+    bytes: u64,
+) -> Result<&'static collective::Algorithm, String> {
+    let name = name.unwrap_or(collective.algorithms[0].name);
+    collective.algorithm(name, ranks, bytes).ok_or_else(|| {
+        let names: Vec<&str> = collective.names().collect();
+        unknown(&format!("algorithm of {}", collective.name), name, names.iter().copied())
+    })
+}
+
+/// The library whose algorithms an application uses.
+fn library(parameters: &Parameters) -> Result<Library, String> {
+    let name = parameters.algorithm.as_deref().unwrap_or("mpich-3");
+    let known = collective::LIBRARIES.iter().find(|library| library.0 == name);
+    match known {
+        Some(&(name, _)) => Ok(Library(name)),
+        None => {
+            Err(unknown("library of algorithms", name, collective::LIBRARIES.iter().map(|it| it.0)))
+        }
+    }
+}
+
+/// Calls collective operations as a library does.
+#[derive(Clone, Copy, Debug)]
+struct Library(&'static str);
+
+impl Library {
+    fn call(
+        self,
+        collective: &str,
+        program: &mut program::Program,
+        members: &mut Communicator<'_>,
+        bytes: u64,
+    ) {
+        let collective = collective::named(collective).expect("it is one of them");
+        let algorithm = collective.algorithm(self.0, members.size, bytes);
+        algorithm.expect("rules name algorithms").run(program, members, &Call::of(bytes));
+    }
+}
+
+/// All collective operations have a row.
+const _: () = assert!(COLLECTIVES.len() + 4 == GENERATORS.len());

@@ -1,0 +1,186 @@
+//! One rank's program as a sequence of calls, as an MPI program makes them, on top of a schedule's dependencies.
+
+use crate::application::{Operation, Schedule, ScheduleBuilder, Until};
+use flitlab_base::narrow::{narrow, try_rounded};
+
+/// An operation that was begun and is to be waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    place: u32,
+    /// The number of waits before it was begun.
+    epoch: u32,
+}
+
+/// What a rank does, call by call. Each begins when all those have ended that were waited for; a blocking call is
+/// waited for at once.
+#[derive(Debug)]
+pub struct Program {
+    builder: ScheduleBuilder,
+    /// What the next operation has to wait for.
+    after: Vec<u32>,
+    /// How often that changed.
+    epoch: u32,
+    failure: Option<String>,
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Program {
+    /// At the begin of rank 0.
+    pub fn new() -> Self {
+        let builder = ScheduleBuilder::new();
+        Self { builder, after: Vec::new(), epoch: 0, failure: None }
+    }
+
+    fn begin(&mut self, operation: Operation) -> Request {
+        if self.failure.is_some() {
+            return Request { place: 0, epoch: self.epoch };
+        }
+        match self.builder.add(operation) {
+            Ok(place) => {
+                for &other in &self.after {
+                    self.builder.wait(place, Until::Done, other);
+                }
+                Request { place, epoch: self.epoch }
+            }
+            Err(error) => {
+                self.failure = Some(error.to_string());
+                Request { place: 0, epoch: self.epoch }
+            }
+        }
+    }
+
+    /// Begins to send (`MPI_Isend`).
+    pub fn begin_send(&mut self, bytes: u64, to: u32, tag: u32) -> Request {
+        self.begin(Operation::send(bytes, to, tag))
+    }
+
+    /// Posts a receive (`MPI_Irecv`).
+    pub fn begin_receive(&mut self, bytes: u64, from: u32, tag: u32) -> Request {
+        self.begin(Operation::receive(bytes, from, tag))
+    }
+
+    /// Goes on when all of these have ended (`MPI_Waitall`).
+    pub fn wait(&mut self, requests: &[Request]) {
+        if requests.is_empty() || self.failure.is_some() {
+            return;
+        }
+        // What was begun since the latest wait has waited for that already.
+        if requests.iter().any(|request| request.epoch == self.epoch) {
+            self.after.clear();
+        }
+        self.after.extend(requests.iter().map(|request| request.place));
+        self.epoch += 1;
+        // Many times many dependencies meet in one operation instead.
+        if self.after.len() > 2 {
+            let joint = self.begin(Operation::compute(0));
+            self.after.clear();
+            self.after.push(joint.place);
+        }
+    }
+
+    /// Sends (`MPI_Send`).
+    pub fn send(&mut self, bytes: u64, to: u32, tag: u32) {
+        let request = self.begin_send(bytes, to, tag);
+        self.wait(&[request]);
+    }
+
+    /// Receives (`MPI_Recv`).
+    pub fn receive(&mut self, bytes: u64, from: u32, tag: u32) {
+        let request = self.begin_receive(bytes, from, tag);
+        self.wait(&[request]);
+    }
+
+    /// Sends and receives at once (`MPI_Sendrecv`); the receive is posted first.
+    pub fn exchange(&mut self, (sent, to): (u64, u32), (received, from): (u64, u32), tag: u32) {
+        let receive = self.begin_receive(received, from, tag);
+        let send = self.begin_send(sent, to, tag);
+        self.wait(&[receive, send]);
+    }
+
+    /// Computes for so many nanoseconds, rounded to whole ones; nothing at all if they round to none.
+    pub fn compute(&mut self, nanoseconds: f64) {
+        let nanoseconds = try_rounded(nanoseconds.max(0.0)).unwrap_or(u64::MAX);
+        if nanoseconds > 0 {
+            let request = self.begin(Operation::compute(nanoseconds));
+            self.wait(&[request]);
+        }
+    }
+
+    /// Whether there is room for what was added so far: if not, nothing more is kept.
+    pub fn goes_on(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// Ends the rank's program and begins that of the next rank. False if there is no room for more.
+    pub fn next_rank(&mut self) -> bool {
+        self.after.clear();
+        self.epoch = 0;
+        if self.failure.is_none() {
+            self.failure = self.builder.end_rank().err().map(|error| error.to_string());
+        }
+        self.goes_on()
+    }
+
+    /// The schedule of all ranks whose programs were ended.
+    ///
+    /// # Errors
+    /// If it has more operations than a schedule can have, or than there is memory for.
+    pub fn finish(self) -> Result<Schedule, String> {
+        match self.failure {
+            None => Ok(self.builder.finish()),
+            Some(failure) => Err(failure),
+        }
+    }
+}
+
+/// The schedule of so many ranks, each of which does what `rank` adds to the program.
+///
+/// # Errors
+/// As [`Program::finish`].
+pub fn of_ranks(ranks: u32, mut rank: impl FnMut(&mut Program, u32)) -> Result<Schedule, String> {
+    let mut program = Program::new();
+    for number in 0..ranks {
+        rank(&mut program, number);
+        if !program.next_rank() {
+            break;
+        }
+    }
+    program.finish()
+}
+
+/// Parts of a vector, as equal as whole bytes allow.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// Bytes of all of them.
+    pub total: u64,
+    parts: u32,
+}
+
+impl Blocks {
+    /// So many bytes in so many parts.
+    pub const fn of(total: u64, parts: u32) -> Self {
+        Self { total, parts }
+    }
+
+    fn start(&self, part: u32) -> u64 {
+        narrow(u128::from(self.total) * u128::from(part) / u128::from(self.parts))
+    }
+
+    /// Bytes of one.
+    pub fn at(&self, part: u32) -> u64 {
+        self.start(part + 1) - self.start(part)
+    }
+
+    /// Bytes of so many from one on, going on with the first behind the last.
+    pub fn span(&self, first: u32, count: u32) -> u64 {
+        match (first + count).checked_sub(self.parts) {
+            Some(over @ 1..) => self.total - self.start(first) + self.start(over),
+            _ => self.start(first + count) - self.start(first),
+        }
+    }
+}

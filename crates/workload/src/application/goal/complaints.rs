@@ -1,0 +1,90 @@
+//! The mistakes of a file: the first ones in full, of others that there are some.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use flitlab_base::document::{Diagnostic, Diagnostics, Location, Source};
+
+/// How many are told in full: a file that a program wrote has the same mistake in each line.
+const SHOWN: usize = 20;
+
+/// What is wrong with a part of a line.
+#[derive(Debug)]
+pub(super) struct Flaw {
+    /// Bytes of the line.
+    pub span: Range<usize>,
+    pub message: String,
+    /// A few words beside the caret; may be empty.
+    pub label: String,
+    /// The way out.
+    pub help: Option<String>,
+}
+
+impl Flaw {
+    pub(super) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { span, message: message.into(), label: String::new(), help: None }
+    }
+
+    pub(super) fn label(self, label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..self }
+    }
+
+    pub(super) fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+}
+
+/// What was found in a file so far.
+#[derive(Debug)]
+pub(super) struct Complaints<'n> {
+    name: &'n str,
+    list: Vec<Diagnostic>,
+    /// How many more there are than those in the list.
+    hidden: usize,
+}
+
+impl<'n> Complaints<'n> {
+    pub(super) fn new(name: &'n str) -> Self {
+        Self { name, list: Vec::new(), hidden: 0 }
+    }
+
+    pub(super) fn any(&self) -> bool {
+        !self.list.is_empty()
+    }
+
+    /// Whether the next one is told in full.
+    pub(super) fn shows_more(&self) -> bool {
+        self.list.len() < SHOWN
+    }
+
+    /// Takes a flaw of a line, whose number is counted from 1.
+    pub(super) fn add(&mut self, number: usize, line: &str, flaw: Flaw) {
+        if !self.shows_more() {
+            self.hidden += 1;
+            return;
+        }
+        let Flaw { span, message, label, help } = flaw;
+        let (name, text) = (self.name.to_owned(), line.to_owned());
+        let source = Source { name, text, first_line: number, order: number, typed: false };
+        let place = Location { source: Arc::new(source), span };
+        self.list.push(Diagnostic { message, label, place: Some(place), help });
+    }
+
+    /// All of them.
+    pub(super) fn finish(mut self) -> Result<(), Diagnostics> {
+        if let (1.., Some(last)) = (self.hidden, self.list.last_mut()) {
+            let more = match self.hidden {
+                1 => "and one more line of this file is wrong".into(),
+                hidden => format!("and {hidden} more lines of this file are wrong"),
+            };
+            last.help =
+                Some(last.help.take().map_or(more.clone(), |help| format!("{help}; {more}")));
+        }
+        Diagnostics::check(self.list)
+    }
+}
+
+/// One mistake alone.
+pub(super) fn of_file(problem: Diagnostic) -> Diagnostics {
+    Diagnostics::check(vec![problem]).expect_err("there is one")
+}

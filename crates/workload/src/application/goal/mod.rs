@@ -1,0 +1,137 @@
+//! GOAL files: schedules as LogGOPSim and its relatives exchange them, as text and as binary.
+//!
+//! The grammar and the layout are those of LogGOPSim's converter (`txt2bin`) and reader, which
+//! \[loggopsim\] describes. Both forms are read once from begin to end. Kept are the schedule
+//! itself (36 bytes an operation, up to 6 a dependency, and with labels 8 more and their text) and,
+//! of a text, the labels of one rank (4 bytes each if they are called `l1`, `l2` and so on, else
+//! about 60).
+
+mod binary;
+mod complaints;
+mod labels;
+mod line;
+mod text;
+mod write;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+
+use super::{Format, Schedule};
+use flitlab_base::document::{Diagnostic, Diagnostics};
+use flitlab_base::memory::claim;
+
+/// The first eight bytes of a binary file, as a number.
+pub(super) const COOKIE: u64 = 4223;
+
+/// What LogGOPSim leaves in place of [`COOKIE`] after a run with `--save-mem`, which overwrites the file.
+const DESTROYED: u64 = 2342;
+
+/// How much of a text is looked at to tell whether it is another program's.
+const LOOKED_AT: u64 = 4096;
+
+/// Which form a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Text,
+    Binary,
+}
+
+/// Reads a GOAL file. Which form it has is told by its first bytes.
+///
+/// # Errors
+/// If it can't be read, or for every mistake in it up to twenty, each with its line or its byte.
+pub fn read(path: &Path) -> Result<Schedule, Diagnostics> {
+    let name = path.display().to_string();
+    let unreadable = |error: io::Error| {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file".into(),
+            _ => error.to_string(),
+        };
+        complaints::of_file(Diagnostic::unplaced(format!("can't read {name}: {why}")))
+    };
+    let mut file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(unreadable(io::Error::other("it is a folder")));
+    }
+    // A statement of a text has ten to twenty bytes, and what is made of it up to sixty.
+    claim(&*name, metadata.len().saturating_mul(3)).map_err(|shortage| {
+        let problem = Diagnostic::unplaced(shortage.to_string());
+        complaints::of_file(problem.help(shortage.help()))
+    })?;
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(8).read_to_end(&mut start).map_err(unreadable)?;
+    let rest = BufReader::with_capacity(1 << 20, file);
+    read_from(&name, &mut start.as_slice().chain(rest))
+}
+
+/// Whether a file is empty or looks like GOAL, so that a new schedule may replace it.
+pub fn is_goal(path: &Path) -> bool {
+    let is_empty = path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
+    is_empty || Format::of_file(path) == Some(Format::Goal)
+}
+
+/// Reads a GOAL file from anywhere, such as memory; `name` is what messages call it.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(name: &str, input: &mut impl BufRead) -> Result<Schedule, Diagnostics> {
+    let mut start = Vec::new();
+    if let Err(error) = input.by_ref().take(8).read_to_end(&mut start) {
+        let problem = Diagnostic::unplaced(format!("can't read {name}: {error}"));
+        return Err(complaints::of_file(problem));
+    }
+    let cookie = <[u8; 8]>::try_from(start.as_slice()).map(u64::from_le_bytes);
+    if cookie.is_err() || !matches!(cookie, Ok(COOKIE | DESTROYED)) {
+        let mut more = Vec::new();
+        // What can't be read is told where it is read for good.
+        let _ = input.by_ref().take(LOOKED_AT).read_to_end(&mut more);
+        start.append(&mut more);
+    }
+    match cookie {
+        Ok(COOKIE) => binary::read(input).map_err(|flaw| {
+            let (problem, help) = if flaw.is_extended() {
+                (
+                    format!("{name} is a GOAL binary of LogGOPSim2, which says more of each operation"),
+                    "give flitlab the text that it was made of, or what LogGOPSim's own txt2bin makes of that; put, get \
+                     and append, which LogGOPSim2 adds, are in neither",
+                )
+            } else {
+                (
+                    format!("{name} is no GOAL binary: {flaw}"),
+                    "a file that was cut off while it was copied or written ends early: make it again",
+                )
+            };
+            complaints::of_file(Diagnostic::unplaced(problem).help(help))
+        }),
+        Ok(DESTROYED) => {
+            let problem = format!("{name} was destroyed by a run of LogGOPSim with --save-mem");
+            let help = "such a run overwrites its input: convert the text to binary once more";
+            Err(complaints::of_file(Diagnostic::unplaced(problem).help(help)))
+        }
+        _ => match Format::of(name, &start).filter(|&format| format != Format::Goal) {
+            Some(format) => {
+                let problem = format!("{name} is {}, no GOAL schedule", format.name());
+                let problem = Diagnostic::unplaced(problem).help(format.way_out(name));
+                Err(complaints::of_file(problem))
+            }
+            None => text::read(name, &mut start.as_slice().chain(input)),
+        },
+    }
+}
+
+/// Writes a schedule as a GOAL file. Text keeps labels; operations without one are named `l1`, `l2` and so on by their
+/// place in the rank if another one waits for them or they for another. Binary has no labels.
+///
+/// # Errors
+/// If it can't be written.
+pub fn write(schedule: &Schedule, form: Form, output: &mut impl Write) -> io::Result<()> {
+    match form {
+        Form::Text => write::text(schedule, output),
+        Form::Binary => binary::write(schedule, output),
+    }
+}
+
+#[cfg(test)]
+mod tests;

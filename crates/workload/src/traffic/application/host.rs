@@ -1,0 +1,661 @@
+//! A rank's streams and their jobs; eager and rendezvous messages.
+
+mod look;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{Agenda, Happening};
+use super::order::{Order, Pairs};
+use super::record::{Job, JobKind, Leg, LegKind, Records, RoomWait};
+use super::spec::{Answer, ApplicationSpec, HostParameters};
+use super::stream::{Stream, Streams, Task};
+use crate::application::{ANY, Action, Line, Lines, Matching, Operation, Schedule, Stuck, Until};
+use crate::traffic::{Kind, Message, Receipt, Wake};
+use flitlab_base::mix::Mix;
+use flitlab_base::narrow::{narrow, try_rounded};
+use flitlab_base::prefetch::{Stage, prefetch};
+use flitlab_base::units::{Picoseconds, Rate};
+
+/// Of more operations it is not kept when they were done: it would fill the memory.
+const MOST_RECORDED: usize = 20_000_000;
+
+/// Bytes that are kept of an operation, and that its explanation takes.
+const RECORDED: usize = 160;
+
+/// A node: what happens at it, and what it is about to give to its adapter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Host {
+    agenda: Agenda,
+    /// Messages in [`ApplicationState::outgoing`].
+    outbox: Line,
+    /// When its adapter takes the next message.
+    send_free: Picoseconds,
+    /// The streams of its ranks.
+    streams: u32,
+    /// How many of its ranks' streams neither do anything nor wait for the adapter.
+    idle: u32,
+}
+
+/// How far an application has come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ApplicationState {
+    /// By terminal.
+    hosts: Vec<Host>,
+    outgoing: Lines<Message>,
+    streams: Streams,
+    /// By operation: what it still waits for.
+    waits: Vec<u32>,
+    receipts: Matching,
+    unexpected: Matching,
+    /// For a large message that may come, by its operation: the receipt that waits for it.
+    promised: HashMap<u32, u32, BuildHasherDefault<Mix>>,
+    order: Order,
+    /// By rank: when the last of its operations ended.
+    finished: Vec<Picoseconds>,
+    ended: u64,
+    /// When the latest of what happened so far did.
+    latest: Picoseconds,
+    records: Option<Records>,
+}
+
+/// An application under way.
+#[derive(Clone, Debug)]
+pub struct Application {
+    schedule: Arc<Schedule>,
+    host: HostParameters,
+    /// The terminal of each rank.
+    terminals: Arc<[u32]>,
+    /// Ranks by terminal: terminal and rank.
+    ranks: Arc<[(u32, u32)]>,
+    /// By rank: its first stream.
+    first_stream: Arc<[u32]>,
+    pairs: Arc<Pairs>,
+    /// For how long a stream works at least on what it gives to the adapter; `None` if adapters answer by themselves.
+    lead: Option<Picoseconds>,
+    /// Whether any messages are so large that they wait until they may come.
+    asks: bool,
+    state: ApplicationState,
+}
+
+/// A message's tag: how many messages its rank had sent to the other before, its operation, and which leg it is.
+fn tag(number: u32, operation: u32, kind: LegKind) -> u64 {
+    u64::from(number) << 32 | u64::from(operation) << 3 | (kind as u64 + 1)
+}
+
+/// The parts of a [`tag`].
+fn parts(tag: u64) -> (u32, u32, LegKind) {
+    const KINDS: [LegKind; 4] = [LegKind::Eager, LegKind::Ask, LegKind::Answer, LegKind::Data];
+    let kind = KINDS[narrow::<usize>((tag & 7) - 1)];
+    (narrow(tag >> 32), narrow((tag & u64::from(u32::MAX)) >> 3), kind)
+}
+
+/// What so many bytes take at a rate; nothing without one.
+fn time_of(bytes: u64, rate: Option<Rate>) -> Picoseconds {
+    rate.map_or(Picoseconds::ZERO, |rate| {
+        Picoseconds::from_wide(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate.0))
+    })
+}
+
+impl Application {
+    /// Nothing has begun. `places` are the terminals of the ranks, of `terminals` that there are. With `records` all that is
+    /// done is kept: some 50 bytes an operation and 40 a message.
+    ///
+    /// # Panics
+    /// If there are not as many places as ranks.
+    pub fn new(spec: &ApplicationSpec, places: &[u32], terminals: u32, records: bool) -> Self {
+        let schedule = &*spec.schedule;
+        assert_eq!(places.len(), schedule.ranks() as usize, "a terminal for each rank");
+        let mut ranks: Vec<_> = places.iter().copied().zip(0..).collect();
+        ranks.sort_unstable();
+        let mut streams = Streams::new();
+        let mut first_stream = Vec::with_capacity(ranks.len());
+        for rank in 0..schedule.ranks() {
+            first_stream.push(narrow(streams.count()));
+            let numbers = schedule.of_rank(rank).map(|it| schedule.operation(it).stream);
+            let last = numbers.max().unwrap_or(0);
+            streams.grow(rank, usize::from(last) + 1);
+        }
+        let all = narrow::<u32>(schedule.operations().len());
+        let pairs = Pairs::new(schedule);
+        let receipts = Matching::new(schedule);
+        let host = Host {
+            agenda: Agenda::default(),
+            outbox: Line::EMPTY,
+            send_free: Picoseconds::ZERO,
+            streams: 0,
+            idle: 0,
+        };
+        let mut hosts = vec![host; terminals as usize];
+        for (rank, &place) in places.iter().enumerate() {
+            let end = first_stream.get(rank + 1).copied().unwrap_or(narrow(streams.count()));
+            let host = &mut hosts[place as usize];
+            host.streams += end - first_stream[rank];
+            host.idle = host.streams;
+        }
+        let is_large =
+            |it: &Operation| it.action == Action::Send && it.amount > spec.host.eager_limit.0;
+        let asks = schedule.operations().any(is_large);
+        Self {
+            schedule: Arc::clone(&spec.schedule),
+            host: spec.host.clone(),
+            terminals: places.into(),
+            ranks: ranks.into(),
+            first_stream: first_stream.into(),
+            lead: (!asks || spec.host.answer == Answer::Processor)
+                .then_some(spec.host.send_overhead),
+            asks,
+            state: ApplicationState {
+                hosts,
+                outgoing: Lines::new(),
+                streams,
+                waits: (0..all).map(|number| schedule.waits(number)).collect(),
+                unexpected: receipts.clone(),
+                receipts,
+                promised: HashMap::default(),
+                order: Order::new(&pairs),
+                finished: vec![Picoseconds::ZERO; schedule.ranks() as usize],
+                ended: 0,
+                latest: Picoseconds::ZERO,
+                records: records.then(Records::default),
+            },
+            pairs: pairs.into(),
+        }
+    }
+
+    /// Whether there is room for what would be kept of each operation.
+    pub fn keeps_records(spec: &ApplicationSpec) -> bool {
+        spec.schedule.operations().len() <= MOST_RECORDED
+    }
+
+    /// Bytes that it takes at the most, on a fabric of so many terminals, about.
+    pub fn memory_needed(spec: &ApplicationSpec, terminals: u32) -> u64 {
+        let operations = spec.schedule.operations().len();
+        let each = 2 * size_of::<u32>() + if Self::keeps_records(spec) { RECORDED } else { 16 };
+        let ranks = spec.schedule.ranks() as usize * (2 * size_of::<Stream>() + 16);
+        (operations * each + ranks + terminals as usize * size_of::<Host>()) as u64
+    }
+
+    /// How far it has come.
+    pub(in crate::traffic) fn state(&self) -> Cow<'_, ApplicationState> {
+        Cow::Borrowed(&self.state)
+    }
+
+    /// Goes on where an application like this one was; false if it had other ranks or operations.
+    pub(in crate::traffic) fn resume(&mut self, state: Cow<'_, ApplicationState>) -> bool {
+        let fits = state.waits.len() == self.state.waits.len()
+            && state.hosts.len() == self.state.hosts.len()
+            && state.streams.count() == self.state.streams.count()
+            && state.order.is_like(&self.state.order)
+            && state.finished.len() == self.state.finished.len();
+        if fits {
+            self.state = state.into_owned();
+        }
+        fits
+    }
+
+    /// The payloads of all its messages, those that ask and answer included, in bytes.
+    pub(in crate::traffic) fn message_sizes(&self) -> impl Iterator<Item = u64> + '_ {
+        let operations = self.schedule.operations();
+        let limit = self.host.eager_limit.0;
+        let control = self.host.control_message.0;
+        let sends = operations.filter(|it| it.action == Action::Send).map(|it| it.amount);
+        sends.flat_map(move |bytes| [bytes].into_iter().chain((bytes > limit).then_some(control)))
+    }
+
+    /// The ranks at a terminal.
+    fn ranks_at(&self, terminal: u32) -> impl Iterator<Item = u32> + use<> {
+        let first = self.ranks.partition_point(|it| it.0 < terminal);
+        let ranks = Arc::clone(&self.ranks);
+        (first..ranks.len())
+            .map(move |at| ranks[at])
+            .take_while(move |it| it.0 == terminal)
+            .map(|it| it.1)
+    }
+
+    /// Readies all operations of a terminal's ranks that wait for nothing. When the terminal has something to do.
+    pub(in crate::traffic) fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        let mut any = false;
+        for rank in self.ranks_at(terminal) {
+            for number in self.schedule.of_rank(rank) {
+                if self.schedule.waits(number) == 0 {
+                    let stream = u32::from(self.schedule.operation(number).stream);
+                    let stream = self.first_stream[rank as usize] + stream;
+                    self.state.streams.add(stream, Task::begin(number, ANY, Picoseconds::ZERO));
+                    any = true;
+                }
+            }
+        }
+        self.run_streams(terminal, Picoseconds::ZERO);
+        any.then_some(Picoseconds::ZERO)
+    }
+
+    /// The next message that a terminal gives to its adapter at `now`, if there is one, and when to ask again.
+    pub(in crate::traffic) fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
+        self.run_until(terminal, now);
+        let ApplicationState { hosts, outgoing, .. } = &mut self.state;
+        let host = &mut hosts[terminal as usize];
+        let message = outgoing.pop_front(&mut host.outbox);
+        let next = if host.outbox.is_empty() { self.next_given(terminal) } else { now };
+        (message, Some(next))
+    }
+
+    /// Has the memory fetched that what happens next at a terminal will need.
+    #[inline]
+    pub(in crate::traffic) fn prefetch(&self, terminal: u32, stage: Stage) {
+        let host = &self.state.hosts[terminal as usize];
+        if stage != Stage::Last {
+            return prefetch(host);
+        }
+        if let Some((_, Happening::End { stream, operation, .. })) = host.agenda.first_end() {
+            self.state.streams.prefetch(stream);
+            self.schedule.prefetch(operation);
+            self.pairs.prefetch(operation);
+        }
+        if let Some(Happening::Arrive { tag } | Happening::Left { tag }) =
+            host.agenda.first_message()
+        {
+            let operation = parts(tag).1;
+            self.schedule.prefetch(operation);
+            self.pairs.prefetch(operation);
+        }
+    }
+
+    /// A terminal has received a message.
+    pub(in crate::traffic) fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
+        let (_, operation, kind) = parts(receipt.tag);
+        if let Some(records) = &mut self.state.records {
+            records.legs.push(Leg {
+                operation,
+                kind,
+                hops: narrow(receipt.hops.min(255)),
+                sequence: receipt.sequence,
+                in_memory: false,
+                entered: receipt.created,
+                channel: receipt.channel,
+                injected: receipt.injected,
+                delivered: receipt.time,
+            });
+        }
+        self.arrive(terminal, receipt.tag, receipt.time)
+    }
+
+    /// Whether a terminal has to be told when a message has left.
+    pub(in crate::traffic) fn wants_departure(tag: u64) -> bool {
+        parts(tag).2 == LegKind::Data
+    }
+
+    /// Whether it is kept when everything was done.
+    pub(in crate::traffic) fn records(&self) -> bool {
+        self.state.records.is_some()
+    }
+
+    /// A message waited for so long in its adapter since the first router had no room.
+    pub(in crate::traffic) fn waited_for_room(&mut self, tag: u64, time: Picoseconds) {
+        let (_, operation, kind) = parts(tag);
+        if let Some(records) = &mut self.state.records {
+            records.waits.push(RoomWait { operation, kind, time });
+        }
+    }
+
+    /// Whether a message asks whether a large one may come, or answers that it may.
+    pub(in crate::traffic) fn is_control(tag: u64) -> bool {
+        matches!(parts(tag).2, LegKind::Ask | LegKind::Answer)
+    }
+
+    /// A terminal's message has left.
+    pub(in crate::traffic) fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
+        self.note(terminal, now, Happening::Left { tag })
+    }
+
+    fn arrive(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
+        self.note(terminal, now, Happening::Arrive { tag })
+    }
+
+    fn happen(&mut self, terminal: u32, happening: Happening, now: Picoseconds) {
+        match happening {
+            Happening::Resume { stream } => {
+                self.state.streams.at(stream).is_held = false;
+                self.state.hosts[terminal as usize].idle += 1;
+                self.state.streams.go_on(stream);
+            }
+            Happening::End { stream, .. } => {
+                let &mut Stream { rank, ref mut running, .. } = self.state.streams.at(stream);
+                let (task, start) = running.take().expect("it has just ended");
+                self.state.hosts[terminal as usize].idle += 1;
+                self.finish(terminal, rank, task, start, now);
+                self.state.streams.go_on(stream);
+            }
+            Happening::Left { tag } => {
+                let (_, operation, _) = parts(tag);
+                let rank = self.schedule.rank_of(operation);
+                self.done(operation, rank, now);
+            }
+            Happening::Arrive { tag } => self.take_in(terminal, tag, now),
+        }
+    }
+
+    /// A message, or what was said of one, is there.
+    fn take_in(&mut self, terminal: u32, tag: u64, now: Picoseconds) {
+        let (number, operation, kind) = parts(tag);
+        let sender = self.schedule.rank_of(operation);
+        let rank = self.schedule.operation(operation).peer;
+        match kind {
+            LegKind::Eager | LegKind::Ask => {
+                let pair = self.pairs.of(operation);
+                let come = self.state.order.come(pair, number, operation);
+                let mut turn = come.then_some(operation);
+                while let Some(message) = turn {
+                    let tag = self.schedule.operation(message).tag;
+                    match self.state.receipts.take(rank, sender, tag) {
+                        Some(receipt) => self.matched(terminal, receipt, message, false, now),
+                        None => self.state.unexpected.wait(rank, sender, tag, message),
+                    }
+                    turn = self.state.order.take_early(pair);
+                }
+            }
+            LegKind::Answer => match self.host.answer {
+                Answer::Adapter => self.leave(terminal, operation, LegKind::Data, now),
+                Answer::Processor => {
+                    self.add(sender, JobKind::Go, false, operation, operation, now);
+                }
+            },
+            LegKind::Data => {
+                let receipt = self.state.promised.remove(&operation).expect("it was asked for");
+                self.add(rank, JobKind::Take, false, receipt, operation, now);
+            }
+        }
+    }
+
+    /// A receipt has found its message, or what asks for it.
+    fn matched(
+        &mut self,
+        terminal: u32,
+        receipt: u32,
+        message: u32,
+        is_copy: bool,
+        now: Picoseconds,
+    ) {
+        let bytes = self.schedule.operation(message).amount;
+        let rank = self.schedule.operation(message).peer;
+        if bytes <= self.host.eager_limit.0 {
+            return self.add(rank, JobKind::Take, is_copy, receipt, message, now);
+        }
+        self.state.promised.insert(message, receipt);
+        match self.host.answer {
+            Answer::Adapter => self.leave(terminal, message, LegKind::Answer, now),
+            Answer::Processor => self.add(rank, JobKind::Answer, false, receipt, message, now),
+        }
+    }
+
+    /// Gives the stream of one of a rank's operations something to do.
+    fn add(
+        &mut self,
+        rank: u32,
+        kind: JobKind,
+        is_copy: bool,
+        operation: u32,
+        cause: u32,
+        ready: Picoseconds,
+    ) {
+        let number = u32::from(self.schedule.operation(operation).stream);
+        let stream = self.first_stream[rank as usize] + number;
+        let task = Task { kind, is_copy, operation, cause, ready };
+        self.state.streams.add(stream, task);
+    }
+
+    /// Has streams that are idle begin what they have to do.
+    fn run_streams(&mut self, terminal: u32, now: Picoseconds) {
+        while let Some(number) = self.state.streams.next() {
+            while let Some(task) = self.state.streams.first_task(number) {
+                let is_send = task.kind == JobKind::Begin
+                    && self.schedule.operation(task.operation).action == Action::Send;
+                let host = &mut self.state.hosts[terminal as usize];
+                if is_send && host.send_free > now {
+                    self.state.streams.at(number).is_held = true;
+                    host.idle -= 1;
+                    host.agenda.add(host.send_free, Happening::Resume { stream: number });
+                    break;
+                }
+                if is_send {
+                    host.send_free = now + self.host.gap;
+                }
+                self.state.streams.take_task(number);
+                let rank = self.state.streams.at(number).rank;
+                if task.kind == JobKind::Begin && self.schedule.any_waits_for_begun() {
+                    self.free(task.operation, Until::Begun, rank, now);
+                }
+                let busy = self.time_of(task);
+                if busy == Picoseconds::ZERO {
+                    self.finish(terminal, rank, task, now, now);
+                    continue;
+                }
+                self.state.streams.at(number).running = Some((task, now));
+                let gives = is_send || matches!(task.kind, JobKind::Answer | JobKind::Go);
+                let end = Happening::End { stream: number, operation: task.operation, gives };
+                let host = &mut self.state.hosts[terminal as usize];
+                host.idle -= 1;
+                host.agenda.add(now + busy, end);
+                break;
+            }
+        }
+    }
+
+    /// For how long a stream is busy with something.
+    fn time_of(&self, task: Task) -> Picoseconds {
+        let host = &self.host;
+        let operation = self.schedule.operation(task.operation);
+        let per_byte = |bytes: u64| match host.overhead_per_byte {
+            0.0 => Picoseconds::ZERO,
+            each => {
+                let all = bytes.saturating_sub(1) as f64 * each;
+                try_rounded(all).unwrap_or(Picoseconds::BEYOND)
+            }
+        };
+        match task.kind {
+            JobKind::Begin => match operation.action {
+                Action::Compute => Picoseconds::NANOSECOND * operation.amount,
+                Action::Send => host.send_overhead + per_byte(operation.amount),
+                Action::Receive => Picoseconds::ZERO,
+            },
+            JobKind::Take => {
+                let bytes = self.schedule.operation(task.cause).amount;
+                let copy =
+                    if task.is_copy { time_of(bytes, host.copy_rate) } else { Picoseconds::ZERO };
+                host.receive_overhead + per_byte(bytes) + copy
+            }
+            JobKind::Answer | JobKind::Go => host.send_overhead,
+        }
+    }
+
+    /// A stream is done with something.
+    fn finish(
+        &mut self,
+        terminal: u32,
+        rank: u32,
+        task: Task,
+        start: Picoseconds,
+        now: Picoseconds,
+    ) {
+        let Task { kind, operation: number, cause, ready, .. } = task;
+        if let Some(records) = &mut self.state.records {
+            records.jobs.push(Job { operation: number, cause, kind, ready, start, end: now });
+        }
+        match kind {
+            JobKind::Take => self.done(number, rank, now),
+            JobKind::Answer => self.leave(terminal, cause, LegKind::Answer, now),
+            JobKind::Go => self.leave(terminal, number, LegKind::Data, now),
+            JobKind::Begin => {
+                let operation = *self.schedule.operation(number);
+                match operation.action {
+                    Action::Compute => self.done(number, rank, now),
+                    Action::Send if operation.amount <= self.host.eager_limit.0 => {
+                        self.leave(terminal, number, LegKind::Eager, now);
+                        self.done(number, rank, now);
+                    }
+                    Action::Send => self.leave(terminal, number, LegKind::Ask, now),
+                    Action::Receive => {
+                        let (peer, tag) = (operation.peer, operation.tag);
+                        match self.state.unexpected.take(rank, peer, tag) {
+                            Some(message) => self.matched(terminal, number, message, true, now),
+                            None => self.state.receipts.wait(rank, peer, tag, number),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A message, or what is said of one, goes to the adapter, or through the node's memory.
+    fn leave(&mut self, terminal: u32, operation: u32, kind: LegKind, now: Picoseconds) {
+        let it = *self.schedule.operation(operation);
+        let host = &self.host;
+        let (other, bytes) = match kind {
+            LegKind::Eager | LegKind::Data => (it.peer, it.amount),
+            LegKind::Ask => (it.peer, host.control_message.0),
+            LegKind::Answer => (self.schedule.rank_of(operation), host.control_message.0),
+        };
+        let number = match kind {
+            LegKind::Eager | LegKind::Ask => self.state.order.next(self.pairs.of(operation)),
+            LegKind::Answer | LegKind::Data => 0,
+        };
+        let tag = tag(number, operation, kind);
+        let destination = self.terminals[other as usize];
+        if destination != terminal {
+            let message =
+                Message { time: now, source: terminal, destination, bytes, kind: Kind::Data, tag };
+            let ApplicationState { hosts, outgoing, .. } = &mut self.state;
+            return outgoing.push_back(&mut hosts[terminal as usize].outbox, message);
+        }
+        let delivered = now + host.memory_latency + time_of(bytes, Some(host.memory_rate));
+        if let Some(records) = &mut self.state.records {
+            let (entered, injected) = (now, now);
+            records.legs.push(Leg {
+                operation,
+                kind,
+                hops: 0,
+                sequence: 0,
+                channel: 0,
+                in_memory: true,
+                entered,
+                injected,
+                delivered,
+            });
+        }
+        self.arrive(terminal, tag, delivered);
+        if Self::wants_departure(tag) {
+            self.sent(terminal, tag, delivered);
+        }
+    }
+
+    /// An operation has ended.
+    fn done(&mut self, operation: u32, rank: u32, now: Picoseconds) {
+        self.state.ended += 1;
+        let finished = &mut self.state.finished[rank as usize];
+        *finished = (*finished).max(now);
+        self.free(operation, Until::Done, rank, now);
+    }
+
+    /// Readies the operations that waited for this and nothing else.
+    fn free(&mut self, operation: u32, happened: Until, rank: u32, now: Picoseconds) {
+        let Self { schedule, first_stream, state, .. } = self;
+        for (dependant, until) in schedule.dependants(operation) {
+            if until != happened {
+                continue;
+            }
+            let waits = &mut state.waits[dependant as usize];
+            *waits -= 1;
+            if *waits == 0 {
+                let number = u32::from(schedule.operation(dependant).stream);
+                let task = Task::begin(dependant, operation, now);
+                state.streams.add(first_stream[rank as usize] + number, task);
+            }
+        }
+    }
+
+    /// Bytes that its state takes.
+    pub fn memory(&self) -> usize {
+        let state = &self.state;
+        self.ranks.len() * size_of::<(u32, u32)>()
+            + self.first_stream.len() * size_of::<u32>()
+            + state.hosts.len() * size_of::<Host>()
+            + state.outgoing.memory()
+            + state.streams.memory()
+            + self.pairs.memory()
+            + state.waits.len() * size_of::<u32>()
+            + state.finished.len() * size_of::<Picoseconds>()
+            + state.receipts.memory()
+            + state.unexpected.memory()
+            + state.order.memory()
+    }
+
+    /// What all parts of an application came to, each of which had some of the terminals.
+    ///
+    /// # Errors
+    /// If operations are left that can't go on.
+    pub fn outcome<'a>(parts: impl Iterator<Item = &'a Self>) -> Result<Outcome, Stuck> {
+        let mut outcome = Outcome::default();
+        let (mut receipts, mut messages) = (Vec::new(), Vec::new());
+        let (mut ended, mut latest) = (0, Picoseconds::ZERO);
+        let parts: Vec<_> = parts.collect();
+        for part in &parts {
+            let state = &part.state;
+            ended += state.ended;
+            latest = latest.max(state.latest);
+            outcome.finished.resize(state.finished.len(), Picoseconds::ZERO);
+            for (all, own) in outcome.finished.iter_mut().zip(&state.finished) {
+                *all = (*all).max(*own);
+            }
+            receipts.extend(state.receipts.left().into_iter().map(|it| it.1));
+            messages.extend(state.unexpected.left().into_iter().map(|it| it.1));
+            if let Some(records) = &state.records {
+                outcome.records.jobs.extend_from_slice(&records.jobs);
+                outcome.records.legs.extend_from_slice(&records.legs);
+                outcome.records.waits.extend_from_slice(&records.waits);
+            }
+        }
+        let Some(Self { schedule, host, .. }) = parts.first().copied() else {
+            return Ok(outcome);
+        };
+        if ended == schedule.operations().len() as u64 && messages.is_empty() {
+            return Ok(outcome);
+        }
+        let mut stuck = Stuck { time: latest, receipts, messages, ..Stuck::new(schedule) };
+        for part in parts {
+            // What has happened at a terminal is known to its part alone.
+            for (all, &own) in stuck.waits.iter_mut().zip(&part.state.waits) {
+                *all = (*all).min(own);
+            }
+        }
+        let is_large = |&it: &u32| schedule.operation(it).amount > host.eager_limit.0;
+        stuck.unsent = stuck.messages.iter().copied().filter(is_large).collect();
+        for job in outcome.records.jobs.iter().filter(|job| job.kind == JobKind::Take) {
+            stuck.taken_by[job.cause as usize] = job.operation;
+        }
+        Err(stuck)
+    }
+}
+
+impl Outcome {
+    /// When the last operation of all ended.
+    pub fn time(&self) -> Picoseconds {
+        self.finished.iter().copied().max().unwrap_or(Picoseconds::ZERO)
+    }
+}
+
+/// What an application came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// By rank: when the last of its operations ended.
+    pub finished: Vec<Picoseconds>,
+    /// Empty if none were kept.
+    pub records: Records,
+}

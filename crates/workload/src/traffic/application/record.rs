@@ -1,0 +1,86 @@
+//! When everything was done, for explanations.
+
+use serde::{Deserialize, Serialize};
+
+use flitlab_base::units::Picoseconds;
+
+/// What a stream was busy with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum JobKind {
+    /// An operation itself: a computation, the sending of a message, the beginning of a receipt.
+    Begin,
+    /// Taking a message for a receipt.
+    Take,
+    /// Saying that a large message may come.
+    Answer,
+    /// Sending a large message that may come.
+    Go,
+}
+
+/// What a stream was busy with, and since when it could have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// The operation: of the receiver for [`JobKind::Take`] and [`JobKind::Answer`].
+    pub operation: u32,
+    /// For [`JobKind::Begin`] the operation whose beginning or end freed it last, [`ANY`](crate::application::ANY) if it
+    /// waited for none; otherwise the sender's operation.
+    pub cause: u32,
+    pub kind: JobKind,
+    pub ready: Picoseconds,
+    pub start: Picoseconds,
+    pub end: Picoseconds,
+}
+
+/// Which of a message's ways over the network it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum LegKind {
+    /// A message that is sent without asking.
+    Eager,
+    /// Asking whether a large message may come.
+    Ask,
+    /// Saying so.
+    Answer,
+    /// The large message.
+    Data,
+}
+
+/// A message's way through the network, or a node's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leg {
+    /// The sender's operation, whichever way the leg goes.
+    pub operation: u32,
+    pub kind: LegKind,
+    /// Channels between routers that its last packet crossed.
+    pub hops: u8,
+    /// Number of its last packet among those of its source; 0 in memory.
+    pub sequence: u32,
+    /// The injection channel that it took; 0 in memory.
+    pub channel: u8,
+    /// Whether both ranks are on one node.
+    pub in_memory: bool,
+    /// When it was given to the adapter.
+    pub entered: Picoseconds,
+    /// When its last packet started on the injection channel.
+    pub injected: Picoseconds,
+    /// When its last packet was delivered.
+    pub delivered: Picoseconds,
+}
+
+/// For how long a message's packets were kept in its adapter since the first router had no room, while the injection
+/// channel was free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoomWait {
+    /// The sender's operation, and which of the message's ways over the network it is, as in [`Leg`].
+    pub operation: u32,
+    pub kind: LegKind,
+    pub time: Picoseconds,
+}
+
+/// All that was done, in no particular order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Records {
+    pub jobs: Vec<Job>,
+    pub legs: Vec<Leg>,
+    /// Of legs that waited for room in their adapters.
+    pub waits: Vec<RoomWait>,
+}

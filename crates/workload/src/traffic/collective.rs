@@ -1,0 +1,334 @@
+//! Operations of the collective subnetwork: broadcast, reduction, reduction with broadcast, barrier (docs/model.md,
+//! "Collective subnetwork"), with a load beside them if there is one.
+//!
+//! All nodes of the operations begin them in one order. A node begins another one when less than `outstanding` of those
+//! that it has begun are not done for it. A broadcast is done for its root when the message has left, for the others when
+//! it has come; a reduction for its root when the result has come, for the others when their operand has left; the
+//! other two for all when the result has come.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::workload::within_reach;
+use super::{Kind, Message, OpenLoad, Receipt, Wake};
+use flitlab_base::units::{Bytes, Picoseconds};
+use flitlab_fabric::{Fabric, SpanningTree, TreeError};
+
+/// What an operation of the collective subnetwork does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollectiveKind {
+    /// A message of the root goes to all others.
+    Broadcast,
+    /// The root gets the combination of everybody's operands, its own included.
+    Reduce,
+    /// Everybody gets it.
+    AllReduce,
+    /// The same with operands of no payload.
+    Barrier,
+}
+
+impl CollectiveKind {
+    /// Whether operands go up the tree.
+    pub fn goes_up(self) -> bool {
+        self != Self::Broadcast
+    }
+
+    /// Whether packets go down the tree.
+    pub fn goes_down(self) -> bool {
+        self != Self::Reduce
+    }
+}
+
+/// Operations of the collective subnetwork, as a user says it, bound to a fabric's terminals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CollectiveSpec {
+    pub kind: CollectiveKind,
+    /// Payload of each operand; 0 of a barrier.
+    pub message: Bytes,
+    /// The roots of the operations in turn, as they are named; none for the first member.
+    pub roots: Vec<u32>,
+    /// The nodes that take part, as they are named; none for all.
+    pub members: Vec<u32>,
+    pub rounds: u32,
+    pub outstanding: u32,
+    /// When the first one begins.
+    pub start: Picoseconds,
+    /// What goes on beside them.
+    pub load: Option<super::LoadSpec>,
+}
+
+impl CollectiveSpec {
+    /// The terminals that take part, ascending, of these that live.
+    pub fn members_of(&self, live: impl Iterator<Item = u32>) -> Vec<u32> {
+        if self.members.is_empty() {
+            return live.collect();
+        }
+        let mut members = self.members.clone();
+        members.sort_unstable();
+        members.dedup();
+        members
+    }
+
+    /// The roots in turn, if these take part.
+    pub fn roots_of(&self, members: &[u32]) -> Vec<u32> {
+        if self.roots.is_empty() {
+            return members.first().copied().into_iter().collect();
+        }
+        self.roots.clone()
+    }
+
+    /// A tree of all members from each of the roots in turn.
+    ///
+    /// # Errors
+    /// If a member or a root has failed or can't be reached: the first such one.
+    pub fn trees(&self, fabric: &Fabric) -> Result<Vec<SpanningTree>, TreeError> {
+        let members = self.members_of(fabric.live_terminals());
+        let roots = self.roots_of(&members).into_iter();
+        roots.map(|root| SpanningTree::new(fabric, root, &members)).collect()
+    }
+}
+
+/// How far a terminal has come.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Progress {
+    begun: u32,
+    /// When operations ended each of which lets it begin another one that it has not begun, ascending. It is asked what it
+    /// creates at a time when later ends are known already.
+    ends: VecDeque<Picoseconds>,
+}
+
+/// How far the operations have come, of all terminals or of a range of them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CollectiveState {
+    progress: Vec<Progress>,
+    /// By operation: when the last terminal was done with it, and how many are.
+    finished: Vec<(Picoseconds, u32)>,
+    /// By terminal: when its next message of the load is created.
+    next_of_load: Vec<Option<Picoseconds>>,
+}
+
+/// Operations under way.
+#[derive(Clone, Debug)]
+pub struct Collectives {
+    pub kind: CollectiveKind,
+    /// Payload of each operand.
+    pub bytes: u64,
+    /// The trees of the operations, in turn.
+    pub trees: Arc<[SpanningTree]>,
+    takes_part: Vec<bool>,
+    rounds: u32,
+    outstanding: u32,
+    start: Picoseconds,
+    load: Option<OpenLoad>,
+    state: CollectiveState,
+}
+
+impl Collectives {
+    /// Nothing has begun, on a fabric of so many terminals. The operations go by these trees in turn, which have the same
+    /// members; these take part.
+    ///
+    /// # Panics
+    /// If there is no tree, or one whose root doesn't take part.
+    pub fn new(
+        spec: &CollectiveSpec,
+        trees: Vec<SpanningTree>,
+        load: Option<OpenLoad>,
+        terminals: u32,
+    ) -> Self {
+        let mut takes_part = vec![false; terminals as usize];
+        trees[0].members.iter().for_each(|&member| takes_part[member as usize] = true);
+        assert!(trees.iter().all(|tree| takes_part[tree.root() as usize]));
+        Self {
+            kind: spec.kind,
+            bytes: spec.message.0,
+            trees: trees.into(),
+            takes_part,
+            rounds: spec.rounds,
+            outstanding: spec.outstanding,
+            start: spec.start,
+            load,
+            state: CollectiveState {
+                progress: vec![Progress::default(); terminals as usize],
+                finished: vec![(Picoseconds::ZERO, 0); spec.rounds as usize],
+                next_of_load: vec![None; terminals as usize],
+            },
+        }
+    }
+
+    /// The terminals that take part, ascending.
+    pub fn members(&self) -> &[u32] {
+        &self.trees[0].members
+    }
+
+    pub fn load(&self) -> Option<&OpenLoad> {
+        self.load.as_ref()
+    }
+
+    /// How many messages come of all operations.
+    pub fn all_receipts(&self) -> u64 {
+        self.receipts() * u64::from(self.rounds)
+    }
+
+    /// How many messages come of an operation.
+    pub fn receipts(&self) -> u64 {
+        let members = self.members().len() as u64;
+        match self.kind {
+            CollectiveKind::Broadcast => members - 1,
+            CollectiveKind::Reduce => 1,
+            CollectiveKind::AllReduce | CollectiveKind::Barrier => members,
+        }
+    }
+
+    /// The root of an operation.
+    fn root(&self, operation: u32) -> u32 {
+        self.trees[operation as usize % self.trees.len()].root()
+    }
+
+    /// Whether a terminal sends a message in an operation.
+    fn sends(&self, terminal: u32, operation: u32) -> bool {
+        self.kind.goes_up() || self.root(operation) == terminal
+    }
+
+    /// Whether a terminal gets one, which ends it for the terminal.
+    fn receives(&self, terminal: u32, operation: u32) -> bool {
+        match self.kind {
+            CollectiveKind::Broadcast => self.root(operation) != terminal,
+            CollectiveKind::Reduce => self.root(operation) == terminal,
+            CollectiveKind::AllReduce | CollectiveKind::Barrier => true,
+        }
+    }
+
+    /// From when on a terminal may begin another operation; `None` if only the end of one can let it.
+    fn next_of_operations(&self, terminal: u32) -> Option<Picoseconds> {
+        let Progress { begun, ends } = &self.state.progress[terminal as usize];
+        if !self.takes_part[terminal as usize] || *begun >= self.rounds {
+            return None;
+        }
+        if *begun < self.outstanding { Some(self.start) } else { ends.front().copied() }
+    }
+
+    pub(super) fn state(&self) -> (CollectiveState, Option<Vec<u64>>) {
+        (self.state.clone(), self.load.as_ref().map(OpenLoad::state))
+    }
+
+    /// Goes on where operations like these were; false if they were others.
+    pub(super) fn resume(&mut self, (state, load): (CollectiveState, Option<Vec<u64>>)) -> bool {
+        let fits = state.progress.len() == self.state.progress.len()
+            && state.finished.len() == self.state.finished.len()
+            && load.is_some() == self.load.is_some();
+        if fits {
+            self.state = state;
+        }
+        fits && self.load.as_mut().zip(load).is_none_or(|(own, indices)| own.resume(&indices))
+    }
+
+    pub(super) fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        let of_load = self.load.as_mut().and_then(|load| load.first(terminal));
+        let of_load = of_load.filter(within_reach);
+        self.state.next_of_load[terminal as usize] = of_load;
+        self.next_of_operations(terminal).into_iter().chain(of_load).min()
+    }
+
+    /// What a terminal creates at `now`, and when it has to be asked again.
+    pub(super) fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
+        let place = terminal as usize;
+        let mut message = None;
+        if self.next_of_operations(terminal).is_some_and(|next| next <= now) {
+            let progress = &mut self.state.progress[place];
+            let operation = progress.begun;
+            progress.begun += 1;
+            if operation >= self.outstanding {
+                progress.ends.pop_front();
+            }
+            if self.sends(terminal, operation) {
+                let kind = if self.kind.goes_up() { Kind::Operand } else { Kind::Broadcast };
+                message = Some(Message {
+                    time: now,
+                    source: terminal,
+                    destination: self.root(operation),
+                    bytes: self.bytes,
+                    kind,
+                    tag: u64::from(operation) + 1,
+                });
+            }
+        } else if self.state.next_of_load[place] == Some(now)
+            && let Some(load) = &mut self.load
+        {
+            let (made, next) = load.create(terminal, now);
+            self.state.next_of_load[place] = Some(next).filter(within_reach);
+            message = Some(made);
+        }
+        let of_operations = self.next_of_operations(terminal);
+        (message, of_operations.into_iter().chain(self.state.next_of_load[place]).min())
+    }
+
+    /// A terminal's message has left.
+    pub(super) fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
+        match tag.checked_sub(1).map(flitlab_base::narrow::narrow::<u32>) {
+            Some(operation) if !self.receives(terminal, operation) => {
+                self.end(terminal, operation, now)
+            }
+            _ => Wake::Nobody,
+        }
+    }
+
+    /// A terminal has got a message.
+    pub(super) fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
+        match receipt.tag.checked_sub(1) {
+            Some(operation) => {
+                self.end(terminal, flitlab_base::narrow::narrow(operation), receipt.time)
+            }
+            None => Wake::Nobody,
+        }
+    }
+
+    fn end(&mut self, terminal: u32, operation: u32, now: Picoseconds) -> Wake {
+        let next = self.next_of_operations(terminal);
+        let ends = &mut self.state.progress[terminal as usize].ends;
+        ends.insert(ends.partition_point(|&end| end <= now), now);
+        let finished = &mut self.state.finished[operation as usize];
+        *finished = (finished.0.max(now), finished.1 + 1);
+        let is_sooner = self.next_of_operations(terminal) != next;
+        if is_sooner { Wake::Terminal(terminal, now) } else { Wake::Nobody }
+    }
+
+    /// Whether the operations of which these are all parts are done; and when each was, in order.
+    ///
+    /// # Errors
+    /// The first operation that isn't, and how many nodes are done with it, of how many.
+    pub fn outcome<'c>(
+        parts: impl Iterator<Item = &'c Self>,
+    ) -> Result<Vec<Picoseconds>, (u32, u32, u32)> {
+        let (mut finished, mut members) = (Vec::new(), 0);
+        for part in parts {
+            finished.resize(part.state.finished.len(), (Picoseconds::ZERO, 0));
+            members = flitlab_base::narrow::narrow(part.members().len());
+            for (all, own) in finished.iter_mut().zip(&part.state.finished) {
+                *all = (all.0.max(own.0), all.1 + own.1);
+            }
+        }
+        match (0..).zip(&finished).find(|(_, done)| done.1 != members) {
+            Some((operation, &(_, done))) => Err((operation, done, members)),
+            None => Ok(finished.into_iter().map(|done| done.0).collect()),
+        }
+    }
+
+    /// One for each of these ranges of terminals; the state of the other terminals stays what it is.
+    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
+        let loads = self.load.take().map(|load| load.split(terminals));
+        let mut loads = loads.into_iter().flatten();
+        terminals.iter().map(|_| Self { load: loads.next(), ..self.clone() }).collect()
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.state.progress.len() * (size_of::<Progress>() + size_of::<Option<Picoseconds>>() + 1)
+            + self.load.as_ref().map_or(0, OpenLoad::memory)
+    }
+}

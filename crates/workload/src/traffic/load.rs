@@ -1,0 +1,333 @@
+//! Traffic that goes on for ever at an offered load.
+//!
+//! All flits that a node causes to be injected count as its load: headers and checksums too, and for
+//! a read the request's and the response's, though the response is injected elsewhere. The load is the
+//! mean over the live terminals that send; silent ones neither get any nor count.
+
+use std::ops::Range;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::interval::simplest_fraction;
+use super::{
+    Access, Arrivals, Interval, Kind, LoadSpec, Message, OfferedLoad, Pattern, PatternError,
+};
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::{Bytes, Picoseconds};
+use flitlab_fabric::Fabric;
+
+const LEAST_FRACTION: f64 = 1e-9;
+const GREATEST_FRACTION: f64 = 1e3;
+const PICOSECONDS_A_SECOND: u64 = 1_000_000_000_000;
+
+/// Why traffic can't be bound to a fabric and its parameters. All of these are the user's mistakes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    #[error("{0}")]
+    Pattern(#[from] PatternError),
+    /// The fraction is outside 10^-9 to 1000.
+    #[error("a load must be between {LEAST_FRACTION:e} and {GREATEST_FRACTION}, not {0}")]
+    Fraction(f64),
+    /// A payload rate, but messages without payload.
+    #[error("a payload rate needs messages of at least one byte")]
+    NoPayload,
+    /// The request has more bytes than a request can have.
+    #[error("a read request has at most {} bytes, not {}", u32::MAX, .0.0)]
+    Request(Bytes),
+    /// A node would have to create more than one message a flit time of a network channel.
+    #[error(
+        "node {node} would create {messages:.3} messages a flit time of a link and one is the most: offer less or \
+         make the messages larger"
+    )]
+    TooFast { node: u32, messages: f64 },
+}
+
+/// How many messages of a terminal are drawn at a time.
+const BLOCK: usize = 16;
+
+/// Words of a terminal's random stream for each message, several times what patterns draw. So it is known where
+/// those of a block start, and no terminal has to keep its generator.
+const WORDS: u128 = 16;
+
+/// Messages of a terminal that have been drawn: as many as a block has, from a multiple of this number on.
+#[derive(Clone, Debug)]
+struct Terminal {
+    /// The number of its next message, which is in the block.
+    index: u64,
+    /// What [`Arrivals::draw`] says of each.
+    drawn: [u64; BLOCK],
+    destinations: [u32; BLOCK],
+}
+
+impl Terminal {
+    const NEW: Self = Self { index: 0, drawn: [0; BLOCK], destinations: [0; BLOCK] };
+
+    /// The next message's place in the block.
+    fn place(&self) -> usize {
+        narrow(self.index % BLOCK as u64)
+    }
+}
+
+/// Traffic at an offered load, under way: creates the messages of each terminal, independently of
+/// the others: they depend on the specification, the seed and the terminal's number only. Takes 200 bytes a
+/// terminal.
+#[derive(Clone, Debug)]
+pub struct OpenLoad {
+    pattern: Pattern,
+    /// Their payload; of a read the response's.
+    pub bytes: u64,
+    /// What its messages are for.
+    pub kind: Kind,
+    /// One for all terminals, or one each if their rates differ.
+    arrivals: Vec<Arrivals>,
+    /// What the generator starts with; a terminal's number is the number of its stream.
+    key: [u8; 32],
+    /// Those from `first_terminal` on.
+    terminals: Vec<Terminal>,
+    first_terminal: u32,
+    /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.
+    pub offered_fraction: f64,
+    /// Offered payload in bytes a second a node; mean over the terminals that send.
+    pub offered_payload: f64,
+    /// Offered flits a node in the time one flit takes on a network channel; mean over the terminals
+    /// that send.
+    pub offered_flits: f64,
+    /// Offered messages a node in the time one flit takes on a network channel; mean over the
+    /// terminals that send.
+    pub offered_messages: f64,
+}
+
+impl OpenLoad {
+    /// Binds a specification to a fabric. `slot` is the time of a flit on a network channel and
+    /// `flits_of` gives the flits of a message of so many bytes. The seed and a terminal's number give
+    /// the terminal's random stream.
+    ///
+    /// # Errors
+    /// If the pattern can't be bound to the fabric, the load is out of range, or a terminal would
+    /// have to create more than one message a flit time of a network channel.
+    pub fn new(
+        spec: &LoadSpec,
+        fabric: &Fabric,
+        slot: Picoseconds,
+        flits_of: impl Fn(u64) -> u64,
+        seed: u64,
+    ) -> Result<Self, LoadError> {
+        let pattern = Pattern::new(&spec.pattern, fabric, seed)?;
+        let bytes = spec.message.0;
+        let (kind, request_flits) = match spec.access {
+            Access::Write => (Kind::Data, 0),
+            Access::Read { request } => {
+                let size = u32::try_from(request.0).map_err(|_| LoadError::Request(request))?;
+                (Kind::Read { request: size }, flits_of(request.0))
+            }
+        };
+        let message_flits = flits_of(bytes) + request_flits;
+        let interval = match spec.load {
+            OfferedLoad::Fraction(load) => {
+                fraction_interval(load, fabric.capacity(), message_flits, slot)?
+            }
+            OfferedLoad::Payload(_) if bytes == 0 => return Err(LoadError::NoPayload),
+            OfferedLoad::Payload(rate) => {
+                let bits = u128::from(bytes) * 8;
+                let exact = bits
+                    .checked_mul(PICOSECONDS_A_SECOND.into())
+                    .and_then(|numerator| Interval::new(numerator, u128::from(rate.0)));
+                exact.unwrap_or_else(|| {
+                    Interval::nearest(bits as f64 * PICOSECONDS_A_SECOND as f64 / rate.0 as f64)
+                })
+            }
+        };
+        let arrivals = arrivals(spec, fabric, &pattern, slot, interval)?;
+        let messages = slot.0 as f64 / interval.picoseconds();
+        let flits = messages * message_flits as f64;
+        let (fraction, payload) = match spec.load {
+            OfferedLoad::Fraction(load) => {
+                (load, bytes as f64 * PICOSECONDS_A_SECOND as f64 / interval.picoseconds())
+            }
+            OfferedLoad::Payload(rate) => (flits / fabric.capacity(), rate.0 as f64 / 8.0),
+        };
+        Ok(Self {
+            pattern,
+            bytes,
+            kind,
+            arrivals,
+            key: ChaCha8Rng::seed_from_u64(seed).get_seed(),
+            terminals: vec![Terminal::NEW; fabric.terminals() as usize],
+            first_terminal: 0,
+            offered_fraction: fraction,
+            offered_payload: payload,
+            offered_flits: flits,
+            offered_messages: messages,
+        })
+    }
+
+    /// Creation time of a terminal's first message; `None` if it sends nothing. To be called once a
+    /// terminal.
+    pub fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        if !self.pattern.sends(terminal) {
+            return None;
+        }
+        self.draw(terminal);
+        let first = &self.terminals[(terminal - self.first_terminal) as usize];
+        Some(of_terminal(&self.arrivals, terminal).first(first.drawn[0]))
+    }
+
+    /// Draws the block in which a terminal's next message is.
+    fn draw(&mut self, terminal: u32) {
+        let block = &mut self.terminals[(terminal - self.first_terminal) as usize];
+        let first = block.index - block.place() as u64;
+        let mut random = ChaCha8Rng::from_seed(self.key);
+        random.set_stream(terminal.into());
+        random.set_word_pos(u128::from(first) * WORDS);
+        let arrivals = of_terminal(&self.arrivals, terminal);
+        for (index, destination) in (first..).zip(&mut block.destinations) {
+            let drawn = self.pattern.destination(terminal, index, &mut random);
+            *destination = drawn.expect("only terminals that send create messages");
+        }
+        for (index, drawn) in (first..).zip(&mut block.drawn) {
+            *drawn = arrivals.draw(index, &mut random);
+        }
+    }
+
+    /// The message that a terminal creates at `now`, the time announced last for it, and when it
+    /// creates the next one. A time of `u64::MAX` is never.
+    ///
+    /// # Panics
+    /// If the terminal sends nothing.
+    #[inline]
+    pub fn create(&mut self, terminal: u32, now: Picoseconds) -> (Message, Picoseconds) {
+        let place = (terminal - self.first_terminal) as usize;
+        let own = &mut self.terminals[place];
+        let message = Message {
+            time: now,
+            source: terminal,
+            destination: own.destinations[own.place()],
+            bytes: self.bytes,
+            kind: self.kind,
+            tag: 0,
+        };
+        own.index += 1;
+        if own.place() == 0 {
+            self.draw(terminal);
+        }
+        let own = &self.terminals[place];
+        let drawn = own.drawn[own.place()];
+        (message, of_terminal(&self.arrivals, terminal).next(now, own.index, drawn))
+    }
+
+    /// The numbers of the terminals' next messages.
+    pub(super) fn state(&self) -> Vec<u64> {
+        self.terminals.iter().map(|terminal| terminal.index).collect()
+    }
+
+    /// Goes on where a load like this one was; false if it had other terminals.
+    pub(super) fn resume(&mut self, indices: &[u64]) -> bool {
+        if indices.len() != self.terminals.len() {
+            return false;
+        }
+        for (terminal, &index) in (self.first_terminal..).zip(indices) {
+            self.terminals[(terminal - self.first_terminal) as usize].index = index;
+            if self.pattern.sends(terminal) {
+                self.draw(terminal);
+            }
+        }
+        true
+    }
+
+    /// The same load for each of these ranges of terminals, which follow each other from the first on.
+    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
+        let mut all = std::mem::take(&mut self.terminals).into_iter();
+        let part = |range: &Range<u32>| Self {
+            terminals: all.by_ref().take(range.len()).collect(),
+            first_terminal: range.start,
+            ..self.clone()
+        };
+        terminals.iter().map(part).collect()
+    }
+
+    /// Bytes that the load of so many terminals takes, about.
+    pub fn memory_needed(terminals: u32) -> u64 {
+        u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
+    }
+
+    /// Whether messages are created at random times.
+    pub fn is_random(&self) -> bool {
+        self.arrivals.iter().any(Arrivals::is_random)
+    }
+
+    /// Who sends to whom.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Bytes on the heap.
+    pub fn memory(&self) -> usize {
+        self.pattern.memory()
+            + self.arrivals.capacity() * size_of::<Arrivals>()
+            + self.terminals.capacity() * size_of::<Terminal>()
+    }
+}
+
+#[inline]
+fn of_terminal(arrivals: &[Arrivals], terminal: u32) -> &Arrivals {
+    arrivals.get(terminal as usize).unwrap_or(&arrivals[0])
+}
+
+/// The process of all terminals, or of each one if their rates differ.
+fn arrivals(
+    spec: &LoadSpec,
+    fabric: &Fabric,
+    pattern: &Pattern,
+    slot: Picoseconds,
+    mean: Interval,
+) -> Result<Vec<Arrivals>, LoadError> {
+    let bind = |node: u32| {
+        let interval = match pattern.rate(node) {
+            1.0 => mean,
+            rate => Interval::nearest(mean.picoseconds() / rate),
+        };
+        let messages = slot.0 as f64 / interval.picoseconds();
+        if messages > 1.0 {
+            return Err(LoadError::TooFast { node, messages });
+        }
+        Ok(Arrivals::new(spec.process, slot, interval))
+    };
+    let senders = || fabric.live_terminals().filter(|&terminal| pattern.sends(terminal));
+    let first = bind(senders().next().expect("a pattern has a sender"))?;
+    if senders().all(|sender| pattern.rate(sender) == 1.0) {
+        return Ok(vec![first]);
+    }
+    let mut each = vec![first; fabric.terminals() as usize];
+    for sender in senders() {
+        each[sender as usize] = bind(sender)?;
+    }
+    Ok(each)
+}
+
+/// The time between messages of so many flits at this fraction of the capacity (flits a slot).
+fn fraction_interval(
+    load: f64,
+    capacity: f64,
+    message_flits: u64,
+    slot: Picoseconds,
+) -> Result<Interval, LoadError> {
+    if !(LEAST_FRACTION..=GREATEST_FRACTION).contains(&load) {
+        return Err(LoadError::Fraction(load));
+    }
+    let (load_over, load_under) = simplest_fraction(load);
+    let (capacity_over, capacity_under) = simplest_fraction(capacity);
+    let product = |factors: [u128; 4]| {
+        factors.into_iter().try_fold(1u128, |product, factor| product.checked_mul(factor))
+    };
+    let numerator = [u128::from(slot), u128::from(message_flits), load_under, capacity_under];
+    let exact = product(numerator)
+        .zip(product([load_over, capacity_over, 1, 1]))
+        .and_then(|(numerator, denominator)| Interval::new(numerator, denominator));
+    let about = || Interval::nearest(slot.0 as f64 * message_flits as f64 / (load * capacity));
+    Ok(exact.unwrap_or_else(about))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Who sends what to whom, and when.
+
+mod application;
+mod collective;
+mod exchange;
+mod interval;
+mod load;
+mod pattern;
+mod process;
+mod remote_memory;
+mod script;
+mod spec;
+mod workload;
+
+pub use application::{
+    Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg, LegKind,
+    Outcome, Placement, PlacementError, Records, RoomWait,
+};
+pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
+pub use exchange::Exchange;
+pub use interval::Interval;
+pub use load::{LoadError, OpenLoad};
+pub use pattern::{
+    Bind, Live, Nodes, PATTERNS, Partners, Pattern, PatternError, PatternKind, PatternRule,
+    PatternSpec,
+};
+pub use process::Arrivals;
+pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};
+pub use script::Script;
+pub use spec::*;
+pub use workload::TrafficState;
+pub use workload::{Wake, Workload};
+
+use serde::{Deserialize, Serialize};
+
+use flitlab_base::units::Picoseconds;
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Kind {
+    /// Its bytes travel from source to destination, on the request channel.
+    Data,
+    /// A request of `request` bytes goes to the destination, which answers with the message's bytes
+    /// on the response channel.
+    Read { request: u32 },
+    /// Its bytes travel from source to destination on the request channel; the destination acknowledges them with a
+    /// response without payload.
+    Put,
+    /// A request of `request` bytes goes to the destination, whose adapter performs one such operation after the other and
+    /// answers with the message's bytes, the old value.
+    Atomic { request: u32 },
+    /// Its bytes are combined with those of others on the way up the tree of its collective operation.
+    Operand,
+    /// Its bytes go down that tree.
+    Broadcast,
+}
+
+/// A message that a terminal creates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Message {
+    /// Creation time at the source, before the send overhead.
+    pub time: Picoseconds,
+    pub source: u32,
+    pub destination: u32,
+    /// Payload bytes; of the response for a read or an atomic operation.
+    pub bytes: u64,
+    pub kind: Kind,
+    /// Given back to the workload when the message is done; of no meaning to the engine.
+    pub tag: u64,
+}
+
+/// What a workload learns of a message that was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    pub tag: u64,
+    /// When it entered its source queue.
+    pub created: Picoseconds,
+    /// When the last of its packets to be delivered started on the injection channel.
+    pub injected: Picoseconds,
+    /// Channels between routers that this packet crossed.
+    pub hops: u32,
+    /// Its number among those of its source.
+    pub sequence: u32,
+    /// The injection channel that it took.
+    pub channel: u8,
+    /// When it was received, host overheads included.
+    pub time: Picoseconds,
+}

@@ -1,0 +1,186 @@
+//! Spatial patterns: who sends to whom.
+//!
+//! Each is a file here with its name, what it does, its keys in scenarios and its rule, and a row
+//! of [`PATTERNS`]. Unless another source is named there, definitions are those of
+//! \[dally-towles\], section 3.2. s is the sending node, d the destination, N the number of nodes
+//! (failed ones included), b = log2 N; coordinates s_i run from 0 to k_i - 1.
+//!
+//! Where a router has several terminals, or the fabric no coordinates, a node is a terminal, and patterns that
+//! speak of coordinates are not defined.
+//!
+//! Failed nodes neither send nor receive. Uniform, hotspot, random-permutation and all-to-all are
+//! patterns of the live nodes; a rank is a node's place among them. In the other ones, a partner that
+//! has failed or is the source itself gets nothing: the source is silent if it has no other, and
+//! leaves that partner out if it has (butterfly, matrix, pairs). Only uniform (on request) and matrix
+//! send messages to oneself.
+//!
+//! All draws are of integers, so that they are equal on every machine.
+
+mod all_to_all;
+mod bit_complement;
+mod bit_reverse;
+mod butterfly;
+mod coordinates;
+mod error;
+mod hotspot;
+mod kind;
+mod live;
+mod matrix;
+mod neighbor;
+mod nodes;
+mod pairs;
+mod random_permutation;
+mod rows;
+mod rule;
+mod shuffle;
+mod sizes;
+#[cfg(test)]
+mod tests;
+mod tornado;
+mod transpose;
+mod transpose_3d;
+mod transpose_linear;
+mod uniform;
+
+use std::fmt;
+use std::sync::Arc;
+
+use rand_chacha::ChaCha8Rng;
+
+pub use error::PatternError;
+use kind::no_keys;
+pub use kind::{Bind, Partners, PatternKind, PatternSpec};
+pub use live::Live;
+pub use nodes::Nodes;
+pub use rule::PatternRule;
+
+use flitlab_fabric::Fabric;
+
+/// The patterns that scenarios can name, in the order in which they are offered.
+pub static PATTERNS: [&PatternKind; 15] = [
+    &uniform::UNIFORM,
+    &transpose::TRANSPOSE,
+    &transpose_linear::TRANSPOSE_LINEAR,
+    &transpose_3d::TRANSPOSE_3D,
+    &neighbor::NEIGHBOR,
+    &tornado::TORNADO,
+    &bit_reverse::BIT_REVERSE,
+    &bit_complement::BIT_COMPLEMENT,
+    &butterfly::BUTTERFLY,
+    &shuffle::SHUFFLE,
+    &random_permutation::RANDOM_PERMUTATION,
+    &all_to_all::ALL_TO_ALL,
+    &hotspot::HOTSPOT,
+    &matrix::MATRIX,
+    &pairs::PAIRS,
+];
+
+/// A pattern bound to a fabric: who sends to whom.
+///
+/// Its memory does not grow with the number of live nodes, except for a random permutation, a matrix
+/// and pairs.
+#[derive(Clone)]
+pub struct Pattern {
+    name: &'static str,
+    live: Live,
+    rule: Arc<dyn PatternRule>,
+}
+
+impl Pattern {
+    /// Binds a pattern to the fabric's nodes. The seed decides patterns that are [`Partners::FixedBySeed`].
+    ///
+    /// # Errors
+    /// If the pattern is undefined for the fabric's sizes, names nodes that the fabric has not, or leaves every live
+    /// node without anybody to send to.
+    pub fn new(spec: &PatternSpec, fabric: &Fabric, seed: u64) -> Result<Self, PatternError> {
+        let live = Live::new(fabric);
+        let name = spec.name();
+        let rule = spec.bind(&Nodes::new(name, fabric, &live, seed))?.into();
+        let pattern = Self { name, live, rule };
+        if pattern.live.iter().any(|source| pattern.sends(source)) {
+            Ok(pattern)
+        } else {
+            Err(PatternError::Nobody { pattern: name })
+        }
+    }
+
+    /// Between nodes in proportion to what they send each other, each pair once: source, destination and weight. Without
+    /// any, nobody sends.
+    ///
+    /// # Errors
+    /// If the fabric has no such nodes.
+    pub fn of_weights(weights: &[(u32, u32, f64)], fabric: &Fabric) -> Result<Self, PatternError> {
+        let (live, name) = (Live::new(fabric), matrix::MATRIX.name);
+        let rule = matrix::Matrix::new(weights, &Nodes::new(name, fabric, &live, 0))?;
+        Ok(Self { name, live, rule: Arc::new(rule) })
+    }
+
+    /// Destination of the `index`-th message (from 0) of `source`; `None` if it sends nothing.
+    ///
+    /// Draws from `random` if the pattern is one whose partners are [`Partners::Drawn`]. Patterns with steps go
+    /// through them cyclically, without those in which the source has no partner.
+    #[inline]
+    pub fn destination(&self, source: u32, index: u64, random: &mut ChaCha8Rng) -> Option<u32> {
+        let live = self.live.contains(source);
+        let to = live.then(|| self.rule.destination(source, index, &self.live, random)).flatten();
+        debug_assert!(
+            to.is_none_or(|to| self.live.contains(to)),
+            "{} sends to a failed node",
+            self.name
+        );
+        to
+    }
+
+    /// Number of steps of a finite exchange: in each, every source sends to one partner at most.
+    /// `None` for the patterns that draw destinations.
+    pub fn steps(&self) -> Option<u32> {
+        self.rule.steps(&self.live)
+    }
+
+    /// To whom `source` sends in this step of an exchange, if to anybody; `None` also for patterns
+    /// without steps.
+    pub fn partner(&self, source: u32, step: u32) -> Option<u32> {
+        let steps = self.steps().filter(|_| self.live.contains(source))?;
+        (step < steps).then(|| rule::partner(&*self.rule, source, step, &self.live)).flatten()
+    }
+
+    /// Calls `each` once for each destination of `source`, with the average share of its messages
+    /// that goes there. The shares of a source that sends add up to 1 but for rounding.
+    pub fn for_each_share(&self, source: u32, mut each: impl FnMut(u32, f64)) {
+        if self.sends(source) {
+            self.rule.for_each_share(source, &self.live, &mut each);
+        }
+    }
+
+    /// How much `source` sends, relative to the mean of all that send: 0 for silent and failed ones,
+    /// else 1, but for a matrix, where it is proportional to the source's weights.
+    pub fn rate(&self, source: u32) -> f64 {
+        if self.sends(source) { self.rule.rate(source) } else { 0.0 }
+    }
+
+    /// The live terminals that send nothing, in ascending order: those without a partner other than
+    /// themselves and failed nodes.
+    pub fn silent(&self) -> impl Iterator<Item = u32> + '_ {
+        self.live.iter().filter(|&source| !self.sends(source))
+    }
+
+    /// Bytes on the heap.
+    pub fn memory(&self) -> usize {
+        self.live.memory() + self.rule.memory()
+    }
+
+    /// Whether a terminal sends anything.
+    pub(super) fn sends(&self, source: u32) -> bool {
+        self.live.contains(source) && self.rule.sends(source, &self.live)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Pattern")
+            .field("name", &self.name)
+            .field("live", &self.live)
+            .finish()
+    }
+}

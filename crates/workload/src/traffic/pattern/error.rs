@@ -1,0 +1,37 @@
+//! Why a pattern can't be bound to a fabric.
+
+use flitlab_fabric::sizes_text;
+
+/// Why a pattern can't be bound to a fabric. All of these are the user's mistakes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// The pattern is undefined for these sizes. `nearest` are the nearest sizes that would do: one
+    /// with more nodes, one with fewer, as far as there are any.
+    #[error("{pattern} needs {needs}; {has}{}", would_do(nearest))]
+    Sizes { pattern: &'static str, needs: String, has: String, nearest: Vec<Vec<u32>> },
+    /// The pattern is defined on coordinates, and the nodes have none.
+    #[error(
+        "{pattern} is defined on coordinates, which nodes have in [topology.torus], and in \
+         [topology.switched_torus] with one terminal a switch"
+    )]
+    NoCoordinates { pattern: &'static str },
+    /// The specification names a node that the fabric has not.
+    #[error("{pattern} names node {node}, but the nodes are 0 to {}", nodes - 1)]
+    UnknownNode { pattern: &'static str, node: u32, nodes: u32 },
+    /// The keys of the pattern do not suit the fabric, for this reason: a sentence without a full stop.
+    #[error("{0}")]
+    Refused(String),
+    /// No live node has anybody to send to.
+    #[error("{pattern} sends nothing here: the partner of every node is itself or has failed")]
+    Nobody { pattern: &'static str },
+}
+
+fn would_do(nearest: &[Vec<u32>]) -> String {
+    let name = |sizes: &Vec<u32>| match sizes.as_slice() {
+        [nodes] => nodes.to_string(),
+        sizes => format!("{} ({})", sizes_text(sizes), sizes.iter().product::<u32>()),
+    };
+    let names: Vec<String> = nearest.iter().map(name).collect();
+    if names.is_empty() { String::new() } else { format!(": {} would do", names.join(" or ")) }
+}

@@ -1,0 +1,135 @@
+//! What a pattern is called, what it does, which keys it has, and how it is bound to the nodes of a fabric.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Nodes, PATTERNS, PatternError, PatternRule};
+use flitlab_base::document::{Reader, Toml};
+use flitlab_fabric::Places;
+
+/// When it is decided who sends to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partners {
+    /// The nodes and the keys alone decide.
+    Fixed,
+    /// The scenario's seed decides too, once for the whole run.
+    FixedBySeed,
+    /// Each message draws its destination. Such a pattern has no steps, and so no exchange can be made of it.
+    Drawn,
+}
+
+/// Makes the rule of a pattern for the nodes of a fabric, or says why it has none there.
+pub type Bind = Arc<dyn Fn(&Nodes<'_>) -> Result<Box<dyn PatternRule>, PatternError> + Send + Sync>;
+
+/// A traffic pattern: one row of [`PATTERNS`], or one that another crate brings along
+/// (`scenario::Document::with_pattern`).
+///
+/// ```
+/// use flitlab_base::document::Count;
+/// use flitlab_workload::traffic::{Bind, Partners, PatternKind};
+///
+/// /// Every node sends to the one that is so many further on.
+/// static SHIFT: PatternKind = PatternKind {
+///     name: "shift",
+///     doc: "to the node whose number is larger by `by`, mod the number of nodes.",
+///     known_as: &[],
+///     partners: Partners::Fixed,
+///     read: |reader, _| {
+///         let by = reader.required("by", &Count { example: 4 }, "How much larger.")?;
+///         let bind: Bind = std::sync::Arc::new(move |nodes| {
+///             let count = nodes.count();
+///             Ok(Box::new(move |source| (source + by) % count))
+///         });
+///         Some(bind)
+///     },
+/// };
+/// ```
+pub struct PatternKind {
+    /// The name in scenarios and messages: small letters, digits and `-`.
+    pub name: &'static str,
+    /// What it does, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    pub doc: &'static str,
+    /// What papers and other simulators call it; whoever writes such a name is told the one above.
+    pub known_as: &'static [&'static str],
+    /// When it is decided who sends to whom.
+    pub partners: Partners,
+    /// Reads the keys of the pattern, if it has any. What the nodes are called is not known where the topology is
+    /// wrong. `None` if a key is missing or wrong; the reader has reported it.
+    pub read: fn(&mut Reader<'_>, Option<Places<'_>>) -> Option<Bind>,
+}
+
+/// The `read` of a pattern without keys.
+pub(super) fn no_keys(
+    bind: fn(&Nodes<'_>) -> Result<Box<dyn PatternRule>, PatternError>,
+) -> Option<Bind> {
+    Some(Arc::new(bind))
+}
+
+/// A pattern with its keys, as a scenario asks for it, not yet bound to a fabric.
+#[derive(Clone)]
+pub struct PatternSpec {
+    kind: &'static PatternKind,
+    /// The keys with their values as TOML; with the name they say which pattern it is.
+    keys: Arc<str>,
+    bind: Bind,
+}
+
+impl PatternSpec {
+    /// Reads the keys of a pattern.
+    pub fn read(
+        kind: &'static PatternKind,
+        reader: &mut Reader<'_>,
+        places: Option<Places<'_>>,
+    ) -> Option<Self> {
+        let start = reader.resolved.len();
+        let bind = (kind.read)(reader, places)?;
+        let keys: Vec<String> = reader.resolved[start..]
+            .iter()
+            .map(|(path, value)| format!("{} = {value}", path.rsplit('.').next().unwrap_or(path)))
+            .collect();
+        Some(Self { kind, keys: keys.join(", ").into(), bind })
+    }
+
+    /// The built-in pattern of this name with these keys, as TOML: `PatternSpec::new("hotspot", "nodes = [1, 2]\nshare
+    /// = 0.5")`. Nodes are given by their numbers.
+    ///
+    /// # Panics
+    /// If there is no such pattern, or the keys are wrong; scenarios are read without panicking.
+    pub fn new(name: &str, keys: &str) -> Self {
+        let kind = PATTERNS.into_iter().find(|kind| kind.name == name);
+        let kind = kind.unwrap_or_else(|| panic!("there is no pattern {name}"));
+        let toml = Toml::parse(name, keys);
+        let mut reader = Reader::reading(&toml, None);
+        let spec = Self::read(kind, &mut reader, None);
+        reader.finish();
+        let problems = [&toml.problems[..], &reader.problems[..]].concat();
+        assert!(problems.is_empty(), "{name}: {problems:?}");
+        spec.expect("nothing is wrong with it")
+    }
+
+    /// The name of the pattern in scenarios.
+    pub fn name(&self) -> &'static str {
+        self.kind.name
+    }
+
+    /// When it is decided who sends to whom.
+    pub fn partners(&self) -> Partners {
+        self.kind.partners
+    }
+
+    pub(super) fn bind(&self, nodes: &Nodes<'_>) -> Result<Box<dyn PatternRule>, PatternError> {
+        (self.bind)(nodes)
+    }
+}
+
+impl PartialEq for PatternSpec {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind.name, &self.keys) == (other.kind.name, &other.keys)
+    }
+}
+
+impl fmt::Debug for PatternSpec {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {{ {} }}", self.kind.name, self.keys)
+    }
+}

@@ -1,0 +1,71 @@
+//! What a pattern knows of the nodes to which it is bound.
+
+use super::{Live, PatternError};
+use flitlab_fabric::{Fabric, Torus};
+
+/// The nodes of a fabric: its terminals, failed ones included, numbered from 0.
+#[derive(Clone, Copy)]
+pub struct Nodes<'f> {
+    /// The name of the pattern, for errors.
+    pub(super) pattern: &'static str,
+    /// Those that have not failed.
+    pub live: &'f Live,
+    /// Coordinates, if node n is the only one at the torus' place n.
+    torus: Option<&'f Torus>,
+    /// The scenario's seed, for what is drawn once.
+    pub seed: u64,
+}
+
+impl<'f> Nodes<'f> {
+    pub(super) fn new(
+        pattern: &'static str,
+        fabric: &'f Fabric,
+        live: &'f Live,
+        seed: u64,
+    ) -> Self {
+        let count = fabric.terminals();
+        let alone =
+            |&terminal: &u32| fabric.terminal_router(terminal).is_none_or(|at| at == terminal);
+        let torus = fabric.grid().filter(|grid| grid.nodes() == count);
+        let torus = torus.filter(|_| (0..count).all(|terminal| alone(&terminal)));
+        Self { pattern, live, torus, seed }
+    }
+
+    /// How many there are, failed ones included: 2 at least.
+    pub fn count(&self) -> u32 {
+        self.live.terminals
+    }
+
+    /// The torus or mesh whose places are the nodes, for patterns on coordinates.
+    ///
+    /// # Errors
+    /// If the nodes have no coordinates.
+    pub fn torus(&self) -> Result<&'f Torus, PatternError> {
+        self.torus.ok_or(PatternError::NoCoordinates { pattern: self.pattern })
+    }
+
+    /// Bits of a node's number, for patterns on bits.
+    ///
+    /// # Errors
+    /// If the number of nodes is no power of two.
+    pub fn bits(&self) -> Result<u32, PatternError> {
+        if self.count().is_power_of_two() {
+            return Ok(self.count().trailing_zeros());
+        }
+        Err(self.refuse_count("a power of two of nodes", super::sizes::powers_of_two))
+    }
+
+    /// Sees to it that there are nodes of these numbers.
+    ///
+    /// # Errors
+    /// If one of them is none.
+    pub fn check(&self, mut numbers: impl Iterator<Item = u32>) -> Result<(), PatternError> {
+        match numbers.find(|&node| node >= self.count()) {
+            Some(node) => {
+                let (pattern, nodes) = (self.pattern, self.count());
+                Err(PatternError::UnknownNode { pattern, node, nodes })
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Remote memory operations: processes put into the memory of their partners, get from it, and have atomic operations
+//! performed upon it (docs/model.md, "Remote memory operations").
+//!
+//! A process begins another operation when less than `outstanding` of those that it has begun are not done, and, behind
+//! each `flush_every` of them, when all are. Its adapter begins those of its processes in turn, one each `adapter_gap`, as
+//! long as less than `adapter_outstanding` of its own are not done.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Kind, Message, Pattern, PatternSpec, Wake};
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::{Bytes, Picoseconds};
+use flitlab_fabric::Fabric;
+
+/// What an operation does to the memory of its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteOperation {
+    /// Writes; the target acknowledges it.
+    Put,
+    /// Reads.
+    Get,
+    /// Adds to what is there, and returns what was there before.
+    Add,
+    /// The same with an exclusive or.
+    Xor,
+    /// Replaces what is there if it equals another operand, and returns what was there before. Not Angara's.
+    CompareAndSwap,
+}
+
+impl RemoteOperation {
+    /// Whether the target performs one after the other.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Self::Add | Self::Xor | Self::CompareAndSwap)
+    }
+
+    /// How many values of its size a request brings to the target.
+    fn operands(self) -> u64 {
+        match self {
+            Self::Get => 0,
+            Self::Put | Self::Add | Self::Xor => 1,
+            Self::CompareAndSwap => 2,
+        }
+    }
+}
+
+/// Remote memory operations, as a user says it, not yet bound to a fabric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteMemorySpec {
+    pub operation: RemoteOperation,
+    pub pattern: PatternSpec,
+    /// Bytes that an operation puts, gets or changes.
+    pub message: Bytes,
+    /// Payload of the request of a get; of an atomic operation besides its operands.
+    pub request: Bytes,
+    /// Of each process.
+    pub operations: u32,
+    /// Of each node that has a partner.
+    pub processes: u32,
+    pub outstanding: u32,
+    pub flush_every: Option<u32>,
+    pub process_gap: Picoseconds,
+    pub adapter_gap: Picoseconds,
+    pub adapter_outstanding: u32,
+}
+
+impl RemoteMemorySpec {
+    /// Payload of the request and of the response.
+    pub fn payloads(&self) -> (u64, u64) {
+        let operands = self.operation.operands() * self.message.0;
+        match self.operation {
+            RemoteOperation::Put => (operands, 0),
+            _ => (self.request.0 + operands, self.message.0),
+        }
+    }
+
+    /// What travels to and fro, as messages that are read: bytes of the response, and the request.
+    pub fn access(&self) -> (u64, Access) {
+        let (request, response) = self.payloads();
+        (response, Access::Read { request: Bytes(request) })
+    }
+
+    fn kind(&self) -> Kind {
+        match self.operation {
+            RemoteOperation::Put => Kind::Put,
+            RemoteOperation::Get => Kind::Read { request: narrow(self.payloads().0) },
+            _ => Kind::Atomic { request: narrow(self.payloads().0) },
+        }
+    }
+
+    /// How many operations a node has done upon each of its partners, of which it has so many, in their order.
+    pub fn shares(&self, partners: u32) -> impl Iterator<Item = u64> {
+        let each = self.operations.checked_div(partners).unwrap_or(0);
+        let more = self.operations.checked_rem(partners).unwrap_or(0);
+        let processes = u64::from(self.processes);
+        (0..partners).map(move |number| processes * u64::from(each + u32::from(number < more)))
+    }
+}
+
+/// How far a process has come.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Process {
+    begun: u32,
+    done: u32,
+    /// The step of the pattern that says its next partner.
+    step: u32,
+    /// When it may begin another operation.
+    free_at: Picoseconds,
+}
+
+/// An operation that begins, of which the engine has not been told yet.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Beginning {
+    time: Picoseconds,
+    process: u32,
+    destination: u32,
+}
+
+/// How far an adapter has come.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Adapter {
+    under_way: u32,
+    /// The process that is looked at first.
+    pointer: u32,
+    free_at: Picoseconds,
+    /// When the last thing happened: operations begin then or later.
+    clock: Picoseconds,
+    /// The engine asks for an operation when the send overhead is over. What ended in the meantime let nothing begin
+    /// before: so what begins is settled before an end is.
+    beginnings: VecDeque<Beginning>,
+}
+
+/// How far remote memory operations have come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RemoteMemoryState<'a> {
+    processes: Cow<'a, [Process]>,
+    adapters: Cow<'a, [Adapter]>,
+}
+
+/// Remote memory operations under way, of all terminals or of a range of them.
+#[derive(Clone, Debug)]
+pub struct RemoteMemory {
+    pub(super) spec: RemoteMemorySpec,
+    kind: Kind,
+    pattern: Pattern,
+    steps: u32,
+    /// The terminals whose progress is kept here.
+    terminals: Range<u32>,
+    /// By terminal and process; of a terminal without a partner all are done.
+    processes: Vec<Process>,
+    adapters: Vec<Adapter>,
+    /// Terminals of the whole network that have a partner.
+    initiators: u32,
+}
+
+impl RemoteMemory {
+    /// Binds a specification to a fabric. `pattern` must be one with steps (see [`Pattern::steps`]).
+    ///
+    /// # Panics
+    /// If the pattern draws its destinations at random.
+    pub fn new(spec: &RemoteMemorySpec, pattern: Pattern, fabric: &Fabric) -> Self {
+        let steps = pattern.steps().expect("the scenario has refused patterns without steps");
+        let terminals = fabric.terminals();
+        let idle = Process { begun: spec.operations, done: spec.operations, ..Process::default() };
+        let each = spec.processes as usize;
+        let mut processes = vec![idle; terminals as usize * each];
+        let mut initiators = 0;
+        for terminal in fabric.live_terminals() {
+            if (0..steps).any(|step| pattern.partner(terminal, step).is_some()) {
+                initiators += 1;
+                processes[terminal as usize * each..][..each].fill(Process::default());
+            }
+        }
+        Self {
+            kind: spec.kind(),
+            spec: spec.clone(),
+            pattern,
+            steps,
+            terminals: 0..terminals,
+            processes,
+            adapters: vec![Adapter::default(); terminals as usize],
+            initiators,
+        }
+    }
+
+    /// Bytes that the operations of so many terminals take at most, about: their state twice, since it is parted among
+    /// threads, and a cache line for each operation under way.
+    pub fn memory_needed(spec: &RemoteMemorySpec, terminals: u32) -> u64 {
+        let processes = u64::from(spec.processes);
+        let state = processes * size_of::<Process>() as u64 + size_of::<Adapter>() as u64;
+        let of_process = spec.outstanding.min(spec.operations);
+        let under_way = (processes * u64::from(of_process)).min(spec.adapter_outstanding.into());
+        u64::from(terminals).saturating_mul(2 * state + 64 * under_way)
+    }
+
+    /// Operations of the whole network.
+    pub fn operations(&self) -> u64 {
+        let RemoteMemorySpec { operations, processes, .. } = self.spec;
+        u64::from(self.initiators) * u64::from(processes) * u64::from(operations)
+    }
+
+    /// How far they have come.
+    pub(super) fn state(&self) -> RemoteMemoryState<'_> {
+        RemoteMemoryState {
+            processes: Cow::from(&self.processes),
+            adapters: Cow::from(&self.adapters),
+        }
+    }
+
+    /// Goes on where operations like these were; false if they were others.
+    pub(super) fn resume(&mut self, state: RemoteMemoryState<'_>) -> bool {
+        let fits = state.processes.len() == self.processes.len()
+            && state.adapters.len() == self.adapters.len();
+        if fits {
+            self.processes = state.processes.into_owned();
+            self.adapters = state.adapters.into_owned();
+        }
+        fits
+    }
+
+    /// One for each of these ranges of terminals, which follow each other from the first on.
+    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
+        let (processes, adapters) =
+            (std::mem::take(&mut self.processes), std::mem::take(&mut self.adapters));
+        let each = self.spec.processes as usize;
+        let part = |range: &Range<u32>| {
+            let places = range.start as usize..range.end as usize;
+            Self {
+                processes: processes[places.start * each..places.end * each].to_vec(),
+                adapters: adapters[places].to_vec(),
+                terminals: range.clone(),
+                ..self.clone()
+            }
+        };
+        terminals.iter().map(part).collect()
+    }
+
+    fn adapter(&mut self, terminal: u32) -> &mut Adapter {
+        &mut self.adapters[(terminal - self.terminals.start) as usize]
+    }
+
+    /// Where a process of a terminal is.
+    fn place(&self, terminal: u32, process: u32) -> usize {
+        (terminal - self.terminals.start) as usize * self.spec.processes as usize + process as usize
+    }
+
+    /// Whether a process may begin another operation as far as those that it has begun are concerned.
+    fn may_begin(&self, process: &Process) -> bool {
+        let Process { begun, done, .. } = *process;
+        let flushed = self.spec.flush_every.is_none_or(|every| done >= begun - begun % every);
+        begun < self.spec.operations && begun - done < self.spec.outstanding && flushed
+    }
+
+    /// When a terminal begins an operation next; `None` if only the end of one can let it.
+    fn next(&self, terminal: u32) -> Option<Picoseconds> {
+        let adapter = &self.adapters[(terminal - self.terminals.start) as usize];
+        if adapter.under_way >= self.spec.adapter_outstanding {
+            return None;
+        }
+        let first = self.place(terminal, 0);
+        let processes = &self.processes[first..][..self.spec.processes as usize];
+        let waiting = processes.iter().filter(|process| self.may_begin(process));
+        let soonest = waiting.map(|process| process.free_at).min()?;
+        Some(soonest.max(adapter.free_at).max(adapter.clock))
+    }
+
+    pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
+        self.next(terminal)
+    }
+
+    /// The operation that a terminal begins at `now`, and when it has to be asked again.
+    pub(super) fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
+        if self.adapter(terminal).beginnings.is_empty() && self.next(terminal) == Some(now) {
+            self.begin(terminal, now);
+        }
+        let beginnings = &mut self.adapter(terminal).beginnings;
+        let begins = beginnings.front().is_some_and(|it| it.time == now);
+        let begins = if begins { beginnings.pop_front() } else { None };
+        let next = beginnings.front().map(|it| it.time);
+        let message = begins.map(|Beginning { process, destination, .. }| Message {
+            time: now,
+            source: terminal,
+            destination,
+            bytes: self.spec.message.0,
+            kind: self.kind,
+            tag: process.into(),
+        });
+        (message, next.or_else(|| self.next(terminal)))
+    }
+
+    /// Lets a terminal begin the operation that it may begin now.
+    fn begin(&mut self, terminal: u32, now: Picoseconds) {
+        let count = self.spec.processes;
+        let pointer = self.adapter(terminal).pointer;
+        let ready = |&process: &u32| {
+            let process = &self.processes[self.place(terminal, process)];
+            self.may_begin(process) && process.free_at <= now
+        };
+        let process = (0..count).map(|more| (pointer + more) % count).find(ready);
+        let process = process.expect("one of them is why it may");
+        let place = self.place(terminal, process);
+        let (steps, from) = (self.steps, self.processes[place].step);
+        let partner = |step| Some((step, self.pattern.partner(terminal, step)?));
+        let mut steps_from = (0..steps).map(|more| (from + more) % steps);
+        let (step, destination) = steps_from.find_map(partner).expect("or nothing begins");
+        let RemoteMemorySpec { process_gap, adapter_gap, .. } = self.spec;
+        let its = &mut self.processes[place];
+        its.begun += 1;
+        its.step = (step + 1) % steps;
+        its.free_at = now + process_gap;
+        let adapter = self.adapter(terminal);
+        adapter.under_way += 1;
+        adapter.pointer = (process + 1) % count;
+        adapter.free_at = now + adapter_gap;
+        adapter.clock = now;
+        adapter.beginnings.push_back(Beginning { time: now, process, destination });
+    }
+
+    /// An operation of a terminal's process ends at `now`.
+    pub(super) fn done(&mut self, terminal: u32, process: u64, now: Picoseconds) -> Wake {
+        while let Some(next) = self.next(terminal).filter(|&next| next < now) {
+            self.begin(terminal, next);
+        }
+        let place = self.place(terminal, narrow(process));
+        self.processes[place].done += 1;
+        let adapter = self.adapter(terminal);
+        adapter.under_way -= 1;
+        adapter.clock = now;
+        // What began before is asked for anyway.
+        match self.next(terminal) {
+            Some(_) => Wake::Terminal(terminal, now),
+            None => Wake::Nobody,
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.processes.len() * size_of::<Process>() + self.adapters.len() * size_of::<Adapter>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partners_get_their_shares_and_requests_their_operands() {
+        let spec = |operation, operations| RemoteMemorySpec {
+            operation,
+            pattern: PatternSpec::new("neighbor", ""),
+            message: Bytes(8),
+            request: Bytes(16),
+            operations,
+            processes: 2,
+            outstanding: 1,
+            flush_every: None,
+            process_gap: Picoseconds(0),
+            adapter_gap: Picoseconds(0),
+            adapter_outstanding: 1,
+        };
+        let shares = |operations, partners| -> Vec<u64> {
+            spec(RemoteOperation::Put, operations).shares(partners).collect()
+        };
+        assert_eq!(shares(7, 3), [6, 4, 4]);
+        assert_eq!(shares(2, 3), [2, 2, 0]);
+        assert!(shares(2, 0).is_empty());
+        let payloads = |operation| spec(operation, 1).payloads();
+        assert_eq!(payloads(RemoteOperation::Put), (8, 0));
+        assert_eq!(payloads(RemoteOperation::Get), (16, 8));
+        assert_eq!(payloads(RemoteOperation::Xor), (24, 8));
+        assert_eq!(payloads(RemoteOperation::CompareAndSwap), (32, 8));
+    }
+}

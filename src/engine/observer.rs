@@ -1,4 +1,4 @@
-//! What the engine tells those who measure.
+//! The interface by which the engine reports deliveries to whoever measures.
 
 use crate::adaptive::Misroute;
 use crate::units::Picoseconds;
@@ -17,36 +17,37 @@ pub struct DeliveredPacket {
     pub payload: u32,
     /// Channels between routers that it has crossed.
     pub hops: u32,
-    /// How it was led off the shortest ways, if it was.
+    /// The kind of its detour, if it took one.
     pub misroute: Option<Misroute>,
     pub created: Picoseconds,
-    /// When its header started on the injection channel.
+    /// Time at which its header started on the injection channel.
     pub injected: Picoseconds,
-    /// When its last flit was at the sink.
+    /// Time at which its last flit was at the sink.
     pub delivered: Picoseconds,
 }
 
-/// A message whose last packet has been received; for a read, the response's.
+/// A message whose last packet has been received; for a read, that of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CompletedMessage {
-    /// The terminal that created it; for a read, the one that asked.
+    /// The terminal that created it; for a read, the terminal that asked.
     pub source: u32,
     pub destination: u32,
-    /// Payload in bytes; for a read, the response's.
+    /// Payload in bytes; for a read, that of the response.
     pub bytes: u64,
-    /// Whether it only arranges another message, as the two do that come before a large one.
+    /// Whether it only arranges another message, like the two that precede a large one.
     pub is_control: bool,
     pub created: Picoseconds,
-    /// When it had been received, host overheads included.
+    /// Time at which it had been received, host overheads included.
     pub completed: Picoseconds,
 }
 
-/// Receives what happens at the edge of the network, in time order within each part of it; calls at the same
-/// time, and calls for several parts, come in no particular order, so what is kept must not depend on it.
+/// Receives the events at the edge of the network. Within a part the calls come in the order of
+/// time. Calls at the same time, and calls for different parts, come in no particular order: what
+/// an observer keeps must not depend on it.
 pub trait Observer: Send {
-    /// Another one for a part of the network, that has seen nothing yet.
+    /// Another observer, which has seen nothing yet, for a part of the network.
     fn fork(&self) -> Self;
-    /// Takes over what another one has seen, which then has seen nothing and goes on as this one does.
+    /// Takes over the observations of another observer. That one is then empty and goes on.
     fn gather(&mut self, part: &mut Self);
     fn packet_delivered(&mut self, packet: &DeliveredPacket);
     fn message_completed(&mut self, message: &CompletedMessage);

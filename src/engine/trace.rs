@@ -1,4 +1,4 @@
-//! The ways of chosen packets, channel by channel.
+//! Traces: the routes of chosen packets, channel by channel.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
@@ -8,19 +8,19 @@ use super::tick::Tick;
 use crate::mix::Mix;
 use crate::units::Picoseconds;
 
-/// A channel that was granted to a packet.
+/// The grant of a channel to a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     pub channel: String,
     pub time: Picoseconds,
-    /// How long its header had been ready for the channel.
+    /// Time for which its header had been ready for the channel.
     pub waited: Picoseconds,
-    /// The packet, by its source and its number there.
+    /// The packet: its source and its number there.
     pub source: u32,
     pub sequence: u32,
 }
 
-/// Notes a grant at a tick after the epoch, if the packet is one of those that are followed.
+/// Notes a grant at a tick after the epoch, if the packet is traced.
 #[cold]
 #[inline(never)]
 pub(super) fn note(
@@ -34,28 +34,29 @@ pub(super) fn note(
     trace.add((time, waited), channel, packet.source, packet.sequence);
 }
 
-/// What is noted down of some packets.
+/// The grants of traced packets.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     pub wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>,
-    /// Time, how long it waited, channel, source and number.
+    /// Time, wait, channel, source and number.
     pub grants: Vec<(Picoseconds, Picoseconds, u32, u32, u32)>,
-    /// By packet: when it was granted its latest channel here, and which that is.
+    /// By packet: the time of its latest grant in this part, and the channel.
     latest: HashMap<(u32, u32), (Picoseconds, u32), BuildHasherDefault<Mix>>,
 }
 
 impl Trace {
-    /// Of these packets, by source and number; nothing has happened.
+    /// A trace of these packets, by source and number, without grants.
     pub(super) fn of(wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>) -> Self {
         Self { wanted, ..Self::default() }
     }
 
-    /// When a packet, by source and number, was granted the latest of its channels here, and which.
+    /// The time of a packet's latest grant in this part, and the channel. The packet is given by
+    /// source and number.
     pub(super) fn latest(&self, packet: (u32, u32)) -> Option<(Picoseconds, u32)> {
         self.latest.get(&packet).copied()
     }
 
-    /// Notes a grant if the packet is one of those.
+    /// Notes a grant if the packet is traced.
     #[inline]
     pub(super) fn add(
         &mut self,

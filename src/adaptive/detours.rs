@@ -23,8 +23,8 @@ pub enum Family {
     IntermediateNodes {
         /// Steps outside the minimal orthant, Delta in equations (2) and (3), 1 or more.
         steps: u32,
-        /// Delta is at least so many hundredths of the distance between the ends, rounded down:
-        /// section 3.1.2 suggests a fraction of it, which bounds the dilation by a factor.
+        /// Delta is at least this percentage of the distance between the ends, rounded down.
+        /// Section 3.1.2 suggests such a fraction, which bounds the dilation by a factor.
         percent: u32,
     },
 }

@@ -4,12 +4,12 @@
 //! if a shortest route arrives along it. A detour pays only if it uses other directions at both
 //! ends, so all other candidates are left out (papers/outflank-routing, section 3.1.2).
 //!
-//! The paper lists outflanking nodes for three dimensions. In any number of dimensions the rule is
-//! to take the vectors lambda that use a non-minimal direction at both ends and none of whose parts
-//! does so. There are two kinds: one step aside in a dimension without hops; or one step back in
-//! one dimension and one step beyond the destination in another. With hops in one dimension only,
-//! these vectors leave that dimension's own non-minimal directions unused, so its steps are joined
-//! to steps aside.
+//! The paper lists outflanking nodes for three dimensions. In any number of dimensions the rule
+//! takes certain vectors lambda: those that use a non-minimal direction at both ends, without a
+//! part that does so by itself. There are two kinds: one step aside in a dimension without hops; or
+//! one step back in one dimension and one step beyond the destination in another. With hops in one
+//! dimension only, these vectors leave that dimension's own non-minimal directions unused, so its
+//! steps are joined to steps aside.
 
 use super::Leg;
 use crate::narrow::narrow;
@@ -36,8 +36,8 @@ impl Misroute {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Midpoint {
     /// The midpoint of the paper's own simulator. On the shorter way it is (x + y) / 2. If the
-    /// coordinates differ by more than k / 2 it is ((x + y) mod k) / 2, which lies on the longer
-    /// way for x + y < k. On the other way it is k / 2 further on. Of wraparound nodes those come
+    /// coordinates differ by more than k / 2 it is ((x + y) mod k) / 2. For x + y < k that lies on
+    /// the longer way. On the other way it is k / 2 further on. Of wraparound nodes those come
     /// first that differ in the higher dimensions.
     HalfOfRemainder,
     /// (x + y) / 2, or (x + y + k) / 2 mod k on the way that wraps around (equation (1)).

@@ -248,8 +248,8 @@ impl<O: Observer> Engine<'_, O> {
         self.named(part, input_vc, ends, request.output, room)
     }
 
-    /// The description of a packet that waits in an input virtual channel of a part, for an output
-    /// of the part where it needs `needed` flits of room and `free` are free.
+    /// The description of a waiting packet. It is in an input virtual channel of a part. Behind an
+    /// output of the part it needs `needed` flits of room, of which `free` are free.
     pub(super) fn named(
         &self,
         part: usize,

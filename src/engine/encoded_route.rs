@@ -1,4 +1,4 @@
-//! What a packet knows of its route: eight bytes that routers read and write.
+//! The encoded route of a packet: eight bytes that routers read and write.
 //!
 //! The content depends on the routing: runs of hops that the source has written into the header;
 //! the destination whose entry routers look up; or the state of an adaptive choice hop by hop.

@@ -105,7 +105,7 @@ pub(super) trait SimulatedPart: Send {
     /// [`outgoing`](Self::outgoing).
     fn deliver(&mut self);
 
-    /// What is for each part, by its number.
+    /// The outgoing data for each part, by its number.
     fn outgoing(&mut self) -> &mut [Self::Outgoing];
 
     /// Takes what another part has sent in a window. Leaves `incoming` empty, but with its memory.
@@ -228,7 +228,7 @@ pub(super) fn run_parts<P: SimulatedPart, O: Observer>(
     (left, busy)
 }
 
-/// What a part tells the others at the end of a window.
+/// The report of a part to the others at the end of a window.
 #[derive(Debug, Default)]
 struct WindowReport {
     /// A lower bound of its next event, and of any event that its outgoing data causes.

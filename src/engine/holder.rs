@@ -2,7 +2,7 @@
 //!
 //! A packet that waits in its adapter for room waits for the head of the buffer behind its
 //! injection channel. That head waits for a channel in turn. If the buffer behind that channel has
-//! no room, or is more than half full, the channel goes no faster than that buffer's head, and the
+//! no room, or is more than half full, the channel goes no faster than that buffer's head. Then the
 //! search follows that head. Followed from buffer to buffer, it ends at a channel that is slow by
 //! itself: it sends other packets, or its flits and credits are under way. If a head may take
 //! several channels, the first one counts.

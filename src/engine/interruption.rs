@@ -38,7 +38,7 @@ pub struct Interruption {
     pub(super) table: ForwardingTable,
 }
 
-/// What an interruption has caused so far.
+/// The effects of an interruption so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterruptionReport {
     /// Packets in the network at the failure, and packets lost so far.
@@ -155,7 +155,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.interruption = Some((interruption, next));
     }
 
-    /// What the interruption has caused so far, if there is one.
+    /// The effects of the interruption so far, if there is one.
     pub fn interruption(&self) -> Option<InterruptionReport> {
         let (_, progress) = self.interruption?;
         let counters = self.counters();

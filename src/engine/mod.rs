@@ -191,7 +191,7 @@ pub struct ChannelReport {
     pub stalled: Option<[f64; STALLS]>,
 }
 
-/// What channels have carried since the last reset.
+/// Totals of what channels have carried since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Carried {
     /// Time for which channels between routers carried a flit, in sum, and the number of these

@@ -17,9 +17,9 @@ pub const MAX_FLITS: u32 = (1 << 15) - 1;
 /// The state of a packet that routers need: half a cache line.
 ///
 /// These fields determine the times of all flits. A flit starts at the later of its own arrival and
-/// the end of the one before it. So times of arrival are a convex function of the flit's number,
-/// and the last flit's times follow from those of the first and the last alone (docs/model.md,
-/// "Time of a packet's flits").
+/// the end of the one before it. So times of arrival are a convex function of the flit's number.
+/// The last flit's times follow from those of the first and the last alone (docs/model.md, "Time of
+/// a packet's flits").
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct Packet {

@@ -248,8 +248,9 @@ impl Parameters {
     /// flit. Packets carry up to 2 KiB in up to 8 data lanes. A switch takes 100 ns from port to
     /// port, the announced time of InfiniScale IV.
     ///
-    /// Assumed are the division of these 100 ns, cables of 2 m (10 ns), buffers of four packets a
-    /// lane, and the hosts' 520 ns a side, with which a ping through one switch takes 1.2 us.
+    /// The division of these 100 ns is assumed. So are cables of 2 m (10 ns), buffers of four
+    /// packets a lane, and the hosts' 520 ns a side. With these a ping through one switch takes 1.2
+    /// us.
     pub fn infiniband_4xqdr() -> Self {
         let rate = Rate(32_000_000_000);
         Self {

@@ -115,9 +115,9 @@ impl<'f, O: Observer> Engine<'f, O> {
         }
     }
 
-    /// Calls `log` with the time, the number of grants so far and their digest, at each multiple of
-    /// a window's length (some 100 ns) and at the end. Two machines whose results differ find the
-    /// first difference by comparing their logs.
+    /// Calls `log` with the time, the number of grants so far and their digest. The calls come at
+    /// each multiple of a window's length (some 100 ns) and at the end. Two machines whose results
+    /// differ find the first difference by comparing their logs.
     pub fn log(&mut self, log: impl FnMut(Picoseconds, u64, Digest) + 'f) {
         self.log = Some(Box::new(log));
     }
@@ -408,10 +408,10 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 }
 
-/// The window: the time within which a router cannot reach another one. It is the least of the time
-/// after which a packet that is sent asks in the next router, and of the time after which the
-/// credits of a packet that leaves are back. A terminal that comes to a barrier lets no other
-/// terminal go on sooner either.
+/// The window: the time within which a router cannot reach another one. It is the shorter of two
+/// times: until a packet that is sent asks in the next router, and until the credits of a packet
+/// that leaves are back. A terminal that comes to a barrier lets no other terminal go on sooner
+/// either.
 fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
     let parameters = &context.parameters;
     let links = context.timings_of(ChannelKind::Network).iter();
@@ -439,8 +439,8 @@ fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
         _ => window,
     };
     let Some(latency) = workload.barrier_latency() else { return window };
-    // The time at which a terminal comes to a barrier is known when its last packet starts, or when
-    // the last packet that it waits for leaves the network.
+    // A terminal's time at a barrier is known when its last packet starts, or when the last packet
+    // that it waits for leaves the network.
     let injections = context.timings_of(ChannelKind::Injection).iter();
     let injection = injections.map(|timing| timing.flit).min().expect("a class of cables");
     let ejections = context.timings_of(ChannelKind::Ejection).iter();

@@ -1,5 +1,5 @@
-//! What each channel carried, and the time for which packets waited at an idle or busy output, by
-//! reason.
+//! Statistics of channels: the flits that each carried, and the time for which packets waited for
+//! it, by reason.
 //!
 //! [`Statistics`] belongs to a part; grants count into it.
 

@@ -65,8 +65,8 @@ impl EmptyNetwork {
         }
     }
 
-    /// Time from a packet's injection to its last flit at the sink, over an injection channel,
-    /// channels between routers, and an ejection channel, each of a class of cables.
+    /// Time from a packet's injection to its last flit at the sink. It crosses an injection
+    /// channel, channels between routers, and an ejection channel, each of a class of cables.
     ///
     /// * Virtual cut-through: the header pays the routing latency at each router. The last flit
     ///   follows it as closely as the channels let it, each of which takes one flit after the

@@ -1,8 +1,8 @@
 //! The collective subnetwork: packets that routers combine on the way up a tree and replicate on
 //! the way down (docs/model.md, "Collective subnetwork").
 //!
-//! A router's **reduction unit** takes operands out of the buffers of the upper virtual channel,
-//! makes results of them, and sends these on from two queues of its own. Packets on the lower
+//! A router's **reduction unit** takes operands out of the buffers of the upper virtual channel and
+//! makes results of them. It sends the results on from two queues of its own. Packets on the lower
 //! virtual channel stay in their buffers until all their copies have been sent. Results and copies
 //! ask for outputs as any other packet does, and take part in the arbitration.
 //!

@@ -7,7 +7,8 @@ use crate::topology::{Fabric, SpanningTree};
 use crate::traffic::CollectiveKind;
 use crate::units::Picoseconds;
 
-/// A place whose flits come at known times, and that holds a packet until all of it has left.
+/// A place whose flits come at known times, and that holds a packet until the whole packet has
+/// left.
 #[derive(Clone, Default)]
 struct Buffer {
     /// By packet: the time at which its last flit had left.

@@ -1,10 +1,10 @@
 //! The search for deadlocks with links shared flit by flit: queues that wait for each other for
 //! good.
 //!
-//! * A packet that asks for a virtual channel waits for those that hold the ones it may take, or
-//!   for room in the queues behind them.
-//! * A packet that holds a virtual channel waits for a credit, which only the queues at the other
-//!   end can give, or for its next flit, which only the queue with that flit can send.
+//! * A packet that asks for virtual channels waits for their holders, or for room in the queues
+//!   behind them.
+//! * A packet that holds a virtual channel waits for a credit or for its next flit. Only the queues
+//!   at the other end can give the credit; only the queue with the flit can send it.
 //!
 //! If a queue waits for several others, any of them may free it.
 

@@ -1,7 +1,7 @@
 //! Failures with links shared flit by flit (docs/model.md, "Failures during operation").
 //!
 //! * If a packet's header is on a failed channel, the packet goes on flit by flit, with the credits
-//!   that this takes, and its sink discards it.
+//!   that this takes. Its sink discards it.
 //! * If its header has not been granted the switch by the failure, the packet is swallowed: its
 //!   flits leave at the channel's rate and are lost.
 

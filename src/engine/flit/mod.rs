@@ -11,11 +11,11 @@
 //! window do not see them.
 //!
 //! A packet's head goes through the states of [`VcState`](flit_queue::VcState). While it is
-//! **active**, it holds a virtual channel of an output, and the time of its next flit's switch
+//! **active**, it holds a virtual channel of an output. Then the time of its next flit's switch
 //! request is known, as far as its ports are free. For all other queues a router keeps wake times:
 //! times before which they cannot progress. A visit goes from the earliest of these times to the
-//! next, and lets all queues that are due take part in the allocations of that instant. Whatever a
-//! queue waits for is known by then, or makes the queue due when it comes.
+//! next. All queues that are due take part in the allocations of that instant. Whatever a queue
+//! waits for is known by then, or makes the queue due when it comes.
 //!
 //! | module | what it is for |
 //! |---|---|
@@ -94,7 +94,7 @@ pub(super) struct FlitOutput {
     pointer: u16,
     /// Flits left of that turn.
     turn: u8,
-    /// Number of packets that hold a virtual channel of it.
+    /// Number of packets that hold one of its virtual channels.
     senders: u16,
     /// Flits of these that have not been granted the switch.
     waiting: u32,
@@ -108,7 +108,7 @@ struct FlitInput {
     pointer: u16,
     /// The output at which its cyclic order of offers starts.
     accepts: u16,
-    /// Number of packets of it that hold a virtual channel; one more if stalls are counted, so that
+    /// Number of its packets that hold a virtual channel; one more if stalls are counted, so that
     /// none is uncontended.
     senders: u16,
 }

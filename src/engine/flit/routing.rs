@@ -137,9 +137,9 @@ impl FlitRouterView<'_, '_> {
         fitted!((1u32 << self.rules.vcs) - 1, u16)
     }
 
-    /// The virtual channels of a ring's channel that a packet may ask for, and the flits of room
-    /// that it needs beyond its own, by the bubble rule. The packet comes from an input port and
-    /// virtual channel; `vcs` are the virtual channels that the routing allows.
+    /// The requests of a packet for a ring's channel, by the bubble rule: virtual channels, and
+    /// flits of room beyond the packet's own. The packet comes from an input port and virtual
+    /// channel; `vcs` are the virtual channels that the routing allows.
     #[inline(always)]
     fn in_ring(&self, (input, vc): (usize, u8), output: u16, vcs: u16) -> (u16, u16) {
         match self.context.bubble {

@@ -1,9 +1,9 @@
 //! Uncontended virtual channels: packets that share neither their input port nor their output with
 //! another one.
 //!
-//! Their flits have no influence on other packets of the router, until the last one is granted the
-//! switch or another packet gets a virtual channel that shares a port with them. So they are left
-//! alone, and catch up in one go when either happens.
+//! Their flits have no influence on other packets of the router. That ends when the last one is
+//! granted the switch, or when another packet gets a virtual channel that shares a port with them.
+//! So they are left alone until then, and catch up in one go.
 
 use super::FlitState;
 use super::active_vc::ActiveVc;

@@ -7,7 +7,7 @@ use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 
 /// The wake times of all queues of a part. The time of an input port is a lower bound of those of
-/// its queues, and the time of a router of those of its ports.
+/// its queues. The time of a router is a lower bound of those of its ports.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WakeTimes {
     /// By queue.

@@ -61,7 +61,7 @@ pub(in crate::engine) enum AckMessage {
 pub(in crate::engine) enum ArrivalOutcome {
     /// It enters the buffer, and after it those that wait for it.
     Enters,
-    /// A bad copy of it enters the buffer.
+    /// A bad copy enters the buffer instead.
     BadCopy,
     /// It waits beside the buffer for those before it.
     Waits,

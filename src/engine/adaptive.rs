@@ -21,7 +21,7 @@ use super::packet::{Origin, Packet, Packets};
 use super::part::Part;
 use super::port_block::BLOCK_PORTS;
 use super::ports::{Input, NOT_STALLED, Output, PacketQueue, Ports};
-use super::relation::{RelationTables, Views};
+use super::relation::{RelationTables, RoomCache};
 use super::round_robin::{BitSpan, bits_between, cyclic_span, span_count};
 use super::router::{AllocationPass, RouterView};
 use super::set::bits;
@@ -34,18 +34,18 @@ use crate::routing::{Adaptive, Course, Onward};
 
 /// The state of a part for adaptive routing.
 pub(super) struct AdaptiveState<'f> {
-    pub rule: Rule<'f>,
+    pub rule: RoutingRule<'f>,
     pub state: SavedAdaptiveState,
     /// Outputs of the present pass that passed over a packet that prefers another output.
     passed_over: Vec<usize>,
     /// Outputs that are due at an instant; kept to reuse its memory.
     due: Vec<u16>,
     /// The cache of free room, for routing relations.
-    views: Views,
+    room_cache: RoomCache,
 }
 
 /// The rule by which packets choose their routes.
-pub(super) enum Rule<'f> {
+pub(super) enum RoutingRule<'f> {
     Torus(&'f Adaptive),
     Relation(RelationTables<'f>),
 }
@@ -84,11 +84,11 @@ impl<'f> AdaptiveState<'f> {
             undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
         };
         Self {
-            rule: Rule::Torus(adaptive),
+            rule: RoutingRule::Torus(adaptive),
             state,
             passed_over: Vec::new(),
             due: Vec::new(),
-            views: Views::default(),
+            room_cache: RoomCache::default(),
         }
     }
 
@@ -101,11 +101,11 @@ impl<'f> AdaptiveState<'f> {
             decide_at: vec![NEVER; routers],
         };
         Self {
-            rule: Rule::Relation(relation_tables),
+            rule: RoutingRule::Relation(relation_tables),
             state,
             passed_over: Vec::new(),
             due: Vec::new(),
-            views: Views::default(),
+            room_cache: RoomCache::default(),
         }
     }
 
@@ -113,8 +113,8 @@ impl<'f> AdaptiveState<'f> {
     #[inline]
     pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
         match &self.rule {
-            Rule::Torus(_) => None,
-            Rule::Relation(relation_tables) => Some(relation_tables),
+            RoutingRule::Torus(_) => None,
+            RoutingRule::Relation(relation_tables) => Some(relation_tables),
         }
     }
 
@@ -122,8 +122,8 @@ impl<'f> AdaptiveState<'f> {
     #[inline]
     pub(super) fn adaptive(&self) -> &'f Adaptive {
         match self.rule {
-            Rule::Torus(adaptive) => adaptive,
-            Rule::Relation(_) => unreachable!("a relation decides on no detours"),
+            RoutingRule::Torus(adaptive) => adaptive,
+            RoutingRule::Relation(_) => unreachable!("a relation decides on no detours"),
         }
     }
 
@@ -131,8 +131,8 @@ impl<'f> AdaptiveState<'f> {
     #[inline]
     pub(super) fn count_hops(&self) -> bool {
         match self.rule {
-            Rule::Torus(adaptive) => adaptive.has_table(),
-            Rule::Relation(_) => true,
+            RoutingRule::Torus(adaptive) => adaptive.has_table(),
+            RoutingRule::Relation(_) => true,
         }
     }
 
@@ -154,7 +154,7 @@ impl<'f> AdaptiveState<'f> {
 
 impl Part<'_> {
     /// Sets the route of a packet that is injected.
-    pub(super) fn set_out(
+    pub(super) fn set_route(
         &mut self,
         terminal: u32,
         (from, to): (u32, u32),
@@ -213,8 +213,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 
     #[inline]
-    pub(super) fn views(&mut self) -> &mut Views {
-        &mut self.adaptive_state().views
+    pub(super) fn room_cache(&mut self) -> &mut RoomCache {
+        &mut self.adaptive_state().room_cache
     }
 
     pub(super) fn due_outputs(&mut self) -> &mut Vec<u16> {
@@ -248,9 +248,9 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 
     /// Makes the requests of a packet that has become the head of a buffer.
-    pub(super) fn head_adaptive(&mut self, input_vc: u32) {
+    pub(super) fn new_head_adaptive(&mut self, input_vc: u32) {
         if self.by_relation() {
-            return self.head_by_relation(input_vc);
+            return self.new_head_by_relation(input_vc);
         }
         let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
         let (_, vc) = self.place(input_vc);
@@ -283,7 +283,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 }
                 self.undecided()[word] &= !(1 << (input_vc % 64));
                 self.decide(slot, now);
-                self.head_adaptive(input_vc);
+                self.new_head_adaptive(input_vc);
             }
         }
         *self.decide_at() = due;

@@ -78,7 +78,7 @@ impl PortHops {
 
     /// The virtual channels, fallbacks excluded, that have room for a packet, a bit each.
     #[inline(always)]
-    fn open(&self, view: &View, [need, entering]: [u16; 2]) -> u16 {
+    fn open(&self, view: &OutputRoom, [need, entering]: [u16; 2]) -> u16 {
         let open = view.open(self.vcs & !self.enters, need);
         match self.vcs & self.enters {
             0 => open,
@@ -98,10 +98,10 @@ impl PortHops {
 
 /// Cache of a router's free room during an allocation. Each output and each head is looked up once.
 #[derive(Default)]
-pub(super) struct Views {
+pub(super) struct RoomCache {
     /// The number of the present allocation; entries of earlier ones do not count.
     allocation: u64,
-    outputs: Vec<View>,
+    outputs: Vec<OutputRoom>,
     /// Cache of "has the head any non-fallback hop with room?", by buffer, with the `state` in
     /// which it was computed. `state` increases at each grant.
     state: u64,
@@ -110,7 +110,7 @@ pub(super) struct Views {
 
 /// Free room behind an output.
 #[derive(Clone, Copy, Default)]
-struct View {
+struct OutputRoom {
     allocation: u64,
     /// Free flits by virtual channel, and their sum.
     room: [u16; MAXIMUM_LANES as usize],
@@ -120,7 +120,7 @@ struct View {
     flits: u16,
 }
 
-impl View {
+impl OutputRoom {
     /// The virtual channels of the set `vcs` with room for this many flits, a bit each.
     #[inline(always)]
     fn open(&self, vcs: u16, flits: u16) -> u16 {
@@ -129,13 +129,13 @@ impl View {
     }
 }
 
-impl Views {
+impl RoomCache {
     /// Begins an allocation of a router with this many outputs and buffers.
     fn begin(&mut self, outputs: u16, buffers: usize) {
         self.allocation += 1;
         self.state += 1;
         if self.outputs.len() < usize::from(outputs) {
-            self.outputs.resize(usize::from(outputs), View::default());
+            self.outputs.resize(usize::from(outputs), OutputRoom::default());
         }
         if self.heads.len() < buffers {
             self.heads.resize(buffers, (0, false));
@@ -270,7 +270,7 @@ impl<'f> Part<'f> {
     }
 
     /// Sets the route of a packet that is injected, and the random number for its choices.
-    pub(super) fn set_out_by_relation(
+    pub(super) fn set_route_by_relation(
         &mut self,
         (destination, number): (u32, u32),
         packet: &mut Packet,
@@ -326,7 +326,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 
     /// Makes the requests of a packet that has become the head of a buffer.
-    pub(super) fn head_by_relation(&mut self, input_vc: u32) {
+    pub(super) fn new_head_by_relation(&mut self, input_vc: u32) {
         let Address { destination, class, ejection } = self.address(input_vc);
         let end = self.context.end(destination);
         if end.router == self.name {
@@ -371,7 +371,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// the latest grant before this instant.
     pub(super) fn allocate_by_relation(&mut self, now: Tick) {
         let (outputs, buffers) = (self.router.outputs, self.queues.len());
-        self.views().begin(outputs, buffers);
+        self.room_cache().begin(outputs, buffers);
         let start = self.router.next_output;
         let relation = &self.relation_tables().routes.relation;
         let fallback = relation.has_escape() || relation.has_detours();
@@ -434,7 +434,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
         let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
-        let open = of_port.open(self.view(output, now), needs);
+        let open = of_port.open(self.output_room(output, now), needs);
         if open == 0 {
             let first = self.output(output).room;
             for vc in vcs_in(of_port.vcs) {
@@ -483,7 +483,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             if self.output(usize::from(of_port.port)).free_at > now {
                 continue;
             }
-            let &mut View { room: rooms, all, .. } = self.view(usize::from(of_port.port), now);
+            let &mut OutputRoom { room: rooms, all, .. } =
+                self.output_room(usize::from(of_port.port), now);
             for vc in vcs_in(of_port.vcs) {
                 let room = rooms[usize::from(vc)];
                 let (like, own) = ((all, room), of_port.turn(vc, first, hops));
@@ -498,10 +499,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// The room behind the virtual channels of an output, free or busy.
     #[inline(always)]
-    fn view(&mut self, output: usize, now: Tick) -> &mut View {
-        let Views { allocation, ref outputs, .. } = *self.views();
+    fn output_room(&mut self, output: usize, now: Tick) -> &mut OutputRoom {
+        let RoomCache { allocation, ref outputs, .. } = *self.room_cache();
         if outputs[output].allocation != allocation {
-            let mut view = View { allocation, ..View::default() };
+            let mut view = OutputRoom { allocation, ..OutputRoom::default() };
             let &mut Output { room, .. } = self.output(output);
             for vc in 0..fitted!(self.context.vc_map.count(), u8) {
                 let place = room + u32::from(vc);
@@ -510,16 +511,16 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 view.room[usize::from(vc)] = room;
                 view.all += u32::from(room);
             }
-            self.views().outputs[output] = view;
+            self.room_cache().outputs[output] = view;
         }
-        &mut self.views().outputs[output]
+        &mut self.room_cache().outputs[output]
     }
 
     /// Whether the head of a buffer has a non-fallback hop with room for its flits, by an output
     /// that is free or busy.
     #[inline(always)]
     fn fits_elsewhere(&mut self, input_vc: u32, flits: u16, now: Tick) -> bool {
-        let Views { state, ref heads, .. } = *self.views();
+        let RoomCache { state, ref heads, .. } = *self.room_cache();
         let (known, fits) = heads[input_vc as usize];
         if known == state {
             return fits;
@@ -528,7 +529,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let vcs = fitted!((1_u32 << self.context.vc_map.count()) - 1, u16);
         let fits = self.ports_of(input_vc).any(|place| {
             let of_port = self.relation_tables().port(place);
-            let view = self.view(usize::from(of_port.port), now);
+            let view = self.output_room(usize::from(of_port.port), now);
             if view.flits != flits {
                 (view.flits, view.fits) = (flits, view.open(vcs, flits));
             }
@@ -536,7 +537,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             of_port.vcs & !enters & view.fits != 0
                 || enters != 0 && view.open(enters, entering) != 0
         });
-        self.views().heads[input_vc as usize] = (state, fits);
+        self.room_cache().heads[input_vc as usize] = (state, fits);
         fits
     }
 
@@ -545,9 +546,9 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.withdraw_hops(output, input_vc, now);
         self.grant(output, input_vc, vc, now);
         // The room behind the output has become less.
-        let views = self.views();
-        views.outputs[output].allocation = 0;
-        views.state += 1;
+        let room_cache = self.room_cache();
+        room_cache.outputs[output].allocation = 0;
+        room_cache.state += 1;
     }
 
     /// Counts a hop of a head if it is a fallback and the relation counts those.
@@ -589,7 +590,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             match self.obstacle(output, input_vc, (vc, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {
-                    let room = self.view(output, now).room[usize::from(vc)];
+                    let room = self.output_room(output, now).room[usize::from(vc)];
                     let own = here.turn(vc, first, hops);
                     if best.is_none() || (room, turn) > (most, own) {
                         (best, most, turn) = (Some(vc), room, own);

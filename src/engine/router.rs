@@ -198,28 +198,28 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             while bits != 0 {
                 let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                self.head(input_vc);
+                self.new_head(input_vc);
             }
         }
     }
 
     /// Makes the request of a packet that has become the head of a buffer.
     #[inline(always)]
-    pub(super) fn head(&mut self, input_vc: u32) {
+    pub(super) fn new_head(&mut self, input_vc: u32) {
         let queue = &mut self.queues[input_vc as usize];
         let packet = &self.packets.packets[queue.head as usize];
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
         let (source, route, passed) = (packet.source, packet.route, packet.note);
         if self.special {
-            return self.head_specially(input_vc);
+            return self.new_head_special(input_vc);
         }
-        self.head_by_route(input_vc, (source, route, passed));
+        self.new_head_by_route(input_vc, (source, route, passed));
     }
 
     /// Makes the requests of a head where routing is adaptive, packets are combined and replicated,
     /// or bad copies are under way.
-    fn head_specially(&mut self, input_vc: u32) {
+    fn new_head_special(&mut self, input_vc: u32) {
         if self.links.is_some() {
             let slot = self.queues[input_vc as usize].head;
             if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(input_vc)
@@ -228,19 +228,23 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             }
         }
         if self.reduction_units.is_some() && self.is_collective(input_vc) {
-            return self.head_of_collective(input_vc);
+            return self.new_head_collective(input_vc);
         }
         if self.adaptive_state.is_some() {
-            return self.head_adaptive(input_vc);
+            return self.new_head_adaptive(input_vc);
         }
         let packet = &self.packets.packets[self.queues[input_vc as usize].head as usize];
         let (source, route, passed) = (packet.source, packet.route, packet.note);
-        self.head_by_route(input_vc, (source, route, passed));
+        self.new_head_by_route(input_vc, (source, route, passed));
     }
 
     /// Makes the request of a head whose route is encoded in it or looked up.
     #[inline(always)]
-    fn head_by_route(&mut self, input_vc: u32, (source, route, passed): (u32, EncodedRoute, u16)) {
+    fn new_head_by_route(
+        &mut self,
+        input_vc: u32,
+        (source, route, passed): (u32, EncodedRoute, u16),
+    ) {
         let (input, vc) = self.place(input_vc);
         let (output, out_vc) = match self.next_hop {
             None => {
@@ -599,7 +603,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.output(output).since = since;
         *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };
         if !is_empty {
-            self.head(input_vc);
+            self.new_head(input_vc);
         }
     }
 

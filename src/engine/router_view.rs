@@ -74,13 +74,13 @@ impl<'f> Part<'f> {
                 next = self.run_router(number, until);
                 has_arrivals = false;
                 if self.outbox.is_urgent(self.hosts_answer) {
-                    self.empty_own();
+                    self.handle_own_effects();
                     at_terminals = self.sources.first_due(&terminals);
                     continue;
                 }
             }
             if at_terminals.min(next) >= end {
-                self.empty_own();
+                self.handle_own_effects();
                 return at_terminals.min(next);
             }
             if at_terminals < end && at_terminals <= next {
@@ -282,21 +282,21 @@ impl<'f> Part<'f> {
 
     /// Handles the effects of a router's packets at its own terminals.
     #[inline]
-    fn empty_own(&mut self) {
+    fn handle_own_effects(&mut self) {
         if !self.outbox.deliveries.is_empty() || !self.outbox.fed.is_empty() {
-            self.see_to_own();
+            self.handle_own_effects_slowly();
         }
     }
 
     #[inline(never)]
-    fn see_to_own(&mut self) {
+    fn handle_own_effects_slowly(&mut self) {
         for place in 0..self.outbox.deliveries.len() {
             self.deliver(self.outbox.deliveries[place]);
         }
         self.outbox.deliveries.clear();
         for place in 0..self.outbox.fed.len() {
             let (injection, time) = self.outbox.fed[place];
-            self.feed(injection, time);
+            self.credits_arrive(injection, time);
         }
         self.outbox.fed.clear();
     }

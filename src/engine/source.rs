@@ -408,7 +408,7 @@ impl Part<'_> {
     }
 
     /// Called when credits arrive at `time` for which an injection channel waits.
-    pub(super) fn feed(&mut self, number: u32, time: Tick) {
+    pub(super) fn credits_arrive(&mut self, number: u32, time: Tick) {
         let injection = &self.sources.injections[number as usize];
         if injection.waiting != 0 || self.has_begun(number) {
             let injection = &mut self.sources.injections[number as usize];

@@ -180,7 +180,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             (unit.down, unit.down_at, unit.input_vc) = (unit.down + 1, released, NONE);
         }
         if self.queues[input_vc as usize].head != NONE {
-            self.head(input_vc);
+            self.new_head(input_vc);
         }
         if vc > trees.down {
             self.result_left(number, released, now);

@@ -161,7 +161,7 @@ impl ReductionUnits {
 impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Makes the requests of a packet of a collective operation that has become the head of a
     /// buffer or of one of the unit's queues.
-    pub(in crate::engine) fn head_of_collective(&mut self, input_vc: u32) {
+    pub(in crate::engine) fn new_head_collective(&mut self, input_vc: u32) {
         let trees = trees(self.context);
         let (_, vc) = self.place(input_vc);
         self.queues[input_vc as usize].options = 0;
@@ -318,7 +318,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return;
         }
         queue.head = slot;
-        self.head(input_vc);
+        self.new_head(input_vc);
     }
 
     /// Notes that a result was granted its output and will have left the unit at `released`: then

@@ -2,7 +2,7 @@
 
 use super::allocation::Scratch;
 use super::flit_queue::{FlitQueue, VcState};
-use super::wake_times::Place;
+use super::wake_times::RouterRange;
 use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::engine::active::Active;
 use crate::engine::adaptive::AdaptiveState;
@@ -178,7 +178,7 @@ impl FlitRouterView<'_, '_> {
     /// Advances the queues that are due at an instant, and grants virtual channels.
     #[inline(never)]
     fn advance_due_vcs(&mut self, now: Tick) {
-        let place = Place {
+        let place = RouterRange {
             router: self.number as usize,
             first_input: self.router.first_input as usize,
             inputs: self.router.inputs.into(),

@@ -21,7 +21,7 @@ pub(super) struct WakeTimes {
 
 /// The range of a router in these lists.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct RouterRange {
     pub router: usize,
     pub first_input: usize,
     pub inputs: usize,
@@ -71,7 +71,7 @@ impl WakeTimes {
     /// a new time. They are put into `due` from its start on, and counted. `due` has one place more
     /// than there are queues.
     #[inline(always)]
-    pub(super) fn take_due(&mut self, now: Tick, place: Place, due: &mut [u32]) -> usize {
+    pub(super) fn take_due(&mut self, now: Tick, place: RouterRange, due: &mut [u32]) -> usize {
         let mut count = 0;
         let mut first = NEVER;
         let ports = &mut self.ports[place.first_input..][..place.inputs];

@@ -67,7 +67,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             queue.ask = NEVER;
             queue.free_at = queue.free_at.max(now);
             if queue.head != NONE {
-                self.head(input_vc);
+                self.new_head(input_vc);
             }
         }
     }

@@ -21,7 +21,7 @@ pub(in crate::engine) struct Notice {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) enum NoticeKind {
     /// An acknowledgement message that is decided there, for the output to send.
-    ToSay(AckMessage),
+    ToSend(AckMessage),
     /// An acknowledgement message about what the output has sent.
     Learned(AckMessage),
     /// A bad copy whose last flit is there, among an input virtual channel's packets.
@@ -36,11 +36,11 @@ impl Links {
         let LinkState { channels, next, due, bad_copies } = &mut self.state;
         match (news, &mut channels[place]) {
             (NoticeKind::BadCopy(input_vc), _) => {
-                bad_copies[router as usize].push((time, input_vc))
+                bad_copies[router as usize].push((time, input_vc));
             }
             (_, None) => return,
-            (NoticeKind::ToSay(verdict), Some(channel)) => {
-                channel.to_say.push_back((time, verdict));
+            (NoticeKind::ToSend(verdict), Some(channel)) => {
+                channel.to_send.push_back((time, verdict));
                 next[place] = next[place].min(time);
             }
             (NoticeKind::Learned(verdict), Some(channel)) => {

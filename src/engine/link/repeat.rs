@@ -56,7 +56,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             } else {
                 self.serve_due_outputs::<false, false>(AllocationPass::Any, now);
             }
-            self.see_to_granted(now);
+            self.handle_granted(now);
         }
     }
 
@@ -98,7 +98,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.discard_bad_copies(now);
         for &output in &due {
             let link = self.link(output);
-            if link.line_free <= now && link.to_say.front().is_some_and(|it| it.0 <= now) {
+            if link.line_free <= now && link.to_send.front().is_some_and(|it| it.0 <= now) {
                 self.acknowledge(output, now);
             }
         }
@@ -116,7 +116,7 @@ impl<S: Size> RouterView<'_, '_, S> {
     }
 
     /// Handles the effects of an instant's grants.
-    fn see_to_granted(&mut self, now: Tick) {
+    fn handle_granted(&mut self, now: Tick) {
         let mut granted = std::mem::take(&mut self.links().granted);
         for output in granted.drain(..) {
             self.settle(usize::from(output), now);
@@ -249,7 +249,7 @@ impl<S: Size> RouterView<'_, '_, S> {
                 self.enter(output, vc, slot);
             }
         }
-        self.let_in(output, vc, sending.arrives);
+        self.admit_waiting(output, vc, sending.arrives);
     }
 
     /// Whether a channel fails before a last flit gets across that would be there at this time.
@@ -272,12 +272,12 @@ impl<S: Size> RouterView<'_, '_, S> {
         let back = self.timing(output).back;
         let link = self.link(output);
         let ReplayEntry { slot, vc, flits, bad, accepted, .. } = link.entries[place];
-        let (verdict, fate) = link.judge(place, damaged, &rules);
+        let (verdict, fate) = link.react(place, damaged, &rules);
         if let Some(verdict) = verdict {
             if !rules.takes_flits {
                 link.learned.push_back((arrives + back, verdict));
             } else if let Some(far) = link.opposite {
-                let news = NoticeKind::ToSay(verdict);
+                let news = NoticeKind::ToSend(verdict);
                 let notice = Notice {
                     part: far.part,
                     router: far.router,
@@ -302,7 +302,7 @@ impl<S: Size> RouterView<'_, '_, S> {
                     self.packets.packets[slot as usize].ready = arrives + self.context.routing;
                 }
                 self.enter(output, vc, slot);
-                self.let_in(output, vc, arrives);
+                self.admit_waiting(output, vc, arrives);
             }
             ArrivalOutcome::BadCopy => {
                 let copy = self.packets.copy(slot);
@@ -337,7 +337,7 @@ impl<S: Size> RouterView<'_, '_, S> {
 
     /// Lets packets that have waited beside the buffer enter it, behind the one that is whole at
     /// `arrives`.
-    fn let_in(&mut self, output: usize, vc: u8, arrives: Tick) {
+    fn admit_waiting(&mut self, output: usize, vc: u8, arrives: Tick) {
         let mut slots = std::mem::take(&mut self.links().followers);
         self.link(output).take_from_beside(vc, &mut slots);
         for slot in slots.drain(..) {
@@ -357,10 +357,10 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.statistics.sent(channel, self.context.vc_map.index(REQUEST_CHANNEL), 1);
         self.occupy(output, now, until);
         let far = self.link(output).opposite;
-        while let Some(&(time, verdict)) = self.link(output).to_say.front()
+        while let Some(&(time, verdict)) = self.link(output).to_send.front()
             && time <= now
         {
-            self.link(output).to_say.pop_front();
+            self.link(output).to_send.pop_front();
             if let Some(far) = far.filter(|_| !lost) {
                 let notice = Notice {
                     part: far.part,

@@ -128,7 +128,7 @@ pub(in crate::engine) struct ReplayChannel {
     pub learned: VecDeque<(Tick, AckMessage)>,
     /// Messages about the other direction's packets that are to be sent, and the times of their
     /// decision.
-    pub to_say: VecDeque<(Tick, AckMessage)>,
+    pub to_send: VecDeque<(Tick, AckMessage)>,
 }
 
 impl ReplayChannel {
@@ -144,7 +144,7 @@ impl ReplayChannel {
             beside: Vec::new(),
             again: VecDeque::new(),
             learned: VecDeque::new(),
-            to_say: VecDeque::new(),
+            to_send: VecDeque::new(),
         }
     }
 
@@ -180,7 +180,7 @@ impl ReplayChannel {
     }
 
     /// The far end's reaction to a packet's transmission: its message, and the fate of the packet.
-    pub(in crate::engine) fn judge(
+    pub(in crate::engine) fn react(
         &mut self,
         place: usize,
         damaged: bool,
@@ -329,7 +329,7 @@ impl ReplayChannel {
         let learned = self.learned.front().map_or(NEVER, |it| it.0);
         let timed = if resend == Resend::GoBackN { 1 } else { self.entries.len() };
         let timed = self.entries.iter().take(timed).map(|entry| entry.due);
-        let says = self.to_say.front().map_or(NEVER, |it| it.0.max(self.line_free));
+        let says = self.to_send.front().map_or(NEVER, |it| it.0.max(self.line_free));
         let again = if self.sends_again() { self.line_free } else { NEVER };
         timed.fold(learned.min(says).min(again), Tick::min)
     }
@@ -338,6 +338,6 @@ impl ReplayChannel {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
         move_back(&mut self.line_free);
         self.entries.iter_mut().for_each(|entry| move_back(&mut entry.due));
-        self.learned.iter_mut().chain(&mut self.to_say).for_each(|it| move_back(&mut it.0));
+        self.learned.iter_mut().chain(&mut self.to_send).for_each(|it| move_back(&mut it.0));
     }
 }

@@ -276,9 +276,9 @@ impl Part<'_> {
         let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
         if let Some(adaptive_state) = &self.adaptive_state {
             if adaptive_state.relation_tables().is_some() {
-                return self.set_out_by_relation((destination, number), packet, origin);
+                return self.set_route_by_relation((destination, number), packet, origin);
             }
-            return self.set_out(terminal, (from, to), (ejection, vc), packet, origin);
+            return self.set_route(terminal, (from, to), (ejection, vc), packet, origin);
         }
         if let Some(segments) = &context.segments {
             (packet.route, origin.hops) = segments.encoded((from, packet.sequence), to, ejection);

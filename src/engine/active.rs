@@ -1,4 +1,6 @@
-//! Which routers have something to do, so that a window costs nothing for those that have not.
+//! The times of routers' next events, so that idle routers cost nothing in a window.
+//!
+//! [`Active`] belongs to the frame's schedule of a part.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,25 +8,25 @@ use super::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 use crate::prefetch::prefetch;
 
-/// Routers of a block.
+/// Number of routers in a block.
 const BLOCK: usize = 64;
 
-/// Before when nothing happens in each router, and in each block of routers.
+/// Lower bounds of the next event, by router and by block of routers.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Active {
-    /// In whole blocks: nothing ever happens in what stands for no router.
+    /// In whole blocks: a place without a router never has an event.
     next: Vec<Tick>,
     blocks: Vec<Tick>,
 }
 
 impl Active {
-    /// Of so many routers, all idle.
+    /// This many routers, all idle.
     pub(super) fn new(routers: usize) -> Self {
         let blocks = routers.div_ceil(BLOCK);
         Self { next: vec![NEVER; blocks * BLOCK], blocks: vec![NEVER; blocks] }
     }
 
-    /// Something happens in a router at this time, or before.
+    /// Notes that a router has an event at this time or before.
     #[inline]
     pub(super) fn lower(&mut self, router: u32, time: Tick) {
         let next = &mut self.next[router as usize];
@@ -33,25 +35,25 @@ impl Active {
         *block = (*block).min(time);
     }
 
-    /// Has the memory fetched that [`lower`](Self::lower) needs.
+    /// Prefetches the memory that [`lower`](Self::lower) needs.
     #[inline(always)]
     pub(super) fn prefetch(&self, router: u32) {
         prefetch(&self.next[router as usize]);
     }
 
-    /// A router has been visited.
+    /// Sets the time of a router's next event after a visit.
     #[inline]
     pub(super) fn set(&mut self, router: u32, time: Tick) {
         self.next[router as usize] = time;
     }
 
-    /// When something happens next, or before.
+    /// A lower bound of the next event of all routers.
     pub(super) fn earliest(&self) -> Tick {
         self.blocks.iter().copied().min().unwrap_or(NEVER)
     }
 
-    /// Adds the routers in which something happens before `end` to `due`, block by block from this one on, until
-    /// there are so many, or no more blocks. The block to go on with.
+    /// Adds the routers with an event before `end` to `due`, block by block from `block` on, until
+    /// there are `many` or no more blocks. Returns the block to go on with.
     #[inline]
     pub(super) fn add_due(
         &self,
@@ -69,7 +71,8 @@ impl Active {
         block
     }
 
-    /// The same for one block. All its times are compared without a branch; then only those that are due cost something.
+    /// Adds the due routers of one block. All times are compared without a branch, so only due
+    /// routers cost something.
     #[inline]
     fn add_due_of(&self, block: usize, end: Tick, due: &mut Vec<u32>) {
         let first = fitted!(block * BLOCK, u32);
@@ -86,13 +89,13 @@ impl Active {
         }
     }
 
-    /// When something happens in each router of a block.
+    /// The times of a block's routers.
     #[inline]
     fn routers_of(&self, block: usize) -> &[Tick] {
         &self.next[block * BLOCK..][..BLOCK]
     }
 
-    /// All routers of these ones' blocks that were due have been visited.
+    /// Updates the blocks of the routers in `visited`, all due routers of which have been visited.
     #[inline]
     pub(super) fn settle(&mut self, visited: &[u32]) {
         let mut settled = usize::MAX;
@@ -132,7 +135,7 @@ mod tests {
             }
             due.iter().for_each(|&router| active.set(router, 100));
             active.settle(&due);
-            // What it sends wakes others, in blocks before and behind, after the window.
+            // A visit's effects wake others after the window, in blocks before and behind.
             active.lower(0, 70);
             active.lower(140, 60);
             found.extend(due);

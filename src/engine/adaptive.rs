@@ -1,12 +1,15 @@
-//! Packets that choose their way: adaptive routings on the Angara router (docs/model.md, "Adaptive
-//! routing").
+//! Allocation for adaptive routing on the Angara router (docs/model.md, "Adaptive routing").
 //!
-//! The head of a buffer asks for every output that leads it on, on the adaptive channel, and for
-//! direction order's, or that of a table, on its escape channel. A router walks its free outputs three times: with packets
-//! that like an output best; with any that can have it; with those that found none of their outputs
-//! with room, which may escape. What has been granted in one walk only takes room, and escapes take none
-//! of the adaptive channel's, so walking again would grant nothing. The second walk visits those
-//! outputs only that passed a packet over in the first.
+//! A head asks for every output of a minimal route on the adaptive channel. It also asks for one
+//! output on its escape channel: that of direction order, or of a forwarding table. Allocation has
+//! three passes over the free outputs:
+//!
+//! 1. preferred: packets that prefer this output to all others that they could have;
+//! 2. any: all packets that can have it; only outputs that passed a packet over are served;
+//! 3. escape: packets that found none of their outputs with room.
+//!
+//! No grant enables another one in the same pass, because a grant only takes room. Escapes take no
+//! room of the adaptive channel. So one run through each pass is enough.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -18,7 +21,7 @@ use super::packet::{Origin, Packet, Packets};
 use super::part::Part;
 use super::port_block::BLOCK_PORTS;
 use super::ports::{Input, NOT_STALLED, Output, PacketQueue, Ports};
-use super::relation::{RelationTables, Views};
+use super::relation::{RelationTables, RoomCache};
 use super::round_robin::{BitSpan, bits_between, cyclic_span, span_count};
 use super::router::{AllocationPass, RouterView};
 use super::set::bits;
@@ -29,34 +32,34 @@ use crate::adaptive::{Heading, drawn_at};
 use crate::narrow::fitted;
 use crate::routing::{Adaptive, Course, Onward};
 
-/// What routers keep whose packets choose their way.
+/// The state of a part for adaptive routing.
 pub(super) struct AdaptiveState<'f> {
-    pub rule: Rule<'f>,
+    pub rule: RoutingRule<'f>,
     pub state: SavedAdaptiveState,
-    /// Outputs that packets have passed over in the present walk since they like others better.
+    /// Outputs of the present pass that passed over a packet that prefers another output.
     passed_over: Vec<usize>,
-    /// Outputs that are due at an instant; kept for its memory.
+    /// Outputs that are due at an instant; kept to reuse its memory.
     due: Vec<u16>,
-    /// What there is room for, where packets choose by a relation.
-    views: Views,
+    /// The cache of free room, for routing relations.
+    room_cache: RoomCache,
 }
 
-/// By what packets choose.
-pub(super) enum Rule<'f> {
+/// The rule by which packets choose their routes.
+pub(super) enum RoutingRule<'f> {
     Torus(&'f Adaptive),
     Relation(RelationTables<'f>),
 }
 
-/// What changes of it.
+/// The fields of [`AdaptiveState`] that change, as a checkpoint saves them.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedAdaptiveState {
-    /// The random numbers of each terminal's packets, if they get any.
+    /// By terminal: the generator of its packets' random numbers; empty if they need none.
     random: Vec<ChaCha8Rng>,
-    /// By router: input virtual channels whose heads are new and have to decide on a detour when they ask.
+    /// By router: input virtual channels whose heads are new and decide on a detour when they ask.
     undecided: Vec<u64>,
-    /// By router: the outputs by which some heads may leave on an escape channel, a bit each.
+    /// By router: the outputs for which some head has an escape request, a bit each.
     escape_ports: Vec<u16>,
-    /// By router: when the first of those that are new asks, or before.
+    /// By router: a lower bound of the time at which the first undecided head asks.
     pub decide_at: Vec<Tick>,
 }
 
@@ -81,15 +84,15 @@ impl<'f> AdaptiveState<'f> {
             undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
         };
         Self {
-            rule: Rule::Torus(adaptive),
+            rule: RoutingRule::Torus(adaptive),
             state,
             passed_over: Vec::new(),
             due: Vec::new(),
-            views: Views::default(),
+            room_cache: RoomCache::default(),
         }
     }
 
-    /// By a relation: no packet decides on a detour, and none draws anything.
+    /// The state for a routing relation: packets decide on no detours and draw no numbers here.
     pub(super) fn by_relation(relation_tables: RelationTables<'f>, routers: usize) -> Self {
         let state = SavedAdaptiveState {
             random: Vec::new(),
@@ -98,38 +101,38 @@ impl<'f> AdaptiveState<'f> {
             decide_at: vec![NEVER; routers],
         };
         Self {
-            rule: Rule::Relation(relation_tables),
+            rule: RoutingRule::Relation(relation_tables),
             state,
             passed_over: Vec::new(),
             due: Vec::new(),
-            views: Views::default(),
+            room_cache: RoomCache::default(),
         }
     }
 
-    /// The relation by which packets choose, if they do.
+    /// The tables of the relation, if routing is by one.
     #[inline]
     pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
         match &self.rule {
-            Rule::Torus(_) => None,
-            Rule::Relation(relation_tables) => Some(relation_tables),
+            RoutingRule::Torus(_) => None,
+            RoutingRule::Relation(relation_tables) => Some(relation_tables),
         }
     }
 
-    /// The adaptive routing of a torus by which packets choose.
+    /// The adaptive routing of a torus.
     #[inline]
     pub(super) fn adaptive(&self) -> &'f Adaptive {
         match self.rule {
-            Rule::Torus(adaptive) => adaptive,
-            Rule::Relation(_) => unreachable!("a relation decides on no detours"),
+            RoutingRule::Torus(adaptive) => adaptive,
+            RoutingRule::Relation(_) => unreachable!("a relation decides on no detours"),
         }
     }
 
-    /// Whether hops are counted as packets take them, since nobody knows them before.
+    /// Whether a packet's hops are counted on the way, since they are not known at injection.
     #[inline]
     pub(super) fn count_hops(&self) -> bool {
         match self.rule {
-            Rule::Torus(adaptive) => adaptive.has_table(),
-            Rule::Relation(_) => true,
+            RoutingRule::Torus(adaptive) => adaptive.has_table(),
+            RoutingRule::Relation(_) => true,
         }
     }
 
@@ -150,8 +153,8 @@ impl<'f> AdaptiveState<'f> {
 }
 
 impl Part<'_> {
-    /// Gives a packet that is injected now its course.
-    pub(super) fn set_out(
+    /// Sets the route of a packet that is injected.
+    pub(super) fn set_route(
         &mut self,
         terminal: u32,
         (from, to): (u32, u32),
@@ -172,7 +175,7 @@ impl Part<'_> {
                 adaptive.inject(from, to, adaptive_state.state.random.get_mut(terminal as usize));
             packet.note = course.drawn;
             origin.set_misroute(course.kind);
-            // On an escape by a table nobody knows them before.
+            // An escape by a table makes the number of hops unknown.
             let known = !adaptive.has_table();
             origin.hops = if known { adaptive.hops(from, to, &course) } else { 0 };
             route.heading = course.heading;
@@ -195,7 +198,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.adaptive_state.as_mut().expect("packets choose their ways")
     }
 
-    /// Whether packets choose by a relation.
+    /// Whether routing is by a relation.
     #[inline]
     pub(super) fn by_relation(&self) -> bool {
         self.adaptive_state
@@ -203,15 +206,15 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             .is_some_and(|adaptive_state| adaptive_state.relation_tables().is_some())
     }
 
-    /// Outputs that packets have passed over in the present walk.
+    /// Outputs of the present pass that passed over a packet that prefers another output.
     #[inline]
     pub(super) fn passed_over(&mut self) -> &mut Vec<usize> {
         &mut self.adaptive_state().passed_over
     }
 
     #[inline]
-    pub(super) fn views(&mut self) -> &mut Views {
-        &mut self.adaptive_state().views
+    pub(super) fn room_cache(&mut self) -> &mut RoomCache {
+        &mut self.adaptive_state().room_cache
     }
 
     pub(super) fn due_outputs(&mut self) -> &mut Vec<u16> {
@@ -223,31 +226,31 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.adaptive_state.as_ref().expect("packets choose their ways").adaptive()
     }
 
-    /// The outputs by which some heads may leave on an escape channel, a bit each.
+    /// The outputs for which some head has an escape request, a bit each.
     #[inline]
     fn escape_ports(&mut self) -> &mut u16 {
         let number = self.number as usize;
         &mut self.adaptive_state().state.escape_ports[number]
     }
 
-    /// When new packets have to decide, or before.
+    /// A lower bound of the time at which the first undecided head asks.
     #[inline(always)]
     pub(super) fn decide_at(&mut self) -> &mut Tick {
         let number = self.number as usize;
         &mut self.adaptive_state().state.decide_at[number]
     }
 
-    /// The words of the router's input virtual channels whose heads are new.
+    /// The set of the router's input virtual channels whose heads are undecided, in words.
     fn undecided(&mut self) -> &mut [u64] {
         let words = self.size.words();
         let first = self.number as usize * words;
         &mut self.adaptive_state().state.undecided[first..first + words]
     }
 
-    /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
-    pub(super) fn head_adaptive(&mut self, input_vc: u32) {
+    /// Makes the requests of a packet that has become the head of a buffer.
+    pub(super) fn new_head_adaptive(&mut self, input_vc: u32) {
         if self.by_relation() {
-            return self.head_by_relation(input_vc);
+            return self.new_head_by_relation(input_vc);
         }
         let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
         let (_, vc) = self.place(input_vc);
@@ -265,7 +268,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Lets new packets that ask at this instant decide on detours.
+    /// Lets the undecided heads that ask at this instant decide on detours.
     pub(super) fn decide_all(&mut self, now: Tick) {
         let mut due = NEVER;
         for word in 0..self.size.words() {
@@ -280,13 +283,13 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 }
                 self.undecided()[word] &= !(1 << (input_vc % 64));
                 self.decide(slot, now);
-                self.head_adaptive(input_vc);
+                self.new_head_adaptive(input_vc);
             }
         }
         *self.decide_at() = due;
     }
 
-    /// Decides at its source router how a new packet goes on.
+    /// Decides on a detour of a new packet at its source router.
     fn decide(&mut self, slot: u32, now: Tick) {
         let capacity = self.context.parameters.buffer;
         let mut used = [0; u16::BITS as usize];
@@ -301,7 +304,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
     }
 
-    /// Flits free behind an output on the adaptive channel; `None` if it leads nowhere.
+    /// Free flits behind an output on the adaptive channel; `None` if it leads to no router.
     fn room(&mut self, output: usize, now: Tick) -> Option<u16> {
         let &mut Output { needs_room, room, .. } = self.output(output);
         if !needs_room {
@@ -312,7 +315,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         Some(self.credits.room[place as usize])
     }
 
-    /// Lets the head of a buffer ask for every output that leads it on, and for its escape.
+    /// Requests every output of a minimal route for the head of a buffer, and its escape.
     fn ask_for_any(&mut self, input_vc: u32, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(input_vc);
         let injects = self.input(input).injects;
@@ -331,7 +334,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         *self.escape_ports() |= 1 << escape;
     }
 
-    /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
+    /// Withdraws all requests of a head that chooses and leaves by output `granted`.
     pub(super) fn withdraw(&mut self, granted: usize, input_vc: u32, now: Tick) {
         let queue = &mut self.queues[input_vc as usize];
         let options = std::mem::take(&mut queue.options);
@@ -346,12 +349,12 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Takes back the request of the head of a buffer for an output that it doesn't get.
+    /// Withdraws the request of a head for an output that it does not get.
     #[inline(always)]
     pub(super) fn stop_asking(&mut self, output: usize, input_vc: u32, now: Tick) {
         let word = self.word(output, input_vc);
         self.asking[word] &= !(1 << (input_vc % 64));
-        // It counts until now among those that wait; then the reason may be another.
+        // The head counts among those that wait until now; from now on the reason may be another.
         let stall = self.output(output).stall;
         if stall == Stall::OutputBusy as u8 {
             self.end_stall(output, now);
@@ -361,7 +364,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Whether the head of a buffer, which could have an output, likes no other better that it could have.
+    /// Whether the head of a buffer, which could have this output, prefers no other output that it
+    /// could have.
     pub(super) fn prefers(&mut self, output: usize, input_vc: u32, now: Tick) -> bool {
         let PacketQueue { options, head, need, .. } = self.queues[input_vc as usize];
         if options.is_power_of_two() {
@@ -384,8 +388,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             == fitted!(output, u32)
     }
 
-    /// Serves the outputs that are due, three times, in cyclic order from behind the latest grant before this
-    /// instant.
+    /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
+    /// the latest grant before this instant.
     pub(super) fn allocate_adaptive<const COLLECTIVE: bool>(&mut self, now: Tick) {
         if self.by_relation() {
             return self.allocate_by_relation(now);
@@ -398,7 +402,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
         passed_over.clear();
         self.adaptive_state().passed_over = passed_over;
-        // A start behind the last of a torus' ports is one at the first.
+        // A start behind the last port of a torus is a start at the first.
         let start = if start < u16::BITS { start } else { 0 };
         let mut escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
         while escapes != 0 {
@@ -408,7 +412,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// The outputs that send nothing, a bit each; a torus' are among the first sixteen.
+    /// The outputs that send nothing, a bit each. Those of a torus are among the first sixteen.
     #[inline(always)]
     fn free(&self, now: Tick) -> u16 {
         let mut free = 0;
@@ -420,12 +424,13 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         free
     }
 
-    /// An output could have been granted to a packet that likes another better.
+    /// Notes that a packet could have had an output, but prefers another.
     pub(super) fn pass_over(&mut self, output: usize) {
         self.adaptive_state().passed_over.push(output);
     }
 
-    /// Grants a free output to the first packet that has to escape by it and can. Whether there is one.
+    /// Grants a free output to the first head that needs an escape and can have it there. Returns
+    /// whether there was one.
     pub(super) fn grant_escapes<const RELATED: bool>(&mut self, output: usize, now: Tick) -> bool {
         let mut until = NEVER;
         let granted = if self.context.parameters.arbitration == Arbitration::Random {
@@ -465,7 +470,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         false
     }
 
-    /// The same in the order that is drawn for the output and the instant.
+    /// Grants an escape in the random order of the output and the instant.
     fn grant_escape_random<const RELATED: bool>(
         &mut self,
         output: usize,
@@ -482,8 +487,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Grants a free output to the head of a buffer if it has to escape by it and can; if not, `until` is lowered to when
-    /// that may have changed, as far as it is known.
+    /// Grants a free output to the head of a buffer if it needs an escape there and can have it. If
+    /// not, lowers `until` to the time at which that may have changed, as far as it is known.
     #[inline(always)]
     fn lets_escape<const RELATED: bool>(
         &mut self,
@@ -515,8 +520,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// The virtual channel in which the head of a buffer can escape by a free output; until when, as far as it is known, there is
-    /// none.
+    /// The virtual channel on which the head of a buffer can escape by a free output. If there is
+    /// none: the time until which there is none, as far as it is known.
     fn escape(&mut self, output: usize, input_vc: u32, now: Tick) -> Result<u8, Tick> {
         let queue = self.queues[input_vc as usize];
         if queue.ask > now {
@@ -524,7 +529,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
         for option in bits(queue.options) {
             if self.room(option, now).is_some_and(|room| room >= queue.need) {
-                // It is served there, or what it waits for there has the router look again.
+                // The packet is granted a hop there, or what it waits for there makes the output
+                // due again.
                 return Err(NEVER);
             }
         }
@@ -537,20 +543,21 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 }
 
-/// How a packet that chooses its way goes on at a router.
+/// The next step of an adaptively routed packet at a router.
 pub(super) enum Step {
-    /// It is at its destination.
+    /// The packet is at its destination and takes this ejection channel.
     Ejection(u16),
-    /// It has no choice, onto this virtual channel.
+    /// The packet has no choice: it takes this output on this virtual channel.
     Port { output: u16, out_vc: u8 },
-    /// It has to decide on a detour first.
+    /// The packet has to decide on a detour first.
     Decision,
-    /// By any of these ports, a bit each; else by this one, on its escape virtual channel.
+    /// The packet takes any of these ports, a bit each; if none has room, `output` on the escape
+    /// channel.
     Any { options: u16, output: u16, escape: u8 },
 }
 
-/// How a packet goes on that has come to a router in a virtual channel. One that has come to its intermediate node turns to its
-/// destination.
+/// The next step of a packet that has arrived on a virtual channel. A packet at its intermediate
+/// node turns to its destination.
 pub(super) fn step(
     context: &NetworkContext<'_>,
     adaptive: &Adaptive,
@@ -584,8 +591,8 @@ pub(super) fn step(
     }
 }
 
-/// Decides how a new packet goes on from its source's router, of whose ports so many flits are in use behind each, of so
-/// many on a virtual channel.
+/// Decides on a detour of a new packet at its source router. `used` counts the flits in use behind
+/// each port; a virtual channel has room for `capacity`.
 pub(super) fn decide(
     adaptive: &Adaptive,
     packets: &mut Packets,
@@ -617,8 +624,8 @@ pub(super) fn decide(
     }
 }
 
-/// Flits of room that the head of a buffer needs beyond its own to escape by an output: none if it is on the escape
-/// channel of the same ring already.
+/// Flits of room beyond its own that a head needs for an escape by an output. None if it is on the
+/// escape channel of the same ring already.
 pub(super) fn escape_bubble(
     bubble: u16,
     output: &Output,

@@ -1,4 +1,5 @@
-//! Atomic operations at their targets: an adapter performs one after the other (docs/model.md, "Sink").
+//! Atomic operations at their targets: an adapter performs one after the other (docs/model.md,
+//! "Sink").
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use crate::units::Picoseconds;
 /// An atomic operation whose request has come to its target.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Atomic {
-    /// Who asked for it.
+    /// The terminal that asked for it.
     pub source: u32,
     /// Payload of the response.
     pub bytes: u64,
@@ -21,8 +22,9 @@ pub(super) struct Atomic {
 }
 
 impl Part<'_> {
-    /// Performs the operations whose requests have come to a terminal at this instant, behind those that came before.
-    /// No two of them came by one ejection channel, the numbers of which are their order.
+    /// Performs the operations whose requests have come to a terminal at this instant, after those
+    /// that came before. No two of them came by one ejection channel; they are performed in the
+    /// order of these channels.
     pub(super) fn perform(&mut self, terminal: u32, mut atomics: Vec<Atomic>, now: Picoseconds) {
         let parameters = &self.context.parameters;
         let (channels, takes) = (parameters.ejection_channels, parameters.atomic_time);

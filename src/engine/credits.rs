@@ -1,8 +1,10 @@
-//! Room in the buffers at channels' far ends, and the credits on their way back from there.
+//! Room in the buffers at channels' far ends, and the credits under way from there.
 //!
-//! A credit is known from the grant on that brings it about, but counts from the time at which it arrives. It stays
-//! here until the channel's sender runs short and looks for it: so a packet that finds room looks at a count only.
-//! What is on its way for a channel and virtual channel lies in one cache line, or, what is later than that, in a chain.
+//! A credit is known from the grant that causes it, but counts from the time of its arrival. It
+//! stays here until the channel's sender runs short and collects it. So a packet that finds room
+//! reads one count only. The credits under way for a channel and virtual channel lie in one cache
+//! line; later ones that do not fit lie in a chain. [`Credits`] belongs to a part; routers read and
+//! send through their views.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,7 @@ use super::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
-/// Credits on their way to a channel's sender.
+/// Credits under way to a channel's sender.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Credit {
     pub time: Tick,
@@ -24,21 +26,22 @@ struct ChainNode {
     next: u32,
 }
 
-/// How many packets' credits lie in the line.
+/// Number of entries of the cache line.
 const NEAR: usize = 8;
 
-/// What comes back to a channel's sender on a virtual channel: one cache line.
+/// The credits under way for a channel and virtual channel: one cache line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct Returning {
-    /// The credits that arrive first, in the order in which they do: `near` of them, from `first` on, cyclic.
+    /// The credits that arrive first, in the order of their arrival: `near` of them, cyclic from
+    /// `first` on.
     times: [Tick; NEAR],
     flits: [u16; NEAR],
     first: u8,
     near: u8,
-    /// Whether the sender waits for credits that were not on their way when it looked.
+    /// Whether the sender waits for credits that were not under way when it looked.
     awaited: bool,
-    /// First and last of those that arrive later, if any.
+    /// The first and the last of the credits in the chain, if any.
     head: u32,
     tail: u32,
 }
@@ -71,7 +74,8 @@ impl Returning {
         (self.times[place], self.flits[place]) = (credit.time, credit.flits);
     }
 
-    /// Puts a credit behind those that arrive before or with it; there is room. Whether it overtakes others.
+    /// Inserts a credit behind those that arrive before or with it; there is room. Returns whether
+    /// it overtakes others.
     #[inline]
     fn insert(&mut self, credit: Credit) -> bool {
         let mut number = self.near;
@@ -85,9 +89,10 @@ impl Returning {
         overtakes
     }
 
-    /// Sends a credit. What arrives by `settled` nobody looks for any more before it is there: those flits may be
-    /// given. Also, whether the sender is to look when this one arrives: it waits for a credit, or has foreseen one that
-    /// this one overtakes.
+    /// Returns a credit to the upstream router. Credits that arrive by `settled` can be added at
+    /// once, since the sender will not look earlier: their flits are returned. Also returns whether
+    /// the sender must be woken at the arrival of this credit: it waits for one, or has planned on
+    /// a credit that this one overtakes.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -102,14 +107,14 @@ impl Returning {
         self.send_far(links, credit, settled)
     }
 
-    /// The same if the line is full, or was.
+    /// Does the work of [`send`](Self::send) if the line is full, or was.
     fn send_far(&mut self, links: &mut ChainPool, credit: Credit, settled: Tick) -> (u16, bool) {
         let flits = self.collect(links, settled);
         let near = self.near;
         let overtakes = if self.head == NONE && usize::from(near) < NEAR {
             self.insert(credit)
         } else if near > 0 && self.at(near - 1).time > credit.time {
-            // It overtakes: the last of the near ones makes room.
+            // The credit overtakes: the last one of the line makes room.
             let last = self.at(near - 1);
             self.near -= 1;
             self.insert(credit);
@@ -121,7 +126,7 @@ impl Returning {
         (flits, std::mem::take(&mut self.awaited) | overtakes)
     }
 
-    /// Puts a credit into the chain of those that are not near. Whether it overtakes others there.
+    /// Inserts a credit into the chain. Returns whether it overtakes others there.
     #[cold]
     fn send_later(&mut self, links: &mut ChainPool, credit: Credit) -> bool {
         let (mut before, mut at) = (NONE, self.head);
@@ -143,7 +148,7 @@ impl Returning {
         at != NONE
     }
 
-    /// Flits whose credits have arrived by `now`, which are here no longer.
+    /// Takes out the credits that have arrived by `now`, and returns their flits.
     #[inline]
     pub(super) fn collect(&mut self, links: &mut ChainPool, now: Tick) -> u16 {
         let mut flits = 0;
@@ -162,7 +167,7 @@ impl Returning {
         flits
     }
 
-    /// Takes what has arrived from the chain, and the next ones into the line.
+    /// Takes out the arrived credits of the chain, and moves the next ones into the line.
     #[cold]
     fn bring_near(&mut self, links: &mut ChainPool, now: Tick) -> u16 {
         let mut flits = 0;
@@ -181,8 +186,8 @@ impl Returning {
         flits
     }
 
-    /// When the credits for so many flits will have arrived. Never if that is not known yet: then the credit that is
-    /// sent next has the sender look again.
+    /// The time at which the credits for this many flits will have arrived. [`NEVER`] if that is
+    /// not known yet: then the next credit that is sent wakes the sender.
     pub(super) fn foresee(&mut self, links: &ChainPool, flits: u16) -> Tick {
         let mut sum = 0;
         for credit in self.on_their_way(links) {
@@ -202,7 +207,7 @@ impl Returning {
     }
 }
 
-/// The chains of credits that are not near.
+/// The chains of credits that do not fit into their lines.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ChainPool {
     links: Vec<ChainNode>,
@@ -230,17 +235,18 @@ impl ChainPool {
     }
 }
 
-/// The credits of all channels, each with so many virtual channels.
+/// The credits of all channels, by channel, then virtual channel.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Credits {
-    /// Flits free in the buffer at the far end, less what has arrived since and has not been looked for.
+    /// Free flits in the buffer at the far end, without credits that have arrived but are not
+    /// collected.
     pub room: Vec<u16>,
     pub returning: Vec<Returning>,
     pub links: ChainPool,
 }
 
 impl Credits {
-    /// Of channels whose buffers have so much room, a virtual channel each.
+    /// The credits of channels with this much room, one entry for each virtual channel.
     pub(super) fn new(room: Vec<u16>) -> Self {
         let returning = vec![Returning::NONE; room.len()];
         Self { room, returning, links: ChainPool { links: Vec::new(), free: NONE } }
@@ -254,7 +260,7 @@ impl Credits {
         size_of_val(&*self.room) + size_of_val(&*self.returning)
     }
 
-    /// See [`Returning::send`].
+    /// Sends a credit, as [`Returning::send`] does.
     #[inline]
     pub(super) fn send(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
         let (flits, awaited) =
@@ -263,27 +269,28 @@ impl Credits {
         awaited
     }
 
-    /// Gives a channel's sender what has arrived by `now`.
+    /// Collects the credits of a channel's sender that have arrived by `now`.
     #[inline]
     pub(super) fn collect(&mut self, place: u32, now: Tick) {
         let flits = self.returning[place as usize].collect(&mut self.links, now);
         self.room[place as usize] += flits;
     }
 
-    /// When a channel's sender, which has less room now than it needs, will have as much; see [`Returning::foresee`].
+    /// The time at which a channel's sender, which lacks room now, will have as much; see
+    /// [`Returning::foresee`].
     pub(super) fn foresee(&mut self, place: u32, need: u16) -> Tick {
         let lacks = need - self.room[place as usize];
         self.returning[place as usize].foresee(&self.links, lacks)
     }
 
-    /// Flits that a channel's sender has room for or will have without anything else having to move.
+    /// Flits of room of a channel's sender, with all credits under way.
     pub(super) fn due(&self, place: u32) -> u32 {
         let credits = self.returning[place as usize].on_their_way(&self.links);
         let flits = credits.map(|credit| u32::from(credit.flits));
         u32::from(self.room[place as usize]) + flits.sum::<u32>()
     }
 
-    /// Flits that a channel's sender has room for by a time, as far as is known.
+    /// Flits of room of a channel's sender by a time, as far as is known.
     pub(super) fn by(&self, place: u32, now: Tick) -> u32 {
         let credits = self.returning[place as usize].on_their_way(&self.links);
         let back = credits.filter(|credit| credit.time <= now);
@@ -308,7 +315,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// A plain list is the reference, for few and for many credits on their way.
+    /// Compares with a plain list, for few and for many credits under way.
     #[test]
     fn credits_arrive_in_the_order_of_their_times() {
         for ahead in [30, 300, 3_000] {

@@ -1,7 +1,7 @@
-//! A network cut into parts, each simulated by one thread.
+//! The cut of a network into parts, each simulated by one thread.
 //!
-//! A part is a range of routers, with all that their numbers imply: outputs, input ports, terminals. Within a part
-//! everything is counted from the part's first.
+//! A part is a range of routers, with the outputs, input ports and terminals of these routers.
+//! Within a part all numbers count from the part's first.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::network::Network;
 use crate::narrow::narrow;
 use crate::topology::Fabric;
 
-/// Where the parts begin: the first number of each, and the end.
+/// The first number of each part, and the end, for each kind of number.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     routers: Vec<u32>,
@@ -19,8 +19,8 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Cuts a network into at most so many parts of about as many routers; one if its terminals are
-    /// not numbered along its routers.
+    /// Cuts a network into at most `parts` parts with about equally many routers. There is one part
+    /// if terminals are not numbered along their routers.
     pub(super) fn new(fabric: &Fabric, network: &Network, parts: usize) -> Self {
         let routers = fabric.routers();
         let homes = || fabric.live_terminals().map(|terminal| fabric.terminal_router(terminal));
@@ -83,7 +83,7 @@ impl Cut {
     }
 }
 
-/// The part that a number lies in, given the first ones of all parts. Parts may be empty.
+/// The part that a number lies in, given the first numbers of all parts. Parts may be empty.
 fn part_of(firsts: &[u32], number: u32) -> usize {
     firsts.partition_point(|&first| first <= number) - 1
 }

@@ -3,14 +3,14 @@
 use crate::narrow::{fitted, narrow};
 use crate::routing::Routes;
 
-/// The virtual channel of data and requests (0) or responses (1) where there is no ring, and of class 0 where there
-/// is one; class 1 has the next.
+/// The virtual channel of data and requests (0) or responses (1). In rings it is that of class 0;
+/// class 1 has the next one.
 pub(super) fn base(traffic: u8) -> u8 {
     2 * traffic
 }
 
-/// How a packet's virtual channel follows from the rings that it goes along. Virtual channels are the virtual channels themselves: all of
-/// them are in use where there is a ring.
+/// The rule by which a packet's virtual channel follows from the rings of its route. Where there is
+/// a ring all virtual channels are in use, so that indices equal numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dateline {
     dimensions: u16,
@@ -24,16 +24,17 @@ impl Dateline {
         both.then(|| Self { dimensions: narrow(order.sizes.len()) })
     }
 
-    /// The class behind an output of a packet, by the dimensions in which its way passes the dateline; 0 outside of rings.
+    /// The class of a packet behind an output, by the dimensions in which its route passes the
+    /// dateline; 0 outside of rings.
     #[inline]
     pub(super) fn class(self, passed: u16, output: u16, in_ring: bool) -> u8 {
         let negative = u16::from(output >= self.dimensions);
-        // Behind the ports of all directions come ejection channels, which are in no ring.
+        // Ejection channels, which are in no ring, come behind the ports of all directions.
         let dimension = (output - negative * self.dimensions).min(15);
         fitted!(passed >> dimension & u16::from(in_ring), u8)
     }
 
-    /// The virtual channel behind an output of a packet that comes in one.
+    /// The virtual channel behind an output of a packet that arrives on `vc`.
     #[inline]
     pub(super) fn vc(self, vc: u8, passed: u16, output: u16, in_ring: bool) -> u8 {
         vc & !1 | self.class(passed, output, in_ring)

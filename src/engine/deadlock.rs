@@ -1,10 +1,15 @@
-//! Tells deadlock from saturation: the cycle of packets that wait for each other.
+//! The search for deadlocks, as opposed to saturation: a cycle of packets that wait for each other.
 //!
-//! A packet at the head of a buffer is stuck for good if the buffer it wants to enter lacks room, all
-//! of that buffer's flits belong to packets that are wholly in it (nothing is on its way in or out,
-//! no credit is on its way back), and that buffer's head is stuck as well. A packet that has a choice is
-//! stuck if all its buffers are. What is left when all that can move has been taken away waits for good:
-//! following it from buffer to buffer gives a cycle.
+//! A packet at the head of a buffer is stuck for good under three conditions:
+//!
+//! 1. the buffer that it wants to enter lacks room;
+//! 2. all flits of that buffer belong to packets that are wholly in it: nothing is under way in or
+//!    out, and no credit is under way back;
+//! 3. the head of that buffer is stuck as well.
+//!
+//! A head with a choice is stuck if all its buffers are. The search takes away all heads that can
+//! move. The heads that remain wait for good, and following them from buffer to buffer gives a
+//! cycle.
 
 use super::adaptive::{AdaptiveState, escape_bubble};
 use super::part::Part;
@@ -29,8 +34,8 @@ pub(super) struct OutputRequest {
 pub(super) type Buffer = (usize, u32);
 
 impl<O: Observer> Engine<'_, O> {
-    /// Looks for a deadlock in the present state: time linear in buffers and packets, but for long
-    /// chains of packets that have a choice.
+    /// Looks for a deadlock in the present state. Takes time linear in buffers and packets, except
+    /// for long chains of packets that have a choice.
     pub fn find_deadlock(&self) -> Option<Deadlock> {
         if self.packets_under_way() == 0 {
             return None;
@@ -45,7 +50,8 @@ impl<O: Observer> Engine<'_, O> {
             let part = firsts.partition_point(|&first| first <= place) - 1;
             (part, narrow::<u32>(place - firsts[part]))
         };
-        // What each buffer's head waits for; nothing if it may yet move without any of it.
+        // By buffer: the buffers of which one has to move before its head can; empty if the head
+        // may move without.
         let mut waits: Vec<Vec<usize>> = (0..buffers)
             .map(|index| self.waits_for(buffer(index)).into_iter().map(place).collect())
             .collect();
@@ -59,7 +65,7 @@ impl<O: Observer> Engine<'_, O> {
             }
             freed.into_iter().for_each(|place| waits[place].clear());
         }
-        // All that is left waits for good, so any way along it ends in a cycle.
+        // All that remain wait for good, so any path along them ends in a cycle.
         let mut at = (0..buffers).find(|&place| !waits[place].is_empty())?;
         let mut passed = vec![false; buffers];
         while !std::mem::replace(&mut passed[at], true) {
@@ -74,14 +80,14 @@ impl<O: Observer> Engine<'_, O> {
         Some(Deadlock { time: self.clock, cycle, packets: self.packets_under_way() })
     }
 
-    /// The buffers whose lack of room stops the head of this one, if only those buffers' own packets can
-    /// change it; else none.
+    /// The buffers whose lack of room stops the head of this one, if only their own packets can
+    /// change that; else none.
     fn waits_for(&self, (part, buffer): Buffer) -> Vec<Buffer> {
         let here = &self.parts[part].part;
         if let Some(flits) = &here.flits {
             return self.flits_wait_for(flits, (part, buffer));
         }
-        // Packets of collective operations wait in no circle.
+        // Packets of collective operations wait in no cycle.
         let (_, vc) = place(buffer, here.ports.size.shift);
         if self.context.trees.as_ref().is_some_and(|trees| vc >= trees.up) {
             return Vec::new();
@@ -96,7 +102,7 @@ impl<O: Observer> Engine<'_, O> {
         waits.unwrap_or_default()
     }
 
-    /// The buffer whose own packets alone can make room for a wish.
+    /// The buffer whose own packets alone can make room for a request.
     fn blocked_by(&self, here: &Part<'_>, request: OutputRequest) -> Option<Buffer> {
         let output = here.ports.output(request.output);
         if !output.needs_room || here.time(output.free_at) > self.clock {
@@ -126,15 +132,15 @@ impl<O: Observer> Engine<'_, O> {
         (far.schedule.part, narrow::<u32>(queue))
     }
 
-    /// Whether, for every buffer, the flits that are in it or on their way to it and the credits at, or
-    /// on their way to, the router upstream add up to its capacity. Always true; time linear in buffers and
-    /// packets.
+    /// Whether flits and credits add up to the capacity of every buffer: flits in it or under way
+    /// to it, and credits at the router upstream or under way to it. Always true. Takes time linear
+    /// in buffers and packets.
     pub fn credits_are_conserved(&self) -> bool {
         if self.parts[0].part.flits.is_some() {
             return self.flit_credits_are_conserved();
         }
-        // A packet that has been granted its next output is on its way out: its room is neither here nor there before its
-        // credit has been sent, which it is at the grant.
+        // A packet that has been granted its next output is leaving. Its room counts as neither
+        // used nor free until its credit is sent, which happens at the grant.
         let vcs = narrow::<u8>(self.context.vc_map.count());
         let parameters = &self.context.parameters;
         self.parts.iter().all(|part| {
@@ -180,7 +186,8 @@ impl<O: Observer> Engine<'_, O> {
         self.named(part, input_vc, ends, request.output, lacks)
     }
 
-    /// Describes a packet, by its ends, that waits in a part's input virtual channel for an output of the part.
+    /// The description of a packet in an input virtual channel of a part, which waits for an output of
+    /// the part.
     pub(super) fn named(
         &self,
         part: usize,
@@ -214,7 +221,7 @@ impl<O: Observer> Engine<'_, O> {
 }
 
 impl Part<'_> {
-    /// The packets that are in a buffer or on their way to it.
+    /// The packets in a buffer or under way to it.
     pub(super) fn packets_in(&self, buffer: u32) -> impl Iterator<Item = u32> {
         let packets = &self.packets.packets;
         let slot = |slot: u32| (slot != NONE).then_some(slot);
@@ -222,12 +229,12 @@ impl Part<'_> {
         std::iter::successors(head, move |&at| slot(packets[at as usize].next))
     }
 
-    /// Flits that an output has room for on a virtual channel, or will have without anything else having to move.
+    /// Flits of room behind an output on a virtual channel, with the credits under way.
     fn room_due(&self, output: u32, vc: u8) -> u32 {
         self.credits.due(self.ports.output(output).room + u32::from(vc))
     }
 
-    /// Flits that an output has room for on a virtual channel at a time.
+    /// Flits of room behind an output on a virtual channel at a time.
     pub(super) fn room_now(&self, output: u32, vc: u8, now: Picoseconds) -> u32 {
         self.credits.by(self.ports.output(output).room + u32::from(vc), self.schedule.tick(now))
     }
@@ -238,7 +245,8 @@ impl Part<'_> {
         self.ports.routers[place - 1]
     }
 
-    /// What the head of a buffer asks for: output, virtual channel, and the credits that it needs.
+    /// The requests of the head of a buffer: outputs, virtual channels, and the credits that they
+    /// need.
     pub(super) fn requests_of(&self, buffer: u32) -> Vec<OutputRequest> {
         let queue = &self.ports.queues[buffer as usize];
         let router = self.router_of_buffer(buffer);
@@ -272,19 +280,19 @@ impl Part<'_> {
         std::iter::once(OutputRequest { output, vc, need: escape }).chain(options).collect()
     }
 
-    /// The lowest virtual channel's buffer of an injection channel.
+    /// The buffer of an injection channel, for virtual channel 0.
     fn buffer_of_injection(&self, number: u32) -> u32 {
         let channels = self.context.parameters.injection_channels;
         let adapter = &self.sources.adapters[(number / channels) as usize];
         (adapter.input + number % channels) << self.ports.size.shift
     }
 
-    /// How many buffers there are.
+    /// Number of buffers.
     fn buffers(&self) -> usize {
         self.flits.as_ref().map_or(self.ports.queues.len(), |flits| flits.queue_count())
     }
 
-    /// The terminal that a packet in a router's buffer is bound for.
+    /// The destination terminal of a packet in a router's buffer.
     pub(super) fn destination(&self, router: u32, slot: u32) -> u32 {
         use super::encoded_route::{AdaptiveRoute, Address};
         let route = self.packets.packets[slot as usize].route;

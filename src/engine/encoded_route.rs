@@ -1,7 +1,7 @@
-//! What a packet knows of its way: eight bytes that routers read and write.
+//! The encoded route of a packet: eight bytes that routers read and write.
 //!
-//! Which it is depends on the routing: the runs of hops that its source has written into the header, the destination
-//! whose entry routers look up, or what it is bound to while it chooses its way hop by hop.
+//! The content depends on the routing: runs of hops that the source has written into the header;
+//! the destination whose entry routers look up; or the state of an adaptive choice hop by hop.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,27 +9,27 @@ use crate::adaptive::Heading;
 use crate::narrow::fitted;
 use crate::routing::{Route, Run};
 
-/// The most words that a way takes beyond the first: nine runs, at least three a word.
+/// The maximum number of words of a route beyond the first: nine runs, at least three a word.
 pub(super) const MAX_WORDS: usize = 2;
 
-/// Eight bytes of a way. Who reads it knows of what kind it is.
+/// A route in eight bytes. Its reader knows from the routing which kind it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct EncodedRoute(pub u64);
 
-/// How runs of hops are written: so many bits for the output, then for the hops. The run at hand is in the lowest
-/// bits; the last run of all is one hop by an ejection channel.
+/// The code of runs of hops: some bits for the output, then some for the hops. The present run is
+/// in the lowest bits. The last run is one hop by an ejection channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RouteCodec {
     output_bits: u32,
     run_bits: u32,
     /// The bits of the first run's hops.
     first_hops: u64,
-    /// Runs in eight bytes.
+    /// Number of runs in eight bytes.
     a_word: usize,
 }
 
 impl RouteCodec {
-    /// For routers with so many outputs and runs of at most so many hops.
+    /// The code for routers with this many outputs and runs of at most this many hops.
     pub(super) fn new(outputs: u32, hops: u32) -> Self {
         let bits = |most: u32| u32::BITS - most.leading_zeros();
         let output_bits = bits(outputs.saturating_sub(1)).max(1);
@@ -38,13 +38,13 @@ impl RouteCodec {
         Self { output_bits, run_bits, first_hops, a_word: (u64::BITS / run_bits) as usize }
     }
 
-    /// The bits of a run.
+    /// Number of bits of a run.
     #[inline]
     pub(super) fn bits(&self) -> u32 {
         self.run_bits
     }
 
-    /// A run, in the lowest bits; it fits where four runs or more fit into eight bytes.
+    /// Encodes a run, in the lowest bits. It fits where four runs or more fit into eight bytes.
     #[inline]
     pub(super) fn run(&self, port: u16, hops: u16) -> u16 {
         hops << self.output_bits | port
@@ -56,12 +56,13 @@ impl RouteCodec {
         run >> self.output_bits
     }
 
-    /// Words beyond the first that a way of so many runs takes.
+    /// Words beyond the first of a route with this many runs.
     pub(super) fn rest(&self, runs: usize) -> usize {
         runs.div_ceil(self.a_word).saturating_sub(1)
     }
 
-    /// Writes a route that ends with an output at the destination: its first word, the others into `rest`.
+    /// Encodes a route that ends with an output at the destination. Returns the first word, and
+    /// puts the others into `rest`.
     #[inline]
     pub(super) fn write(&self, route: &Route, ejection: u16, rest: &mut [u64]) -> EncodedRoute {
         let runs = route.runs();
@@ -86,23 +87,24 @@ impl RouteCodec {
         word
     }
 
-    /// The output at the router at hand.
+    /// The output at the present router.
     #[inline]
     pub(super) fn output(&self, encoded: EncodedRoute) -> u16 {
         fitted!(encoded.0 & ((1 << self.output_bits) - 1), u16)
     }
 
-    /// Takes the hop to the next router. Whether the word is used up, and another one follows.
+    /// Takes the hop to the next router. Returns whether the word is used up, and another one
+    /// follows.
     #[inline(always)]
     pub(super) fn go_on(&self, encoded: &mut EncodedRoute) -> bool {
         encoded.0 -= 1 << self.output_bits;
-        // No branch: when a run ends can't be foreseen.
+        // No branch, since the end of a run cannot be predicted.
         let ends = encoded.0 & self.first_hops == 0;
         encoded.0 >>= self.run_bits * u32::from(ends);
         encoded.0 == 0
     }
 
-    /// Takes the next word of a way.
+    /// Replaces a used-up word by the next one of the route.
     #[cold]
     pub(super) fn refill(&self, encoded: &mut EncodedRoute, rest: &mut [u64]) {
         if let [first, others @ ..] = rest {
@@ -114,18 +116,18 @@ impl RouteCodec {
     }
 }
 
-/// How far a packet has come that chooses its way.
+/// The progress of an adaptively routed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AdaptivePhase {
     /// Its source router has yet to decide on a detour.
     Undecided,
     ToIntermediate,
     ToDestination,
-    /// It chooses nothing, but goes in direction order.
+    /// It follows direction order, without a choice.
     Fixed,
 }
 
-/// The way of a packet that chooses it hop by hop.
+/// The route of an adaptively routed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AdaptiveRoute {
     /// The router of its destination.
@@ -164,14 +166,15 @@ impl From<EncodedRoute> for AdaptiveRoute {
     }
 }
 
-/// The way of a packet that routers look up.
+/// The route of a packet whose next hop routers look up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
-    /// The terminal.
+    /// The destination terminal.
     pub destination: u32,
-    /// What decides its virtual channel, together with the place.
+    /// A number that decides its virtual channel, together with the router: its class in a
+    /// forwarding table, the number of its path, or its fallback hops so far in a relation.
     pub class: u8,
-    /// The number of the ejection channel among the terminal's.
+    /// The ejection channel's number among the terminal's.
     pub ejection: u16,
 }
 

@@ -1,7 +1,8 @@
-//! What the parts of a network send each other.
+//! The exchange of data between the parts of a network, and thus between threads.
 //!
-//! A thread posts what leaves its part once a window, into one of two sets of boxes by turns: while a
-//! slow thread still empties the boxes of the last window, a fast one may fill those of the next.
+//! A thread exchanges its part's outgoing data once a window. The two sets of boxes alternate:
+//! while a slow thread still empties the boxes of the last window, a fast one may fill those of the
+//! next. The frame owns the [`Exchange`]; each part owns its [`Outgoing`] data.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -21,7 +22,7 @@ use crate::units::Picoseconds;
 /// A packet on a cable between two parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
-    /// The router that it is on its way to, and the buffer among that router's input virtual channels.
+    /// The router that it goes to, and the input virtual channel there.
     pub router: u32,
     pub input_vc: u32,
     pub packet: Packet,
@@ -29,22 +30,23 @@ pub(super) struct Crossing {
     pub rest: [u64; MAX_WORDS],
 }
 
-/// What one part sends another. All numbers are the receiver's.
+/// The data that one part sends another. All numbers are the receiver's.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     pub packets: Vec<Crossing>,
     /// Flits, in the order in which they were sent, and the packets of the headers among them.
     pub flits: Vec<FlitCrossing>,
     pub headers: Vec<PacketCrossing>,
-    /// Packets that a failed channel has swallowed, and when: their messages are counted where they should have gone.
+    /// Packets that a failed channel has swallowed, and the time: the part of their destination
+    /// counts their messages.
     pub lost: Vec<(PacketCrossing, Picoseconds)>,
-    /// What is to be known of links.
+    /// Notices about links.
     pub notices: Vec<Notice>,
-    /// Credits, and where they are counted.
+    /// Credits, with their places.
     pub credits: Vec<(u32, Credit)>,
-    /// Messages whose first packet is on its way, under the numbers that the sender has given them.
+    /// Messages whose first packet is under way, under the numbers that the sender has given them.
     pub arrivals: Vec<(u32, Arrival)>,
-    /// Numbers that the receiver has given to messages which have arrived.
+    /// The receiver's own numbers of messages that have arrived.
     pub arrived: Vec<u32>,
 }
 
@@ -58,13 +60,13 @@ impl HasEarliest for Outgoing {
     }
 }
 
-/// What one part can send another.
+/// Data of which the frame knows when its first effect happens.
 pub(super) trait HasEarliest: Default + Send {
-    /// Nothing in it happens before this time.
+    /// A lower bound of the times at which it has an effect.
     fn earliest(&self) -> Tick;
 }
 
-/// Boxes for mail from each part to each other part, two sets of them.
+/// Boxes for outgoing data from each part to each other part, in two sets.
 #[derive(Debug)]
 pub(super) struct Exchange<L> {
     parts: usize,
@@ -76,17 +78,17 @@ impl<L: HasEarliest> Exchange<L> {
         Self { parts, boxes: (0..2 * parts * parts).map(|_| Mutex::default()).collect() }
     }
 
-    /// Changes the contents of a box for those of `own`.
+    /// Swaps the contents of a box with `own`.
     pub(super) fn swap(&self, window: usize, from: usize, to: usize, own: &mut L) {
         let place = (window % 2 * self.parts + from) * self.parts + to;
-        // Only a thread that has panicked leaves a lock poisoned, and then all stop.
+        // Only a thread that has panicked leaves a lock poisoned, and then all threads stop.
         let mut contents = self.boxes[place].lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut *contents, own);
     }
 }
 
 impl Packets {
-    /// Takes a packet out of the part.
+    /// Takes a packet out of this part.
     pub(super) fn take_away(&mut self, slot: u32) -> PacketCrossing {
         let mut rest = [0; MAX_WORDS];
         let own = self.rest(slot);
@@ -96,7 +98,7 @@ impl Packets {
         PacketCrossing { packet, origin, rest }
     }
 
-    /// Takes in a packet of another part. Its place.
+    /// Puts in a packet of another part, and returns its slot.
     pub(super) fn take_in(&mut self, crossing: &PacketCrossing) -> u32 {
         let slot = self.insert(crossing.packet, crossing.origin);
         let own = self.rest(slot);
@@ -106,20 +108,20 @@ impl Packets {
 }
 
 impl Part<'_> {
-    /// Sends a packet, whose slot it frees, to a router of another part.
+    /// Sends a packet to a router of another part, and frees its slot.
     pub(super) fn send_away(&mut self, part: u32, router: u32, input_vc: u32, slot: u32) {
         let PacketCrossing { packet, origin, rest } = self.packets.take_away(slot);
         let crossing = Crossing { router, input_vc, packet, origin, rest };
         self.outgoing[part as usize].packets.push(crossing);
     }
 
-    /// Sends credits by an entry.
+    /// Sends credits to the sender in another part that `entry` of `remote_upstreams` names.
     pub(super) fn send_credit_away(&mut self, entry: u32, vc: u8, credit: Credit) {
         let RemoteUpstream { part, room } = self.ports.remote_upstreams[entry as usize];
         self.outgoing[part as usize].credits.push((room + u32::from(vc), credit));
     }
 
-    /// Takes what another part has sent.
+    /// Takes in the data of another part.
     pub(super) fn unpack(&mut self, from: usize, incoming: &mut Outgoing) {
         for (number, arrival) in incoming.arrivals.drain(..) {
             self.sink.expect(from, number, arrival);

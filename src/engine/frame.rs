@@ -1,12 +1,14 @@
-//! The frame: windows, and the visits of a window (docs/model.md, "Windows and threads"). It knows no router.
+//! The frame of a simulation: windows, the visits of a window, and threads (docs/model.md, "Windows
+//! and threads"). It knows no router.
 //!
-//! A thread runs a part. Before each window the parts hand over what crosses between them, and agree on when the
-//! window begins: with the first thing that happens in any of them. In the window each router that has something to do
-//! before the end is visited once, in the order of numbers, which matters to nothing. The epoch that ticks count from
-//! moves on in all parts at the same window.
+//! Each thread runs one part. Before a window the parts exchange what crosses between them and
+//! agree on the start of the window: the earliest event of any part. In the window each router with
+//! an event before its end is visited once. The visits are in the order of router numbers, which
+//! has no influence on results. The epoch from which ticks count advances in all parts at the same
+//! window.
 //!
-//! How a router works is the business of a [`SimulatedPart`]. It has to keep what it promises: that nothing a visit does
-//! reaches another router before the window ends.
+//! A [`SimulatedPart`] says how its routers work. It must keep one promise: what a visit does
+//! reaches no other router before the window ends. [`Engine`](super::Engine) calls [`run_parts`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -24,33 +26,33 @@ use crate::narrow::fitted;
 use crate::prefetch::Stage;
 use crate::units::Picoseconds;
 
-/// The stretch of time that is simulated at a go.
+/// The interval of time that is simulated in one round of visits.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Window {
     pub start: Tick,
-    /// Nothing that happens at this time or later is looked at.
+    /// Events at this time or later are left to the next window.
     pub end: Tick,
-    /// What is later than this is not simulated at present.
+    /// The end time of the run: later events are not simulated at present.
     pub limit: Picoseconds,
 }
 
-/// What the frame keeps of a part.
+/// The frame's own state of a part.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Schedule {
     /// The part's number.
     pub part: usize,
-    /// What ticks count from.
+    /// The time that tick 0 stands for.
     pub epoch: Picoseconds,
     pub window: Window,
-    /// When something happens in each router of the part.
+    /// By router of the part: the time of its next event.
     pub active: Active,
-    /// Routers that are visited at a go; kept for its memory.
+    /// Routers of the present batch; kept to reuse its memory.
     #[serde(skip)]
     due: Vec<u32>,
 }
 
 impl Schedule {
-    /// Of a part of so many routers, all idle, at time 0.
+    /// The schedule of a part with this many routers, all idle, at time 0.
     pub(super) fn new(part: usize, routers: usize) -> Self {
         Self {
             part,
@@ -74,73 +76,78 @@ impl Schedule {
     }
 }
 
-/// How many visits before its own a router is approached first.
+/// Number of visits by which the first prefetch of a router comes ahead of its visit.
 const LEAD: usize = 6;
 
-/// How many routers are visited, about, before what they send is delivered.
+/// Approximate number of visits after which the packets and credits that they sent are delivered.
 const BATCH: usize = 64;
 
-/// A part of a network as the frame sees it: its routers, and the terminals at them.
+/// A part of a network as the frame sees it: some routers, and the terminals at them.
 pub(super) trait SimulatedPart: Send {
-    /// What a part sends another one in a window.
+    /// The data that a part sends to another one in a window.
     type Outgoing: HasEarliest;
 
     fn schedule(&mut self) -> &mut Schedule;
 
-    /// Whether its state is larger than the processor's nearer caches, so that visits are approached.
+    /// Whether its state is larger than the processor's nearer caches, so that visits need
+    /// prefetches.
     fn is_large(&self) -> bool;
 
-    /// Has memory fetched that a visit soon to come will need; in several stages, as each tells what the next one
-    /// needs.
+    /// Prefetches memory for a visit that comes soon. There are several stages, as each finds the
+    /// addresses for the next one.
     fn prefetch(&self, router: u32, stage: Stage);
 
-    /// Does all that happens in a router before the window's end. When something happens in it next, or before.
+    /// Simulates a router until the end of the window. Returns a lower bound of the time of its
+    /// next event.
     fn visit(&mut self, router: u32) -> Tick;
 
-    /// Delivers what visits have sent to routers of the part. What is for others goes into the mail.
+    /// Delivers what visits have sent to routers of this part. What is for other parts goes into
+    /// [`outgoing`](Self::outgoing).
     fn deliver(&mut self);
 
-    /// What is for each part.
+    /// The outgoing data for each part, by its number.
     fn outgoing(&mut self) -> &mut [Self::Outgoing];
 
-    /// Takes what another part has sent in a window, and leaves nothing of it but the memory.
+    /// Takes what another part has sent in a window. Leaves `incoming` empty, but with its memory.
     fn take_incoming(&mut self, from: usize, incoming: &mut Self::Outgoing);
 
-    /// Sees to what had to wait since it lay behind the limit, which is another now.
+    /// Called at the start of a run, after the end time has changed: handles events that lay beyond
+    /// the old end time.
     fn begin_run(&mut self);
 
-    /// All that happens up to the limit has been simulated: sees to what was put off of it.
+    /// Called at the end of a run: completes the events up to the end time that were postponed.
     fn end_run(&mut self);
 
-    /// Moves the epoch on to `epoch`, before which nothing is left to happen, or to somewhat less.
+    /// Advances the epoch to at most `epoch`. No pending event is earlier.
     fn rebase(&mut self, epoch: Picoseconds);
 
-    /// When the first thing happens, if it is too far from the epoch for a tick; of all times the latest if nothing
-    /// does.
+    /// The time of the first event, if it is too far from the epoch for a tick; [`NO_TIME`] if
+    /// there is none.
     fn next_beyond_epoch(&self) -> Picoseconds;
 
-    /// When the last terminal came to the barrier, if all of the part have; [`NO_TIME`] if not.
+    /// The time at which the last terminal of the part came to the workload's barrier; [`NO_TIME`]
+    /// if some have not come.
     fn at_barrier(&self) -> Picoseconds;
 
-    /// Lets terminals pass a barrier to which the last one of all parts came at `latest`. When the first thing
-    /// happens thereupon.
+    /// Lets terminals pass a barrier to which the last terminal of all parts came at `latest`.
+    /// Returns the time of the first event that follows.
     fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds;
 
-    /// Tells the observer what has happened.
+    /// Passes what has happened on to the observer.
     fn flush_observations(&mut self, observer: &mut impl Observer);
 
-    /// Whether anything is left that could happen later.
+    /// Whether any event is left that could happen later.
     fn has_work(&self) -> bool;
 }
 
-/// A part of a network and what is observed in it.
+/// A part of a network, and its observer.
 pub(super) struct ObservedPart<P, O> {
     pub part: P,
     pub observer: O,
 }
 
 impl<P: SimulatedPart, O: Observer> ObservedPart<P, O> {
-    /// Visits each router in which something happens before `end`.
+    /// Visits each router that has an event before `end`.
     fn run_window(&mut self, start: Tick, end: Tick) {
         let part = &mut self.part;
         let schedule = part.schedule();
@@ -171,11 +178,12 @@ impl<P: SimulatedPart, O: Observer> ObservedPart<P, O> {
     }
 }
 
-/// Approaches those of some routers whose turn it is at a step, each stage some visits nearer to the router's own.
+/// Prefetches for the routers whose turn it is at a step of the batch, each stage some visits
+/// nearer to the router's own.
 #[inline(always)]
 fn prefetch_ahead<P: SimulatedPart>(part: &P, due: &[u32], step: usize) {
     let stage = |later: usize, stage| {
-        // Before the first router there is none, and none beyond the last.
+        // The first router has none before it, and the last none after it.
         if let Some(&router) = due.get(step.wrapping_sub(later)) {
             part.prefetch(router, stage);
         }
@@ -186,8 +194,9 @@ fn prefetch_ahead<P: SimulatedPart>(part: &P, due: &[u32], step: usize) {
     stage(5, Stage::Last);
 }
 
-/// Simulates all parts, a thread each, up to and including `limit`, in windows of this length. Whether anything is
-/// left that could happen later, and the CPU time of all threads but the caller's.
+/// Simulates all parts up to and including `limit`, one thread each, in windows of this length.
+/// Returns whether any event is left that could happen later, and the CPU time of all threads but
+/// the caller's.
 pub(super) fn run_parts<P: SimulatedPart, O: Observer>(
     parts: &mut [ObservedPart<P, O>],
     length: Tick,
@@ -219,28 +228,29 @@ pub(super) fn run_parts<P: SimulatedPart, O: Observer>(
     (left, busy)
 }
 
-/// What a part tells the others at the end of a window.
+/// The report of a part to the others at the end of a window.
 #[derive(Debug, Default)]
 struct WindowReport {
-    /// Before when nothing happens in it or by its mail.
+    /// A lower bound of its next event, and of any event that its outgoing data causes.
     earliest: AtomicU64,
-    /// When the last of its terminals came to the barrier; the latest of all times if not all have.
+    /// The time at which the last of its terminals came to the barrier; [`NO_TIME`] if some have
+    /// not come.
     at_barrier: AtomicU64,
 }
 
-/// What the threads of a simulation share while it runs.
+/// State that the threads of a simulation share while it runs.
 struct ThreadTeam<L> {
     exchange: Exchange<L>,
     barrier: ThreadBarrier,
-    /// By window's parity and part.
+    /// By parity of the window, then part.
     reports: Vec<WindowReport>,
-    /// How long nothing that a router does can reach another.
+    /// The time within which a router cannot reach another one.
     length: Tick,
     limit: Picoseconds,
 }
 
 impl<L: HasEarliest> ThreadTeam<L> {
-    /// For so many parts, in windows of this length, up to and including `limit`.
+    /// A team for this many parts, in windows of this length, up to and including `limit`.
     fn new(parts: usize, length: Tick, limit: Picoseconds) -> Self {
         Self {
             exchange: Exchange::new(parts),
@@ -251,7 +261,8 @@ impl<L: HasEarliest> ThreadTeam<L> {
         }
     }
 
-    /// Simulates a part, window by window. False if nothing is left that could happen later.
+    /// Simulates a part, window by window. Returns whether any event is left that could happen
+    /// later.
     fn run<P: SimulatedPart<Outgoing = L>, O: Observer>(
         &self,
         observed: &mut ObservedPart<P, O>,
@@ -278,7 +289,8 @@ impl<L: HasEarliest> ThreadTeam<L> {
         observed.part.has_work()
     }
 
-    /// Exchanges mail with the other parts. Before when nothing happens in any of them.
+    /// Exchanges data with the other parts. Returns the start of the next window: a lower bound of
+    /// the first event of all parts.
     fn synchronise<P: SimulatedPart<Outgoing = L>>(
         &self,
         window: usize,
@@ -294,7 +306,7 @@ impl<L: HasEarliest> ThreadTeam<L> {
             let mut incoming = L::default();
             self.exchange.swap(window, from, own, &mut incoming);
             part.take_incoming(from, &mut incoming);
-            // Empty, but with room for the next time.
+            // Empty, but with its memory for the next time.
             self.exchange.swap(window, from, own, &mut incoming);
         }
         let times = |time: fn(&WindowReport) -> &AtomicU64| {
@@ -305,12 +317,12 @@ impl<L: HasEarliest> ThreadTeam<L> {
         if latest == NO_TIME {
             return start;
         }
-        // All may be idle: what is next comes of passing the barrier.
+        // All may be idle: the next event follows from passing the barrier.
         start.min(part.pass_barrier(latest))
     }
 
-    /// Posts what other parts are sent. Nothing happens in this part, or because of what it sends, before the time
-    /// that it gives.
+    /// Puts what is for other parts into the exchange. Returns a lower bound of the events in this
+    /// part and of those that the outgoing data causes.
     fn send<P: SimulatedPart<Outgoing = L>>(&self, window: usize, part: &mut P) -> Picoseconds {
         let own = part.schedule().part;
         let mut earliest = part.schedule().active.earliest();
@@ -331,21 +343,20 @@ mod tests {
     use super::*;
     use crate::engine::tick::rebased;
 
-    /// How long a token takes from a router to the next.
+    /// Time of a token from one router to the next.
     const STEP: Tick = 7;
 
-    /// Routers in a ring that hand on tokens: a router has a token for `stays` of its visits, and each token goes round
-    /// until it has made `left` steps.
+    /// Routers in a ring that hand on tokens. Each token goes round until it has made `left` steps.
     struct Ring {
         schedule: Schedule,
         routers: std::ops::Range<u32>,
-        /// Of all parts.
+        /// The number of routers of all parts.
         all: u32,
-        /// By router: tokens that are there or on their way, and when they are there.
+        /// By router: tokens that are there or under way, with the time of their arrival.
         tokens: Vec<Vec<(Tick, u32)>>,
         sent: Vec<(u32, Tick, u32)>,
         outgoing: Vec<Tokens>,
-        /// A sum over all arrivals that tells when and where they were.
+        /// A sum over all arrivals that depends on when and where they were.
         sum: u64,
         visits: u64,
     }
@@ -360,7 +371,7 @@ mod tests {
     }
 
     impl Ring {
-        /// Part `part` of so many, with a token of so many steps in every third router.
+        /// Part `part` of `parts`, with a token of `steps` steps in every third router.
         fn new(part: usize, parts: usize, all: u32, steps: u32) -> Self {
             let first = |part: usize| all * part as u32 / parts as u32;
             let routers = first(part)..first(part + 1);
@@ -477,7 +488,8 @@ mod tests {
         }
     }
 
-    /// The sum and the visits of a ring on so many threads, up to a limit, and whether anything was left.
+    /// The sum and the visits of a ring on `parts` threads up to the last limit, and whether any
+    /// event was left.
     fn run(parts: usize, all: u32, steps: u32, limits: &[Picoseconds]) -> (u64, u64, bool) {
         let part = |part| ObservedPart { part: Ring::new(part, parts, all, steps), observer: () };
         let mut rings: Vec<_> = (0..parts).map(part).collect();

@@ -1,10 +1,11 @@
-//! The channel that holds a packet up.
+//! The search for the channel that holds a packet up.
 //!
-//! A packet that waits in its adapter for room waits for the head of the buffer behind its injection channel. That head
-//! waits for a channel. If there is no room behind that, or what is there fills more than half of the buffer, the channel
-//! goes no faster than that buffer's head, which is asked in turn. Followed from buffer to buffer this ends at a channel
-//! that is slow by itself: it sends others, or its flits and credits are on their way. Of several channels that a head may
-//! take the first one counts.
+//! A packet that waits in its adapter for room waits for the head of the buffer behind its
+//! injection channel. That head waits for a channel in turn. If the buffer behind that channel has
+//! no room, or is more than half full, the channel goes no faster than that buffer's head. Then the
+//! search follows that head. Followed from buffer to buffer, it ends at a channel that is slow by
+//! itself: it sends other packets, or its flits and credits are under way. If a head may take
+//! several channels, the first one counts.
 
 use super::deadlock::Buffer;
 use super::part::Part;
@@ -13,7 +14,7 @@ use super::{Engine, Observer};
 use crate::narrow::narrow;
 use crate::topology::NONE;
 
-/// A packet, by its source, its injection channel and its number among those of its source.
+/// A packet: its source, its injection channel and its number among those of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Followed {
     pub source: u32,
@@ -21,17 +22,18 @@ pub struct Followed {
     pub sequence: u32,
 }
 
-/// Where the way on leads from a buffer.
+/// The next step of the search from a buffer.
 enum NextBlocker {
     /// To the buffer behind this channel, which has no room.
     Buffer(u32, Buffer),
-    /// Nowhere: this channel, by its number among all, is what is waited for.
+    /// No further: this channel, by its number among all, is what the packet waits for.
     Channel(u32),
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// The channel that holds a packet up now, by name; `None` if it moves, is not there yet or no longer, or waits for other
-    /// packets of its adapter alone. In the network only packets are found that are [traced](Self::trace).
+    /// The channel that holds a packet up now, by name. `None` if the packet moves, is not there
+    /// yet or no longer, or waits for other packets of its adapter only. In the network, only
+    /// [traced](Self::trace) packets are found.
     pub fn held_up_by(&self, packet: Followed) -> Option<String> {
         let channel = self.holder(packet)?;
         Some(self.context.network.channel_name(self.context.fabric, channel))
@@ -58,7 +60,7 @@ impl<O: Observer> Engine<'_, O> {
         Some(self.end_of_chain(input_vc))
     }
 
-    /// The input virtual channel in which a packet waits that has been injected.
+    /// The input virtual channel in which an injected packet waits.
     fn input_vc_of(&self, packet: Followed, part: usize, first_input: u32) -> Option<Buffer> {
         let id = (packet.source, packet.sequence);
         let traces = self.parts.iter().filter_map(|it| it.part.trace.as_ref());
@@ -68,7 +70,7 @@ impl<O: Observer> Engine<'_, O> {
             Some((_, channel)) => {
                 let network = &self.context.network;
                 let input = *network.input_of_channel.get(channel as usize)?;
-                // Behind an ejection channel there is none.
+                // An ejection channel has no router behind it.
                 let router = *network.router_of_input.get(input as usize)?;
                 let part = self.context.cut.part_of_router(router);
                 (part, input - self.context.cut.first_input(part))
@@ -92,7 +94,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Follows from an input virtual channel on who waits for whom.
+    /// The channel at the end of the chain of waiting heads that begins at a buffer.
     fn end_of_chain(&self, from: Buffer) -> u32 {
         let mut passed = vec![from];
         loop {
@@ -104,7 +106,7 @@ impl<O: Observer> Engine<'_, O> {
             };
             match next {
                 NextBlocker::Channel(channel) => return channel,
-                // A circle: as good as any of its channels.
+                // A cycle: any of its channels will do.
                 NextBlocker::Buffer(channel, next) if passed.contains(&next) => return channel,
                 NextBlocker::Buffer(_, next) => passed.push(next),
             }
@@ -116,13 +118,13 @@ impl<O: Observer> Engine<'_, O> {
         output + self.context.cut.first_output(part)
     }
 
-    /// The channel that feeds an input virtual channel.
+    /// The channel upstream of an input virtual channel.
     pub(super) fn upstream_of(&self, (part, input_vc): Buffer) -> u32 {
         let (input, _) = place(input_vc, self.parts[part].part.ports.size.shift);
         self.context.network.channel_of_input[input + self.context.cut.first_input(part) as usize]
     }
 
-    /// What the head of a buffer waits for, where packets are granted whole.
+    /// The next step from the head of a buffer, in the router that grants whole packets.
     fn next_of_packets(&self, (part, buffer): Buffer) -> NextBlocker {
         let here = &self.parts[part].part;
         let queue = &here.ports.queues[buffer as usize];
@@ -130,19 +132,20 @@ impl<O: Observer> Engine<'_, O> {
         if here.time(queue.free_at) > self.clock
             && let Some(output) = here.sending(&router, buffer)
         {
-            // Most often a packet stays in its virtual channel.
+            // Most packets stay in their virtual channel.
             let (_, vc) = place(buffer, here.ports.size.shift);
             return self.next_behind(part, output, vc, 0);
         }
         if queue.head == NONE || here.time(queue.ask) > self.clock {
-            // Nothing is in the way there: what is on its way, or its room on the way back, takes its time.
+            // Nothing is in the way there: flits or credits are under way.
             return NextBlocker::Channel(self.upstream_of((part, buffer)));
         }
         let request = here.requests_of(buffer)[0];
         self.next_behind(part, request.output, request.vc, request.need.into())
     }
 
-    /// Whether the buffer behind an output keeps what needs so much room there, or the channel itself does.
+    /// The next step behind an output: to the buffer behind it if that keeps a packet that needs
+    /// room for `need` flits, else to the channel itself.
     fn next_behind(&self, part: usize, output: u32, vc: u8, need: u32) -> NextBlocker {
         let here = &self.parts[part].part;
         let channel = self.channel_of_output(part, output);
@@ -162,7 +165,8 @@ impl<O: Observer> Engine<'_, O> {
         NextBlocker::Channel(channel)
     }
 
-    /// What the flits at the head of an input virtual channel's queues wait for, where links are shared flit by flit.
+    /// The next step from the heads of an input virtual channel's queues, in the flit-by-flit
+    /// router.
     fn next_of_flits(&self, at: Buffer) -> NextBlocker {
         match self.flits_held_by(at) {
             None => NextBlocker::Channel(self.upstream_of(at)),
@@ -175,7 +179,7 @@ impl<O: Observer> Engine<'_, O> {
 }
 
 impl Part<'_> {
-    /// The output over which the latest packet of a buffer leaves.
+    /// The output by which the latest packet of a buffer leaves.
     fn sending(&self, router: &RouterLayout, buffer: u32) -> Option<u32> {
         let free_at = self.ports.queues[buffer as usize].free_at;
         let own = buffer - (router.first_input << self.ports.size.shift);

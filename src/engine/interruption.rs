@@ -1,10 +1,14 @@
-//! Failures during operation, and new forwarding tables (docs/model.md, "Failures during operation").
+//! Failures during operation, and new forwarding tables (docs/model.md, "Failures during
+//! operation").
 //!
-//! Channels and routers fail at a time that is known beforehand: so a grant can tell whether the packet's last flit gets
-//! across. Where links are shared flit by flit that is looked up when they fail (`flit::failure`). A packet that is cut goes
-//! on to its sink, which discards it. From then on a failed channel swallows what is sent to it. When the new tables are
-//! ready, no packets are injected until none is under way; then the routers change tables, and the sources go on. Since the
-//! tables never serve packets together, they can't deadlock together.
+//! Channels and routers fail at a time that is known beforehand. So a grant can tell whether the
+//! packet's last flit gets across. With links shared flit by flit that is determined at the failure
+//! (`flit::failure`). A packet that is cut goes on to its sink, which discards it. From the failure
+//! on, a failed channel swallows what is sent to it.
+//!
+//! When the new table is ready, no packets are injected until none is under way. Then the routers
+//! change tables, and the sources go on. Packets of both tables are never under way together, so
+//! the two tables cannot deadlock together.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,42 +20,42 @@ use crate::routing::ForwardingTable;
 use crate::topology::{Channel, Fabric, NONE};
 use crate::units::Picoseconds;
 
-/// How often it is looked whether the network is empty.
+/// Interval of the checks whether the network is empty.
 const DRAIN_CHECK: Picoseconds = Picoseconds(100_000);
 
-/// Something that fails while the network is at work, and the table that is made without it.
+/// A failure during operation, and the forwarding table made without what fails.
 #[derive(Clone, Debug)]
 pub struct Interruption {
-    /// What happens at this time still happens.
+    /// Time of the failure. Events at exactly this time still happen.
     pub at: Picoseconds,
-    /// When the new table is ready.
+    /// Time at which the new table is ready.
     pub ready: Picoseconds,
-    /// By channel, whether it fails.
+    /// By channel: whether it fails.
     pub(super) failed_channels: Vec<bool>,
-    /// By router, likewise.
+    /// By router: whether it fails.
     pub(super) failed_routers: Vec<bool>,
-    /// Of the whole fabric, with ways for what is left.
+    /// The new table, for the whole fabric, with routes through what is left.
     pub(super) table: ForwardingTable,
 }
 
-/// What an interruption brought about so far.
+/// The effects of an interruption so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterruptionReport {
-    /// Packets in the network when it came, and how many packets are lost so far.
+    /// Packets in the network at the failure, and packets lost so far.
     pub packets_under_way: u64,
     pub packets_lost: u64,
-    /// Messages that are not received for it.
+    /// Messages that are not received because of it.
     pub messages_lost: u64,
-    /// When the network was empty and the sources went on.
+    /// Time at which the network was empty and the sources went on.
     pub resumed: Option<Picoseconds>,
 }
 
 impl Interruption {
-    /// At a time, `whole` becomes `left`, which lacks some of its channels and terminals and has the same
-    /// numbers; from another time on, `table` leads through what is left.
+    /// At time `at`, `whole` becomes `left`, which lacks some of its channels and terminals and has
+    /// the same numbers. From time `ready` on, `table` leads through what is left.
     ///
     /// # Panics
-    /// If the table is there before the failure, or is none for these fabrics.
+    /// If the table is ready before the failure, or is not one for these fabrics.
     pub fn new(
         whole: &Fabric,
         left: &Fabric,
@@ -66,7 +70,7 @@ impl Interruption {
         let mut failed_routers: Vec<bool> = (0..whole.routers())
             .map(|router| !lives(router) && whole.outputs(router).any(|channel| lacks(&channel)))
             .collect();
-        // A router that is left alone with its terminals works for these.
+        // A router that is left alone with its terminals still serves these.
         for terminal in whole.live_terminals() {
             let router = whole.terminal_router(terminal).expect("live");
             failed_routers[router as usize] = left.terminal_router(terminal).is_none();
@@ -74,33 +78,33 @@ impl Interruption {
         Self { at, ready, failed_channels, failed_routers, table }
     }
 
-    /// Whether a packet is cut whose last flit reaches the channel's end at this time.
+    /// Whether a packet is cut whose last flit reaches the end of the channel at time `arrives`.
     #[inline]
     pub(super) fn cuts(&self, channel: Channel, arrives: Picoseconds) -> bool {
         arrives > self.at && self.failed_channels[channel as usize]
     }
 
-    /// Whether packets for a terminal have a way, and it sends some.
+    /// Whether a terminal is alive and reachable by the new table.
     pub(super) fn serves(&self, fabric: &Fabric, terminal: u32) -> bool {
         let router = fabric.terminal_router(terminal);
         router.is_some_and(|router| !self.failed_routers[router as usize])
     }
 }
 
-/// How far an interruption has come.
+/// Stages of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum FailureProgress {
     /// Nothing has failed yet.
     Ahead,
-    /// The old tables are in force.
+    /// The old tables are still in use.
     Failed,
-    /// No packets are injected; the network is looked at next at this time.
+    /// No packets are injected; the next check is at this time.
     Draining(Picoseconds),
     Over(Picoseconds),
 }
 
 impl FailureProgress {
-    /// When it goes on.
+    /// Time of the next stage.
     pub(super) fn due(self, interruption: &Interruption) -> Option<Picoseconds> {
         match self {
             Self::Ahead => Some(interruption.at),
@@ -112,7 +116,7 @@ impl FailureProgress {
 }
 
 impl<'f, O: Observer> Engine<'f, O> {
-    /// Lets a due interruption go on.
+    /// Takes a due interruption to its next stage.
     pub(super) fn go_on_with(
         &mut self,
         interruption: &'f Interruption,
@@ -120,7 +124,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         now: Picoseconds,
     ) {
         let under_way = self.packets_under_way() as u64;
-        // Flits of a packet that are sent later may be needed for it to be across.
+        // A packet may be complete only with flits that are sent later.
         let cut = match progress {
             FailureProgress::Ahead => self.cut_flit_by_flit(interruption),
             _ => Vec::new(),
@@ -151,7 +155,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.interruption = Some((interruption, next));
     }
 
-    /// What the interruption brought about so far, if there is one.
+    /// The effects of the interruption so far, if there is one.
     pub fn interruption(&self) -> Option<InterruptionReport> {
         let (_, progress) = self.interruption?;
         let counters = self.counters();
@@ -168,10 +172,10 @@ impl<'f, O: Observer> Engine<'f, O> {
 }
 
 impl<'f> Part<'f> {
-    /// Channels swallow from now on what is sent to them; what is in failed routers is lost.
+    /// Makes failed channels swallow what is sent to them, and loses what is in failed routers.
     fn fail(&mut self, interruption: &Interruption) {
         if self.flits.is_some() {
-            // Until then packets wait for what they have waited for so far.
+            // Until then packets wait for the reasons that they have had so far.
             self.settle_stalls(self.schedule.tick(interruption.at + Picoseconds(1)));
         }
         let fabric = self.context.fabric;
@@ -227,14 +231,14 @@ impl<'f> Part<'f> {
         }
     }
 
-    /// Goes on as after an interruption that has come so far.
+    /// Continues from a checkpoint at this stage of an interruption.
     pub(super) fn follow(&mut self, interruption: &'f Interruption, progress: FailureProgress) {
         if let FailureProgress::Over(_) = progress {
             self.next_hop = Some(NextHop::Table(&interruption.table));
         }
     }
 
-    /// Packets go by the new table from now on.
+    /// Changes to the new table.
     fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
         self.next_hop = Some(NextHop::Table(&interruption.table));
         self.sources.paused = false;
@@ -246,13 +250,13 @@ impl<'f> Part<'f> {
         }
     }
 
-    /// Whether a message from one terminal to another is lost before it is queued.
+    /// Whether a message between two terminals is lost before it is queued.
     #[inline]
     pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
         self.interruption.is_some_and(|interruption| {
             let fabric = self.context.fabric;
-            let changed =
-                matches!(self.next_hop, Some(NextHop::Table(it)) if std::ptr::eq(it, &raw const interruption.table));
+            let changed = matches!(self.next_hop, Some(NextHop::Table(it))
+                    if std::ptr::eq(it, &raw const interruption.table));
             now > interruption.at && !interruption.serves(fabric, source)
                 || changed && !interruption.serves(fabric, destination)
         })

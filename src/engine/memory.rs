@@ -1,4 +1,5 @@
-//! What the engine's arrays take, and whether its numbers are wide enough, before anything is allocated.
+//! The memory of the engine's arrays, and checks of its number ranges, before anything is
+//! allocated.
 
 use super::credits::Credits;
 use super::flit::FlitRouters;
@@ -13,11 +14,11 @@ use crate::routing::Routes;
 use crate::topology::Fabric;
 use flitlab_model::Parameters;
 
-/// The most buffers (input virtual channels of input port and virtual channel) of a router: they are numbered in 16 bits, and
-/// the number behind the last one is used too.
+/// The maximum number of buffers (input virtual channels) of a router. They are numbered in 16
+/// bits, and the number behind the last one is used too.
 pub const MAX_BUFFERS: u64 = u16::MAX as u64;
 
-/// A word for each of about this many of a channel's facts (network.rs), and the random numbers of a terminal.
+/// Approximate number of words for a channel in network.rs, and for a terminal's random numbers.
 const CHANNEL_WORDS: u64 = 5;
 const RANDOM: u64 = 320;
 
@@ -33,8 +34,8 @@ fn input_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
     inputs
 }
 
-/// The most places for buffers that a router needs, and that router: the virtual channels of an input port have as
-/// many as the next power of two.
+/// The maximum number of buffer places of a router, and that router. The virtual channels of an
+/// input port take the next power of two of places.
 pub fn max_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     let inputs = input_ports(fabric, parameters);
     let most =
@@ -44,7 +45,8 @@ pub fn max_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
     (inputs * u64::from(parameters.virtual_channels).next_power_of_two() * outputs, router)
 }
 
-/// Queues of an input port's virtual channel: with virtual output queues as many as the largest router has outputs.
+/// Number of queues of each input virtual channel: with virtual output queues as many as the
+/// largest router has outputs.
 fn queues_per_vc(fabric: &Fabric, parameters: &Parameters) -> u64 {
     let has = parameters.sharing.as_ref().is_some_and(|sharing| sharing.virtual_output_queues);
     if has { output_ports(fabric, parameters).into_iter().max().unwrap_or(1) } else { 1 }
@@ -60,7 +62,7 @@ fn output_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
     outputs
 }
 
-/// The blocks of all routers: each has as many as its outputs or its input ports need.
+/// Number of blocks of all routers: each has as many as its outputs or its input ports need.
 fn blocks(fabric: &Fabric, parameters: &Parameters) -> u64 {
     let mut ports = input_ports(fabric, parameters);
     let outputs = output_ports(fabric, parameters);
@@ -68,7 +70,8 @@ fn blocks(fabric: &Fabric, parameters: &Parameters) -> u64 {
     ports.into_iter().map(|ports| ports.div_ceil(BLOCK_PORTS as u64)).sum()
 }
 
-/// Bytes of an engine's arrays before traffic, about; if there are reads, too; and collective operations, if there are.
+/// Approximate bytes of an engine's arrays before traffic, with those for reads and collective
+/// operations if there are any.
 pub fn memory_needed(
     fabric: &Fabric,
     parameters: &Parameters,
@@ -84,7 +87,8 @@ pub fn memory_needed(
     let (routers, outputs) = (u64::from(fabric.routers()), links + ejections);
     let (inputs, channels) = (links + injections, links + injections + ejections);
     let bytes = |of: usize| of as u64;
-    // Who asks for an output, a bit each, of the largest router; twice if there are escapes too.
+    // The requests for an output, a bit each, of the largest router; twice if there are escapes
+    // too.
     let words = max_buffers(fabric, parameters).0.div_ceil(64) * 8;
     let an_output = words * (1 + u64::from(adaptive)) + Statistics::BYTES_PER_OUTPUT;
     let a_router = bytes(size_of::<RouterLayout>()) + words + 40;

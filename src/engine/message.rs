@@ -1,7 +1,8 @@
-//! Messages: what the source needs of one that waits, and what the sink needs of one that is on its way.
+//! Messages: the state that a source keeps of a message that waits, and a sink of one that is under
+//! way.
 //!
-//! A message's two ends share nothing but its packets: most messages are one packet, which carries all that
-//! its sink needs. Of the others the sink keeps an [`Arrival`].
+//! The two ends of a message share nothing but its packets. Most messages are one packet, which
+//! carries all that its sink needs. For the others the sink keeps an [`Arrival`].
 
 use serde::{Deserialize, Serialize};
 
@@ -9,33 +10,33 @@ use crate::narrow::{fitted, narrow};
 use crate::units::Picoseconds;
 use flitlab_model::{DOWN_CHANNEL, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL};
 
-/// What a message's last packet brings about.
+/// The kind of a message: what its last packet's delivery causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Role {
     Data,
-    /// A read request, which asks for so many bytes.
+    /// A read request for this many bytes.
     Request(u64),
     /// A put, which is acknowledged.
     Put,
-    /// The request of an atomic operation, which is answered with so many bytes.
+    /// The request of an atomic operation, whose response has this many bytes.
     Atomic(u64),
-    /// The response to the request of a read or of an atomic operation.
+    /// The response to a read or to an atomic operation.
     Response,
-    /// The response to a put of so many bytes.
+    /// The acknowledgement of a put of this many bytes.
     Acknowledgement(u64),
-    /// Part of a collective operation, on its way up the tree or down.
+    /// An operand of a collective operation, on its way up the tree; or a packet on its way down.
     Operand,
     Broadcast,
 }
 
 impl Role {
-    /// Whether its last flit's leaving the adapter may be told.
+    /// Whether the workload may be told when its last flit leaves the adapter.
     #[inline]
     pub(super) fn departs(self) -> bool {
         matches!(self, Self::Data | Self::Operand | Self::Broadcast)
     }
 
-    /// Whether it goes back to whoever asked for it.
+    /// Whether it goes back to the terminal that asked for it.
     #[inline]
     pub(super) fn is_response(self) -> bool {
         matches!(self, Self::Response | Self::Acknowledgement(_))
@@ -51,49 +52,53 @@ impl Role {
     }
 }
 
-/// A message that waits in a source queue, or whose packets are being injected: half a cache line, since a long
-/// queue's messages are far from any cache.
+/// A message in a source queue, waiting or with packets being injected. It takes half a cache line,
+/// since a long queue's messages lie outside any cache.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct Queued {
-    /// When its packets were created: behind the send overhead.
+    /// Time at which its packets were created, after the send overhead.
     pub created: Picoseconds,
-    /// Payload that is still to be injected; what fits into one packet goes with the last.
+    /// Payload that is still to be injected. The rest that fits into one packet goes with the last
+    /// one.
     pub bytes_left: u64,
     pub destination: u32,
-    /// The message behind it in its source queue.
+    /// The next message in its source queue.
     pub next: u32,
-    /// Its [`Note`]; [`NONE`](crate::topology::NONE) of data without a tag of which nothing has been injected.
+    /// Its [`Note`]; [`NONE`](crate::topology::NONE) for data without a tag of which no packet has
+    /// been injected.
     pub note: u32,
 }
 
-/// What else there is to know of some messages that wait.
+/// Further data of some messages that wait.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Note {
-    /// When the message, for a response what it answers, was created.
+    /// Time at which the message was created; for a response, the message that it answers.
     pub started: Picoseconds,
     pub role: Role,
     pub tag: u64,
-    /// The number under which it was announced to its sink's part; [`NONE`](crate::topology::NONE) before its first
-    /// packet, and if that is the only one and says all.
+    /// The number under which it was announced to its sink's part. [`NONE`](crate::topology::NONE)
+    /// before its first packet, and if its only packet carries all data.
     pub arrival: u32,
-    /// For how long its injection channel had waited for room before it came; 0 if nobody asks ([`RoomWaits`]).
+    /// Time for which its injection channel had waited for room before it came; 0 if the workload
+    /// does not ask ([`RoomWaits`]).
     pub waited_before: Picoseconds,
 }
 
-/// For how long an injection channel that was free had packets, but no room for any of them in its router.
+/// Time for which an injection channel was free and had packets, but no room for any of them in its
+/// router.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct RoomWaits {
-    /// In all, but for what goes on.
+    /// The sum of all waits that have ended.
     ended: Picoseconds,
-    /// Since when it waits; the latest of all times if it does not.
+    /// Time since which it waits; the latest of all times if it does not.
     since: Picoseconds,
 }
 
 impl RoomWaits {
     pub(super) const NONE: Self = Self { ended: Picoseconds::ZERO, since: Picoseconds::NEVER };
 
-    /// It waits from now on, if it does not already.
+    /// Begins a wait, if there is none.
     pub(super) fn begin(&mut self, now: Picoseconds) {
         self.since = self.since.min(now);
     }
@@ -103,7 +108,7 @@ impl RoomWaits {
         self.since = Picoseconds::NEVER;
     }
 
-    /// All until now.
+    /// The sum of all waits until `now`.
     pub(super) fn until(&self, now: Picoseconds) -> Picoseconds {
         self.ended + now.saturating_sub(self.since)
     }
@@ -114,13 +119,13 @@ impl RoomWaits {
     }
 }
 
-/// How a message is cut into packets.
+/// The cut of a message into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Packing {
     pub bytes: u64,
     /// Flits of all its packets.
     pub flits: u64,
-    /// Payload in bytes and flits of its first packet.
+    /// Payload in bytes, and flits, of its first packet.
     pub payload: u32,
     pub packet_flits: u16,
 }
@@ -137,8 +142,8 @@ impl Packing {
     }
 }
 
-/// A message of several packets, or one that is answered or acknowledged, as its sink knows it from its
-/// first packet's injection on.
+/// A message of several packets, or one with a response or an acknowledgement. Its sink knows it
+/// from the injection of its first packet on.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Arrival {
     pub started: Picoseconds,
@@ -193,7 +198,7 @@ impl<T: Copy> Slots<T> {
     }
 }
 
-/// Numbers that are given out and come back.
+/// Numbers that are handed out and given back.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Numbers {
     next: u32,

@@ -1,18 +1,21 @@
 //! The simulator: packets, buffers, channels, routers, terminals.
 //!
-//! The engine knows routers, ports, channels, virtual channels and routes as runs of ports. It knows no
-//! dimensions, patterns or statistics over packets: those are in topology, traffic and measure. The
-//! model is docs/model.md.
+//! The engine knows routers, ports, channels, virtual channels, and routes as runs of ports. It
+//! does not know dimensions, patterns or statistics over packets: those are in topology, traffic
+//! and measure. The model that it implements is docs/model.md.
 //!
 //! # One router at a time
 //!
-//! Nothing that a router does can reach another one at once. A packet that it sends asks for an output in the next
-//! router a crossbar, a cable and a routing latency later. For a packet that it sends on, the router that the packet
-//! came from gets its credits back a packet's length and a cable later. The shorter of the two times, some hundred
-//! nanoseconds, is a **window**: for that long each router can be simulated alone. So that is what is done: a router
-//! is visited, does all that happens in it until the window ends, with its state in the nearest cache, and is left
-//! alone for the rest of the window. What it sends is put where the other routers find it at their next visit. Its
-//! terminals are served in the same visit, in the order of time with its outputs: they have no cable between them.
+//! A router cannot reach another router at once. A packet that it sends asks for an output in the
+//! next router after a crossbar, a cable and a routing latency. The credits of a packet that it
+//! sends on are back at the router upstream after the packet's length and a cable. The shorter of
+//! these two times, some hundred nanoseconds, is a **window**: for that long each router can be
+//! simulated alone.
+//!
+//! So the engine **visits** one router after the other. A visit does all that happens in the router
+//! until the window ends, with the router's state in the nearest cache. What the router sends is
+//! put where the other routers find it at their next visit. The router's terminals are served in
+//! the same visit, in the order of time with its outputs, since no cable lies between them.
 //!
 //! ```text
 //!   window k                      window k + 1
@@ -21,55 +24,60 @@
 //!        \__ packets, credits: at window k + 1 or later __/
 //! ```
 //!
-//! No calendar of events is needed for that, and nobody has to be woken: **when an output can grant next is known**.
-//! It is the latest of its release, the time at which a packet asks for it, and the arrival of the credits that the
-//! packet lacks, and all of these are known when they are brought about. A router keeps that one time for each
-//! output. The visit takes the least of them, serves the outputs that are due then, and goes on to the next least.
-//! A time that is too early costs a look in vain; one that is too late would be wrong.
+//! No calendar of events is needed, and no router has to be woken, because **the earliest time at
+//! which an output can grant is known**. It is the latest of three times: when the output is free,
+//! when a packet asks for it, and when the credits arrive that the packet lacks. Each of them is
+//! known as soon as its cause is simulated. A router keeps one such time for each output. A visit
+//! takes the earliest of them, serves the outputs that are due then, and goes on to the next. A
+//! time that is too early costs one attempt in vain; a time that is too late would be wrong.
 //!
-//! A router's state, here with two input ports and two outputs on one virtual channel:
+//! The state of a router, here with two input ports and two outputs on one virtual channel:
 //!
 //! ```text
-//!   block: inputs       queues (input port, virtual channel)              block: outputs
+//!   block: inputs       queues (by input virtual channel)      block: outputs
 //!   free_at, upstream   ask, head -> packet -> packet ...      free_at, pointer, stall
 //!   free_at, upstream   ask, head -> packet                    free_at, pointer, stall
 //!
-//!   block: due[output]   before when it can't grant
-//!   asking[output]       the queues whose heads want it, a bit each
+//!   block: due[output]   the earliest time at which it can grant
+//!   asking[output]       the queues whose heads ask for it, a bit each
 //!   arrived              the queues that have got a head since the last visit
-//!   credits, by channel  room: flits free at the far end; returning: credits on their way, with their times
+//!   credits, by channel  room: flits free at the far end; returning: credits under way, with times
 //! ```
 //!
-//! Ports come in eights: eight times are compared without a branch, and eight of everything that a grant needs lie
-//! together. What a visit does is compiled once for routers of one block, once for two, and once for any number.
+//! Ports come in blocks of eight: eight times are compared without a branch, and all that a grant
+//! needs lies together. A visit is compiled once for routers of one block, once for routers of two
+//! blocks, and once for any number.
 //!
-//! A part of the network is a range of routers, and each thread simulates one; parts exchange what crosses between
-//! them when a window ends. The same windows are used on one thread, so results don't depend on how many there are.
+//! A part of the network is a range of routers, and each thread simulates one part. Parts exchange
+//! what crosses between them when a window ends. One thread uses the same windows as many, so
+//! results do not depend on the number of threads.
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `frame` | windows, visits, threads, and what a model of routers has to do for them (`SimulatedPart`); knows no router |
+//! | `frame` | windows, visits and threads, over any `SimulatedPart`; knows no router |
 //! | `active` | which routers have something to do |
-//! | `exchange`, `thread_barrier`, `cut` | parts: what crosses between them, where threads meet, what is in which |
-//! | `model` | all that is in a part |
-//! | `ports`, `block`, `size` | a router's outputs, input ports and buffers; in eights; small routers |
-//! | `visit` | a router taken in hand for a window, and what it sends to others |
-//! | `router` | asking, granting, releasing: docs/model.md, "Router" |
-//! | `adaptive` | the same where packets choose their way on a torus |
-//! | `relation` | the same where they choose it by a relation, on any fabric |
+//! | `exchange`, `thread_barrier`, `cut` | parts: what crosses, where threads meet, which routers each has |
+//! | `part` | all state of a part |
+//! | `ports`, `port_block`, `size` | outputs, input ports and buffers; in blocks of eight; small routers |
+//! | `router_view` | a router borrowed for a visit, and what the visit sends to others |
+//! | `router` | requests, grants, releases: docs/model.md, "Router" |
+//! | `round_robin` | cyclic orders over sets of requests, and random ones |
+//! | `adaptive` | allocation for adaptive routing on a torus |
+//! | `relation` | allocation for routing relations, on any fabric |
 //! | `collective` | packets that routers combine and replicate along trees |
 //! | `link` | links that err, and send again |
-//! | `flit` | the other model of routers: links shared flit by flit |
-//! | `credits` | room in buffers, and credits on their way |
-//! | `packet`, `encoded_route`, `route_segments`, `next_hop`, `vc_map`, `dateline` | packets, what they know of their way, the virtual channels in use |
+//! | `flit` | the flit-by-flit router: links shared flit by flit |
+//! | `credits` | room in buffers, and credits under way |
+//! | `packet`, `encoded_route`, `route_segments`, `next_hop` | packets and their routes |
+//! | `vc_map`, `dateline` | the virtual channels in use |
 //! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
-//! | `trace`, `holder` | the ways of chosen packets, and which channels hold them up |
+//! | `trace`, `holder` | routes of chosen packets, and the channels that hold them up |
 //! | `interruption` | failures during operation |
-//! | `saved` | the state of a simulation, to be gone on with later |
+//! | `saved` | the state of a simulation, for a checkpoint |
 //! | `network_context`, `network` | what does not change: timings, numbers, names |
-//! | `simulator` | [`Engine`]: parts and threads behind one face |
+//! | `simulator` | [`Engine`]: all parts and threads behind one interface |
 
 mod active;
 mod adaptive;
@@ -140,30 +148,31 @@ use crate::topology::Fabric;
 use crate::traffic::{Script, Workload};
 use crate::units::Picoseconds;
 
-/// Work done so far.
+/// Counts of work done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Channels granted to packets, those of terminals included.
+    /// Grants of channels to packets, channels of terminals included.
     pub grants: u64,
-    /// Flits of all messages that have entered a source queue, and of the copies that routers have made.
+    /// Flits of all messages that have entered a source queue, and of the copies that routers made.
     pub flits_created: u64,
     pub flits_delivered: u64,
     pub packets_delivered: u64,
-    /// Cut or swallowed when something failed ([`Interruption`]); of messages that were never sent the flits
-    /// alone.
+    /// Flits cut or swallowed after a failure ([`Interruption`]); for messages that were never
+    /// sent, their flits alone are counted.
     pub flits_lost: u64,
-    /// Of operands that routers have combined with others.
+    /// Flits of operands that routers have combined with others.
     pub flits_combined: u64,
     pub packets_lost: u64,
     pub messages_lost: u64,
-    /// Channels between routers, crossed by delivered packets and by their flits.
+    /// Channels between routers that delivered packets have crossed, and the same by flit.
     pub packet_hops: u64,
     pub flit_hops: u64,
-    /// Sendings of packets between routers that were damaged, bad copies' excepted, and flits of those that were sent again.
+    /// Transmissions between routers that were damaged, without those of bad copies; and flits of
+    /// packets that were sent again.
     pub damaged_packets: u64,
     pub flits_resent: u64,
-    /// Sendings of packets between routers that were not the first ones, and how many of these the
-    /// far ends have accepted, then or before.
+    /// Transmissions between routers that were not a packet's first, and how many of them the far
+    /// end has accepted, then or before.
     pub packets_resent: u64,
     pub resent_accepted: u64,
 }
@@ -171,7 +180,8 @@ pub struct Counters {
 /// What channels have carried since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Carried {
-    /// For how long channels between routers carried a flit, in sum, and how many there are.
+    /// Time for which channels between routers carried a flit, in sum, and the number of these
+    /// channels.
     busy: u128,
     channels: u64,
     /// Utilisation of the busiest channel of all kinds.
@@ -179,8 +189,8 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// The mean utilisation of channels between routers in the `time` since it was `before`, without a reset
-    /// meanwhile.
+    /// The mean utilisation of channels between routers in the `time` since the earlier figure
+    /// `before`. No reset may lie in between.
     pub fn mean_utilisation_since(&self, before: Self, time: Picoseconds) -> f64 {
         let all = u128::from(time.max(Picoseconds(1))) * u128::from(self.channels.max(1));
         self.busy.saturating_sub(before.busy) as f64 / all as f64
@@ -188,7 +198,8 @@ impl Carried {
 }
 
 impl Counters {
-    /// Flits that have been created and neither delivered nor lost nor combined, source queues included.
+    /// Flits that have been created and are neither delivered nor lost nor combined, source queues
+    /// included.
     pub fn flits_under_way(&self) -> u64 {
         self.flits_created - self.flits_delivered - self.flits_lost - self.flits_combined
     }
@@ -211,7 +222,7 @@ impl Counters {
     }
 }
 
-/// Runs a list of messages until everything is delivered, or nothing moves any more.
+/// Runs a list of messages until everything is delivered, or nothing can move.
 ///
 /// # Errors
 /// If packets wait for each other in a cycle.

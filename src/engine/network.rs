@@ -1,10 +1,10 @@
-//! The fabric as the engine sees it: all channels (network, injection, ejection) with their timing,
-//! numbered so that a router's outputs, and its input ports, are neighbors in memory.
+//! The fabric as the engine sees it: all channels (network, injection, ejection) with their timing.
 //!
-//! Channels are numbered by what they leave: the outputs of router 0 (network channels in port order,
-//! vacant ones included, then ejection channels), of router 1, ..., then the injection channels of
-//! terminal 0, 1, ... Input ports are numbered by router: first those of network channels in the
-//! order of the fabric's channel numbers, then those of injection channels.
+//! Numbers are such that a router's outputs, and its input ports, are neighbours in memory.
+//! Channels are numbered by what they leave: the outputs of router 0 (network channels in port
+//! order, vacant ones included, then ejection channels), of router 1, ..., then the injection
+//! channels of terminal 0, 1, ... Input ports are numbered by router: first those of network
+//! channels in the order of the fabric's channel numbers, then those of injection channels.
 
 use crate::narrow::narrow;
 use crate::topology::{Fabric, NONE};
@@ -12,18 +12,18 @@ use crate::units::Picoseconds;
 use flitlab_model::ChannelKind;
 use flitlab_model::Parameters;
 
-/// Where a channel leads and how long it takes.
+/// The times of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChannelTiming {
-    /// Time a flit occupies it.
+    /// Time for which a flit occupies it.
     pub flit_time: Picoseconds,
-    /// From a flit's start until it is there, crossbar included.
+    /// Time from a flit's start until it is at the far end, crossbar included.
     pub forward: Picoseconds,
-    /// From a release at the far end until the credits are back.
+    /// Time from a release at the far end until the credits are back.
     pub back: Picoseconds,
 }
 
-/// Static arrays; see the module for the numbering.
+/// The numbers and timings of all channels; the module says how they are numbered.
 #[derive(Debug)]
 pub(super) struct Network {
     /// First output channel of each router; the last entry is the first injection channel.
@@ -38,14 +38,14 @@ pub(super) struct Network {
     pub ring_of_channel: Vec<u32>,
     /// First ejection channel of each terminal, or [`NONE`].
     pub ejection_of_terminal: Vec<u32>,
-    /// Number of input ports that network channels feed, per router.
+    /// Number of input ports fed by network channels, by router.
     pub transit_inputs: Vec<u32>,
-    /// By kind of channel, then class of cable: see [`Self::timing`].
+    /// By kind of channel, then class of cables: see [`Self::timing`].
     pub timings: Vec<ChannelTiming>,
-    /// Classes of cables.
+    /// Number of classes of cables.
     classes: u8,
     pub injection_channels: u32,
-    /// Ejection channels of a terminal.
+    /// Number of ejection channels of a terminal.
     ejections: u32,
 }
 
@@ -88,7 +88,7 @@ impl Network {
         network
     }
 
-    /// Numbers the input ports and ties them to their channels.
+    /// Numbers the input ports and connects them with their channels.
     fn connect(&mut self, fabric: &Fabric, terminals_of: &[Vec<u32>]) {
         let first_injection = self.first_injection();
         let mut next = 0;
@@ -148,22 +148,22 @@ impl Network {
         words * size_of::<u32>()
     }
 
-    /// Which of the timings a kind of channel has on cables of a class.
+    /// The index of the timing that a kind of channel has on cables of a class.
     pub(super) fn timing(&self, kind: ChannelKind, class: u8) -> u8 {
         kind as u8 * self.classes + class
     }
 
-    /// The timings of a kind of channel, by class of cable.
+    /// The indices of the timings of a kind of channel, by class of cables.
     pub(super) fn timings_of(&self, kind: ChannelKind) -> std::ops::Range<usize> {
         self.timing(kind, 0).into()..self.timing(kind, self.classes).into()
     }
 
-    /// The number from which channels are injection channels.
+    /// The number of the first injection channel.
     pub(super) fn first_injection(&self) -> u32 {
         *self.first_output.last().expect("one more than routers")
     }
 
-    /// Terminal and number of an injection channel.
+    /// The terminal of an injection channel, and the channel's number there.
     pub(super) fn injector(&self, channel: u32) -> (u32, u32) {
         let index = channel - self.first_injection();
         (index / self.injection_channels, index % self.injection_channels)
@@ -174,7 +174,7 @@ impl Network {
         narrow::<u32>(self.first_output.partition_point(|&first| first <= channel)) - 1
     }
 
-    /// A channel's name for people.
+    /// The name of a channel, for people.
     pub(super) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
         if channel >= self.first_injection() {
             let (terminal, number) = self.injector(channel);
@@ -186,7 +186,7 @@ impl Network {
         if port < ports {
             return fabric.channel_name(fabric.outputs(router).start + port);
         }
-        // Of a torus there may be a million, a terminal a router.
+        // A torus may have a million terminals, one a router.
         let of_terminal = |first: u32| first <= channel && channel < first + self.ejections;
         let place = match fabric.torus() {
             Some(_) => None,
@@ -203,10 +203,9 @@ impl Network {
     }
 }
 
-/// The timings of network, then injection, then ejection channels on each class of cable.
+/// The timings of network, then injection, then ejection channels on each class of cables.
 ///
-/// A cable is equally long both ways, so that credits take the latency of the channel that they are
-/// of.
+/// A cable has one length in both directions, so credits take the latency of their channel.
 fn timings(fabric: &Fabric, parameters: &Parameters) -> Vec<ChannelTiming> {
     let switch =
         parameters.sharing.as_ref().map_or(Picoseconds::ZERO, |sharing| sharing.switch_allocation);

@@ -1,4 +1,7 @@
-//! What does not change while a network is simulated, and is the same for all its parts.
+//! The network, its routes and parameters: what does not change during a simulation and is the same
+//! for all parts.
+//!
+//! The [`Engine`](super::Engine) makes one [`NetworkContext`]; all parts share it.
 
 use super::collective::Trees;
 use super::cut::Cut;
@@ -17,14 +20,14 @@ use crate::routing::{AdaptiveChannels, Routes};
 use crate::topology::{Fabric, NONE};
 use crate::traffic::Workload;
 
-/// How long things take on a channel.
+/// Times of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
-    /// Time a flit occupies it.
+    /// Time for which a flit occupies it.
     pub flit: Tick,
-    /// From a flit's start until it is there, crossbar included.
+    /// Time from a flit's start until it is at the far end, crossbar included.
     pub forward: Tick,
-    /// From a release at the far end until the credits are back.
+    /// Time from a release at the far end until the credits are back.
     pub back: Tick,
 }
 
@@ -39,13 +42,13 @@ impl Timing {
     }
 }
 
-/// Where a terminal is.
+/// Where a terminal is attached.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     pub router: u32,
-    /// The number of its first ejection channel among the router's outputs.
+    /// The first of its ejection channels among the router's outputs.
     pub ejection: u16,
-    /// Its class among the router's terminals, which hops of a relation may tell apart.
+    /// Its class among the router's terminals, which the hops of a relation may distinguish.
     pub class: u8,
 }
 
@@ -58,35 +61,36 @@ pub(super) struct NetworkContext<'f> {
     pub network: Network,
     pub cut: Cut,
     pub vc_map: VcMap,
-    /// How source routes are written.
+    /// The code of source routes.
     pub codec: RouteCodec,
-    /// Source routes ready to be written, where a table can hold them.
+    /// Tables to encode source routes from, where they fit.
     pub segments: Option<RouteSegments<'f>>,
-    /// The classes of packets on rings, if there are any.
+    /// The dateline classes of packets on rings, if there are any.
     pub dateline: Option<Dateline>,
-    /// Of collective operations, if there are any.
+    /// The trees of collective operations, if there are any.
     pub trees: Option<Trees>,
-    /// Words of a packet's way beyond the first.
+    /// Words of an encoded route beyond the first.
     pub rest: usize,
-    /// By kind of channel, then class of cable.
+    /// By kind of channel, then class of cables.
     timings: Vec<Timing>,
     pub routing: Tick,
-    /// Flits that entering a ring needs beyond the packet.
+    /// Flits of room beyond the packet that entering a ring needs.
     pub bubble: u16,
-    /// Room that a packet which chooses its way has to leave where it is injected; on the adaptive channel, if there is one.
+    /// Flits of room that an adaptively routed packet must leave where it is injected; on the
+    /// adaptive channel, if there is one.
     injection_bubble: u16,
-    /// Flits that entering the ring of a relation needs beyond the packet.
+    /// Flits of room beyond the packet that entering the ring of a relation needs.
     ring_bubble: u16,
-    /// The virtual channels of packets that choose their way.
+    /// The virtual channels of adaptively routed packets.
     pub channels: AdaptiveChannels,
-    /// By router, its live terminals: where they start in `terminals`.
+    /// By router: where its live terminals start in `terminals`.
     first_terminals: Vec<u32>,
     terminals: Vec<u32>,
-    /// By terminal: its place in `terminals`.
+    /// By terminal: its index in `terminals`.
     place_of_terminal: Vec<u32>,
-    /// By terminal: where it is, if it lives.
+    /// By terminal: where it is attached, if it is alive.
     ends: Vec<End>,
-    /// How many network channels that lead somewhere come before each one.
+    /// By network channel: the number of wired channels before it.
     wired_before: Vec<u32>,
 }
 
@@ -165,7 +169,7 @@ impl<'f> NetworkContext<'f> {
             Routes::DirectionOrder(order) => RouteSegments::new(order, codec, rest),
             _ => None,
         };
-        // A table's channels close no ring.
+        // An escape by a table closes no ring.
         let keeps_bubble = parameters.bubble
             && !matches!(routes, Routes::Adaptive(adaptive) if adaptive.has_table());
         let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
@@ -200,27 +204,28 @@ impl<'f> NetworkContext<'f> {
         }
     }
 
-    /// Room that a packet which chooses its way needs besides its own, if it is injected or not.
+    /// Flits of room that an adaptively routed packet needs beyond its own, by whether it is
+    /// injected.
     #[inline(always)]
     pub(super) fn bubble_of(&self, injected: bool) -> u16 {
         if injected { self.injection_bubble } else { 0 }
     }
 
-    /// The room that a packet needs by hops of a relation, for so many flits and so much by hops that enter no ring; and by
-    /// those that do.
+    /// The flits of room that a packet needs for hops of a relation: by hops that enter no ring,
+    /// and by hops that do.
     #[inline(always)]
     pub(super) fn needs(&self, need: u16, flits: u16) -> [u16; 2] {
         [need, need.max(flits + self.ring_bubble)]
     }
 
-    /// The one of these that counts for a hop.
+    /// The flits of room that a packet needs for this hop, of the two [`needs`](Self::needs).
     #[inline]
     pub(super) fn need_by(&self, hop: &Hop, need: u16, flits: u16) -> u16 {
         self.needs(need, flits)[usize::from(hop.ring == Ring::Enters)]
     }
 
-    /// Sends a packet on a channel from `start`, as far as its times go: when its last flit starts. What it notes is
-    /// when its last flit is at the far end, and when it may ask there.
+    /// Sends a packet on a channel from `start`. Sets the times at which its last flit is at the
+    /// far end and at which it may ask there. Returns the time at which its last flit starts.
     #[inline(always)]
     pub(super) fn send(&self, packet: &mut Packet, timing: u8, start: Tick) -> Tick {
         let timing = self.timing(timing);
@@ -234,23 +239,23 @@ impl<'f> NetworkContext<'f> {
         last
     }
 
-    /// A channel's timing, by its number.
+    /// The timing of this index.
     #[inline(always)]
     pub(super) fn timing(&self, number: u8) -> &Timing {
         &self.timings[usize::from(number)]
     }
 
-    /// The timings of a kind of channel, by class of cable.
+    /// The timings of a kind of channel, by class of cables.
     pub(super) fn timings_of(&self, kind: ChannelKind) -> &[Timing] {
         &self.timings[self.network.timings_of(kind)]
     }
 
-    /// All timings, by number.
+    /// All timings, by index.
     pub(super) fn timings(&self) -> &[Timing] {
         &self.timings
     }
 
-    /// Whether packets go by routes that their sources have written.
+    /// Whether sources write whole routes into packets.
     pub(super) fn routes_by_source(&self) -> bool {
         matches!(self.routes, Routes::DirectionOrder(_) | Routes::Table(_))
     }
@@ -281,7 +286,7 @@ impl<'f> NetworkContext<'f> {
         self.ends[terminal as usize]
     }
 
-    /// Where a part counts the room at the far end of one of its network channels, in the lowest virtual channel.
+    /// The place of the credits of a part's network channel, for virtual channel 0.
     pub(super) fn room_of_channel(&self, part: usize, channel: u32) -> u32 {
         let wired = |channel: u32| self.wired_before[channel as usize];
         let terminals = |router: u32| self.first_terminals[router as usize];
@@ -293,7 +298,7 @@ impl<'f> NetworkContext<'f> {
         (network + injections) * narrow::<u32>(self.vc_map.count())
     }
 
-    /// How many injection channels a part has.
+    /// Number of injection channels of a part.
     pub(super) fn injections_of_part(&self, part: usize) -> usize {
         self.terminals_of_part(part).len() * self.parameters.injection_channels as usize
     }

@@ -1,4 +1,8 @@
-//! What a packet's address is looked up in: the routers' forwarding table, or the paths of its source.
+//! The lookup of a packet's next hop by its address: in the routers' forwarding tables, or in the
+//! paths of its source.
+//!
+//! The flit-by-flit router and the router that grants whole packets both ask [`NextHop`] for each
+//! head.
 
 use super::encoded_route::Address;
 use super::network_context::NetworkContext;
@@ -9,12 +13,13 @@ use crate::routing::{ForwardingTable, PathRoutes};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NextHop<'f> {
     Table(&'f ForwardingTable),
-    /// Paths that sources write into headers, of which a packet's class is the number.
+    /// Paths that sources write into headers. A packet's class is the number of its path.
     Paths(&'f PathRoutes),
 }
 
 impl NextHop<'_> {
-    /// The output and the virtual channel by which a packet of a source leaves a router, to which it came over so many channels.
+    /// The output and the virtual channel by which a packet leaves a router. The packet has crossed
+    /// `hops` channels, and has come by the cable of output `came` on virtual channel `vc`.
     #[inline]
     pub(super) fn look_up(
         self,
@@ -44,8 +49,8 @@ impl NextHop<'_> {
     }
 }
 
-/// The number of the path that a packet takes which is injected now, from a router to another one, whose source may have
-/// a turn for each router.
+/// The number of the path that a packet takes which is injected now, between two routers. With
+/// `turns`, its source takes the paths to each router in turn.
 pub(super) fn path_of(
     routes: &PathRoutes,
     packet: &Packet,

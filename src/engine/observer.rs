@@ -1,13 +1,14 @@
-//! What the engine tells those who measure.
+//! The interface by which the engine reports deliveries to whoever measures.
 
 use flitlab_model::{CompletedMessage, DeliveredPacket};
 
-/// Receives what happens at the edge of the network, in time order within each part of it; calls at the same
-/// time, and calls for several parts, come in no particular order, so what is kept must not depend on it.
+/// Receives the events at the edge of the network. Within a part the calls come in the order of
+/// time. Calls at the same time, and calls for different parts, come in no particular order: what
+/// an observer keeps must not depend on it.
 pub trait Observer: Send {
-    /// Another one for a part of the network, that has seen nothing yet.
+    /// Another observer, which has seen nothing yet, for a part of the network.
     fn fork(&self) -> Self;
-    /// Takes over what another one has seen, which then has seen nothing and goes on as this one does.
+    /// Takes over the observations of another observer. That one is then empty and goes on.
     fn gather(&mut self, part: &mut Self);
     fn packet_delivered(&mut self, packet: &DeliveredPacket);
     fn message_completed(&mut self, message: &CompletedMessage);

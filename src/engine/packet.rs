@@ -1,4 +1,6 @@
 //! Packets under way: 60 bytes each, in flat arrays. A buffer is a chain of packets.
+//!
+//! [`Packets`] belongs to a part. The rest of the engine names a packet by its slot there.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,40 +11,42 @@ use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// The most flits that a packet can have: a packet and its bubble are counted in 16 bits.
+/// The maximum number of flits of a packet: a packet and its bubble are counted in 16 bits.
 pub const MAX_FLITS: u32 = (1 << 15) - 1;
 
-/// What routers need of a packet: half a cache line.
+/// The state of a packet that routers need: half a cache line.
 ///
-/// That is all it takes to know the times of all its flits: a flit starts at the later of its own arrival and the
-/// end of the one before it, so that times of arrival are a convex function of the flit's number, and the last
-/// flit's are determined by the first and the last alone (docs/model.md, "Time of a packet's flits").
+/// These fields determine the times of all flits. A flit starts at the later of its own arrival and
+/// the end of the one before it. So times of arrival are a convex function of the flit's number.
+/// The last flit's times follow from those of the first and the last alone (docs/model.md, "Time of
+/// a packet's flits").
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct Packet {
-    /// When it may ask at the router where it is next: its header is there and routed.
+    /// Time at which it may ask at its next router: its header is there and routed.
     pub ready: Tick,
-    /// When its last flit is there.
+    /// Time at which its last flit is there.
     pub tail: Tick,
-    /// The packet behind it in its buffer; in a slot that is free, the next one.
+    /// The next packet in its buffer; in a free slot, the next free slot.
     pub next: u32,
     pub source: u32,
     pub sequence: u32,
     pub flits: u16,
-    /// Channels between routers that it has crossed, if routers look up its way; its random number, if it chooses it;
-    /// else the dimensions in whose rings it passes the dateline, a bit each.
+    /// By routing: the channels between routers that it has crossed, if routers look up its route;
+    /// its random number, if routing is adaptive; else the dimensions in whose rings it passes the
+    /// dateline, a bit each.
     pub note: u16,
     pub route: EncodedRoute,
 }
 
-/// What only the ends need of a packet.
+/// The state of a packet that only its ends need.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(Rust, packed(4))]
 pub(super) struct Origin {
     pub created: Picoseconds,
     pub injected: Picoseconds,
-    /// The number under which its message was announced to the sink's part; [`NONE`] if the packet is the whole
-    /// message.
+    /// The number under which its message was announced to the sink's part; [`NONE`] if the packet
+    /// is the whole message.
     pub arrival: u32,
     pub payload: u32,
     pub hops: u16,
@@ -65,7 +69,7 @@ impl Origin {
         Self { created, injected, arrival, payload, hops, injection_channel, flags: 0 }
     }
 
-    /// It is cut or swallowed where something has failed.
+    /// Marks it as lost: it is cut or swallowed after a failure.
     pub(super) fn lose(&mut self) {
         self.flags |= LOST;
     }
@@ -75,24 +79,26 @@ impl Origin {
         self.flags & BAD != 0
     }
 
-    /// Whether it is where the link that damaged it ends: its room is that of its packet.
+    /// Whether it is a bad copy at the end of the link that damaged it: its room is that of its
+    /// packet.
     pub(super) fn is_fresh(&self) -> bool {
         self.flags & FRESH != 0
     }
 
-    /// A link has damaged it.
+    /// Marks it as damaged by a link.
     pub(super) fn spoil(&mut self) {
         self.flags |= BAD | FRESH;
     }
 
-    /// It goes on, and holds room of its own from there on. Whether it has had any so far.
+    /// Sends a bad copy on; from there on it holds room of its own. Returns whether it has had any
+    /// so far.
     pub(super) fn move_on(&mut self) -> bool {
         let had_room = !self.is_fresh();
         self.flags &= !FRESH;
         had_room
     }
 
-    /// Whether its sink has no use for it.
+    /// Whether its sink discards it.
     pub(super) fn is_useless(&self) -> bool {
         self.flags & (LOST | BAD) != 0
     }
@@ -113,7 +119,7 @@ impl Origin {
 pub(super) struct Packets {
     pub packets: Vec<Packet>,
     pub origins: Vec<Origin>,
-    /// What does not fit into a packet's way: so many words for each, most often none.
+    /// By packet: the words of its route beyond the first; most often none.
     rests: Vec<u64>,
     words: usize,
     free: u32,
@@ -122,7 +128,7 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    /// None, whose ways take so many words beyond the first.
+    /// No packets; routes take this many words beyond the first.
     pub(super) fn new(words: usize) -> Self {
         Self {
             packets: Vec::new(),
@@ -139,7 +145,7 @@ impl Packets {
         size_of::<Packet>() + size_of::<Origin>() + self.words * size_of::<u64>()
     }
 
-    /// A slot for a new packet.
+    /// Puts in a new packet, and returns its slot.
     #[inline]
     pub(super) fn insert(&mut self, packet: Packet, origin: Origin) -> u32 {
         self.count += 1;
@@ -156,7 +162,7 @@ impl Packets {
         fitted!(self.packets.len(), u32) - 1
     }
 
-    /// A slot with a copy of a packet.
+    /// Copies a packet, and returns the slot of the copy.
     pub(super) fn copy(&mut self, slot: u32) -> u32 {
         let copy = self.insert(self.packets[slot as usize], self.origins[slot as usize]);
         let words = slot as usize * self.words;
@@ -170,7 +176,7 @@ impl Packets {
         self.packets[slot as usize].next = std::mem::replace(&mut self.free, slot);
     }
 
-    /// The words of a packet's way beyond the first.
+    /// The words of a packet's route beyond the first.
     #[inline]
     pub(super) fn rest(&mut self, slot: u32) -> &mut [u64] {
         &mut self.rests[slot as usize * self.words..][..self.words]
@@ -188,8 +194,8 @@ impl Packets {
     }
 }
 
-/// When the last flit of a packet starts on a channel whose flits take `flit_time`, if the first one does at `start`
-/// and the last one has come at `tail`.
+/// The start of a packet's last flit on a channel whose flits take `flit_time`. The first flit
+/// starts at `start`, and the last one has arrived at `tail`.
 #[inline]
 pub(super) fn last_start(start: Tick, tail: Tick, flits: u16, flit_time: Tick) -> Tick {
     (start + (Tick::from(flits) - 1) * flit_time).max(tail)

@@ -1,4 +1,7 @@
-//! The routers and terminals of a part, and what happens among them in a window.
+//! A part of the network: the state of its routers and terminals.
+//!
+//! The [`Engine`](super::Engine) owns the parts. The frame runs each of them as a
+//! [`SimulatedPart`], on a thread of its own.
 
 use std::sync::Arc;
 
@@ -27,19 +30,20 @@ use crate::routing::Routes;
 use crate::traffic::Workload;
 use crate::units::Picoseconds;
 
-/// Bytes that a processor's second-level cache holds, about.
+/// Approximate size of a processor's second-level cache, in bytes.
 const NEAR_MEMORY: usize = 2 << 20;
 
-/// All that is in a part. Routers, terminals, channels and buffers have the part's own numbers.
+/// All state of a part. Routers, terminals, channels and buffers have the part's own numbers.
 pub(super) struct Part<'f> {
     pub context: Arc<NetworkContext<'f>>,
     pub schedule: Schedule,
-    /// What packets' addresses are looked up in, if their ways follow from these.
+    /// The lookup of packets' next hops, if the routing needs one.
     pub next_hop: Option<NextHop<'f>>,
     pub interruption: Option<&'f Interruption>,
     pub ports: Ports,
     pub credits: Credits,
-    /// What its routers have instead of buffers and credits for packets, if links are shared flit by flit.
+    /// The routers' state with links shared flit by flit, instead of buffers and credits for
+    /// packets.
     pub flits: Option<Box<FlitRouters>>,
     pub packets: Packets,
     pub workload: Workload,
@@ -47,23 +51,23 @@ pub(super) struct Part<'f> {
     pub sink: Sink,
     pub statistics: Statistics,
     pub adaptive_state: Option<AdaptiveState<'f>>,
-    /// What its routers have for collective operations, if there are any.
+    /// The routers' reduction units, if there are collective operations.
     pub reduction_units: Option<ReductionUnits>,
-    /// What is sent again, if links err.
+    /// The state of links that send again, if links err.
     pub links: Option<Links>,
-    /// Whether packets choose their way, or routers combine and replicate some, or links err.
+    /// Whether routing is adaptive, or routers combine and replicate packets, or links err.
     pub special: bool,
     pub outbox: Outbox,
-    /// Whether a packet that is delivered may let a terminal send something within the window.
+    /// Whether a delivered packet may let a terminal send something within the window.
     pub hosts_answer: bool,
     pub digest: Digest,
     pub trace: Option<Box<Trace>>,
     pub counters: Counters,
     /// Whether its state is larger than the processor's nearer caches.
     pub is_large: bool,
-    /// What is to be sent to each part.
+    /// By part: the data for it.
     pub outgoing: Vec<Outgoing>,
-    /// When the latest thing happened: a packet that waits for an output that is free counts.
+    /// Time of the latest event. A packet that waits for a free output counts as one.
     pub latest: Picoseconds,
 }
 
@@ -93,7 +97,7 @@ impl<'f> Part<'f> {
         let flits = FlitRouters::new(context, part, &ports, workload.kinds()).map(Box::new);
         let mut rooms = Vec::new();
         if flits.is_some() {
-            // Its queues and credits are those of flits.
+            // The flit-by-flit routers have queues and credits of their own.
             ports.queues = Vec::new();
         } else {
             rooms = ports.rooms(context);
@@ -141,7 +145,8 @@ impl<'f> Part<'f> {
         self.schedule.time(tick)
     }
 
-    /// When the latest thing happened, if nothing is left that could: packets that are still there have all arrived.
+    /// Time of the latest event, once none is left that could happen: all packets that are still
+    /// there have arrived.
     pub(super) fn latest(&self) -> Picoseconds {
         let latest = self.latest.max(self.workload.latest());
         if self.flits.is_some() {
@@ -223,7 +228,8 @@ impl SimulatedPart for Part<'_> {
     }
 
     fn rebase(&mut self, epoch: Picoseconds) {
-        // A flit that has come asks a routing latency later: when it came is still to be known.
+        // A flit that has arrived asks a routing latency later, so its time of arrival is still
+        // needed.
         let before = if self.flits.is_some() { self.context.routing } else { 0 };
         let epoch = epoch - Picoseconds::from(before);
         let by = self.schedule.tick(epoch);
@@ -276,11 +282,11 @@ impl SimulatedPart for Part<'_> {
         }
     }
 
-    // An output may be looked at once more after everything has been delivered; that is not counted.
+    // An output may be tried once more after everything has been delivered; that is not counted.
     fn has_work(&self) -> bool {
         let has_events = match self.schedule.active.earliest() {
             NEVER => false,
-            // A host that had something to do later may have done it since.
+            // A host with a later event may have handled it since.
             FAR => self.first_host_event() != NO_TIME,
             _ => true,
         };

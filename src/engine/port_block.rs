@@ -1,4 +1,5 @@
-//! Ports in eights: a loop over eight takes no branches, and eight of everything that a grant needs lie together.
+//! Ports in blocks of eight: a loop over eight ports needs no branches, and all that a grant needs
+//! lies together.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +9,12 @@ use super::tick::{NEVER, Tick};
 /// How many ports there are in a block.
 pub(super) const BLOCK_PORTS: usize = 8;
 
-/// Eight of a router's outputs and eight of its input ports, whether there are as many or not.
+/// Eight of a router's outputs and eight of its input ports; places behind the last port are
+/// vacant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct PortBlock {
-    /// Before when each output can't grant; what stands for none never can.
+    /// The earliest time at which each output can grant; [`NEVER`] for a vacant place.
     pub due: [Tick; BLOCK_PORTS],
     pub outputs: [Output; BLOCK_PORTS],
     pub inputs: [Input; BLOCK_PORTS],
@@ -36,7 +38,7 @@ impl PortBlock {
     }
 }
 
-/// When the first output of a router is due.
+/// The earliest time of all outputs of a router.
 #[inline(always)]
 pub(super) fn least(blocks: &[PortBlock]) -> Tick {
     let mut least = NEVER;

@@ -1,8 +1,12 @@
-//! What a router consists of, in flat arrays: outputs, input ports, their buffers, and who asks for what.
+//! The ports of a part's routers, in flat arrays: outputs, input ports, their buffers, and the
+//! requests of buffers for outputs.
 //!
-//! Numbers are a part's own and count from its first router. A router's outputs are its network channels in the
-//! order of its ports, vacant ones included, then its ejection channels; its input ports are those of network
-//! channels, then those of injection channels; an input virtual channel is a buffer of an input port, by port, then virtual channel.
+//! Numbers are a part's own and count from its first router. A router's outputs are its network
+//! channels in the order of its ports, vacant ones included, then its ejection channels. Its input
+//! ports are those of network channels, then those of injection channels. An input virtual channel
+//! is a buffer of an input port: its number counts by input port, then virtual channel.
+//!
+//! [`Ports`] belongs to a [`Part`](super::part::Part); a visit borrows one router's share of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,16 +19,17 @@ use crate::narrow::{fitted, narrow};
 use crate::routing::Routes;
 use crate::topology::NONE;
 
-/// Set in a feeder that is another part's.
+/// Bit of [`Input::upstream`]: the sender is in another part.
 pub(super) const AWAY: u32 = 1 << 31;
 
-/// An output that is none.
+/// In place of an output: none.
 pub(super) const NO_OUTPUT: u16 = u16::MAX;
 
-/// The port of a channel that leaves no router.
+/// In place of a port: the channel leaves no router.
 pub(super) const NO_PORT: u8 = u8::MAX;
 
-/// Where a router's things are, and how far its cyclic walks have come.
+/// Where a router's ports and buffers lie in the arrays, and where its next round-robin pass
+/// starts.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct RouterLayout {
     pub first_output: u32,
@@ -35,49 +40,53 @@ pub(super) struct RouterLayout {
     pub outputs: u16,
     pub inputs: u16,
     pub terminals: u16,
-    /// Input ports that network channels feed.
+    /// Number of input ports fed by network channels.
     pub transit: u16,
-    /// The output that the next walk starts at.
+    /// The output at which the next allocation pass starts.
     pub next_output: u16,
 }
 
-/// In place of a reason: nothing waits for the output.
+/// In place of a [`Stall`](super::Stall): no packet waits for the output.
 pub(super) const NOT_STALLED: u8 = u8::MAX;
 
 /// The sending end of a channel.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct Output {
-    /// When the last flit of the latest packet has left.
+    /// Time at which the last flit of the latest packet has left.
     pub free_at: Tick,
-    /// Since when packets wait for it, and why ([`Stall`](super::Stall)); never if none does. While it is busy this
-    /// may lie ahead: the first of them asks then.
+    /// Time since which packets wait for it, and why ([`Stall`](super::Stall)); [`NEVER`] if none
+    /// waits. While the output is busy this may lie ahead: then it is the time of the first
+    /// request.
     pub since: Tick,
     pub stall: u8,
     pub kind: ChannelKind,
-    /// Which of the network's timings it has.
+    /// Index of its timing in the network's.
     pub timing: u8,
     pub in_ring: bool,
     /// Whether it leads nowhere: a vacant port, or one that has failed.
     pub dead: bool,
     /// Whether there is a buffer at its far end.
     pub needs_room: bool,
-    /// Whether what it is granted to is sent to the next router at once, or by a link that sends again.
+    /// Whether a packet that is granted it is sent to the next router at once, or by a link that
+    /// may send it again.
     pub hands_on: bool,
     pub repeats: bool,
-    /// The input virtual channel at which the search for the next packet starts.
+    /// The input virtual channel at which round-robin arbitration starts.
     pub pointer: u16,
-    /// Its place in the far router's input virtual channels, in the lowest virtual channel.
+    /// The input virtual channel at its far end among those of the far router, for virtual channel
+    /// 0.
     pub far_input_vc: u16,
-    /// The far router's part, and its number there; [`NONE`] at a vacant port and of an ejection channel.
+    /// The far router's part, and its number there; [`NONE`] at a vacant port and for an ejection
+    /// channel.
     pub far_part: u32,
     pub far_router: u32,
-    /// Where the room at the far end is counted, in the lowest virtual channel.
+    /// The place of its credits in [`Credits`](super::credits::Credits), for virtual channel 0.
     pub room: u32,
 }
 
 impl Output {
-    /// A port that leads nowhere.
+    /// A port without a channel.
     pub(super) const VACANT: Self = Self {
         free_at: 0,
         since: NEVER,
@@ -105,18 +114,19 @@ impl Output {
 /// The receiving end of a channel.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Input {
-    /// When the packet whose grant was the latest has left.
+    /// Time at which the latest packet that was granted an output has left.
     pub free_at: Tick,
-    /// The room that the sender counts, in the lowest virtual channel; where in `remote_upstreams` if it is [`AWAY`].
+    /// The place of the sender's credits, for virtual channel 0; with [`AWAY`] set, an index into
+    /// `remote_upstreams`.
     pub upstream: u32,
     pub injects: bool,
-    /// Which of the network's timings its channel has.
+    /// Index of its channel's timing in the network's.
     pub timing: u8,
-    /// The output that goes on in the same ring.
+    /// The output that continues the ring of its channel; [`NO_OUTPUT`] if none does.
     pub ring_output: u16,
-    /// The output by which the same cable leaves.
+    /// The output of the same cable, in the other direction.
     pub opposite: u16,
-    /// The port of the router that its channel leaves.
+    /// The port by which its channel leaves the router upstream.
     pub port: u8,
 }
 
@@ -133,26 +143,28 @@ impl Input {
     };
 }
 
-/// A buffer: a chain of packets, some of which may still be on their way to it. The first asks once the one before it
-/// has left.
+/// A buffer: a chain of packets, some of which may still be under way to it. The first packet asks
+/// for an output once the one before it has left.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct PacketQueue {
-    /// When the head asks; never if there is none, or it has not been looked at.
+    /// Time at which the head asks; [`NEVER`] if there is none, or if its request has not been
+    /// computed.
     pub ask: Tick,
-    /// When the last flit of the latest packet sent from it has left.
+    /// Time at which the last flit of the latest packet that was sent from it has left.
     pub free_at: Tick,
     pub head: u32,
     pub tail: u32,
     pub flits: u16,
-    /// Room that the head needs behind its output.
+    /// Room that the head needs behind its output, in flits.
     pub need: u16,
-    /// The output that it asks for, and the virtual channel that it takes there; if it has a choice those of its escape.
+    /// The output that it asks for, and its virtual channel there; for a head with a choice those
+    /// of its escape.
     pub output: u16,
-    /// The ports among which it chooses, a bit each; 0 if it has no choice.
+    /// The ports among which it may choose, a bit each; 0 if it has no choice.
     pub options: u16,
     pub out_vc: u8,
-    /// The list of its hops where these are a relation's, looked up once for all looks at it.
+    /// The head's list of hops in a routing relation, looked up once per head.
     pub hops: u32,
 }
 
@@ -171,14 +183,15 @@ impl PacketQueue {
     };
 }
 
-/// Where a channel comes from that begins in another part: the part, and the room that is counted there.
+/// The upstream end of a channel that begins in another part: the part, and the place of the
+/// credits there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct RemoteUpstream {
     pub part: u32,
     pub room: u32,
 }
 
-/// The input port and the virtual channel of an input virtual channel, or of a buffer.
+/// The input port and the virtual channel of a buffer.
 #[inline(always)]
 pub(super) fn place(input_vc: u32, shift: u32) -> (usize, u8) {
     ((input_vc >> shift) as usize, fitted!(input_vc & ((1 << shift) - 1), u8))
@@ -190,34 +203,36 @@ pub(super) struct Ports {
     pub routers: Vec<RouterLayout>,
     /// By router: its outputs and input ports.
     pub blocks: Vec<PortBlock>,
-    /// How many outputs there are.
+    /// Number of outputs.
     pub outputs: usize,
-    /// By input port, then virtual channel; there may be more places than virtual channels.
+    /// By input port, then virtual channel. There may be more places than virtual channels.
     pub queues: Vec<PacketQueue>,
     /// By output: the input virtual channels whose heads ask for it now or soon, a bit each.
     pub asking: Vec<u64>,
-    /// By output: the input virtual channels whose heads may leave by it on an escape channel; empty unless packets choose their way.
+    /// By output: the input virtual channels whose heads may leave by it on an escape channel;
+    /// empty unless routing is adaptive.
     pub escapes: Vec<u64>,
-    /// By router: input virtual channels that have got a head since it was visited.
+    /// By router: input virtual channels that have got a head since its last visit.
     pub arrived: Vec<u64>,
-    /// How large the routers are.
+    /// The size of the routers.
     pub size: Any,
-    /// How many blocks each has, if all are [`Small`](super::size::Small) with as many.
+    /// Number of blocks of each router, if all are [`Small`](super::size::Small) and have equally
+    /// many.
     pub small: Option<u32>,
     pub remote_upstreams: Vec<RemoteUpstream>,
-    /// By channel whose room is counted: its router, and its number among that router's outputs; [`NONE`] of an
-    /// injection channel.
+    /// By place of credits: the sender's router, and the output there; [`NONE`] for an injection
+    /// channel.
     pub senders: Vec<(u32, u32)>,
 }
 
 impl Ports {
-    /// The ports of a part, idle.
+    /// The ports of an idle part.
     pub(super) fn new(context: &NetworkContext<'_>, part: usize) -> Self {
         let adaptive = matches!(context.routes, Routes::Adaptive(_) | Routes::Relation(_));
         let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let routers = cut.routers(part);
         let vcs = narrow::<u32>(context.vc_map.count());
-        // A router's unit has two queues at the first input port.
+        // A router's reduction unit has two queues at the first input port.
         let queues = vcs + if context.trees.is_some() { 2 } else { 0 };
         let shift = queues.next_power_of_two().trailing_zeros();
         let most_inputs = network.first_input.windows(2).map(|pair| pair[1] - pair[0]).max();
@@ -331,7 +346,7 @@ impl Ports {
         output
     }
 
-    /// Where the room of the next channel is counted, in the lowest virtual channel.
+    /// The place of the next channel's credits, for virtual channel 0.
     fn next_room(&self, context: &NetworkContext<'_>) -> u32 {
         narrow::<u32>(self.senders.len() * context.vc_map.count())
     }
@@ -349,7 +364,7 @@ impl Ports {
             let of_router = input
                 - network.first_input[router as usize]
                 - network.transit_inputs[router as usize];
-            // The injection channels' rooms follow those of the network channels, which are all there.
+            // The credits of injection channels follow those of all network channels.
             let first = self.next_room(context);
             let upstream = first + of_router * narrow::<u32>(context.vc_map.count());
             let own = context.terminals_of(router);
@@ -384,7 +399,7 @@ impl Ports {
         }
     }
 
-    /// How much room each channel's virtual channels have at first.
+    /// The initial room of each channel's virtual channels, in flits.
     pub(super) fn rooms(&self, context: &NetworkContext<'_>) -> Vec<u16> {
         let Parameters { buffer, injection_buffer, .. } = context.parameters;
         let of_channel = |&(_, output): &(u32, u32)| {
@@ -394,7 +409,7 @@ impl Ports {
         self.senders.iter().flat_map(of_channel).collect()
     }
 
-    /// A router's outputs and input ports.
+    /// The blocks of a router.
     #[inline(always)]
     pub(super) fn blocks_of(&self, router: &RouterLayout) -> &[PortBlock] {
         &self.blocks[router.first_block as usize..][..router.blocks as usize]
@@ -407,7 +422,7 @@ impl Ports {
             [output as usize % BLOCK_PORTS]
     }
 
-    /// The output of this number among all.
+    /// An output by its number in the part.
     pub(super) fn output(&self, number: u32) -> &Output {
         let router = self.routers.partition_point(|router| router.first_output <= number) - 1;
         let RouterLayout { first_output, first_block, .. } = self.routers[router];
@@ -415,7 +430,7 @@ impl Ports {
         &self.blocks[first_block as usize + output / BLOCK_PORTS].outputs[output % BLOCK_PORTS]
     }
 
-    /// The input port of this number among all.
+    /// An input port by its number in the part.
     pub(super) fn input(&self, number: u32) -> &Input {
         let router = self.routers.partition_point(|router| router.first_input <= number) - 1;
         let RouterLayout { first_input, first_block, .. } = self.routers[router];
@@ -423,7 +438,7 @@ impl Ports {
         &self.blocks[first_block as usize + input / BLOCK_PORTS].inputs[input % BLOCK_PORTS]
     }
 
-    /// All outputs, in the order of their numbers.
+    /// All outputs of the part, in the order of their numbers.
     pub(super) fn outputs(&self) -> impl Iterator<Item = &Output> {
         self.routers.iter().flat_map(|router| {
             let first = router.first_block as usize;
@@ -433,7 +448,7 @@ impl Ports {
         })
     }
 
-    /// Sees to it that an output is looked at by `time`.
+    /// Makes an output due by `time`.
     pub(super) fn lower(&mut self, router: u32, output: u32, time: Tick) {
         let first = self.routers[router as usize].first_block as usize;
         let block = &mut self.blocks[first + output as usize / BLOCK_PORTS];
@@ -441,7 +456,7 @@ impl Ports {
         *due = (*due).min(time);
     }
 
-    /// The buffer of a router's input virtual channel.
+    /// The buffer of a router's input virtual channel: its number in the part.
     #[inline]
     pub(super) fn queue(&self, router: &RouterLayout, input_vc: u32) -> usize {
         ((router.first_input << self.size.shift) + input_vc) as usize

@@ -1,8 +1,10 @@
-//! Packets that choose among the hops of a routing relation (docs/model.md, "Routing relations").
+//! Allocation for packets that choose among the hops of a routing relation (docs/model.md, "Routing
+//! relations").
 //!
-//! It is the allocation of `adaptive`, in the same three walks, for routers with any number of ports and for hops in
-//! any virtual channels: what an output offers a packet is not one adaptive virtual channel but those that the relation allows there. Which
-//! hops these are is looked up each time, by the place where the packet has come in and its destination.
+//! The three passes are those of `adaptive`, for routers with any number of ports and hops on any
+//! virtual channels. An output offers a packet the virtual channels that the relation allows there,
+//! rather than one adaptive virtual channel. The hops of a packet are looked up by the input
+//! virtual channel at which it has arrived and by its destination.
 
 use std::ops::Range;
 
@@ -21,13 +23,14 @@ use crate::routing::relation::{Hop, MAX_FALLBACKS, Ring};
 use crate::routing::{MAXIMUM_LANES, RelationRoutes};
 use crate::topology::NONE;
 
-/// The relation by which packets choose, as routers look it up.
+/// A routing relation as routers look it up.
 #[derive(Debug)]
 pub(super) struct RelationTables<'f> {
     pub routes: &'f RelationRoutes,
-    /// By input port of the part: the channel of the fabric that ends there; [`NONE`] of an injection channel.
+    /// By input port of the part: the channel of the fabric that ends there; [`NONE`] for an
+    /// injection channel.
     came: Vec<u32>,
-    /// List `n` of the relation by ports is `ports[starts[n]..starts[n + 1]]`.
+    /// The port groups of list `n` of the relation are `ports[starts[n]..starts[n + 1]]`.
     ports: Vec<PortHops>,
     starts: Vec<u32>,
 }
@@ -36,17 +39,17 @@ pub(super) struct RelationTables<'f> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortHops {
     pub port: u16,
-    /// The virtual channels of those that are no fallbacks, and of those that are, a bit each.
+    /// The virtual channels of its hops that are no fallbacks, and of its fallbacks, a bit each.
     pub vcs: u16,
     pub fallback: u16,
-    /// The virtual channels in which they enter a ring.
+    /// The virtual channels whose hops enter a ring.
     enters: u16,
-    /// The place of the first of them in the list.
+    /// The place in the list of the first of its hops.
     first: u16,
 }
 
 impl PortHops {
-    /// The ports of a list of hops, which are in ascending order of port.
+    /// The hops of a list, grouped by port; the list is sorted by port.
     fn of(hops: &[Hop]) -> impl Iterator<Item = Self> {
         let mut next = 0;
         hops.chunk_by(|one, other| one.port == other.port).map(move |hops| {
@@ -66,15 +69,16 @@ impl PortHops {
         })
     }
 
-    /// Which of the [needs](Whole::needs) of a packet counts in a virtual channel.
+    /// The need that counts for a virtual channel, of the two [needs](NetworkContext::needs) of a
+    /// packet.
     #[inline(always)]
     fn need(&self, vc: u8, needs: [u16; 2]) -> u16 {
         needs[usize::from(self.enters >> vc & 1)]
     }
 
-    /// Those of its virtual channels that are no fallbacks and have room, a bit each.
+    /// The virtual channels, fallbacks excluded, that have room for a packet, a bit each.
     #[inline(always)]
-    fn open(&self, view: &View, [need, entering]: [u16; 2]) -> u16 {
+    fn open(&self, view: &OutputRoom, [need, entering]: [u16; 2]) -> u16 {
         let open = view.open(self.vcs & !self.enters, need);
         match self.vcs & self.enters {
             0 => open,
@@ -82,7 +86,8 @@ impl PortHops {
         }
     }
 
-    /// The place of the hop into a virtual channel in the list, counted in cyclic order from `first` on; the list has so many hops.
+    /// The rank of the hop onto a virtual channel in a list of `hops` hops, in cyclic order from
+    /// place `first`.
     #[inline(always)]
     fn turn(&self, vc: u8, first: usize, hops: usize) -> usize {
         let before = (self.vcs | self.fallback) & ((1 << vc) - 1);
@@ -91,32 +96,32 @@ impl PortHops {
     }
 }
 
-/// What is known of a router's outputs and of the heads of its buffers in an allocation, each looked up once.
+/// Cache of a router's free room during an allocation. Each output and each head is looked up once.
 #[derive(Default)]
-pub(super) struct Views {
-    /// The number of the present allocation: what was looked up in another one does not count.
+pub(super) struct RoomCache {
+    /// The number of the present allocation; entries of earlier ones do not count.
     allocation: u64,
-    outputs: Vec<View>,
-    /// Another number from grant to grant, and by buffer the one at which it was looked up whether a hop of its head that is no
-    /// fallbacks has room for it, and whether one has.
+    outputs: Vec<OutputRoom>,
+    /// Cache of "has the head any non-fallback hop with room?", by buffer, with the `state` in
+    /// which it was computed. `state` increases at each grant.
     state: u64,
     heads: Vec<(u64, bool)>,
 }
 
-/// The virtual channels of an output.
+/// Free room behind an output.
 #[derive(Clone, Copy, Default)]
-struct View {
+struct OutputRoom {
     allocation: u64,
-    /// Flits free in each, and in all together.
+    /// Free flits by virtual channel, and their sum.
     room: [u16; MAXIMUM_LANES as usize],
     all: u32,
-    /// Those with room for so many flits, a bit each.
+    /// The virtual channels with room for a packet of this many flits, a bit each.
     fits: u16,
     flits: u16,
 }
 
-impl View {
-    /// Those of some virtual channels with room for so many flits, a bit each.
+impl OutputRoom {
+    /// The virtual channels of the set `vcs` with room for this many flits, a bit each.
     #[inline(always)]
     fn open(&self, vcs: u16, flits: u16) -> u16 {
         let has_room = |&vc: &u8| self.room[usize::from(vc)] >= flits;
@@ -124,13 +129,13 @@ impl View {
     }
 }
 
-impl Views {
-    /// Begins an allocation of a router of so many outputs and buffers.
+impl RoomCache {
+    /// Begins an allocation of a router with this many outputs and buffers.
     fn begin(&mut self, outputs: u16, buffers: usize) {
         self.allocation += 1;
         self.state += 1;
         if self.outputs.len() < usize::from(outputs) {
-            self.outputs.resize(usize::from(outputs), View::default());
+            self.outputs.resize(usize::from(outputs), OutputRoom::default());
         }
         if self.heads.len() < buffers {
             self.heads.resize(buffers, (0, false));
@@ -138,13 +143,14 @@ impl Views {
     }
 }
 
-/// Virtual channels of a set.
+/// The virtual channels in a set.
 #[inline(always)]
 fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
     bits(set).map(|vc| fitted!(vc, u8))
 }
 
-/// In place of a set of ports: the packet has a choice, and the relation says which.
+/// In place of a set of ports in [`PacketQueue::options`](super::ports::PacketQueue::options): the
+/// head has a choice, and the relation says which.
 pub(super) const BY_RELATION: u16 = 1;
 
 impl<'f> RelationTables<'f> {
@@ -173,7 +179,7 @@ impl<'f> RelationTables<'f> {
         Self { routes, came: came.collect(), ports: by_port, starts }
     }
 
-    /// Whether it counts how many fallback hops packets take.
+    /// Whether the relation counts the fallback hops of packets.
     #[inline]
     pub(super) fn has_ring(&self) -> bool {
         self.routes.relation.has_ring()
@@ -183,9 +189,9 @@ impl<'f> RelationTables<'f> {
         size_of_val(&*self.came) + size_of_val(&*self.ports) + size_of_val(&*self.starts)
     }
 
-    /// The number of the relation's list of the hops that a packet may take from a router, to which it has come through
-    /// an input port of the part in a virtual channel. It is bound for a router and has taken so many fallback hops, which count
-    /// where there is a ring.
+    /// The number of the relation's list of hops for a packet at a router. The list depends on the
+    /// input port of the part and the virtual channel of its arrival, and on its destination. In
+    /// relations with a ring it also depends on the fallback hops taken so far.
     #[inline]
     pub(super) fn list(
         &self,
@@ -203,14 +209,14 @@ impl<'f> RelationTables<'f> {
         relation.of_class(list, end.class)
     }
 
-    /// The hops of a [list](Self::list) by port: their places.
+    /// The places of a [list](Self::list)'s hops, grouped by port.
     #[inline(always)]
     pub(super) fn ports(&self, list: u32) -> Range<usize> {
         let list = list as usize;
         self.starts[list] as usize..self.starts[list + 1] as usize
     }
 
-    /// Hops through one port.
+    /// The hops through one port.
     #[inline(always)]
     pub(super) fn port(&self, place: usize) -> PortHops {
         self.ports[place]
@@ -222,8 +228,8 @@ impl<'f> RelationTables<'f> {
         self.routes.relation.hops_of_list(self.list(router, came, bound))
     }
 
-    /// The place among so many hops from which on the first one is preferred of equal ones, at a router to a packet
-    /// that was given a random number.
+    /// The place in a list of `hops` hops that is preferred among equals, for a packet with the
+    /// random number `drawn` at this router.
     #[inline]
     pub(super) fn first(&self, router: u32, drawn: u16, hops: usize) -> usize {
         if self.routes.random_ties && hops > 0 {
@@ -234,14 +240,14 @@ impl<'f> RelationTables<'f> {
     }
 }
 
-/// The hops of a list in cyclic order from a place on.
+/// The hops of a list in cyclic order from place `first`.
 #[inline]
 pub(super) fn from_place(hops: &[Hop], first: usize) -> impl Iterator<Item = &Hop> {
     hops[first..].iter().chain(&hops[..first])
 }
 
 impl Packet {
-    /// Counts a fallback hop, as far as it matters.
+    /// Counts a fallback hop, up to the limit beyond which the count has no effect.
     pub(super) fn count_fallback(&mut self) {
         let mut address = Address::from(self.route);
         address.class = (address.class + 1).min(MAX_FALLBACKS);
@@ -250,7 +256,7 @@ impl Packet {
 }
 
 impl<'f> Part<'f> {
-    /// The hops that a packet may take which is in an input port of the part, in a virtual channel.
+    /// The hops that a packet may take from an input port of the part and a virtual channel.
     pub(super) fn hops_of(
         &self,
         relation_tables: &RelationTables<'f>,
@@ -263,8 +269,8 @@ impl<'f> Part<'f> {
         relation_tables.hops(router, (input, vc), (self.context.end(destination), class))
     }
 
-    /// Gives a packet that is injected now what it needs to choose its way.
-    pub(super) fn set_out_by_relation(
+    /// Sets the route of a packet that is injected, and the random number for its choices.
+    pub(super) fn set_route_by_relation(
         &mut self,
         (destination, number): (u32, u32),
         packet: &mut Packet,
@@ -286,7 +292,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         adaptive_state.relation_tables().expect("by a relation")
     }
 
-    /// Counts a hop of a packet whose number of hops nobody knew when it was injected.
+    /// Counts a hop of a packet whose number of hops is not known at injection.
     #[inline]
     pub(super) fn count_hop(&mut self, slot: u32) {
         if self.adaptive_state.as_ref().is_some_and(|adaptive_state| adaptive_state.count_hops()) {
@@ -294,19 +300,19 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Where the head of a buffer is bound for.
+    /// The address of the head of a buffer.
     fn address(&self, input_vc: u32) -> Address {
         let queue = &self.queues[input_vc as usize];
         self.packets.packets[queue.head as usize].route.into()
     }
 
-    /// The hops that the head of a buffer may take, by port: their places in the relation.
+    /// The hops of the head of a buffer, grouped by port: their places in the tables.
     #[inline(always)]
     fn ports_of(&self, input_vc: u32) -> Range<usize> {
         self.relation_tables().ports(self.queues[input_vc as usize].hops)
     }
 
-    /// How many hops there are in a list by port, and the one that is preferred of equal ones.
+    /// The number of hops in a list grouped by port, and the one that is preferred among equals.
     #[inline]
     fn first_of(&self, input_vc: u32, ports: Range<usize>) -> (usize, usize) {
         let relation_tables = self.relation_tables();
@@ -319,8 +325,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         (hops, relation_tables.first(self.name, drawn, hops))
     }
 
-    /// A packet has become the head of a buffer: it asks for its next outputs, now or later.
-    pub(super) fn head_by_relation(&mut self, input_vc: u32) {
+    /// Makes the requests of a packet that has become the head of a buffer.
+    pub(super) fn new_head_by_relation(&mut self, input_vc: u32) {
         let Address { destination, class, ejection } = self.address(input_vc);
         let end = self.context.end(destination);
         if end.router == self.name {
@@ -348,7 +354,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Takes back all requests of the head of a buffer that chooses, which goes by `granted`.
+    /// Withdraws all requests of a head that chooses and leaves by output `granted`.
     pub(super) fn withdraw_hops(&mut self, granted: usize, input_vc: u32, now: Tick) {
         for place in self.ports_of(input_vc) {
             let output = usize::from(self.relation_tables().port(place).port);
@@ -361,11 +367,11 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.queues[input_vc as usize].options = 0;
     }
 
-    /// Serves the outputs that are due, in three walks, in cyclic order from behind the latest grant before this
-    /// instant.
+    /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
+    /// the latest grant before this instant.
     pub(super) fn allocate_by_relation(&mut self, now: Tick) {
         let (outputs, buffers) = (self.router.outputs, self.queues.len());
-        self.views().begin(outputs, buffers);
+        self.room_cache().begin(outputs, buffers);
         let start = self.router.next_output;
         let relation = &self.relation_tables().routes.relation;
         let fallback = relation.has_escape() || relation.has_detours();
@@ -384,7 +390,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         passed_over.clear();
         *self.passed_over() = passed_over;
         if fallback {
-            // Nothing has changed for the others, unless a packet took room, for want of which others may now take a fallback.
+            // Nothing has changed for the other heads, unless a grant took room. For want of that
+            // room others may now take a fallback.
             let mut granted =
                 self.counters.grants > grants || self.grant_fallbacks(&due, start, now);
             due.clear();
@@ -396,8 +403,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         *self.due_outputs() = due;
     }
 
-    /// Serves those who have to take a fallback by one of some outputs, which are in ascending order, in cyclic order from one on.
-    /// Whether there was one.
+    /// Serves requests for fallbacks at some outputs, given in ascending order. The cyclic order
+    /// starts at `start`. Returns whether a packet was granted one.
     fn grant_fallbacks(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
         let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
         let mut granted = false;
@@ -411,8 +418,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         granted
     }
 
-    /// Grants a free output to the head of a buffer if it can have a hop there; false if it can't, or likes another
-    /// one better.
+    /// Grants a free output to the head of a buffer if it has a hop there with room and prefers no
+    /// other output. Returns whether it did.
     pub(super) fn try_grant_hop(
         &mut self,
         output: usize,
@@ -427,7 +434,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
         let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
-        let open = of_port.open(self.view(output, now), needs);
+        let open = of_port.open(self.output_room(output, now), needs);
         if open == 0 {
             let first = self.output(output).room;
             for vc in vcs_in(of_port.vcs) {
@@ -437,7 +444,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             }
             return false;
         }
-        // There is room in some virtual channel: what others lack does not matter.
+        // There is room on some virtual channel: the lack of room on others does not matter.
         let vc = fitted!(open.trailing_zeros(), u8);
         if let Some(obstacle) = self.obstacle(output, input_vc, (vc, need, flits), now) {
             blocked.add(&obstacle);
@@ -460,9 +467,9 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Of hops by port that are no fallbacks, lead through a free output and have the room that is needed for so many flits: by
-    /// the output for which least waits, in the virtual channel with the most room. The list has so many hops; of equal ones that is
-    /// preferred which comes first from a place on.
+    /// The best hop with room through a free output, fallbacks excluded: by the output with the
+    /// most room in all, since the least waits for it, on the virtual channel with the most room.
+    /// The list has `hops` hops; among equals the first in cyclic order from `first` is taken.
     fn best(
         &mut self,
         ports: Range<usize>,
@@ -476,7 +483,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             if self.output(usize::from(of_port.port)).free_at > now {
                 continue;
             }
-            let &mut View { room: rooms, all, .. } = self.view(usize::from(of_port.port), now);
+            let &mut OutputRoom { room: rooms, all, .. } =
+                self.output_room(usize::from(of_port.port), now);
             for vc in vcs_in(of_port.vcs) {
                 let room = rooms[usize::from(vc)];
                 let (like, own) = ((all, room), of_port.turn(vc, first, hops));
@@ -489,12 +497,12 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         best
     }
 
-    /// What the virtual channels of an output, free or not, have room for.
+    /// The room behind the virtual channels of an output, free or busy.
     #[inline(always)]
-    fn view(&mut self, output: usize, now: Tick) -> &mut View {
-        let Views { allocation, ref outputs, .. } = *self.views();
+    fn output_room(&mut self, output: usize, now: Tick) -> &mut OutputRoom {
+        let RoomCache { allocation, ref outputs, .. } = *self.room_cache();
         if outputs[output].allocation != allocation {
-            let mut view = View { allocation, ..View::default() };
+            let mut view = OutputRoom { allocation, ..OutputRoom::default() };
             let &mut Output { room, .. } = self.output(output);
             for vc in 0..fitted!(self.context.vc_map.count(), u8) {
                 let place = room + u32::from(vc);
@@ -503,15 +511,16 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 view.room[usize::from(vc)] = room;
                 view.all += u32::from(room);
             }
-            self.views().outputs[output] = view;
+            self.room_cache().outputs[output] = view;
         }
-        &mut self.views().outputs[output]
+        &mut self.room_cache().outputs[output]
     }
 
-    /// Whether a hop of the head of a buffer that is no fallback has room for its flits, by an output that is free or not.
+    /// Whether the head of a buffer has a non-fallback hop with room for its flits, by an output
+    /// that is free or busy.
     #[inline(always)]
     fn fits_elsewhere(&mut self, input_vc: u32, flits: u16, now: Tick) -> bool {
-        let Views { state, ref heads, .. } = *self.views();
+        let RoomCache { state, ref heads, .. } = *self.room_cache();
         let (known, fits) = heads[input_vc as usize];
         if known == state {
             return fits;
@@ -520,7 +529,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let vcs = fitted!((1_u32 << self.context.vc_map.count()) - 1, u16);
         let fits = self.ports_of(input_vc).any(|place| {
             let of_port = self.relation_tables().port(place);
-            let view = self.view(usize::from(of_port.port), now);
+            let view = self.output_room(usize::from(of_port.port), now);
             if view.flits != flits {
                 (view.flits, view.fits) = (flits, view.open(vcs, flits));
             }
@@ -528,21 +537,21 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             of_port.vcs & !enters & view.fits != 0
                 || enters != 0 && view.open(enters, entering) != 0
         });
-        self.views().heads[input_vc as usize] = (state, fits);
+        self.room_cache().heads[input_vc as usize] = (state, fits);
         fits
     }
 
-    /// Sends the head of a buffer, which chooses, through a free output, into a virtual channel that has room.
+    /// Sends a head that chooses through a free output, on a virtual channel that has room.
     pub(super) fn grant_hop(&mut self, output: usize, input_vc: u32, vc: u8, now: Tick) {
         self.withdraw_hops(output, input_vc, now);
         self.grant(output, input_vc, vc, now);
-        // There is less room behind it now.
-        let views = self.views();
-        views.outputs[output].allocation = 0;
-        views.state += 1;
+        // The room behind the output has become less.
+        let room_cache = self.room_cache();
+        room_cache.outputs[output].allocation = 0;
+        room_cache.state += 1;
     }
 
-    /// Counts a fallback hop that the head of a buffer takes, where that matters.
+    /// Counts a hop of a head if it is a fallback and the relation counts those.
     pub(super) fn count_fallback(&mut self, input_vc: u32) {
         if self.relation_tables().has_ring() {
             let slot = self.queues[input_vc as usize].head;
@@ -550,8 +559,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// The virtual channel in which the head of a buffer can take a fallback by a free output; until when, as far as it is known, there is
-    /// none.
+    /// The virtual channel on which the head of a buffer can take a fallback by a free output. If
+    /// there is none: the time until which there is none, as far as it is known.
     pub(super) fn fallback_hop(
         &mut self,
         output: usize,
@@ -563,7 +572,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return Err(ask);
         }
         if self.fits_elsewhere(input_vc, flits, now) {
-            // It is served there, or what it waits for there has the router look again.
+            // The packet is granted a hop there, or what it waits for there makes the output due
+            // again.
             return Err(NEVER);
         }
         let ports = self.ports_of(input_vc);
@@ -580,7 +590,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             match self.obstacle(output, input_vc, (vc, need, flits), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {
-                    let room = self.view(output, now).room[usize::from(vc)];
+                    let room = self.output_room(output, now).room[usize::from(vc)];
                     let own = here.turn(vc, first, hops);
                     if best.is_none() || (room, turn) > (most, own) {
                         (best, most, turn) = (Some(vc), room, own);

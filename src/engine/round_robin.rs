@@ -1,31 +1,33 @@
-//! In which order those are served who ask for an output: cyclic walks over sets of bits, for round-robin arbitration of
-//! routers of any degree, and draws.
+//! The order in which an output serves requests: cyclic spans over sets of bits, for round-robin
+//! arbitration of routers of any degree, and random ranks.
 
 use crate::mix::mixed;
 use crate::narrow::fitted;
 use crate::units::Picoseconds;
 
-/// A part of a cyclic walk over a set of bits: those of `word` in `mask`, from bit `turn` on, cyclic.
+/// A span of the cyclic order over a set of bits: the bits of word `word` in `mask`, cyclic from
+/// bit `turn` on.
 pub(super) struct BitSpan {
     pub word: usize,
     pub mask: u64,
     pub turn: u32,
 }
 
-/// How many parts a walk over `words` words has.
+/// The number of spans of a cyclic order over `words` words.
 #[inline]
 pub(super) fn span_count(words: usize) -> usize {
     if words == 1 { 1 } else { words + 1 }
 }
 
-/// Stretch `step` of a cyclic walk over `words` words from bit `start`. A single word is turned. Of
-/// several, the first is visited twice, first from `start`, at last up to it.
+/// Span `step` of the cyclic order over `words` words from bit `start` on. A single word is
+/// rotated. Of several words, the first one is visited twice: first from `start` on, at last up to
+/// `start`.
 #[inline]
 pub(super) fn cyclic_span(start: u32, step: usize, words: usize) -> BitSpan {
     if words == 1 {
         return BitSpan { word: 0, mask: u64::MAX, turn: start % 64 };
     }
-    // A start behind the last word is one at the first bit.
+    // A start behind the last word is a start at the first bit.
     let start = if start as usize >= words * 64 { 0 } else { start };
     let first = start as usize / 64;
     let word = if first + step < words { first + step } else { first + step - words };
@@ -38,7 +40,7 @@ pub(super) fn cyclic_span(start: u32, step: usize, words: usize) -> BitSpan {
     BitSpan { word, mask, turn: 0 }
 }
 
-/// The bits of the word that starts at bit `base` that lie in `low..high`.
+/// The bits of the word that begins at bit `base` that lie in `low..high`.
 #[inline]
 pub(super) fn bits_between(low: u32, high: u32, base: u32) -> u64 {
     let below = |bound: u32| match bound.saturating_sub(base) {
@@ -48,8 +50,8 @@ pub(super) fn bits_between(low: u32, high: u32, base: u32) -> u64 {
     below(high) & !below(low)
 }
 
-/// What is drawn at a time for who comes from, or goes onto, a port and a virtual channel, and asks for a router's output:
-/// the least is served first (docs/model.md, "Router").
+/// The random rank of a request for a router's output at a time, from a port and a virtual channel:
+/// the lowest rank is served first (docs/model.md, "Router").
 #[inline]
 pub(super) fn random_rank(
     time: Picoseconds,
@@ -65,7 +67,7 @@ pub(super) fn random_rank(
 mod tests {
     use super::*;
 
-    /// All bits of a walk, in order.
+    /// The members of a set in cyclic order.
     fn visited(start: u32, words: usize, set: &[u64]) -> Vec<u32> {
         let mut found = Vec::new();
         for step in 0..span_count(words) {

@@ -1,40 +1,46 @@
-//! Direction order's ways, written segment by segment: a new packet's way is put together from a small table.
+//! Encoded routes of direction order, composed from a table of segments.
+//!
+//! A segment is the route in one dimension. A new packet's route is a few table lookups, without a
+//! branch.
 
 use super::encoded_route::{EncodedRoute, RouteCodec};
 use crate::narrow::narrow;
 use crate::routing::DirectionOrder;
 
-/// A packet's way in one dimension as a run, in the positive or in the negative direction; the other one is 0.
+/// The route in one dimension as an encoded run, in the positive or in the negative direction; the
+/// other field is 0.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     positive: u16,
     negative: u16,
 }
 
-/// A direction, or both of a dimension if one follows the other, as a place in the order of directions.
+/// A position in the order of directions: one direction, or both of a dimension if one follows the
+/// other.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     dimension: u32,
     size: u16,
-    /// Where its runs start.
+    /// The index of its first run.
     first: u32,
 }
 
-/// The segments of a torus without failures, where each way is a shortest one.
+/// The segments of a torus without failures, where each route is a shortest one.
 #[derive(Debug)]
 pub(super) struct RouteSegments<'f> {
     order: &'f DirectionOrder,
     codec: RouteCodec,
-    /// All positive directions before all negative ones: by dimension, by which way round half rings are gone, then how
-    /// far the destination is ahead, plus the size. Empty for other orders.
+    /// For the order of all positive directions before all negative ones: by dimension, then tie of
+    /// half rings, then the distance of the destination ahead plus the size. Empty for other
+    /// orders.
     segments: Vec<Segment>,
-    /// Other orders, and the runs of each of their turns, likewise.
+    /// For other orders: the positions, and the runs of each position by the same indices.
     turns: Vec<Turn>,
     runs: Vec<u16>,
 }
 
 impl<'f> RouteSegments<'f> {
-    /// `None` if ways depend on failures, or don't fit into eight bytes.
+    /// `None` if routes depend on failures, or do not fit into eight bytes.
     pub(super) fn new(order: &'f DirectionOrder, codec: RouteCodec, rest: usize) -> Option<Self> {
         if rest > 0 || !order.is_shortest() {
             return None;
@@ -81,8 +87,8 @@ impl<'f> RouteSegments<'f> {
         Some(segments)
     }
 
-    /// The way of a source's packet of some number to another router, and its hops. What it is is as good as random, so
-    /// nothing branches on it.
+    /// The encoded route of a source's packet to another router, and its hops. The input is as good
+    /// as random, so the code has no branches.
     #[inline]
     pub(super) fn encoded(
         &self,
@@ -116,7 +122,7 @@ impl<'f> RouteSegments<'f> {
         (EncodedRoute(positive | negative << ahead | last << (ahead + behind)), hops)
     }
 
-    /// The same in any order of directions.
+    /// The encoded route and its hops for other orders of directions.
     fn in_turns(&self, from: &[u16], to: &[u16], ties: u32, ejection: u16) -> (EncodedRoute, u16) {
         let (mut encoded, mut ahead, mut hops) = (0, 0, 0);
         for &Turn { dimension, size, first } in &self.turns {
@@ -131,7 +137,7 @@ impl<'f> RouteSegments<'f> {
         (EncodedRoute(encoded | u64::from(self.codec.run(ejection, 1)) << ahead), hops)
     }
 
-    /// The dimensions in whose rings such a way passes the dateline, a bit each.
+    /// The dimensions in whose rings the route passes the dateline, a bit each.
     pub(super) fn datelines(&self, (source, sequence): (u32, u32), destination: u32) -> u16 {
         let (from, to) = (self.order.at(source), self.order.at(destination));
         let ties = self.order.ties(source, sequence);

@@ -1,9 +1,12 @@
-//! The input-buffered router: asking, granting, releasing (docs/model.md, "Router").
+//! The input-buffered router: requests, grants, releases (docs/model.md, "Router").
 //!
-//! A router keeps for each output a time before which it can't grant: its release, or when the first packet asks for
-//! it, or when the credits suffice that are on their way. All of these are known ahead, so nobody needs to be woken: it
-//! goes from the least of these times to the next. An output that is looked at too early is looked at in vain, and
-//! gives a better time.
+//! A router keeps for each output the earliest time at which it can grant. That is the latest of
+//! three times: the release of the output, the first request, and the arrival of enough credits.
+//! All of them are known ahead, so a visit goes from the earliest of these times to the next. An
+//! attempt that comes too early grants nothing and gives a better time.
+//!
+//! A visit borrows the router as a [`RouterView`]
+//! ([`borrow_router`](super::part::Part::borrow_router)) and calls [`run`](RouterView::run).
 
 use std::ops::Range;
 
@@ -29,26 +32,26 @@ use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// A router in hand: its own state, and what the routers of its part share. Outputs, input ports, and input virtual channels of an
-/// input port and a virtual channel have numbers of the router's own.
+/// A router borrowed for a visit: its own state, and the state that the routers of its part share.
+/// Outputs, input ports and input virtual channels have the router's own numbers.
 pub(super) struct RouterView<'a, 'f, S: Size> {
     pub size: S,
     pub router: &'a mut RouterLayout,
     pub blocks: &'a mut S::PortBlocks,
     /// By input virtual channel.
     pub queues: &'a mut [PacketQueue],
-    /// By output: sets of input virtual channels, so many words each.
+    /// By output: the set of input virtual channels that ask for it, in words.
     pub asking: &'a mut [u64],
     pub escapes: &'a mut [u64],
     pub arrived: &'a mut [u64],
-    /// Its number in its part and in the whole network, and that of the part's first output.
+    /// Its number in its part and in the whole network, and the number of the part's first output.
     pub number: u32,
     pub name: u32,
     pub first_channel: u32,
     pub epoch: Picoseconds,
     pub next_hop: Option<NextHop<'f>>,
     pub interruption: Option<&'f Interruption>,
-    /// Whether a packet that is delivered may let a terminal send something within the window.
+    /// Whether a delivered packet may let a terminal send something within the window.
     pub hosts_answer: bool,
     pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
@@ -57,35 +60,35 @@ pub(super) struct RouterView<'a, 'f, S: Size> {
     pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
     pub reduction_units: Option<&'a mut ReductionUnits>,
     pub links: Option<&'a mut Links>,
-    /// Whether packets choose their way, or routers combine and replicate some, or links err.
+    /// Whether routing is adaptive, or routers combine and replicate packets, or links err.
     pub special: bool,
     pub outbox: &'a mut Outbox,
     pub digest: &'a mut Digest,
     pub trace: &'a mut Option<Box<Trace>>,
     pub counters: &'a mut Counters,
-    /// When the latest thing happened.
+    /// Time of the latest event.
     pub latest: &'a mut Picoseconds,
 }
 
-/// Whom a walk of the outputs serves.
+/// Which requests an allocation pass considers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AllocationPass {
-    /// Of packets that have a choice, only those that like the output best.
+    /// Of heads with a choice, only those that prefer the output.
     Preferred,
     Any,
 }
 
-/// Why the head of a buffer can't have an output now, and when that may have changed.
+/// Why the head of a buffer cannot have an output now, and the time at which that may have changed.
 pub(super) struct Obstacle {
     pub stall: Stall,
     pub until: Tick,
 }
 
-/// Why nobody can have an output, and when somebody may.
+/// Why no packet can have an output, and the time at which one may.
 pub(super) struct Blocked {
     stall: Option<Stall>,
     until: Tick,
-    /// Whether a packet could have had it that likes another better.
+    /// Whether a packet could have had it, but prefers another output.
     pub passed_over: bool,
 }
 
@@ -98,8 +101,8 @@ impl Blocked {
 }
 
 impl<'f, S: Size> RouterView<'_, 'f, S> {
-    /// Simulates the router's outputs before `until`, or until it has something for its terminals that can't wait.
-    /// When an output is looked at next.
+    /// Simulates the router's outputs before `until`, or until its terminals have something to do
+    /// that cannot wait. Returns a lower bound of the time of the next grant.
     pub(super) fn run<const COLLECTIVE: bool>(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
         loop {
@@ -118,8 +121,9 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Looks once at each output that is due (`RELATED` if packets choose by a relation, `COLLECTIVE` if there are
-    /// collective operations), in cyclic order from behind the latest grant before this instant.
+    /// Tries a grant at each output that is due, in cyclic order from behind the latest grant
+    /// before this instant. `RELATED`: routing is by a relation. `COLLECTIVE`: there are collective
+    /// operations.
     #[inline(always)]
     pub(super) fn serve_due_outputs<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
@@ -145,13 +149,13 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Before when an output can't grant.
+    /// The earliest time at which an output can grant.
     #[inline(always)]
     pub(super) fn due(&mut self, output: usize) -> &mut Tick {
         &mut S::block(self.blocks, output).due[output % BLOCK_PORTS]
     }
 
-    /// Sees to it that an output is looked at by `time`.
+    /// Makes an output due by `time`.
     #[inline(always)]
     pub(super) fn lower(&mut self, output: usize, time: Tick) {
         let due = self.due(output);
@@ -168,25 +172,25 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         &mut S::block(self.blocks, input).inputs[input % BLOCK_PORTS]
     }
 
-    /// The input port and the virtual channel of an input virtual channel.
+    /// The input port and the virtual channel of a buffer.
     #[inline(always)]
     pub(super) fn place(&self, input_vc: u32) -> (usize, u8) {
         place(input_vc, self.size.shift())
     }
 
-    /// The words of the set of input virtual channels that ask for an output.
+    /// The range of words of an output's set of requests.
     #[inline(always)]
     pub(super) fn words(&self, output: usize) -> Range<usize> {
         output * self.size.words()..(output + 1) * self.size.words()
     }
 
-    /// The word of such a set in which an input virtual channel is.
+    /// The word with an input virtual channel in an output's set of requests.
     #[inline(always)]
     pub(super) fn word(&self, output: usize, input_vc: u32) -> usize {
         output * self.size.words() + input_vc as usize / 64
     }
 
-    /// Lets the heads that have come to empty buffers since the last visit ask.
+    /// Makes the requests of heads that have come to empty buffers since the last visit.
     #[inline(always)]
     pub(super) fn take_arrivals(&mut self) {
         for word in 0..self.size.words() {
@@ -194,27 +198,28 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             while bits != 0 {
                 let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                self.head(input_vc);
+                self.new_head(input_vc);
             }
         }
     }
 
-    /// A packet has become the head of a buffer: it asks for its next output, now or later.
+    /// Makes the request of a packet that has become the head of a buffer.
     #[inline(always)]
-    pub(super) fn head(&mut self, input_vc: u32) {
+    pub(super) fn new_head(&mut self, input_vc: u32) {
         let queue = &mut self.queues[input_vc as usize];
         let packet = &self.packets.packets[queue.head as usize];
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
         let (source, route, passed) = (packet.source, packet.route, packet.note);
         if self.special {
-            return self.head_specially(input_vc);
+            return self.new_head_special(input_vc);
         }
-        self.head_by_route(input_vc, (source, route, passed));
+        self.new_head_by_route(input_vc, (source, route, passed));
     }
 
-    /// The same where some packets choose their way, or are combined and replicated, or bad copies.
-    fn head_specially(&mut self, input_vc: u32) {
+    /// Makes the requests of a head where routing is adaptive, packets are combined and replicated,
+    /// or bad copies are under way.
+    fn new_head_special(&mut self, input_vc: u32) {
         if self.links.is_some() {
             let slot = self.queues[input_vc as usize].head;
             if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(input_vc)
@@ -223,19 +228,23 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             }
         }
         if self.reduction_units.is_some() && self.is_collective(input_vc) {
-            return self.head_of_collective(input_vc);
+            return self.new_head_collective(input_vc);
         }
         if self.adaptive_state.is_some() {
-            return self.head_adaptive(input_vc);
+            return self.new_head_adaptive(input_vc);
         }
         let packet = &self.packets.packets[self.queues[input_vc as usize].head as usize];
         let (source, route, passed) = (packet.source, packet.route, packet.note);
-        self.head_by_route(input_vc, (source, route, passed));
+        self.new_head_by_route(input_vc, (source, route, passed));
     }
 
-    /// The same of a packet of this source whose way is written in it or looked up.
+    /// Makes the request of a head whose route is encoded in it or looked up.
     #[inline(always)]
-    fn head_by_route(&mut self, input_vc: u32, (source, route, passed): (u32, EncodedRoute, u16)) {
+    fn new_head_by_route(
+        &mut self,
+        input_vc: u32,
+        (source, route, passed): (u32, EncodedRoute, u16),
+    ) {
         let (input, vc) = self.place(input_vc);
         let (output, out_vc) = match self.next_hop {
             None => {
@@ -256,14 +265,14 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.ask(input_vc, output, out_vc);
     }
 
-    /// The head of a buffer asks for one output, onto a virtual channel.
+    /// Requests one output and a virtual channel there for the head of a buffer.
     #[inline(always)]
     pub(super) fn ask(&mut self, input_vc: u32, output: u16, out_vc: u8) {
         let (input, _) = self.place(input_vc);
         let ring_output = self.input(input).ring_output;
         let in_ring = self.output(usize::from(output)).in_ring;
         let queue = &mut self.queues[input_vc as usize];
-        // No branch: which of them it is can't be foreseen.
+        // No branch, since the outcome cannot be predicted.
         let enters = in_ring & (ring_output != output);
         queue.need = queue.flits + self.context.bubble * u16::from(enters);
         queue.options = 0;
@@ -273,7 +282,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.add_asker(usize::from(output), input_vc, ask);
     }
 
-    /// Notes that the head of a buffer asks for an output from some time on.
+    /// Adds a request of a head for an output, from time `ask` on.
     #[inline(always)]
     pub(super) fn add_asker(&mut self, output: usize, input_vc: u32, ask: Tick) {
         let word = self.word(output, input_vc);
@@ -286,7 +295,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.lower(output, due);
     }
 
-    /// Looks at a free output: grants it to the first packet that can go, or notes why none can and when one may.
+    /// Tries to grant a free output to the first packet that can go. If none can, notes why, and
+    /// when one may.
     #[inline(always)]
     pub(super) fn try_grant<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
@@ -321,7 +331,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         if blocked.passed_over {
             return self.pass_over(output);
         }
-        // Nobody can have it now.
+        // No packet can have it now.
         self.end_stall(output, now);
         if blocked.stall.is_some() {
             *self.latest = (*self.latest).max(self.time(now));
@@ -357,8 +367,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         false
     }
 
-    /// Looks at those that ask in an order that is drawn for the output and the instant: so each of those that can go is
-    /// as likely as the others to be the first of them.
+    /// Tries requests in the random order of the output and the instant. So all packets that can go
+    /// are equally likely to be the first.
     fn grant_random<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
         output: usize,
@@ -378,8 +388,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Of a set of input virtual channels the one that comes behind `latest` in the order that is drawn for an output and an instant, with
-    /// its number there; at first there is no latest.
+    /// The input virtual channel that follows `latest` in the random order of an output and an
+    /// instant, and its rank there. Without `latest`, the first one.
     pub(super) fn next_drawn(
         &self,
         set: &[u64],
@@ -405,7 +415,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         next
     }
 
-    /// The ranges of input virtual channels that are served one after the other.
+    /// The ranges of input virtual channels by priority: a range is served before the next one.
     #[inline]
     pub(super) fn priority_classes(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
         let transit = match self.context.parameters.arbitration {
@@ -418,7 +428,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         [(0, transit), (transit, u32::MAX)].into_iter().filter(|(low, high)| low < high)
     }
 
-    /// Grants an output to the first packet of a stretch of a walk that can go. False if none can.
+    /// Grants an output to the first packet of a span that can go. Returns whether one could.
     #[inline(always)]
     fn grant_in_span<const RELATED: bool, const COLLECTIVE: bool>(
         &mut self,
@@ -445,7 +455,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 continue;
             }
             let chooses = options != 0;
-            // By an escape's output it may not go on the adaptive channel.
+            // By the output of its escape alone it may not go on the adaptive channel.
             if !RELATED && chooses && options >> output & 1 == 0 {
                 continue;
             }
@@ -475,7 +485,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         false
     }
 
-    /// What keeps the head of a buffer from having a free output now, on a virtual channel where it needs so much room.
+    /// The obstacle that keeps the head of a buffer from a free output now, on virtual channel
+    /// `out_vc` where it needs room for `need` flits.
     #[inline(always)]
     pub(super) fn obstacle(
         &mut self,
@@ -514,12 +525,13 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return None;
         }
         let stall = if room < flits { Stall::NoCredit } else { Stall::Bubble };
-        // The reason changes when there is room for the packet itself.
+        // The reason changes once there is room for the packet itself.
         let least = if room < flits { flits } else { need };
         Some(Obstacle { stall, until: self.credits.foresee(place, least) })
     }
 
-    /// When an input port can send another packet while it is sending some; at most `now` if it can already.
+    /// Time from which an input port can send another packet, besides those that it is sending; at
+    /// most `now` if it can already.
     fn input_free_at(&self, input: usize, now: Tick) -> Tick {
         let queues = &self.queues[input << self.size.shift()..(input + 1) << self.size.shift()];
         let sending = queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
@@ -530,7 +542,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Sends the head of a buffer through a free output, onto a virtual channel that has room.
+    /// Sends the head of a buffer through a free output, on a virtual channel that has room.
     #[inline(always)]
     pub(super) fn grant(&mut self, output: usize, input_vc: u32, out_vc: u8, now: Tick) {
         self.end_stall(output, now);
@@ -584,14 +596,14 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             self.outbox.returned.push(Returned { upstream, vc, credit });
         }
 
-        // The other packets that ask for it, and the one behind it.
+        // From here on: the other requests for the output, and the packet behind the head.
         let word = self.word(output, input_vc);
         self.asking[word] &= !(1 << (input_vc % 64));
         let since = self.waited_for_since(output, now);
         self.output(output).since = since;
         *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };
         if !is_empty {
-            self.head(input_vc);
+            self.new_head(input_vc);
         }
     }
 
@@ -600,7 +612,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         time(self.epoch, tick)
     }
 
-    /// A packet leaves the network: it is on its way to its sink, or is swallowed.
+    /// Takes a packet out of the network: it goes to its sink, or is swallowed.
     #[inline(always)]
     pub(super) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
         let channels = self.context.parameters.ejection_channels;
@@ -615,7 +627,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.outbox.deliveries.push(Delivery { time, slot, terminal, vc });
     }
 
-    /// Sends credits to an injection channel of the router's own.
+    /// Sends credits to an injection channel of the router's own terminals.
     #[inline(always)]
     pub(super) fn return_to_terminal(
         &mut self,
@@ -633,7 +645,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Notes that a packet has been sent to the next router.
+    /// Sends a packet to the next router.
     #[inline(always)]
     pub(super) fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
         if self.next_hop.is_some() {

@@ -1,8 +1,10 @@
-//! Visits: a router is taken in hand for a whole window (docs/model.md, "Windows and threads").
+//! Visits: a router is borrowed for a whole window (docs/model.md, "Windows and threads").
 //!
-//! A visit reads and writes nothing but its own router and terminals. What a grant brings about elsewhere lies beyond
-//! the window: the packet asks in the next router, and its credits get back to the router before, no sooner than a
-//! window later. So both go to the outbox, and are delivered when some routers have been visited.
+//! A visit reads and writes its own router and terminals only. The effects of a grant elsewhere lie
+//! beyond the window: the packet asks in the next router, and its credits reach the router
+//! upstream, a window later at the earliest. Both go into the [`Outbox`] and are delivered after a
+//! batch of visits. The frame calls [`visit_router`](Part::visit_router) and
+//! [`send_out`](Part::send_out).
 
 use super::credits::Credit;
 use super::part::Part;
@@ -15,40 +17,41 @@ use super::tick::{NEVER, Tick};
 use crate::prefetch::{Stage, prefetch};
 use crate::topology::NONE;
 
-/// How many deliveries before its own what a delivery needs is fetched.
+/// Number of deliveries by which the prefetch for a delivery comes ahead of it.
 const LEAD: usize = 8;
 
-/// A packet on its way to another router.
+/// A packet under way to another router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub slot: u32,
-    /// The router's part, its number there, and the buffer among its input virtual channels.
+    /// The router's part, its number there, and its input virtual channel.
     pub part: u32,
     pub router: u32,
     pub input_vc: u32,
 }
 
-/// Credits on their way to another router.
+/// Credits under way to another router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Returned {
-    /// The input port's `upstream`.
+    /// The `upstream` of the input port.
     pub upstream: u32,
     pub vc: u8,
     pub credit: Credit,
 }
 
-/// What a visit brings about elsewhere.
+/// The effects of visits on other routers and on terminals.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     pub sent: Vec<Sent>,
     pub returned: Vec<Returned>,
     pub deliveries: Vec<Delivery>,
-    /// Injection channels, and when credits arrive that they wait for.
+    /// Injection channels that wait for credits, and the time at which those arrive.
     pub fed: Vec<(u32, Tick)>,
 }
 
 impl Outbox {
-    /// Whether it holds something that may let the router's own terminals send something within the window.
+    /// Whether it holds something that may let the router's own terminals send something within the
+    /// window.
     #[inline]
     pub(super) fn is_urgent(&self, hosts_answer: bool) -> bool {
         !self.fed.is_empty() || hosts_answer && !self.deliveries.is_empty()
@@ -56,7 +59,8 @@ impl Outbox {
 }
 
 impl<'f> Part<'f> {
-    /// Simulates a router up to the end of the window. When something happens in it next, or before.
+    /// Simulates a router and its terminals until the end of the window. Returns a lower bound of
+    /// the time of its next event.
     pub(super) fn visit_router(&mut self, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
         let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
@@ -70,13 +74,13 @@ impl<'f> Part<'f> {
                 next = self.run_router(number, until);
                 has_arrivals = false;
                 if self.outbox.is_urgent(self.hosts_answer) {
-                    self.empty_own();
+                    self.handle_own_effects();
                     at_terminals = self.sources.first_due(&terminals);
                     continue;
                 }
             }
             if at_terminals.min(next) >= end {
-                self.empty_own();
+                self.handle_own_effects();
                 return at_terminals.min(next);
             }
             if at_terminals < end && at_terminals <= next {
@@ -87,7 +91,7 @@ impl<'f> Part<'f> {
                 }
                 at_terminals = self.sources.first_due(&terminals);
                 has_arrivals = self.has_arrivals(number);
-                // Flits are put into their queues right away.
+                // Injected flits are put into their queues at once.
                 if self.flits.is_some() {
                     next = self.next_of_router(number);
                 }
@@ -95,8 +99,8 @@ impl<'f> Part<'f> {
         }
     }
 
-    /// When something happens at a router's outputs. What its terminals do does not change that: a packet of theirs is
-    /// among the arrivals.
+    /// The time of the next event at a router's outputs. Its terminals do not change it: a packet
+    /// of theirs is among the arrivals.
     #[inline(always)]
     fn next_of_router(&self, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
@@ -113,14 +117,14 @@ impl<'f> Part<'f> {
         next.min(links).min(decide)
     }
 
-    /// Has the memory fetched by which the next stages find what the visit of a router will need.
+    /// Prefetches the addresses that the next stages need for a router's visit.
     #[inline]
     pub(super) fn prefetch_router(&self, number: u32) {
         prefetch(&self.ports.routers[number as usize]);
         prefetch(&self.ports.arrived[number as usize * self.ports.size.words]);
     }
 
-    /// The same of its ports and terminals, and of the buffers that packets have come to.
+    /// Prefetches a router's ports and terminals, and the buffers that packets have come to.
     #[inline(never)]
     pub(super) fn prefetch_ports(&self, number: u32) {
         let router = &self.ports.routers[number as usize];
@@ -136,7 +140,7 @@ impl<'f> Part<'f> {
         self.for_each_arrival(number, prefetch);
     }
 
-    /// The same of the packets in these buffers, of the first credits and of the first host.
+    /// Prefetches the packets in these buffers, the first credits and the first host.
     #[inline(never)]
     pub(super) fn prefetch_heads(&self, number: u32) {
         let router = &self.ports.routers[number as usize];
@@ -151,12 +155,12 @@ impl<'f> Part<'f> {
         });
     }
 
-    /// The same of what its first host does next.
+    /// Prefetches the state of a router's first host.
     #[inline(never)]
     pub(super) fn prefetch_host(&self, number: u32, stage: Stage) {
         let terminal = self.ports.routers[number as usize].first_terminal;
         if let Some(adapter) = self.sources.adapters.get(terminal as usize)
-            // What only comes to it changes little at its host.
+            // A message that only arrives changes little at its host.
             && (stage != Stage::Last
                 || self.sources.due[terminal as usize] < self.schedule.window.end)
         {
@@ -164,7 +168,8 @@ impl<'f> Part<'f> {
         }
     }
 
-    /// Calls `see` with each buffer of a router that was empty and has got a packet since the last visit.
+    /// Calls `see` with each buffer of a router that was empty and has got a packet since the last
+    /// visit.
     #[inline(always)]
     fn for_each_arrival(&self, number: u32, see: impl Fn(&PacketQueue)) {
         let words = self.ports.size.words;
@@ -180,7 +185,7 @@ impl<'f> Part<'f> {
         }
     }
 
-    /// Has the memory fetched that is needed [`LEAD`] steps later to deliver what is at this place of the outbox.
+    /// Prefetches the memory for the delivery that is [`LEAD`] steps ahead in the outbox.
     #[inline(always)]
     fn prefetch_delivery(&self, place: usize) {
         if let Some(&Sent { slot, router, part, .. }) = self.outbox.sent.get(place)
@@ -233,7 +238,7 @@ impl<'f> Part<'f> {
         }
     }
 
-    /// Takes a router in hand.
+    /// Borrows a router for a visit.
     #[inline(always)]
     pub(super) fn borrow_router<S: Size>(&mut self, number: u32, size: S) -> RouterView<'_, 'f, S> {
         let (words, shift) = (size.words(), size.shift());
@@ -275,23 +280,23 @@ impl<'f> Part<'f> {
         }
     }
 
-    /// Sees to what a router's packets bring about at its own terminals.
+    /// Handles the effects of a router's packets at its own terminals.
     #[inline]
-    fn empty_own(&mut self) {
+    fn handle_own_effects(&mut self) {
         if !self.outbox.deliveries.is_empty() || !self.outbox.fed.is_empty() {
-            self.see_to_own();
+            self.handle_own_effects_slowly();
         }
     }
 
     #[inline(never)]
-    fn see_to_own(&mut self) {
+    fn handle_own_effects_slowly(&mut self) {
         for place in 0..self.outbox.deliveries.len() {
             self.deliver(self.outbox.deliveries[place]);
         }
         self.outbox.deliveries.clear();
         for place in 0..self.outbox.fed.len() {
             let (injection, time) = self.outbox.fed[place];
-            self.feed(injection, time);
+            self.credits_arrive(injection, time);
         }
         self.outbox.fed.clear();
     }
@@ -326,7 +331,7 @@ impl<'f> Part<'f> {
         }
     }
 
-    /// A packet is on its way to a buffer of a router of this part.
+    /// Puts a packet into a buffer of a router of this part.
     #[inline]
     pub(super) fn join(&mut self, number: u32, input_vc: u32, slot: u32) {
         let router = &self.ports.routers[number as usize];
@@ -346,7 +351,8 @@ impl<'f> Part<'f> {
         self.schedule.active.lower(number, ready);
     }
 
-    /// Sends a credit to a sender of this part, which looks when it arrives if it waits for one.
+    /// Returns a credit to a sender of this part. If the sender waits for one, its output is due at
+    /// the credit's arrival.
     #[inline]
     pub(super) fn return_credit(&mut self, place: u32, credit: Credit) {
         if self.credits.send(place, credit, self.schedule.window.start) {

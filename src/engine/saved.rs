@@ -1,7 +1,7 @@
-//! The state of a simulation, to be written to a file and gone on with.
+//! The state of a simulation, to be written to a file and resumed.
 //!
-//! What follows from the scenario is made anew; the rest is here. A simulation that goes on has the same future as one
-//! that was never interrupted, to the last bit.
+//! What follows from the scenario is made anew; the rest is here. A resumed simulation has the same
+//! future as one that was never stopped, to the last bit.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
@@ -20,7 +20,7 @@ use crate::traffic::TrafficState;
 use crate::units::Picoseconds;
 use flitlab_model::Digest;
 
-/// A simulation's state with what its observer has seen, read from a file.
+/// The state of a simulation and of its observer, read from a file.
 #[derive(Deserialize)]
 pub struct EngineState<O> {
     clock: Picoseconds,
@@ -31,7 +31,7 @@ pub struct EngineState<O> {
     parts: Vec<PartState>,
 }
 
-/// A part's state: the fields of [`Part`] that change, in the order of [`Part::state`].
+/// The state of a part: the fields of [`Part`] that change, in the order of [`Part::state`].
 type PartState = (
     Schedule,
     Ports,
@@ -51,18 +51,18 @@ type PartState = (
 );
 
 impl<O> EngineState<O> {
-    /// How many threads it was simulated on: as many have to go on with it.
+    /// Number of threads of the simulation; it can be resumed with as many only.
     pub fn threads(&self) -> usize {
         self.parts.len()
     }
 
-    /// How far it has come.
+    /// The time that it has reached.
     pub fn now(&self) -> Picoseconds {
         self.clock
     }
 }
 
-/// The simulation's state and what its observer has seen, as [`EngineState`] reads it.
+/// Serialises the state of the simulation and of its observer, as [`EngineState`] reads it.
 impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts: Vec<_> = self.parts.iter().map(|it| it.part.state()).collect();
@@ -74,9 +74,10 @@ impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
 }
 
 impl<O: Observer + DeserializeOwned> Engine<'_, O> {
-    /// Goes on where a simulation of the same network, traffic, observer and [threads](EngineState::threads) was, and
-    /// with the same [interruption](Self::interrupted) if it had one: from then on all is as if it had been this one.
-    /// False if it was another one; then this one is of no use any more.
+    /// Resumes a simulation of the same network, traffic, observer, number of
+    /// [threads](EngineState::threads) and [interruption](Self::interrupted). From then on this
+    /// simulation continues the other one. Returns false if it was a different one; then this
+    /// simulation can no longer be used.
     pub fn resume(&mut self, state: EngineState<O>) -> bool {
         if state.parts.len() != self.parts.len()
             || state.progress.is_some() != self.interruption.is_some()
@@ -99,7 +100,8 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
 }
 
 impl Part<'_> {
-    /// What changes while it is simulated, between two runs: the outbox and the mail are empty then.
+    /// The fields that change during a simulation. Between two runs the outbox and the outgoing
+    /// data are empty.
     fn state(&self) -> impl Serialize + '_ {
         (
             &self.schedule,
@@ -120,7 +122,7 @@ impl Part<'_> {
         )
     }
 
-    /// Goes on with such a state; false if it is another network's.
+    /// Takes over a saved state. Returns false if it belongs to another network.
     fn restore(&mut self, state: PartState) -> bool {
         let (
             schedule,

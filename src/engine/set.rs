@@ -1,4 +1,5 @@
-//! Sets of small numbers as bits of words: ports, virtual channels, queues, contenders.
+//! Sets of small numbers as bits of words: ports, virtual channels, queues, active virtual
+//! channels.
 
 /// The numbers in a set of one word, in ascending order.
 #[inline(always)]

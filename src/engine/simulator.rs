@@ -1,4 +1,7 @@
 //! A simulation: the parts of a network, run by one thread or several.
+//!
+//! [`Engine`] is what users of the library see. It owns the parts, runs them through the frame, and
+//! gathers counters, statistics and observations.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -24,30 +27,36 @@ use crate::traffic::{Application, Collectives, Workload};
 use crate::units::Picoseconds;
 use flitlab_model::Grant;
 
-/// Who is told of time, grants and digest so far.
+/// Receives time, number of grants and digest so far.
 type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
 
-/// One simulation.
+/// A simulation of one network, its routes and its traffic.
 pub struct Engine<'f, O> {
     pub(super) context: Arc<NetworkContext<'f>>,
     pub(super) parts: Vec<ObservedPart<Part<'f>, O>>,
-    /// How long nothing that a router does can reach another.
+    /// The time within which a router cannot reach another one.
     window: Tick,
     pub(super) clock: Picoseconds,
     pub(super) statistics_since: Picoseconds,
     /// CPU time of all threads but the caller's.
     others: Duration,
-    /// Told of the digest at every multiple of a window's length.
+    /// Called at every multiple of a window's length.
     log: Option<DigestLog<'f>>,
     pub(super) interruption: Option<(&'f Interruption, FailureProgress)>,
     pub(super) under_way_when_it_came: u64,
 }
 
 impl<'f, O: Observer> Engine<'f, O> {
-    /// An empty network at time 0, simulated by at most so many threads; results do not depend on how many there are.
-    /// The parameters must have been checked (a scenario's have): at least one injection and ejection channel, latencies
-    /// of at least a flit time, buffers of two maximum packets, at most [`MAX_FLITS`](super::MAX_FLITS) flits a packet,
-    /// as many virtual channels as the routes have virtual channels.
+    /// An empty network at time 0, simulated by at most `threads` threads. Results do not depend on
+    /// the number of threads.
+    ///
+    /// The parameters must have been checked, as those of a scenario are:
+    ///
+    /// * at least one injection and one ejection channel;
+    /// * latencies of at least a flit time;
+    /// * buffers of two maximum packets;
+    /// * at most [`MAX_FLITS`](super::MAX_FLITS) flits a packet;
+    /// * as many virtual channels as the routes use.
     ///
     /// # Panics
     /// If a packet and a channel's latency can take longer than [`MAX_HOP_TIME`].
@@ -62,10 +71,12 @@ impl<'f, O: Observer> Engine<'f, O> {
         Self::interrupted(threads, fabric, routes, parameters, workload, observer, None)
     }
 
-    /// Like [`new`](Self::new), and something fails while the network is at work, if anything is given.
+    /// Makes a simulation like [`new`](Self::new), with a failure during operation if
+    /// `interruption` is given.
     ///
     /// # Panics
-    /// As [`new`](Self::new), and if something fails but packets don't go by a forwarding table.
+    /// As [`new`](Self::new), and if there is an interruption but packets do not go by a forwarding
+    /// table.
     pub fn interrupted(
         threads: usize,
         fabric: &'f Fabric,
@@ -105,15 +116,15 @@ impl<'f, O: Observer> Engine<'f, O> {
         }
     }
 
-    /// Has `log` told of the time, of how many grants there were so far and of their digest: at each multiple of the
-    /// time for which a router can be simulated alone (some 100 ns), and at the end. Where two machines part is where
-    /// their logs do.
+    /// Calls `log` with the time, the number of grants so far and their digest. The calls come at
+    /// each multiple of a window's length (some 100 ns) and at the end. Two machines whose results
+    /// differ find the first difference by comparing their logs.
     pub fn log(&mut self, log: impl FnMut(Picoseconds, u64, Digest) + 'f) {
         self.log = Some(Box::new(log));
     }
 
-    /// Simulates everything that happens up to and including `limit`, or [`END`] if that is earlier. False if nothing is
-    /// left that could happen later.
+    /// Simulates everything up to and including `limit`, or [`END`] if that is earlier. Returns
+    /// whether any event is left that could happen later.
     pub fn run_until(&mut self, limit: Picoseconds) -> bool {
         let limit = limit.min(END);
         let Some(mut log) = self.log.take() else { return self.run_quietly(limit) };
@@ -145,14 +156,15 @@ impl<'f, O: Observer> Engine<'f, O> {
         let (left, others) = run_parts(&mut self.parts, self.window, limit);
         self.others += others;
         self.gather();
-        // What was left may have been a look at an output that nobody asks for any more: time doesn't go back then.
+        // The rest may have been an attempt at an output that no packet asks for any more: then
+        // time does not go back.
         let latest = self.parts.iter().map(|it| it.part.latest());
         self.clock = if left { limit } else { latest.fold(self.clock, Picoseconds::max) };
         debug_assert!(self.credits_are_conserved());
         left
     }
 
-    /// Lets the first part's observer take over what the others have seen.
+    /// Gathers the observations of all parts in the first part's observer.
     fn gather(&mut self) {
         let (first, others) = self.parts.split_first_mut().expect("there is a part");
         for part in others {
@@ -160,7 +172,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         }
     }
 
-    /// The present as a part's tick.
+    /// The present time as a tick of a part.
     fn tick(&mut self, part: usize) -> Tick {
         let part = &mut self.parts[part].part;
         if self.clock.saturating_sub(part.schedule.epoch) >= Picoseconds::from(HORIZON) {
@@ -170,7 +182,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// How far the simulation has come: the limit of the latest call, or the time of the last event
-    /// once nothing is left.
+    /// if none is left.
     pub fn now(&self) -> Picoseconds {
         self.clock
     }
@@ -180,14 +192,14 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.parts.iter().fold(Digest::default(), |digest, it| digest.and(it.part.digest))
     }
 
-    /// Work done so far.
+    /// Counts of work done so far.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.parts.iter().for_each(|it| counters.add(&it.part.counters));
         counters
     }
 
-    /// CPU time that threads other than the caller's have taken, waiting for each other included.
+    /// CPU time of all threads but the caller's, waits for each other included.
     pub fn time_of_other_threads(&self) -> Duration {
         self.others
     }
@@ -206,7 +218,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         created - completed - self.counters().messages_lost
     }
 
-    /// What waits in the source queues of each terminal, in the order of terminals.
+    /// Calls `each` with the contents of each terminal's source queues, in the order of terminals.
     pub fn backlogs(&self, mut each: impl FnMut(Backlog)) {
         for (number, part) in self.parts.iter().enumerate() {
             for terminal in self.context.cut.terminals(number) {
@@ -219,7 +231,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         }
     }
 
-    /// From now on keeps the ways of these packets, which are given by their sources and their numbers there.
+    /// Traces these packets from now on. A packet is given by its source and its number there.
     pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
         let wanted: HashSet<_, BuildHasherDefault<Mix>> = packets.into_iter().collect();
         for part in &mut self.parts {
@@ -227,7 +239,8 @@ impl<'f, O: Observer> Engine<'f, O> {
         }
     }
 
-    /// The channels between routers that were granted to the packets of [`Self::trace`], in the order of time.
+    /// The grants of channels between routers to the packets of [`Self::trace`], in the order of
+    /// time.
     pub fn traced(&self) -> Vec<Grant> {
         let traces = self.parts.iter().filter_map(|it| it.part.trace.as_ref());
         let mut grants: Vec<_> = traces.flat_map(|trace| &trace.grants).copied().collect();
@@ -246,7 +259,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.parts.iter().map(|it| &it.part.workload)
     }
 
-    /// The application that is under way, by the parts of the network; empty if it is none.
+    /// The application that is under way, by part of the network; empty if there is none.
     pub fn applications(&self) -> impl Iterator<Item = &Application> {
         self.workloads().filter_map(|workload| match workload {
             Workload::Application(application) => Some(&**application),
@@ -254,22 +267,23 @@ impl<'f, O: Observer> Engine<'f, O> {
         })
     }
 
-    /// The operations of the collective subnetwork, by the parts of the network; empty if there are none.
+    /// The operations of the collective subnetwork, by part of the network; empty if there are
+    /// none.
     pub fn collectives(&self) -> impl Iterator<Item = &Collectives> {
         self.workloads().filter_map(Workload::collectives)
     }
 
-    /// Whether all operations of the collective subnetwork are done, if there are any.
+    /// Whether all operations of the collective subnetwork are done; `true` if there are none.
     pub fn collectives_done(&self) -> bool {
         self.collectives().next().is_some() && Collectives::outcome(self.collectives()).is_ok()
     }
 
-    /// What has been observed so far.
+    /// The observer, with everything observed so far.
     pub fn observer(&mut self) -> &mut O {
         &mut self.parts[0].observer
     }
 
-    /// Forgets what channels have carried so far; they count from now on.
+    /// Resets the statistics of channels: they count from now on.
     pub fn reset_channels(&mut self) {
         for part in 0..self.parts.len() {
             let now = self.tick(part);
@@ -278,8 +292,8 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.statistics_since = self.clock;
     }
 
-    /// The parts and their channels, in the order of the whole network: network and ejection channels, then
-    /// injection channels.
+    /// The parts and their channels, in the order of the whole network: network and ejection
+    /// channels, then injection channels.
     fn in_order(&self) -> impl Iterator<Item = (&Part<'f>, u32, ChannelKind)> {
         let (parts, context) = (&self.parts, &*self.context);
         let parts = || parts.iter().map(|it| &it.part);
@@ -302,15 +316,15 @@ impl<'f, O: Observer> Engine<'f, O> {
         outputs.chain(injections)
     }
 
-    /// What each channel has carried since the last reset, in the engine's order: by router, network
-    /// then ejection channels; then injection channels.
+    /// The statistics of each channel since the last reset, in the engine's order: by router,
+    /// network then ejection channels; then injection channels.
     pub fn channels(&mut self) -> Vec<ChannelReport> {
         self.settle();
         self.in_order().map(|channel| self.report(channel)).collect()
     }
 
-    /// The `most` channels that were busy for the longest time, in the engine's order, and how many there
-    /// are in all. Of equally busy ones the first are taken.
+    /// The `most` channels that were busy for the longest time, in the engine's order, and the
+    /// number of all channels. Among equally busy ones the first are taken.
     pub fn busiest_channels(&mut self, most: usize) -> (Vec<ChannelReport>, usize) {
         let all = self.in_order().count();
         if all <= most {
@@ -335,7 +349,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         }
     }
 
-    /// What all channels together have carried since the last reset; time linear in channels.
+    /// Totals of all channels since the last reset. Takes time linear in channels.
     pub fn carried(&self) -> Carried {
         let mut carried =
             Carried { channels: self.context.fabric.channels() as u64, ..Carried::default() };
@@ -352,7 +366,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         carried
     }
 
-    /// For how long a part's channel has carried flits.
+    /// Time for which a part's channel has carried flits.
     fn busy(&self, (part, channel, _): (&Part<'f>, u32, ChannelKind)) -> Picoseconds {
         let outputs = part.ports.outputs;
         let (free_at, timing) = match (channel as usize).checked_sub(outputs) {
@@ -367,7 +381,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         part.statistics.busy(channel, self.context.timing(timing).flit, left)
     }
 
-    /// What a part's channel has carried.
+    /// The report of a part's channel.
     fn report(&self, channel: (&Part<'f>, u32, ChannelKind)) -> ChannelReport {
         let (part, number, kind) = channel;
         let statistics = part.channel_statistics(number);
@@ -381,7 +395,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         ChannelReport {
             name: self.context.network.channel_name(self.context.fabric, name),
             kind,
-            // A packet that is granted a channel in the last moment counts as a whole.
+            // A packet that is granted a channel in the last moment counts in full.
             utilisation: (self.busy(channel).0 as f64 / time).min(1.0),
             stalled: statistics.stalled.map(|by| by.map(|stalled| stalled.0 as f64 / time)),
             statistics,
@@ -395,8 +409,10 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 }
 
-/// How long nothing that a router does can reach another: a packet that it sends asks there no sooner, nor are the
-/// credits back for one that leaves. A terminal that comes to a barrier lets no other terminal go on any sooner.
+/// The window: the time within which a router cannot reach another one. It is the shorter of two
+/// times: until a packet that is sent asks in the next router, and until the credits of a packet
+/// that leaves are back. A terminal that comes to a barrier lets no other terminal go on sooner
+/// either.
 fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
     let parameters = &context.parameters;
     let links = context.timings_of(ChannelKind::Network).iter();
@@ -413,7 +429,8 @@ fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
         (forward + context.routing).min(back + flits * fastest)
     };
     let window = match &parameters.errors {
-        // Bad copies leave buffers when their last flits are there, and acknowledgements may be sent right then.
+        // A bad copy leaves its buffer when its last flit is there, and acknowledgements may be
+        // sent at that time.
         Some(errors)
             if errors.retry == Retry::Stomp
                 || errors.acknowledgements == Acknowledgements::Flits =>
@@ -423,8 +440,8 @@ fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
         _ => window,
     };
     let Some(latency) = workload.barrier_latency() else { return window };
-    // When a terminal comes to a barrier is known when its last packet starts, or the last one that it waits for
-    // leaves the network.
+    // A terminal's time at a barrier is known when its last packet starts, or when the last packet
+    // that it waits for leaves the network.
     let injections = context.timings_of(ChannelKind::Injection).iter();
     let injection = injections.map(|timing| timing.flit).min().expect("a class of cables");
     let ejections = context.timings_of(ChannelKind::Ejection).iter();

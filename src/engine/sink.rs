@@ -1,7 +1,9 @@
-//! Terminals as sinks: packets are delivered, messages completed, reads answered (docs/model.md, "Sink").
+//! Terminals as sinks: packets are delivered, messages completed, reads answered (docs/model.md,
+//! "Sink").
 //!
-//! When a packet will have been delivered is known when its ejection channel is granted. It is counted there and
-//! then, unless it is later than what is simulated at present.
+//! The time of a packet's delivery is known when its ejection channel is granted. The delivery is
+//! counted at that grant, unless it comes after the end time of the run. [`Sink`] belongs to a
+//! part.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,28 +18,28 @@ use crate::topology::NONE;
 use crate::traffic::Receipt;
 use crate::units::Picoseconds;
 
-/// A packet on its way from an ejection channel to its sink.
+/// A packet under way from an ejection channel to its sink.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Delivery {
     pub time: Picoseconds,
     pub slot: u32,
-    /// The part's number of the terminal; [`NONE`] if a failed channel swallows it.
+    /// The part's number of the terminal; [`NONE`] if a failed channel swallows the packet.
     pub terminal: u32,
-    /// The virtual channel that the packet was in.
+    /// The virtual channel of the packet.
     pub vc: u8,
 }
 
-/// What is to happen at a terminal's host.
+/// An event at a terminal's host.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum HostEvent {
     /// A response enters its source queue.
     Respond { message: Queued, injection_channel: u8, of_atomic: bool },
-    /// The request of an atomic operation has come.
+    /// The request of an atomic operation has arrived.
     Perform(Atomic),
-    /// A message of its own has left, or the response to it has been received.
+    /// A message of the host has left, or the response to it has been received.
     Sent { tag: u64 },
-    /// A message with this tag has been received: when it entered its queue; when the last of its packets to be delivered was
-    /// injected, and how far this came.
+    /// A message with this tag has been received. The fields give the time at which it entered its
+    /// queue, and the injection and the hops of the packet that was delivered last.
     Receive {
         tag: u64,
         created: Picoseconds,
@@ -48,7 +50,7 @@ pub(super) enum HostEvent {
     },
 }
 
-/// An event in its terminal's list, in the order of time.
+/// An event in the list of its terminal's host, which is sorted by time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct ScheduledHostEvent {
     pub time: Picoseconds,
@@ -59,17 +61,18 @@ pub(super) struct ScheduledHostEvent {
 /// The state of all sinks.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Sink {
-    /// Packets that are delivered later than what is simulated at present.
+    /// Packets that are delivered after the end time of the run.
     pub late: Vec<Delivery>,
     pub host_events: Slots<ScheduledHostEvent>,
-    /// Numbers for messages to each part's terminals.
+    /// By part: the numbers of messages to its terminals.
     numbers: Vec<Numbers>,
-    /// Messages on their way from each part's terminals, by number.
+    /// By part: the messages under way from its terminals, by number.
     arrivals: Vec<Vec<Arrival>>,
     pub messages_completed: u64,
-    /// By the part's terminal: until when its adapter performs atomic operations; as far as it has performed any.
+    /// By the part's terminal: the time until which its adapter performs atomic operations. The
+    /// list reaches only as far as terminals have performed any.
     pub performing_until: Vec<Picoseconds>,
-    /// What the observer has not been told yet; nothing between two runs.
+    /// Deliveries that the observer has not been told yet; empty between two runs.
     #[serde(skip)]
     pub delivered: Vec<DeliveredPacket>,
     #[serde(skip)]
@@ -77,7 +80,7 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    /// Of a part among so many.
+    /// The sinks of one of `parts` parts.
     pub(super) fn new(parts: usize) -> Self {
         Self {
             late: Vec::new(),
@@ -91,7 +94,7 @@ impl Sink {
         }
     }
 
-    /// A part has announced a message under this number.
+    /// Expects a message that a part has announced under this number.
     pub(super) fn expect(&mut self, part: usize, number: u32, arrival: Arrival) {
         let arrivals = &mut self.arrivals[part];
         if arrivals.len() <= number as usize {
@@ -100,14 +103,15 @@ impl Sink {
         arrivals[number as usize] = arrival;
     }
 
-    /// A message to a part has arrived: its number is free.
+    /// Frees the number of a message to a part, which has arrived.
     pub(super) fn forget(&mut self, part: usize, number: u32) {
         self.numbers[part].give_back(number);
     }
 }
 
 impl Part<'_> {
-    /// Announces a message to the part of its sink; under which number.
+    /// Announces a message to the part of its sink. Returns the number under which it is known
+    /// there.
     pub(super) fn announce(&mut self, destination: u32, arrival: Arrival) -> u32 {
         let part = self.context.cut.part_of_terminal(destination);
         let number = self.sink.numbers[part].take();
@@ -119,7 +123,7 @@ impl Part<'_> {
         number
     }
 
-    /// Counts a packet of a message that was announced. The message, if that was the last.
+    /// Counts a packet of an announced message. Returns the message if that was its last packet.
     fn arrive(&mut self, source: u32, number: u32, lost: bool) -> Option<Arrival> {
         let part = self.context.cut.part_of_terminal(source);
         let arrival = &mut self.sink.arrivals[part][number as usize];
@@ -137,7 +141,8 @@ impl Part<'_> {
         Some(arrival)
     }
 
-    /// A packet's last flit will be at its sink, or at the end of a channel that swallows it.
+    /// Handles the delivery of a packet, whose last flit will be at its sink or at the end of a
+    /// channel that swallows it.
     #[inline]
     pub(super) fn deliver(&mut self, delivery: Delivery) {
         if delivery.terminal == NONE && self.is_counted_elsewhere(delivery) {
@@ -150,7 +155,8 @@ impl Part<'_> {
         }
     }
 
-    /// Whether a packet that a failed channel swallows belongs to a message that another part counts, which is told.
+    /// Whether a swallowed packet belongs to a message that another part counts. If so, that part
+    /// is told.
     #[cold]
     fn is_counted_elsewhere(&mut self, Delivery { time, slot, .. }: Delivery) -> bool {
         let Address { destination, .. } = self.packets.packets[slot as usize].route.into();
@@ -163,7 +169,7 @@ impl Part<'_> {
         elsewhere
     }
 
-    /// Counts what is delivered within what is simulated now.
+    /// Counts the deliveries that lie before the new end time of the run.
     #[inline]
     pub(super) fn deliver_late(&mut self) {
         let mut late = std::mem::take(&mut self.sink.late);
@@ -236,7 +242,8 @@ impl Part<'_> {
         }
     }
 
-    /// All packets of a message are at the sink: the last one, of this source, at `time`.
+    /// Completes a message, all of whose packets are at the sink: the last one, of this source, at
+    /// `time`.
     #[inline]
     fn complete(
         &mut self,
@@ -304,12 +311,13 @@ impl Part<'_> {
         }
     }
 
-    /// The last flit of a terminal's message leaves at `time`.
+    /// Notes that the last flit of a terminal's message leaves at `time`.
     pub(super) fn message_sent(&mut self, terminal: u32, tag: u64, time: Picoseconds) {
         self.schedule_host_event(terminal, time, HostEvent::Sent { tag });
     }
 
-    /// Puts an event into a terminal's list. What a workload may be told ahead is told at once.
+    /// Puts an event into the list of a terminal's host. If the workload may be told ahead, it is
+    /// told at once instead.
     pub(super) fn schedule_host_event(
         &mut self,
         terminal: u32,
@@ -335,8 +343,8 @@ impl Part<'_> {
         self.lower_terminal(terminal, self.schedule.tick(time));
     }
 
-    /// Runs a terminal's events of this instant, and creates its messages of this instant, which enter their queues
-    /// before responses do; of these, those of atomic operations come last.
+    /// Runs a host's events of this instant and creates its messages of this instant. The messages
+    /// enter their queues before responses do; responses of atomic operations come last.
     pub(super) fn run_host_events(&mut self, terminal: u32, now: Picoseconds) {
         let (mut responses, mut of_atomics) = (Vec::new(), Vec::new());
         let mut atomics = Vec::new();
@@ -360,7 +368,8 @@ impl Part<'_> {
             } else if create_at <= now {
                 self.create(terminal, now);
             } else if !atomics.is_empty() {
-                // All that have come at this instant are known; their responses may be due at it, too.
+                // All requests of this instant are known; their responses may be due at the same
+                // instant.
                 self.perform(terminal, std::mem::take(&mut atomics), now);
             } else {
                 break;

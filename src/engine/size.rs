@@ -1,14 +1,15 @@
-//! How large routers are: what small ones do is compiled for them, with a third fewer instructions.
+//! The size of routers: visits of small ones are compiled for their size, with a third fewer
+//! instructions.
 
 use serde::{Deserialize, Serialize};
 
 use super::port_block::{BLOCK_PORTS, PortBlock};
 
-/// How large the routers of a network are.
+/// The size of a network's routers.
 pub(super) trait Size: Copy {
     type PortBlocks: ?Sized;
 
-    /// A router's blocks, which are as many as it has.
+    /// A router's blocks, as many as it has.
     fn blocks(blocks: &mut [PortBlock]) -> &mut Self::PortBlocks;
 
     /// All ports of a router.
@@ -20,11 +21,12 @@ pub(super) trait Size: Copy {
     /// Words of a set of input virtual channels.
     fn words(self) -> usize;
 
-    /// By how many bits the input port is shifted in an input virtual channel's number; the virtual channel is in these bits.
+    /// Number of bits by which the input port is shifted in the number of an input virtual channel;
+    /// the lower bits hold the virtual channel.
     fn shift(self) -> u32;
 }
 
-/// At most `N` times eight outputs and as many input ports, and at most 64 input virtual channels.
+/// At most `N` blocks of outputs and input ports, and at most 64 input virtual channels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Small<const N: usize> {
     pub shift: u32,

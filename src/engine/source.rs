@@ -1,5 +1,7 @@
-//! Terminals as sources: messages are created, wait in source queues, are cut into packets and injected
-//! (docs/model.md, "Adapter").
+//! Terminals as sources: messages are created, wait in source queues, are cut into packets and
+//! injected (docs/model.md, "Adapter").
+//!
+//! [`Sources`] belongs to a part, which serves its terminals in the visits of their routers.
 
 mod packets;
 
@@ -20,12 +22,12 @@ use crate::traffic::{Kind, Wake};
 use crate::units::Picoseconds;
 use flitlab_model::Parameters;
 
-/// First and last message of a source queue.
+/// The first and the last message of a source queue.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct SourceQueue {
     head: u32,
     tail: u32,
-    /// Payload in bytes and flits of the packet that is next.
+    /// Payload in bytes, and flits, of the packet that is next.
     payload: u32,
     flits: u16,
 }
@@ -34,60 +36,63 @@ impl SourceQueue {
     const EMPTY: Self = Self { head: NONE, tail: NONE, payload: 0, flits: 0 };
 }
 
-/// An injection channel, at its terminal's end.
+/// An injection channel, seen from its terminal.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Injection {
-    /// When the last flit of the latest packet has left.
+    /// Time at which the last flit of the latest packet has left.
     pub free_at: Tick,
-    /// When it is looked at next; never if nothing waits, or if what it waits for is not known.
+    /// Time at which it is served next; [`NEVER`] if nothing waits, or if the time is not known
+    /// that it waits for.
     pub due: Tick,
     /// The virtual channels whose source queues are not empty, a bit each.
     pub waiting: u16,
-    /// The virtual channel at which the search for the next packet starts.
+    /// The virtual channel at which the round robin over source queues starts.
     pub pointer: u8,
 }
 
-/// What waits in a terminal's source queues, all injection and virtual channels together.
+/// The contents of a terminal's source queues, all injection channels and virtual channels
+/// together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backlog {
     /// Flits whose packets have not been injected.
     pub flits: u64,
-    /// Since when some have been there without a break; means nothing if there are none.
+    /// Time since which there have always been some; without meaning if there are none.
     pub since: Picoseconds,
 }
 
 /// A terminal's adapter.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Adapter {
-    /// When it creates its next messages, as they enter their queues; the latest of all times if that is not known.
+    /// Time at which it creates its next messages, as they enter their queues; [`NO_TIME`] if that
+    /// is not known.
     pub create_at: Picoseconds,
     pub queue: Backlog,
-    /// Number of its next packet. After 2^32 of them, hours of simulating, numbers come again: they tell
-    /// packets apart that are under way together.
+    /// Number of its next packet. Numbers tell packets apart that are under way together. They
+    /// repeat after 2^32 packets, which are hours of simulation.
     sequence: u32,
-    /// First of what is to happen at its host.
+    /// The first event in the list of its host.
     pub host_events: u32,
     pub router: u32,
-    /// The input port of its first injection channel, and where its room is counted.
+    /// The input port of its first injection channel, and the place of that channel's credits.
     pub input: u32,
     pub room: u32,
     /// Its number in the whole network.
     pub name: u32,
     /// The injection channel of the next message.
     next_channel: u8,
-    /// Which of the network's timings its injection channels have.
+    /// Index of its injection channels' timing in the network's.
     pub timing: u8,
 }
 
 impl Adapter {
-    /// Whether a packet of this number is still to be sent: numbers come again after 2^32.
+    /// Whether a packet of this number is still to be sent. Numbers repeat after 2^32 packets.
     pub(super) fn is_to_send(&self, sequence: u32) -> bool {
         sequence.wrapping_sub(self.sequence) < 1 << 31
     }
 }
 
 impl Injection {
-    /// The first virtual channel that has something, from the one at which the search for the next packet starts.
+    /// The first virtual channel with a packet, in cyclic order from `pointer`.
     pub(super) fn first_waiting(&self) -> u8 {
         let from_pointer = self.waiting & u16::MAX.checked_shl(self.pointer.into()).unwrap_or(0);
         let waiting = if from_pointer == 0 { self.waiting } else { from_pointer };
@@ -99,19 +104,20 @@ impl Injection {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Sources {
     pub adapters: Vec<Adapter>,
-    /// By terminal: when it is looked at next.
+    /// By terminal: the time at which it is served next.
     pub due: Vec<Tick>,
-    /// By terminal, then number.
+    /// By terminal, then injection channel.
     pub injections: Vec<Injection>,
-    /// By injection channel, if the workload wants to know; else empty.
+    /// By injection channel: waits for room, if the workload asks for them; else empty.
     pub waits: Vec<RoomWaits>,
     /// By injection channel, then virtual channel.
     queues: Vec<SourceQueue>,
     queued: Slots<Queued>,
     pub notes: Slots<Note>,
-    /// The packing that was looked for last: most messages of a load are of one size.
+    /// The packing that was computed last: most messages of a load have one size.
     packing: Packing,
-    /// By terminal, if its packets take the paths of a source and a destination in turn: for each router the number of the next one.
+    /// By terminal, if packets take the paths between two routers in turn: for each destination
+    /// router the number of the next path.
     turns: Vec<Vec<u8>>,
     /// Whether the sources hold back their packets.
     pub paused: bool,
@@ -119,7 +125,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Idle adapters.
+    /// Idle adapters, with empty source queues.
     pub(super) fn new(
         context: &NetworkContext<'_>,
         part: usize,
@@ -176,14 +182,14 @@ impl Sources {
             + self.turns.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// When the first of some terminals is looked at next.
+    /// The time at which the first of some terminals is served next.
     #[inline(always)]
     pub(super) fn first_due(&self, terminals: &Range<u32>) -> Tick {
         let due = &self.due[terminals.start as usize..terminals.end as usize];
         due.iter().fold(NEVER, |first, &due| first.min(due))
     }
 
-    /// How a message of so many bytes is cut into packets.
+    /// The cut of a message of this many bytes into packets.
     #[inline]
     fn packing(&mut self, bytes: u64, parameters: &Parameters) -> Packing {
         if self.packing.bytes != bytes {
@@ -192,7 +198,7 @@ impl Sources {
         self.packing
     }
 
-    /// Flits of the packet that an injection channel's source queue sends next.
+    /// Flits of the packet that a source queue of an injection channel sends next.
     pub(super) fn flits_of_next(&self, injection: u32, queue: u32, vcs: u32) -> u16 {
         self.queues[(injection * vcs + queue) as usize].flits
     }
@@ -206,7 +212,7 @@ impl Sources {
 }
 
 impl Part<'_> {
-    /// Asks the workload for a terminal's first messages.
+    /// Asks the workload for the first messages of a terminal.
     pub(super) fn begin(&mut self, terminal: u32) {
         let name = self.sources.adapters[terminal as usize].name;
         if let Some(time) = self.workload.first(name) {
@@ -214,7 +220,7 @@ impl Part<'_> {
         }
     }
 
-    /// Lets a terminal create messages at a time, which enter their queues behind the send overhead.
+    /// Lets a terminal create messages at `time`. They enter their queues after the send overhead.
     pub(super) fn create_at(&mut self, terminal: u32, time: Picoseconds) {
         let time = time + self.context.parameters.send_overhead;
         let adapter = &mut self.sources.adapters[terminal as usize];
@@ -222,7 +228,7 @@ impl Part<'_> {
         self.lower_terminal(terminal, self.schedule.tick(time));
     }
 
-    /// Sees to it that a terminal is looked at by `due`.
+    /// Makes a terminal due by `due`.
     #[inline]
     pub(super) fn lower_terminal(&mut self, terminal: u32, due: Tick) {
         let present = &mut self.sources.due[terminal as usize];
@@ -230,13 +236,13 @@ impl Part<'_> {
         self.schedule.active.lower(self.sources.adapters[terminal as usize].router, due);
     }
 
-    /// When something happens at a terminal next.
+    /// The time of the next event at a terminal.
     #[inline]
     pub(super) fn terminal_due(&self, terminal: u32) -> Tick {
         self.host_due(terminal).min(self.injections_due(terminal))
     }
 
-    /// When the first of a terminal's injection channels is looked at next.
+    /// The time at which the first of a terminal's injection channels is served next.
     #[inline]
     fn injections_due(&self, terminal: u32) -> Tick {
         let Range { start, end } = self.injections_of(terminal);
@@ -244,7 +250,7 @@ impl Part<'_> {
         injections.iter().fold(NEVER, |due, injection| due.min(injection.due))
     }
 
-    /// When something happens at a terminal's host next.
+    /// The time of the next event at a terminal's host.
     #[inline]
     fn host_due(&self, terminal: u32) -> Tick {
         let adapter = &self.sources.adapters[terminal as usize];
@@ -263,7 +269,7 @@ impl Part<'_> {
         terminal * channels..(terminal + 1) * channels
     }
 
-    /// Does what is due at a terminal: at its host, then at its injection channels, in order.
+    /// Handles what is due at a terminal: at its host, then at its injection channels, in order.
     #[inline(never)]
     pub(super) fn serve_terminal(&mut self, terminal: u32, now: Tick) {
         let time = self.time(now);
@@ -284,13 +290,13 @@ impl Part<'_> {
             }
             due = self.injections_due(terminal);
         }
-        // Last, since a message that has been injected may let the host go on.
+        // The host comes last, since an injected message may let it go on.
         due = due.min(self.host_due(terminal));
         debug_assert!(due > now && due == self.terminal_due(terminal));
         self.sources.due[terminal as usize] = due;
     }
 
-    /// A terminal creates a message (the send overhead lies behind it), if it has any to create now.
+    /// Creates a terminal's message, if it has one to create now. The send overhead has passed.
     #[inline]
     pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
         let overhead = self.context.parameters.send_overhead;
@@ -346,7 +352,7 @@ impl Part<'_> {
         self.enqueue(terminal, injection_channel, role, queued);
     }
 
-    /// A message joins a source queue of an injection channel, now that it is created.
+    /// Puts a message into a source queue of an injection channel at its creation.
     #[inline]
     pub(super) fn enqueue(&mut self, terminal: u32, channel: u8, role: Role, message: Queued) {
         let context = &*self.context;
@@ -365,7 +371,8 @@ impl Part<'_> {
                 };
                 context.vc_map.index(first_vc(table, context, adapter.name, destination))
             }
-            // Packets of one source and destination keep their order, and those of others have virtual channels of their own.
+            // Packets between the same two terminals keep their order; others have different
+            // virtual channels.
             (_, Routes::Relation(_) | Routes::Paths(_)) => {
                 fitted!(destination % fitted!(context.vc_map.count(), u32), u8)
             }
@@ -391,7 +398,8 @@ impl Part<'_> {
         }
     }
 
-    /// Notes the size of the packet that a source queue sends next, of a message of which so much is left.
+    /// Notes the size of the packet that a source queue sends next. `bytes_left` is the rest of its
+    /// message.
     #[inline]
     fn next_packet(&mut self, queue: usize, bytes_left: u64) {
         let packing = self.sources.packing(bytes_left, &self.context.parameters);
@@ -399,8 +407,8 @@ impl Part<'_> {
         (queue.payload, queue.flits) = (packing.payload, packing.packet_flits);
     }
 
-    /// Credits that an injection channel waits for arrive at this time.
-    pub(super) fn feed(&mut self, number: u32, time: Tick) {
+    /// Called when credits arrive at `time` for which an injection channel waits.
+    pub(super) fn credits_arrive(&mut self, number: u32, time: Tick) {
         let injection = &self.sources.injections[number as usize];
         if injection.waiting != 0 || self.has_begun(number) {
             let injection = &mut self.sources.injections[number as usize];
@@ -410,7 +418,7 @@ impl Part<'_> {
         }
     }
 
-    /// Drops those messages of a terminal's source queues that are bound for certain destinations.
+    /// Drops the messages to unreachable destinations from a terminal's source queues.
     pub(super) fn drop_queued(&mut self, terminal: u32, unreachable: impl Fn(u32) -> bool) {
         let vcs = self.context.vc_map.count();
         for injection in self.injections_of(terminal) {
@@ -453,7 +461,7 @@ impl Part<'_> {
         }
     }
 
-    /// Lets a terminal inject again what it has held back, no sooner than at `next`.
+    /// Lets a terminal inject again what it has held back, at `next` or later.
     pub(super) fn resume(&mut self, terminal: u32, next: Tick) {
         for injection in self.injections_of(terminal) {
             let injection = &mut self.sources.injections[injection as usize];
@@ -465,10 +473,10 @@ impl Part<'_> {
         self.lower_terminal(terminal, due);
     }
 
-    /// Something that a terminal did or got may let terminals create messages.
+    /// Lets terminals create messages, after the workload was told of an event.
     pub(super) fn wake(&mut self, wake: Wake) {
         match wake {
-            // At the end of the window it shows whether all parts are at the barrier.
+            // The end of the window shows whether all parts are at the barrier.
             Wake::Nobody | Wake::All => {}
             Wake::Terminal(name, time) => {
                 let terminal = self.context.in_part(name, self.schedule.part);
@@ -484,8 +492,8 @@ impl Part<'_> {
         }
     }
 
-    /// Lets the part's terminals pass a barrier to which the last terminal of all parts came at `latest`. When their
-    /// next messages enter the source queues.
+    /// Lets the part's terminals pass a barrier to which the last terminal of all parts came at
+    /// `latest`. Returns the time at which their next messages enter the source queues.
     pub(super) fn release_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
         let time = self.workload.pass_barrier(latest);
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
@@ -494,8 +502,8 @@ impl Part<'_> {
         time + self.context.parameters.send_overhead
     }
 
-    /// Has hosts do what they have put off of what happens up to the limit: so nobody notices between two runs that they
-    /// do.
+    /// Completes what hosts have postponed up to the end time of the run. So the state between two
+    /// runs does not depend on what was postponed.
     pub(super) fn complete_postponed(&mut self) {
         if !self.workload.puts_off() {
             return;
@@ -510,7 +518,7 @@ impl Part<'_> {
         }
     }
 
-    /// When the first host has something to do.
+    /// The time of the first event at a host.
     pub(super) fn first_host_event(&self) -> Picoseconds {
         let of = |adapter: &Adapter| {
             let event = self.sink.host_events.get(adapter.host_events);
@@ -520,7 +528,7 @@ impl Part<'_> {
     }
 }
 
-/// The turns of so many terminals, at their first paths.
+/// The paths that are next for each of `terminals` terminals: their first ones.
 fn turns(context: &NetworkContext<'_>, terminals: usize) -> Vec<Vec<u8>> {
     match context.routes {
         Routes::Paths(routes) if routes.in_turn() && routes.paths.has_choice() => {
@@ -530,7 +538,7 @@ fn turns(context: &NetworkContext<'_>, terminals: usize) -> Vec<Vec<u8>> {
     }
 }
 
-/// The virtual channel in which a terminal's packets to another one leave their first router.
+/// The virtual channel on which a terminal's packets to a destination leave their first router.
 fn first_vc(
     table: &crate::routing::ForwardingTable,
     context: &NetworkContext<'_>,

@@ -1,4 +1,7 @@
-//! What each channel carried, and how long it stood still with packets waiting, and why.
+//! Statistics of channels: the flits that each carried, and the time for which packets waited for
+//! it, by reason.
+//!
+//! [`Statistics`] belongs to a part; grants count into it.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +14,8 @@ use crate::narrow::fitted;
 use crate::units::Picoseconds;
 use flitlab_model::{ChannelStatistics, STALLS, Stall};
 
-/// The statistics of all channels since the last reset: network and ejection channels by router, then injection
-/// channels.
+/// The statistics of all channels since the last reset: network and ejection channels by router,
+/// then injection channels.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Statistics {
     vcs: usize,
@@ -20,12 +23,12 @@ pub(super) struct Statistics {
     pub flits: Vec<u64>,
     /// Times in which packets waited for an output, by reason.
     pub stalled: Vec<[Picoseconds; STALLS]>,
-    /// For how long the packet was still to be sent that each channel was sending at the reset.
+    /// By channel: time that the packet at hand at the reset still took.
     carried_over: Vec<Tick>,
 }
 
 impl Statistics {
-    /// Bytes for each output, those for its virtual channels not counted.
+    /// Bytes for each output, without those for its virtual channels.
     pub(super) const BYTES_PER_OUTPUT: u64 =
         (size_of::<[Picoseconds; STALLS]>() + size_of::<Tick>()) as u64;
 
@@ -43,10 +46,10 @@ impl Statistics {
         self.flits[channel as usize * self.vcs + usize::from(vc)] += u64::from(flits);
     }
 
-    /// For how long a channel carried flits since the reset, each for `flit_time`; it will be free after the time
-    /// `left`. Flits are counted at the grant: what the packet at hand still needs is left out, and that of the
-    /// packet at the reset comes in. Exact if its flits follow back to back, else off by less than a packet, and
-    /// never too much.
+    /// Time for which a channel carried flits since the reset, at `flit_time` each; it will be free
+    /// after the time `left`. Flits are counted at the grant. So the rest of the packet at hand is
+    /// subtracted, and the rest of the packet at the reset is added. The time is exact if flits
+    /// follow back to back. Otherwise it is too small by less than a packet, and never too large.
     pub(super) fn busy(&self, channel: u32, flit_time: Tick, left: Picoseconds) -> Picoseconds {
         let flits: u64 = self.of(channel).iter().sum();
         let granted = flits * Picoseconds::from(flit_time)
@@ -64,7 +67,7 @@ impl Statistics {
 }
 
 impl<S: Size> RouterView<'_, '_, S> {
-    /// Counts the time for which packets have waited for an output until `now`.
+    /// Ends the present stall of an output at `now` and counts it.
     #[inline(always)]
     pub(super) fn end_stall(&mut self, output: usize, now: Tick) {
         let &mut Output { stall, free_at, since, .. } = self.output(output);
@@ -76,7 +79,8 @@ impl<S: Size> RouterView<'_, '_, S> {
         }
     }
 
-    /// Since when packets wait for an output from `now` on, while it is busy: never if none asks for it.
+    /// Time since which packets wait for an output that is busy, from `now` on; [`NEVER`] if none
+    /// asks for it.
     #[inline(always)]
     pub(super) fn waited_for_since(&self, output: usize, now: Tick) -> Tick {
         let mut first = NEVER;
@@ -91,7 +95,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         first.max(now)
     }
 
-    /// Counts all stalls until `now`; what waits goes on waiting.
+    /// Counts all stalls of a router until `now`; waits go on.
     fn settle_stalls(&mut self, now: Tick) {
         for output in 0..usize::from(self.router.outputs) {
             self.end_stall(output, now);
@@ -102,7 +106,7 @@ impl<S: Size> RouterView<'_, '_, S> {
 }
 
 impl Part<'_> {
-    /// Counts all stalls until `now`; what waits goes on waiting.
+    /// Counts all stalls of the part until `now`; waits go on.
     pub(super) fn settle_stalls(&mut self, now: Tick) {
         if self.flits.is_some() {
             return self.count_flit_stalls(now);
@@ -112,7 +116,7 @@ impl Part<'_> {
         }
     }
 
-    /// Starts all statistics anew at `now`: zero everywhere, what waits goes on waiting.
+    /// Resets all statistics at `now`; waits go on.
     pub(super) fn reset_statistics(&mut self, now: Tick) {
         self.settle_stalls(now);
         self.statistics.flits.fill(0);
@@ -130,10 +134,10 @@ impl Part<'_> {
         }
     }
 
-    /// When the last flit that an output was given has left.
+    /// Time at which the last flit that an output was given has left.
     pub(super) fn output_free_at(&self, output: u32) -> Tick {
         match &self.flits {
-            // One that is held for a packet of a collective operation sends nothing.
+            // An output that is held for a packet of a collective operation sends nothing.
             None => match self.ports.output(output).free_at {
                 NEVER if self.links.is_some() => self.line_free(output),
                 NEVER => 0,
@@ -143,7 +147,7 @@ impl Part<'_> {
         }
     }
 
-    /// One channel's statistics. Stalls must have been settled.
+    /// The statistics of a channel. Stalls must have been settled.
     pub(super) fn channel_statistics(&self, channel: u32) -> ChannelStatistics {
         let mut flits = vec![0; usize::from(self.context.parameters.virtual_channels)];
         for (vc, &count) in (0..).zip(self.statistics.of(channel)) {

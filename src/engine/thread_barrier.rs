@@ -1,12 +1,13 @@
-//! Where threads wait for each other.
+//! A barrier for the threads of a simulation.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// How often a thread looks before it lets others have its core. Where nobody else wants it a thread is back within a
-/// microsecond, and where there are more threads than cores those that are waited for come sooner.
+/// Number of spins before a waiting thread yields its core. A thread alone on its core is back
+/// within a microsecond. With more threads than cores, those that are waited for come sooner.
 const SPINS: u32 = 50;
 
-/// A barrier at which threads stay awake: windows last some 100 microseconds, about as long as waking a thread may take.
+/// A barrier at which threads stay awake: a window lasts some 100 microseconds, about as long as
+/// waking a thread may take.
 #[derive(Debug)]
 pub(super) struct ThreadBarrier {
     threads: usize,
@@ -15,7 +16,7 @@ pub(super) struct ThreadBarrier {
     failed: AtomicBool,
 }
 
-/// Tells the others if its thread panics.
+/// Tells the other threads if its own panics.
 pub(super) struct ThreadGuard<'r>(&'r ThreadBarrier);
 
 impl ThreadBarrier {
@@ -28,15 +29,15 @@ impl ThreadBarrier {
         }
     }
 
-    /// To be kept by each thread while it takes part.
+    /// Enters a thread, which keeps the guard while it takes part.
     pub(super) fn enter(&self) -> ThreadGuard<'_> {
         ThreadGuard(self)
     }
 
-    /// Waits until all threads are here. What they wrote before, all can read after.
+    /// Waits until all threads have come. What they wrote before, all can read after.
     ///
     /// # Panics
-    /// If another thread has.
+    /// If another thread has panicked.
     pub(super) fn wait(&self) {
         let generation = self.generations.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {

@@ -1,9 +1,10 @@
-//! Times as routers keep them: 32 bits, counted from an epoch that moves on.
+//! Times as routers keep them: 32-bit ticks, relative to an epoch.
 //!
-//! A router compares times all day, and half as many bytes is half as much memory. The simulation's time is 64 bits;
-//! every two milliseconds, and before a long idle time, the epoch moves up to the present and all ticks are moved back
-//! by as much ([`rebased`]). What is over by then becomes 0: how long ago it was is asked by nobody. (Where it is, the epoch
-//! stays that far behind the present.)
+//! Routers compare times all the time, and 32 bits instead of 64 halve the memory of these times.
+//! The simulation's time has 64 bits. Every two milliseconds, and before a long idle time, the
+//! epoch advances to the present, and all ticks are reduced by as much ([`rebased`]). Times before
+//! the epoch become 0, which is safe because only future times are compared. Where past times are
+//! needed, the epoch stays that far behind the present.
 
 use crate::narrow::fitted;
 use crate::units::Picoseconds;
@@ -11,33 +12,35 @@ use crate::units::Picoseconds;
 /// Picoseconds since the epoch.
 pub(super) type Tick = u32;
 
-/// What is not going to happen, as far as is known.
+/// The time of an event that will not happen, as far as is known.
 pub(super) const NEVER: Tick = Tick::MAX;
 
-/// Some time that is too far from the epoch to be told.
+/// Some time that is too far from the epoch for a tick.
 pub(super) const FAR: Tick = NEVER - 1;
 
-/// The time of what is not going to happen, as far as is known.
+/// The time of an event that will not happen, as far as is known, in picoseconds.
 pub(super) const NO_TIME: Picoseconds = Picoseconds::NEVER;
 
-/// The epoch moves on before anything happens at this tick.
+/// The epoch advances before any event at this tick or later.
 pub(super) const HORIZON: Tick = 1 << 31;
 
-/// The engine simulates up to here, four seconds before the last time that can be told: nothing but what hosts do is
-/// reckoned further ahead.
+/// The end of simulated time, four seconds before the last time that can be represented: only hosts
+/// compute further ahead.
 pub const END: Picoseconds = Picoseconds(Picoseconds::LAST.0 - (1 << 42));
 
-/// The longest that a packet on a channel, the channel's latency and a router's may take together, about half a
-/// millisecond: whatever a router reckons with before the horizon can then be told in ticks.
+/// The maximum time of a packet on a channel, with the latencies of the channel and of a router,
+/// about half a millisecond. With it, all times that a router computes before the horizon fit into
+/// ticks.
 pub const MAX_HOP_TIME: Picoseconds = Picoseconds(500_000_000);
 
-/// The time of a tick, which can be told: no epoch is later than [`END`]. A plain sum, since routers ask all the time.
+/// The time of a tick. It can always be represented, as no epoch is later than [`END`]; so this is a
+/// plain sum, which routers need at each grant.
 #[inline(always)]
 pub(super) fn time(epoch: Picoseconds, tick: Tick) -> Picoseconds {
     Picoseconds(epoch.0 + u64::from(tick))
 }
 
-/// A time as a tick; 0 if it is over.
+/// A time as a tick; 0 if it lies before the epoch.
 #[inline]
 pub(super) fn tick(time: Picoseconds, epoch: Picoseconds) -> Tick {
     match time.checked_sub(epoch) {
@@ -47,7 +50,7 @@ pub(super) fn tick(time: Picoseconds, epoch: Picoseconds) -> Tick {
     }
 }
 
-/// A tick after the epoch has moved on by so much.
+/// A tick after the epoch has advanced by `by`.
 #[inline]
 pub(super) fn rebased(tick: Tick, by: Tick) -> Tick {
     if tick == NEVER { NEVER } else { tick.saturating_sub(by) }

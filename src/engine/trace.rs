@@ -1,4 +1,4 @@
-//! The ways of chosen packets, channel by channel.
+//! Traces: the routes of chosen packets, channel by channel.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
@@ -22,28 +22,29 @@ pub(super) fn note(
     trace.add((time, waited), channel, packet.source, packet.sequence);
 }
 
-/// What is noted down of some packets.
+/// The grants of traced packets.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     pub wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>,
-    /// Time, how long it waited, channel, source and number.
+    /// Time, wait, channel, source and number.
     pub grants: Vec<(Picoseconds, Picoseconds, u32, u32, u32)>,
-    /// By packet: when it was granted its latest channel here, and which that is.
+    /// By packet: the time of its latest grant in this part, and the channel.
     latest: HashMap<(u32, u32), (Picoseconds, u32), BuildHasherDefault<Mix>>,
 }
 
 impl Trace {
-    /// Of these packets, by source and number; nothing has happened.
+    /// A trace of these packets, by source and number, without grants.
     pub(super) fn of(wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>) -> Self {
         Self { wanted, ..Self::default() }
     }
 
-    /// When a packet, by source and number, was granted the latest of its channels here, and which.
+    /// The time of a packet's latest grant in this part, and the channel. The packet is given by
+    /// source and number.
     pub(super) fn latest(&self, packet: (u32, u32)) -> Option<(Picoseconds, u32)> {
         self.latest.get(&packet).copied()
     }
 
-    /// Notes a grant if the packet is one of those.
+    /// Notes a grant if the packet is traced.
     #[inline]
     pub(super) fn add(
         &mut self,

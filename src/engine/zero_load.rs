@@ -1,4 +1,4 @@
-//! The time of a packet in an empty network, in closed form.
+//! The latency of a packet in an empty network, in closed form.
 
 use crate::narrow::fitted;
 use crate::topology::CableClass;
@@ -6,29 +6,29 @@ use crate::units::Picoseconds;
 use flitlab_model::Retry;
 use flitlab_model::{Parameters, Switching};
 
-/// From a packet's injection to its last flit at the sink, if nothing is in its way: `hops` channels
-/// between routers of `link_rate` and `flits` flits.
+/// Time from a packet's injection to its last flit at the sink, if nothing is in its way: over
+/// `hops` channels between routers of `link_rate`, for `flits` flits.
 pub fn zero_load_latency(parameters: &Parameters, hops: u32, flits: u32) -> Picoseconds {
     let links = std::iter::repeat_n(0, fitted!(hops, usize));
     EmptyNetwork::new(parameters, &[CableClass::default()]).latency([0, 0], links, flits)
 }
 
-/// What a packet takes in an empty network over cables of several classes.
+/// The latencies of packets in an empty network over cables of several classes.
 #[derive(Clone, Debug)]
 pub struct EmptyNetwork {
     switching: Switching,
     /// Whether links keep packets until their checksum is there.
     stores: bool,
-    /// From a header at a router until it leaves.
+    /// Time from a header's arrival at a router until it leaves.
     routing: Picoseconds,
-    /// By class of cable.
+    /// By class of cables.
     injections: Vec<Times>,
     links: Vec<Times>,
     ejections: Vec<Times>,
 }
 
-/// The time of a flit on a channel, and from its start until it is at the far end, crossbar
-/// included.
+/// The time of a flit on a channel, and the time from its start until it is at the far end,
+/// crossbar included.
 #[derive(Clone, Copy, Debug)]
 struct Times {
     flit: Picoseconds,
@@ -36,7 +36,7 @@ struct Times {
 }
 
 impl EmptyNetwork {
-    /// For cables of these classes.
+    /// The latencies for cables of these classes.
     pub fn new(parameters: &Parameters, classes: &[CableClass]) -> Self {
         let (mut routing, mut crossbar) = (parameters.routing_latency, parameters.crossbar_latency);
         if let Some(sharing) = &parameters.sharing {
@@ -65,13 +65,14 @@ impl EmptyNetwork {
         }
     }
 
-    /// From a packet's injection to its last flit at the sink, over an injection channel, channels
-    /// between routers, and an ejection channel, each of a class.
+    /// Time from a packet's injection to its last flit at the sink. It crosses an injection
+    /// channel, channels between routers, and an ejection channel, each of a class of cables.
     ///
-    /// Virtual cut-through: the header pays the routing latency at each router; the last flit
-    /// follows it as closely as the channels let it, of which each takes one flit after the other.
-    /// Store-and-forward: each channel takes the whole packet before the next one starts, and so do
-    /// links that keep packets until their checksum is there.
+    /// * Virtual cut-through: the header pays the routing latency at each router. The last flit
+    ///   follows it as closely as the channels let it, each of which takes one flit after the
+    ///   other.
+    /// * Store-and-forward: each channel takes the whole packet before the next one starts, and so
+    ///   do links that keep packets until their checksum is there.
     pub fn latency(
         &self,
         [injection, ejection]: [u8; 2],
@@ -81,7 +82,8 @@ impl EmptyNetwork {
         let behind = u64::from(flits - 1);
         let Times { flit, forward } = self.injections[usize::from(injection)];
         let stores = self.switching == Switching::StoreAndForward;
-        // When the last flit is in the buffer at hand, and when the packet leaves it.
+        // The times at which the last flit is in the present buffer, and at which the packet leaves
+        // it.
         let mut tail = behind * flit + forward;
         let mut start = if stores { tail } else { forward } + self.routing;
         let last = |start: Picoseconds, tail: Picoseconds, times: Times| {

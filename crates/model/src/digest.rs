@@ -1,5 +1,5 @@
-//! A fingerprint of a run: equal runs have equal digests, whatever the order in which routers were
-//! served within an instant, and so whatever the number of threads.
+//! A fingerprint of a run. Equal runs have equal digests, whatever the order in which routers were
+//! served within an instant, and thus whatever the number of threads.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,15 +12,16 @@ use flitlab_base::units::Picoseconds;
 pub struct Digest(pub u64);
 
 impl Digest {
-    /// Adds the grant of `channel` at `time` to packet number `sequence` of terminal `source`; where links are shared
-    /// flit by flit, of each of its flits. Channels are numbered by router, network channels in port order (vacant ones
-    /// included) before ejection channels; then come the injection channels, by terminal.
+    /// Adds the grant of `channel` at `time` to packet number `sequence` of terminal `source`. With
+    /// links shared flit by flit each flit is added. Channels are numbered by router, network
+    /// channels in port order (vacant ones included) before ejection channels; then come the
+    /// injection channels, by terminal.
     #[inline]
     pub fn add(&mut self, time: Picoseconds, channel: u32, source: u32, sequence: u32) {
         self.add_marked(time, Self::mark(channel, source, sequence));
     }
 
-    /// What stands for a packet and channel, the same at all times.
+    /// The mark of a packet and channel, which does not depend on time.
     #[inline]
     pub fn mark(channel: u32, source: u32, sequence: u32) -> u64 {
         let packet = u64::from(source) << 32 | u64::from(sequence);
@@ -28,7 +29,7 @@ impl Digest {
             ^ u64::from(channel).wrapping_mul(0x1656_67b1_9e37_79f9).rotate_left(47)
     }
 
-    /// Adds a grant of a packet and channel that have this mark.
+    /// Adds a grant to a packet and channel with this mark.
     #[inline]
     pub fn add_marked(&mut self, time: Picoseconds, mark: u64) {
         let mut hash = time.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mark;
@@ -36,7 +37,7 @@ impl Digest {
         self.0 = self.0.wrapping_add(hash ^ hash >> 29);
     }
 
-    /// The digest of both runs' grants.
+    /// The digest of the grants of both.
     pub fn and(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }

@@ -1,17 +1,17 @@
-//! How links err, and how they see to it that nothing is lost.
+//! Parameters of link errors, and of the retransmission that keeps packets from being lost.
 
 use flitlab_base::units::Picoseconds;
 
-/// What becomes of packets before their checksum is there.
+/// The handling of packets before their checksum is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// They go on; the last flit of a damaged one is marked, and whoever has it discards it.
+    /// They go on. The last flit of a damaged one is marked, and its receiver discards the packet.
     Stomp,
     /// They wait for it.
     Store,
 }
 
-/// Which packets are sent again.
+/// The packets that are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
     /// The damaged one, and all that were sent after it.
@@ -20,48 +20,51 @@ pub enum Resend {
     Selective,
 }
 
-/// What acknowledgements take.
+/// The cost of acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acknowledgements {
     /// A flit of the cable's other direction.
     Flits,
-    /// Nothing.
+    /// No cost.
     Free,
 }
 
-/// Stretches of time in which all that a channel carries is damaged.
+/// Stretches of time in which all flits of a channel are damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bursts {
-    /// Mean time from the beginning of one to that of the next; exponentially distributed.
+    /// Mean time from the beginning of one burst to that of the next; exponentially distributed.
     pub interval: Picoseconds,
     pub length: Picoseconds,
 }
 
-/// How links err and send again. Nothing of it but that Angara's do send again is public: all values are assumed.
+/// Errors of links, and their retransmission. Only the fact that Angara's links send again is
+/// public: all values are assumed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkErrors {
     /// The probability that a bit is damaged, below 1.
     pub bit_error_rate: f64,
     pub bursts: Option<Bursts>,
-    /// By channel of the fabric, whether it errs; `None` if all network channels do. All of them send again.
+    /// By channel of the fabric, whether it errs; `None` if all network channels do. All of them
+    /// send again.
     pub channels: Option<Vec<bool>>,
     pub retry: Retry,
     pub resend: Resend,
     pub acknowledgements: Acknowledgements,
-    /// Bits of the numbers of packets on a link, at least 1.
+    /// Number of bits of packets' sequence numbers on a link, at least 1.
     pub sequence_bits: u32,
-    /// Flits of packets that are not acknowledged yet, for each network channel: at least a packet with the maximum
-    /// payload.
+    /// Flits of packets that are not acknowledged yet, for each network channel: at least a packet
+    /// with the maximum payload.
     pub replay_buffer: u32,
-    /// From the end of a packet's sending until it is sent again if no acknowledgement has come, where these take
-    /// flits.
+    /// Time from the end of a transmission until the packet is sent again if no acknowledgement has
+    /// come, where acknowledgements take flits.
     pub time_out: Picoseconds,
-    /// Of what is drawn.
+    /// The seed of the random errors.
     pub seed: u64,
 }
 
 impl LinkErrors {
-    /// How many packets may be without an acknowledgement on a link, so that their numbers tell them apart.
+    /// Maximum number of unacknowledged packets on a link, so that their sequence numbers tell them
+    /// apart.
     pub fn most_packets(&self) -> u32 {
         match self.resend {
             Resend::GoBackN => (1 << self.sequence_bits) - 1,

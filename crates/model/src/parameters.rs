@@ -1,4 +1,4 @@
-//! What a router, its links and its adapters are made of: sizes, rates, latencies, rules.
+//! Parameters of routers, links and adapters: sizes, rates, latencies, rules.
 //!
 //! The defaults are the `angara` preset. Its values that no public source gives are assumed: the
 //! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
@@ -9,41 +9,43 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds, Rate, flit_time};
 use flitlab_fabric::CableClass;
 
-/// The most packets of a message: its sink counts them in 32 bits.
+/// The maximum number of packets of a message: its sink counts them in 32 bits.
 pub const MAX_PACKETS: u64 = u32::MAX as u64;
 
 /// When a packet may ask for its next output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switching {
-    /// When its header is there.
+    /// Once its header is there.
     VirtualCutThrough,
-    /// When its last flit is there.
+    /// Once its last flit is there.
     StoreAndForward,
-    /// When its header is there, whether there is room for the rest or not; where links are shared flit by flit.
+    /// Once its header is there, whether there is room for the rest or not. Only with links shared
+    /// flit by flit.
     Wormhole,
 }
 
-/// Who is served first at an output.
+/// The order in which an output serves requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arbitration {
     /// All input buffers in turn.
     RoundRobin,
     /// Packets from network channels before packets from injection channels, each in turn.
     TransitFirst,
-    /// One of those that can go, drawn at random.
+    /// One of the packets that can go, drawn at random.
     Random,
-    /// The packet that was created first; where links are shared flit by flit.
+    /// The packet that was created first. Only with links shared flit by flit.
     OldestFirst,
-    /// Virtual channels in turn, each for so many flits; where links are shared flit by flit.
+    /// Virtual channels in turn, each for its weight in flits. Only with links shared flit by flit.
     Weighted,
 }
 
-/// How packets take turns on a channel flit by flit (docs/model.md, "Links shared flit by flit").
+/// Parameters of routers whose links are shared flit by flit (docs/model.md, "Links shared flit by
+/// flit").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlitSharing {
-    /// From a packet's getting a virtual channel until its flits ask for the switch.
+    /// Time from the grant of a virtual channel to a packet until its flits ask for the switch.
     pub virtual_channel_allocation: Picoseconds,
-    /// From a flit's winning the switch until it enters the crossbar.
+    /// Time from a flit's grant of the switch until it enters the crossbar.
     pub switch_allocation: Picoseconds,
     /// Rounds of each allocation.
     pub iterations: u32,
@@ -55,17 +57,20 @@ pub struct FlitSharing {
     pub output_buffer: u32,
     /// By virtual channel: flits of its turn under [`Arbitration::Weighted`]; see [`Self::weight`].
     pub weights: Vec<u8>,
-    /// By virtual channel: flits of its turn among those of high priority; see [`Self::high_weight`].
+    /// By virtual channel: flits of its turn among those of high priority; see
+    /// [`Self::high_weight`].
     pub high_priority: Vec<u8>,
-    /// How many flits those of high priority send until others go first, if there is a limit.
+    /// Flits of high priority that may be sent until virtual channels of low priority go first, if
+    /// there is a limit.
     pub high_priority_limit: Option<u32>,
-    /// Whether it is measured for how long packets wait for each channel, and why.
+    /// Whether stall times are measured: for how long packets wait for each channel, and why.
     pub stall_times: bool,
 }
 
 impl FlitSharing {
-    /// Flits of a virtual channel's turn among those of low priority, which are all if none has a high one; 0 if it is none
-    /// of these. One that is not named has 1 if it has no high priority.
+    /// Flits of a virtual channel's turn among those of low priority; 0 if it is none of these. If
+    /// no virtual channel has a high priority, all are of low priority. A virtual channel without a
+    /// given weight has 1 if it has no high priority.
     pub fn weight(&self, virtual_channel: usize) -> u8 {
         let usual = u8::from(self.high_weight(virtual_channel) == 0);
         self.weights.get(virtual_channel).copied().unwrap_or(usual)
@@ -94,17 +99,19 @@ impl Default for FlitSharing {
     }
 }
 
-/// The part of a router that combines the operands of collective operations and replicates packets (docs/model.md,
-/// "Collective subnetwork"). Nothing of it is public: all values are assumed.
+/// The reduction unit of a router, which combines the operands of collective operations and
+/// replicates packets (docs/model.md, "Collective subnetwork"). No value is public: all are
+/// assumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectiveUnit {
-    /// Whether a packet goes to all children at the same instant, or to each as soon as that can have it.
+    /// Whether a packet goes to all children at the same instant, or to each as soon as that
+    /// child's channel is free.
     pub together: bool,
-    /// How many of the results that are to leave a router next it can be working on.
+    /// Number of results at the head of the order that the unit can work on at a time.
     pub open_operations: u32,
-    /// From the start of the last operand's flit until the result's is there.
+    /// Time from the start of the last operand's flit until the result's flit is there.
     pub combining_latency: Picoseconds,
-    /// How fast operands are taken, each, and results made, all flits counted.
+    /// Rate at which operands are taken, each, and at which results are made, all flits counted.
     pub combining_rate: Rate,
 }
 
@@ -123,7 +130,7 @@ impl Default for CollectiveUnit {
 /// down (\[angara-routing\], section 2).
 pub const VIRTUAL_CHANNELS: usize = 5;
 
-/// The most virtual channels that a router can have.
+/// The maximum number of virtual channels of a router.
 pub const MAX_VIRTUAL_CHANNELS: u8 = 16;
 
 /// The virtual channel of data and read requests.
@@ -142,7 +149,8 @@ pub const DOWN_CHANNEL: u8 = 4;
 pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
     ["request", "response", "adaptive", "collective up", "collective down"];
 
-/// A router, its links and its adapters; the defaults are Angara's. See docs/model.md for what each one does.
+/// Parameters of a router, its links and its adapters. The defaults are Angara's. See docs/model.md
+/// for the effect of each one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     pub flit: Bytes,
@@ -150,22 +158,23 @@ pub struct Parameters {
     pub header_flits: u32,
     /// Flits after a packet's payload.
     pub checksum_flits: u32,
-    /// Payload of the largest packet; larger messages are cut.
+    /// Payload of the largest packet; larger messages are cut into several.
     pub maximum_payload: Bytes,
-    /// Virtual channels of each channel. Angara's five have names and duties; where a forwarding table
-    /// says which way packets go, they are its lanes.
+    /// Virtual channels of each channel. Angara's five have names and duties. With a forwarding
+    /// table they are its lanes.
     pub virtual_channels: u8,
     /// Flits of the buffer of a network channel, per virtual channel.
     pub buffer: u32,
     pub switching: Switching,
     pub arbitration: Arbitration,
-    /// How packets share a channel flit by flit; `None` if it is granted to one until its end.
+    /// Sharing of a channel flit by flit; `None` if a channel is granted to one packet until its
+    /// end.
     pub sharing: Option<FlitSharing>,
-    /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock; with
-    /// it they don't, if packets have one size (docs/model.md, "What the bubble promises").
+    /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock.
+    /// With it they do not, if packets have one size (docs/model.md, "What the bubble promises").
     pub bubble: bool,
-    /// Packets that an input port can send at once; where links are shared flit by flit, how many times as fast as
-    /// an output's channel the crossbar is.
+    /// Packets that an input port can send at once. With links shared flit by flit: the speed of
+    /// the crossbar as a multiple of an output channel's.
     pub crossbar_speedup: u32,
     pub routing_latency: Picoseconds,
     pub crossbar_latency: Picoseconds,
@@ -179,17 +188,18 @@ pub struct Parameters {
     pub ejection_channels: u32,
     pub ejection_rate: Rate,
     pub ejection_latency: Picoseconds,
-    /// Host time from a message's creation to its first packet's, and from its last packet's
-    /// delivery to its receipt.
+    /// Host time from a message's creation to that of its first packet, and from the delivery of
+    /// its last packet to its receipt.
     pub send_overhead: Picoseconds,
     pub receive_overhead: Picoseconds,
-    /// Time from the delivery of a request to the creation of its response; of an atomic operation, from when it has been
-    /// performed.
+    /// Time from the delivery of a request to the creation of its response. For an atomic operation
+    /// it starts when the operation has been performed.
     pub service_time: Picoseconds,
-    /// Time for which an atomic operation occupies its target's adapter, which performs one after the other.
+    /// Time for which an atomic operation occupies its target's adapter, which performs one after
+    /// the other.
     pub atomic_time: Picoseconds,
     pub collective: CollectiveUnit,
-    /// How network channels err; `None` if they don't.
+    /// Errors of network channels; `None` if they have none.
     pub errors: Option<LinkErrors>,
 }
 
@@ -229,8 +239,8 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The `infiniband-4xqdr` preset: switches and adapters of InfiniBand with four lanes of quadruple data
-    /// rate.
+    /// The `infiniband-4xqdr` preset: switches and adapters of InfiniBand with four lanes of
+    /// quadruple data rate.
     ///
     /// From \[infiniband\]: 40 Gb/s of signals carry 32 Gb/s of data (8b/10b coding); credits count
     /// blocks of 64 B, here a flit; a packet's local route header (8 B), base transport header
@@ -287,8 +297,8 @@ impl Parameters {
         self.packet_flits(self.maximum_payload.0)
     }
 
-    /// For how many of the largest packets a network channel's buffer has room beyond the first; none if packets needn't fit
-    /// in.
+    /// Number of maximum packets that fit into a network channel's buffer beyond the first; 0 if
+    /// packets need not fit in.
     pub fn most_bubble(&self) -> u8 {
         match self.switching {
             Switching::Wormhole => 0,
@@ -299,8 +309,8 @@ impl Parameters {
         }
     }
 
-    /// Packets of a message: how many have the maximum payload, and the payload of the one that follows
-    /// them, if any. A message without payload is one packet.
+    /// The packets of a message: the number of those with the maximum payload, and the payload of
+    /// the one that follows them, if any. A message without payload is one packet.
     #[inline]
     pub fn packets(&self, bytes: u64) -> (u64, Option<u64>) {
         let most = self.maximum_payload.0.max(1);
@@ -316,8 +326,8 @@ impl Parameters {
         full.saturating_mul(self.maximum_packet().into()).saturating_add(last)
     }
 
-    /// The longest that a packet can take from router to router over cables of these classes; more
-    /// than [`MAX_HOP_TIME`](super::MAX_HOP_TIME) is not simulated.
+    /// The maximum time of a packet from router to router over cables of these classes. More than
+    /// [`MAX_HOP_TIME`](super::MAX_HOP_TIME) is not simulated.
     pub fn longest_stay(&self, cables: &[CableClass]) -> Picoseconds {
         let flit = cables.iter().map(|&class| {
             let link = self.flit_time_of(class);
@@ -337,14 +347,14 @@ impl Parameters {
             + self.output_wait(cables)
     }
 
-    /// The latencies of both allocations, where links are shared flit by flit.
+    /// The latencies of both allocations, with links shared flit by flit.
     pub fn allocation_latency(&self) -> Picoseconds {
         self.sharing.as_ref().map_or(Picoseconds::ZERO, |sharing| {
             sharing.virtual_channel_allocation + sharing.switch_allocation
         })
     }
 
-    /// The longest that a flit waits behind the crossbar for cables of these classes.
+    /// The maximum time of a flit behind the crossbar, for cables of these classes.
     pub fn output_wait(&self, cables: &[CableClass]) -> Picoseconds {
         let flits = self.sharing.as_ref().map_or(0, |sharing| sharing.output_buffer);
         let slowest = cables
@@ -368,15 +378,15 @@ impl Parameters {
         flit_time(self.flit, self.rate_of(cables)).0
     }
 
-    /// The latency of network channels of a class of cables: its own, or `link_latency`, whose end
-    /// is that of the whole flit, and what a flit takes longer than at `link_rate`.
+    /// The latency of network channels of a class of cables: its own, or `link_latency`. A latency
+    /// ends with the whole flit. So the excess of a flit's time over that at `link_rate` is added.
     pub fn latency_of(&self, cables: CableClass) -> Picoseconds {
         let longer = || later(self.link_latency, self.link_flit_time(), self.flit_time_of(cables));
         cables.latency.unwrap_or_else(longer)
     }
 
-    /// The rate of the injection channels of terminals with cables of a class: their own, or where
-    /// the fabric has faster cables that of the cable if it is less.
+    /// The rate of the injection channels of terminals with cables of a class: the adapters' own
+    /// rate. If the fabric has faster cables, it is at most the cable's rate.
     pub fn injection_rate_of(&self, cables: CableClass) -> Rate {
         self.at_most(self.injection_rate, cables)
     }
@@ -392,7 +402,7 @@ impl Parameters {
         later(self.injection_latency, usual, own)
     }
 
-    /// The rate of the ejection channels of terminals with cables of a class, as
+    /// The rate of the ejection channels of terminals with cables of a class, by the rule of
     /// [`injection_rate_of`](Self::injection_rate_of).
     pub fn ejection_rate_of(&self, cables: CableClass) -> Rate {
         self.at_most(self.ejection_rate, cables)
@@ -409,15 +419,15 @@ impl Parameters {
         later(self.ejection_latency, usual, own)
     }
 
-    /// A rate of adapters on a class of cables.
+    /// A rate of adapters, limited by a class of cables.
     fn at_most(&self, rate: Rate, cables: CableClass) -> Rate {
         let is_slow = cables.rate.slowness() > 1.0;
         if is_slow { rate.min(self.rate_of(cables)) } else { rate }
     }
 
-    /// From the end of a packet on a network channel that sends again until it is known to be there, if the
-    /// acknowledgement waits for one of the largest packets and none is lost; of these classes of
-    /// cables the longest.
+    /// Time from the end of a packet on a network channel that may send again until its
+    /// acknowledgement is there. It is assumed that the acknowledgement waits for one of the
+    /// largest packets and that none is lost; of these classes of cables the longest time counts.
     pub fn acknowledged_after(&self, cables: &[CableClass]) -> Picoseconds {
         let each = cables.iter().map(|&class| self.acknowledged_after_on(class));
         each.max().unwrap_or(Picoseconds::ZERO)
@@ -428,10 +438,11 @@ impl Parameters {
         self.latency_of(cables) * 2 + self.crossbar_latency + packet
     }
 
-    /// How many of the largest packets can be under way on a network channel that sends again, and how many it sends
-    /// from the start of one until that is known to be there, if nothing is damaged and no
-    /// acknowledgement waits: the most on these classes of cables. `None` where links don't err.
-    /// With fewer of the former than of the latter, a channel can't be used to the full.
+    /// Capacity and need of a network channel that may send again, in largest packets: how many can
+    /// be under way, and how many it sends from the start of one until the acknowledgement of that
+    /// one. Nothing is damaged, and no acknowledgement waits. On these classes of cables the
+    /// largest counts; `None` where links do not err. If the capacity is below the need, the
+    /// channel cannot be used to the full.
     pub fn packets_on_a_link(&self, cables: &[CableClass]) -> Option<(u32, f64)> {
         let errors = self.errors.as_ref()?;
         let packet = self.maximum_packet();
@@ -449,7 +460,7 @@ impl Parameters {
         flit_time(self.flit, self.injection_rate).0
     }
 
-    /// The time that a router's collective unit takes for a flit.
+    /// The time that a router's reduction unit takes for a flit.
     pub fn combining_flit_time(&self) -> Picoseconds {
         flit_time(self.flit, self.collective.combining_rate).0
     }
@@ -460,7 +471,7 @@ impl Parameters {
     }
 }
 
-/// A latency until the end of a flit that takes `own` instead of `usual`.
+/// A latency that ends with a flit of time `own`, given one that ends with a flit of time `usual`.
 fn later(latency: Picoseconds, usual: Picoseconds, own: Picoseconds) -> Picoseconds {
     (latency + own).saturating_sub(usual).max(latency.min(Picoseconds(1)))
 }

@@ -1,33 +1,34 @@
-//! How likely a packet gets across a channel whose bits err.
+//! The probability that a packet gets across a channel whose bits err.
 
 use super::{Parameters, Resend};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::CableClass;
 
-/// What errors mean for the largest packets on a channel between routers that errs.
+/// The effect of errors on the largest packets on a channel between routers that errs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passage {
-    /// The probability that a sending of one is not damaged.
+    /// The probability that a transmission is not damaged.
     pub probability: f64,
-    /// The share of the channel's rate that is left for packets that get across, about: the rest goes
-    /// into sending again, or waits for acknowledgements.
+    /// The approximate share of the channel's rate that is left for packets that get across. The
+    /// rest goes into retransmissions, or is lost to waits for acknowledgements.
     pub rate: f64,
 }
 
 impl Passage {
-    /// How often a packet is sent until it gets across, in the mean; infinite if it never does.
+    /// The mean number of transmissions until a packet gets across; infinite if it never does.
     pub fn sendings(&self) -> f64 {
         1.0 / self.probability
     }
 }
 
 impl Parameters {
-    /// How the largest packets get across channels that err, at the worst on cables of these classes;
-    /// `None` where links don't err.
+    /// The worst passage of the largest packets across channels that err, over cables of these
+    /// classes; `None` where links do not err.
     ///
-    /// A packet is sound if none of its bits errs, and if no burst lasts at any time of its sending:
-    /// none begins in that time, or by a burst's length before it. If it is damaged, `resend =
-    /// "go-back-n"` also loses what is sent until the sender knows (docs/model.md, "Links that err").
+    /// A packet is sound if none of its bits errs, and if no burst lasts at any time of its
+    /// transmission: none begins in that time, or by a burst's length before it. If it is damaged,
+    /// `resend = "go-back-n"` also loses what is sent until the sender knows (docs/model.md, "Links
+    /// that err").
     pub fn passage(&self, cables: &[CableClass]) -> Option<Passage> {
         let errors = self.errors.as_ref()?;
         let flits = f64::from(self.maximum_packet());
@@ -35,7 +36,7 @@ impl Parameters {
         let slowest = cables.iter().map(|&class| self.flit_time_of(class)).max();
         let sending = flits * slowest.unwrap_or(Picoseconds::ZERO).0 as f64;
         let sound_bits = libm::exp(bits * libm::log1p(-errors.bit_error_rate));
-        // That no burst lasts at any time of so long a stretch.
+        // The probability that no burst lasts at any time of such a stretch.
         let no_burst = |stretch: f64| {
             errors.bursts.map_or(1.0, |bursts| {
                 libm::exp(-(bursts.length.0 as f64 + stretch) / bursts.interval.0 as f64)

@@ -1,4 +1,4 @@
-//! Sending what a router's unit has made, and the copies of what goes down a tree.
+//! Sending of a reduction unit's results, and of the copies of packets that go down a tree.
 
 use super::reduction_unit::trees;
 use crate::engine::Stall;
@@ -19,7 +19,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.place(input_vc).1 >= trees(self.context).up
     }
 
-    /// The head of a buffer on the way down asks for its outputs, if it is its turn among all that go down here.
+    /// Requests its outputs for the head of a buffer on the way down, if it is the next of all
+    /// packets that go down here.
     pub(super) fn begin_if_next(&mut self, input_vc: u32) {
         let trees = trees(self.context);
         let slot = self.queues[input_vc as usize].head;
@@ -44,8 +45,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Gives a free output to a packet of a collective operation that asks for it, if there is room. Whether it has got
-    /// it: then nobody else does.
+    /// Grants a free output to a packet of a collective operation that asks for it, if there is
+    /// room. Returns whether it did.
     pub(in crate::engine) fn try_grant_copy(
         &mut self,
         output: usize,
@@ -74,7 +75,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         true
     }
 
-    /// Keeps an output for a packet until it has all that it needs; then all its copies start.
+    /// Holds an output for a packet until the packet holds all that it needs. Then all its copies
+    /// start.
     fn hold_output(&mut self, output: usize, input_vc: u32, now: Tick) {
         self.end_stall(output, now);
         let word = self.word(output, input_vc);
@@ -161,7 +163,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// All of a packet has been granted: its buffer, or its place in the unit, is free when it has left.
+    /// Ends a packet, all of whose outputs have been granted: its buffer, or its place in the unit,
+    /// is free when it has left.
     fn finish(&mut self, input_vc: u32, (out_vc, flits, route): (u8, u16, u64), now: Tick) {
         let trees = trees(self.context);
         let (_, vc) = self.place(input_vc);
@@ -176,7 +179,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             (unit.down, unit.down_at, unit.input_vc) = (unit.down + 1, released, NONE);
         }
         if self.queues[input_vc as usize].head != NONE {
-            self.head(input_vc);
+            self.new_head(input_vc);
         }
         if vc > trees.down {
             self.result_left(number, released, now);

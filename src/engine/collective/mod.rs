@@ -1,20 +1,22 @@
-//! The collective subnetwork: packets that routers combine on the way up a tree and replicate on the way down
-//! (docs/model.md, "Collective subnetwork").
+//! The collective subnetwork: packets that routers combine on the way up a tree and replicate on
+//! the way down (docs/model.md, "Collective subnetwork").
 //!
-//! A router's **unit** takes operands out of the buffers of the upper virtual channel, makes results of them, and sends
-//! them on from two queues of its own; packets on the lower virtual channel stay in their buffers until all their copies
-//! have been sent. What a router sends asks for outputs as any other packet does, and takes part in their arbitration.
+//! A router's **reduction unit** takes operands out of the buffers of the upper virtual channel and
+//! makes results of them. It sends the results on from two queues of its own. Packets on the lower
+//! virtual channel stay in their buffers until all their copies have been sent. Results and copies
+//! ask for outputs as any other packet does, and take part in the arbitration.
 //!
-//! All packets of all operations have one order, and every router sends them in that order. So each knows by a count
-//! what is to leave next, and an open operation's place is its number modulo how many can be open.
+//! All packets of all operations have one order, and every router sends them in that order. So each
+//! router knows by a count which packet leaves next. An open operation's place is its number modulo
+//! the number of operations that can be open.
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `trees` | which way a router's packets go; the same for all parts |
+//! | `trees` | the trees of operations as tables of outputs, shared by all parts |
 //! | `reduction_unit` | taking operands, making results |
 //! | `copies` | sending results and copies |
 //!
-//! Here is what terminals have to do with it.
+//! This file has the terminals' share.
 
 mod copies;
 #[cfg(test)]
@@ -40,24 +42,24 @@ use crate::units::Picoseconds;
 /// In place of the number of an announced message: the packet belongs to a collective operation.
 pub(super) const COLLECTIVE: u32 = NONE - 1;
 
-/// What a packet has for its way: the operation, and its number among the message's packets.
+/// The route of a packet: the operation, and the packet's number in its message.
 pub(super) fn route(operation: u32, packet: u32) -> u64 {
     u64::from(operation) | u64::from(packet) << 32
 }
 
-/// The operation and the packet of a way.
+/// The operation and the packet's number in a route.
 #[inline]
 pub(super) fn parts(route: u64) -> (u32, u32) {
     (narrow(route & u64::from(u32::MAX)), narrow(route >> 32))
 }
 
 impl Part<'_> {
-    /// A terminal's message of a collective operation enters its source queue: always that of injection channel 0, so
-    /// that the order of operations is kept.
+    /// Puts a terminal's message of a collective operation into its source queue. It always takes
+    /// injection channel 0, so that the order of operations is kept.
     pub(super) fn create_collective(&mut self, terminal: u32, message: &Message, now: Picoseconds) {
         let trees = self.context.trees.as_ref().expect("there are collective operations");
         let role = if message.kind == Kind::Operand { Role::Operand } else { Role::Broadcast };
-        // So many messages come of it.
+        // The number of messages that it causes.
         self.sources.messages_created += match trees.kind {
             CollectiveKind::Broadcast => trees.receipts,
             CollectiveKind::Reduce => u64::from(message.source == message.destination),
@@ -82,8 +84,8 @@ impl Part<'_> {
         self.enqueue(terminal, 0, role, queued);
     }
 
-    /// The way of the packet of such a message that is injected next; `more` says whether another one follows.
-    pub(super) fn way_of_next(&mut self, note: u32, more: bool) -> u64 {
+    /// The route of the message's packet that is injected next. `more`: another packet follows.
+    pub(super) fn route_of_next(&mut self, note: u32, more: bool) -> u64 {
         let route = self.sources.notes.at(note).tag;
         if more {
             self.sources.notes.at(note).tag += 1 << 32;
@@ -93,7 +95,7 @@ impl Part<'_> {
         route
     }
 
-    /// A packet of a collective operation is at a terminal's sink.
+    /// Handles a packet of a collective operation at a terminal's sink.
     pub(super) fn arrive_collective(
         &mut self,
         packet: &Packet,

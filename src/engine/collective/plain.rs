@@ -1,5 +1,5 @@
-//! What one tree does with packets one after the other in an empty network, reckoned flit by flit from docs/model.md: for
-//! tests, and independent of the engine.
+//! A plain computation, flit by flit from docs/model.md, of what one tree does with packets one
+//! after the other in an empty network. It is for tests, and independent of the engine.
 
 use crate::engine::{Parameters, Switching};
 use crate::narrow::narrow;
@@ -7,14 +7,15 @@ use crate::topology::{Fabric, SpanningTree};
 use crate::traffic::CollectiveKind;
 use crate::units::Picoseconds;
 
-/// A place whose flits come at known times and that holds a packet until all of it has left.
+/// A place whose flits come at known times, and that holds a packet until the whole packet has
+/// left.
 #[derive(Clone, Default)]
 struct Buffer {
-    /// By packet: when its last flit had left.
+    /// By packet: the time at which its last flit had left.
     released: Vec<Picoseconds>,
 }
 
-/// What one tree does with packets one after the other in an empty network, flit by flit.
+/// One tree that handles packets one after the other in an empty network, flit by flit.
 pub(super) struct Plain<'p> {
     fabric: &'p Fabric,
     tree: SpanningTree,
@@ -22,7 +23,8 @@ pub(super) struct Plain<'p> {
     p: &'p Parameters,
     /// Flits of each packet so far.
     flits: Vec<u32>,
-    /// By router, then terminal or port: buffers up and down, and when outputs are free.
+    /// By router, then terminal or port: buffers up and down, and the times at which outputs are
+    /// free.
     injected: Vec<Buffer>,
     up: Vec<Vec<Buffer>>,
     down: Vec<Buffer>,
@@ -60,7 +62,8 @@ impl<'p> Plain<'p> {
         }
     }
 
-    /// When a buffer of so many flits has room for packet `number`, credits being `back` on their way.
+    /// The time at which a buffer of this many flits has room for packet `number`, with credits
+    /// `back` under way.
     fn room(&self, buffer: &Buffer, size: u32, number: usize, back: Picoseconds) -> Picoseconds {
         let mut held = 0;
         for before in (0..=number).rev() {
@@ -72,7 +75,7 @@ impl<'p> Plain<'p> {
         Picoseconds(0)
     }
 
-    /// The starts of flits on a channel, the first of which starts at `first` and each takes `flit`.
+    /// The starts of flits on a channel, the first of which starts at `first`; each takes `flit`.
     fn starts(first: Picoseconds, there: &[Picoseconds], flit: Picoseconds) -> Vec<Picoseconds> {
         let mut starts: Vec<Picoseconds> = Vec::new();
         for (place, &there) in there.iter().enumerate() {
@@ -84,7 +87,8 @@ impl<'p> Plain<'p> {
         starts
     }
 
-    /// A terminal's packet enters its queue at `at`: when its flits are in the router.
+    /// Injects a terminal's packet that enters its queue at `at`. Returns the times at which its
+    /// flits are in the router.
     fn inject(&mut self, router: usize, at: Picoseconds, number: usize) -> Vec<Picoseconds> {
         let (p, flits) = (self.p, self.flits[number] as usize);
         let room =
@@ -95,13 +99,13 @@ impl<'p> Plain<'p> {
         starts.iter().map(|&start| start + p.injection_latency).collect()
     }
 
-    /// The time of a flit on a router's cable, and its latency; of either direction.
+    /// The time of a flit on a router's cable, and its latency, in either direction.
     fn link(&self, router: u32, port: u32) -> (Picoseconds, Picoseconds) {
         let cable = self.fabric.cable(self.fabric.outputs(router).start + port);
         (self.p.flit_time_of(cable), self.p.latency_of(cable))
     }
 
-    /// When flits that are in a buffer may go on.
+    /// The time at which flits in a buffer may go on.
     fn routed(&self, flits: &[Picoseconds]) -> Picoseconds {
         let header = match self.p.switching {
             Switching::StoreAndForward => *flits.last().unwrap(),
@@ -110,7 +114,8 @@ impl<'p> Plain<'p> {
         header + self.p.routing_latency
     }
 
-    /// A router's result of packet `number`: when it may go on, and when its flits are in the unit.
+    /// The result of packet `number` at a router: the time at which it may go on, and the times at
+    /// which its flits are in the unit.
     fn result(
         &mut self,
         router: u32,
@@ -170,8 +175,8 @@ impl<'p> Plain<'p> {
         (if context { *flits.last().unwrap() } else { flits[0] }, flits)
     }
 
-    /// Sends a packet down from a router, whose flits are there at these times and may go on at `ready`. Each delivery as
-    /// terminal and time.
+    /// Sends a packet down from a router, whose flits are there at these times and may go on at
+    /// `ready`. Returns each delivery as terminal and time.
     fn send_down(
         &mut self,
         router: u32,

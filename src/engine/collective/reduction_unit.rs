@@ -1,8 +1,8 @@
-//! A router's unit: operands are taken from their buffers, and results are made of them.
+//! A router's reduction unit: it takes operands from their buffers and makes results of them.
 //!
-//! When an operand can be taken is known as soon as it is the head of its buffer and its operation may be open, and when
-//! its result will be there when all its operands are known: so both are reckoned with then, ahead of their time, as a
-//! grant is.
+//! Both times (operand taken, result ready) are computed as soon as they are determined, not when
+//! they occur, like grants. An operand's time is determined when it is the head of its buffer and
+//! its operation may be open; a result's time when all its operands are known.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// What has become of a place for an open operation.
+/// The state of a place for an open operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum OperationState {
     Empty,
@@ -29,29 +29,29 @@ enum OperationState {
     Open,
     /// The result is made, and has not left.
     Made,
-    /// The result has left, and one of those before it has not.
+    /// The result has left, but one of the results before it has not.
     Gone,
 }
 
-/// One packet's operation at a router.
+/// The operation on one packet at a router.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct OpenOperation {
     state: OperationState,
-    /// What its packets have for their way.
+    /// The route of its packets.
     route: u64,
     /// Operands that are still to come.
     missing: u16,
     flits: u16,
     hops: u16,
-    /// When the last of the operands' first flits is taken, and the last of their last flits.
+    /// The latest times at which an operand's first flit and an operand's last flit are taken.
     start: Tick,
     tail: Tick,
-    /// How many nodes have put something into it.
+    /// Number of nodes whose data it contains.
     nodes: u32,
     payload: u32,
     created: Picoseconds,
     injected: Picoseconds,
-    /// When the last of the results before it that had to make room for it had left.
+    /// Time at which the last of the results had left that had to make room for it.
     free_at: Tick,
 }
 
@@ -72,33 +72,33 @@ impl OpenOperation {
     };
 }
 
-/// How far a router has come with the packets of collective operations, by their numbers there.
+/// The progress of a router with the packets of collective operations, by their numbers there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct ReductionUnit {
     /// The first result that has not left, and the first that is not made.
     pub next: u64,
     made: u64,
-    /// The packet that is to go down next, and when the one before it had left.
+    /// The packet that goes down next, and the time at which the one before it had left.
     pub down: u64,
     pub down_at: Tick,
-    /// When the last of all results so far had left.
+    /// Time at which the last of all results so far had left.
     left_at: Tick,
-    /// When the unit has made all that it has operands for.
+    /// Time at which the unit has made all results for which it has operands.
     free_at: Tick,
-    /// The buffer of that packet, once it is there; how many of its copies are still to be sent, and how many outputs are
-    /// held for them.
+    /// The buffer of that packet, once it is there; the number of its copies still to be sent; and
+    /// the number of outputs held for them.
     pub input_vc: u32,
     pub left: u16,
     pub held: u16,
 }
 
-/// The units of a part's routers.
+/// The reduction units of a part's routers.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::engine) struct ReductionUnits {
     pub(super) units: Vec<ReductionUnit>,
-    /// By router, then number modulo how many can be open.
+    /// By router, then number modulo the number of operations that can be open.
     open_operations: Vec<OpenOperation>,
-    /// By terminal: the packet that came last, plus 1.
+    /// By terminal: the latest packet, plus 1.
     latest: Vec<u64>,
 }
 
@@ -126,7 +126,7 @@ impl ReductionUnits {
     /// Notes that a packet has come to a terminal.
     ///
     /// # Panics
-    /// If packets come out of order, or twice: nothing that a scenario says can bring that about.
+    /// If packets come out of order, or twice. No scenario can cause that.
     pub fn deliver(&mut self, terminal: u32, (operation, packet): (u32, u32)) {
         let number = u64::from(operation) << 32 | u64::from(packet);
         let latest = &mut self.latest[terminal as usize];
@@ -151,7 +151,7 @@ impl ReductionUnits {
         size_of_val(&*self.units) + size_of_val(&*self.open_operations) + size_of_val(&*self.latest)
     }
 
-    /// Whether they are those of as many routers.
+    /// Whether another state belongs to equally many routers.
     pub fn is_like(&self, other: &Self) -> bool {
         self.units.len() == other.units.len()
             && self.open_operations.len() == other.open_operations.len()
@@ -159,8 +159,9 @@ impl ReductionUnits {
 }
 
 impl<'f, S: Size> RouterView<'_, 'f, S> {
-    /// A packet of a collective operation has become the head of a buffer, or of one of the unit's queues.
-    pub(in crate::engine) fn head_of_collective(&mut self, input_vc: u32) {
+    /// Makes the requests of a packet of a collective operation that has become the head of a
+    /// buffer or of one of the unit's queues.
+    pub(in crate::engine) fn new_head_collective(&mut self, input_vc: u32) {
         let trees = trees(self.context);
         let (_, vc) = self.place(input_vc);
         self.queues[input_vc as usize].options = 0;
@@ -179,8 +180,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Takes from a buffer what may be taken. The rest waits there until results have left. What has come by `settled`
-    /// is over.
+    /// Takes the operands from a buffer that may be taken. The others wait there until results have
+    /// left. Credits that arrive by `settled` can be added at once.
     pub(super) fn take_operands(&mut self, input_vc: u32, settled: Tick) {
         let trees = trees(self.context);
         loop {
@@ -239,7 +240,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Sends the credits of a buffer's packet that has left at `released`. What has come by `settled` is over.
+    /// Returns the credits of a buffer's packet that has left at `released`. Credits that arrive by
+    /// `settled` can be added at once.
     pub(super) fn release_buffer(
         &mut self,
         input_vc: u32,
@@ -316,10 +318,11 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             return;
         }
         queue.head = slot;
-        self.head(input_vc);
+        self.new_head(input_vc);
     }
 
-    /// A result is granted its way and will have left the unit at `released`: then operands that had to wait may be taken.
+    /// Notes that a result was granted its output and will have left the unit at `released`: then
+    /// operands that had to wait may be taken.
     pub(super) fn result_left(&mut self, number: u64, released: Tick, now: Tick) {
         let trees = trees(self.context);
         let reduction_units = self.reduction_units.as_mut().expect("there are results");
@@ -343,7 +346,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 }
 
-/// The trees, of which there are some where there is a unit.
+/// The trees, which exist where there is a reduction unit.
 #[inline]
 pub(super) fn trees<'w>(context: &'w NetworkContext<'_>) -> &'w Trees {
     context.trees.as_ref().expect("there are collective operations")

@@ -1,5 +1,5 @@
-//! Collective operations against a plain reckoning of what one tree does in an empty network, and laws that hold whatever
-//! else goes on.
+//! Tests of collective operations, against a plain computation of what one tree does in an empty
+//! network, and of laws that hold under any load.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const KINDS: [CollectiveKind; 4] = [
     CollectiveKind::Barrier,
 ];
 
-/// The orders in which whole packets are served.
+/// The arbitrations of routers that grant whole packets.
 const ARBITRATIONS: [Arbitration; 3] =
     [Arbitration::RoundRobin, Arbitration::TransitFirst, Arbitration::Random];
 
@@ -36,7 +36,7 @@ fn torus(sizes: &[u32]) -> Fabric {
 }
 
 /// A torus whose dimensions have cables of different rates, the fastest with that of the
-/// parameters; an empty list of latencies leaves these to follow.
+/// parameters. With an empty list, latencies follow from these.
 fn uneven_torus(sizes: &[u32], latencies: &[Picoseconds]) -> Fabric {
     let rates = [20, 60, 45, 30].map(|rate| Rate(rate * 1_000_000_000));
     let latencies = &latencies[..latencies.len().min(sizes.len())];
@@ -68,7 +68,7 @@ fn order(fabric: &Fabric) -> Routes {
     Routes::DirectionOrder(DirectionOrder::new(fabric, DirectionRules::default()).unwrap())
 }
 
-/// What a run gave: the log in order, when operations were done, and the digest.
+/// The outcome of a run: the log in order, the times at which operations were done, and the digest.
 type Run = (Log, Result<Vec<Picoseconds>, (u32, u32, u32)>, u64);
 
 fn run(
@@ -130,7 +130,7 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
         let bytes = [0, 8, 100, 256, 700, 5_000][random.random_range(0..6)];
         let bytes = if kind == CollectiveKind::Barrier { 0 } else { bytes };
         let parameters = Parameters {
-            // Nothing here asks for an output at the same time as something else.
+            // No output is requested twice at the same time here.
             arbitration: ARBITRATIONS[round % 3],
             collective: CollectiveUnit {
                 together: random.random_bool(0.5),
@@ -157,7 +157,7 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
         let mut plain = Plain::new(&fabric, kind, root, &members, &parameters);
         let messages = vec![bytes; rounds as usize];
         let expected = plain.deliveries(&messages, parameters.send_overhead);
-        // Routes are of no use here, and a fabric with failures has none in direction order.
+        // Routes have no effect here, and a fabric with failures has none in direction order.
         let routes = order(&whole);
         let (log, outcome, _) =
             run(1, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
@@ -221,7 +221,8 @@ fn background(fabric: &Fabric, load: f64, parameters: &Parameters, reads: bool) 
     OpenLoad::new(&spec, fabric, parameters.link_flit_time(), flits, 1).unwrap()
 }
 
-/// Random operations on several trees, beside a load that fills the other virtual channels if there is one.
+/// Random operations on several trees, beside a load that fills the other virtual channels if there
+/// is one.
 fn draw(random: &mut ChaCha8Rng, fabric: &Fabric) -> (CollectiveSpec, Parameters) {
     let live: Vec<u32> = fabric.live_terminals().collect();
     let mut members: Vec<u32> = live.iter().copied().filter(|_| random.random_bool(0.7)).collect();
@@ -250,7 +251,7 @@ fn draw(random: &mut ChaCha8Rng, fabric: &Fabric) -> (CollectiveSpec, Parameters
     (spec, parameters)
 }
 
-/// Every member gets each operation's message once, whole and in order, and nobody else does.
+/// Every member gets each operation's message once, whole and in order; no other terminal gets one.
 fn check(spec: &CollectiveSpec, log: &Log, parameters: &Parameters, terminals: u32) {
     let members = spec.members_of(0..terminals);
     let gets = |terminal: u32, root: u32| {
@@ -311,7 +312,8 @@ fn five_loaded_virtual_channels_do_not_stop_each_other() {
         let (mut spec, mut parameters) = draw(&mut random, &fabric);
         parameters.arbitration = ARBITRATIONS[round / 3];
         spec.start = Picoseconds(20_000_000);
-        // Data on the adaptive channel and its escape, or requests and responses, beyond what the network carries.
+        // Data on the adaptive channel and its escape, or requests and responses, more than the
+        // network carries.
         let (reads, load) = (round % 3 == 2, [0.3, 1.2][round % 2]);
         let routes = if round % 3 == 0 { order(&fabric) } else { adaptive.clone() };
         let run = |threads: usize| {
@@ -330,7 +332,8 @@ fn five_loaded_virtual_channels_do_not_stop_each_other() {
     }
 }
 
-/// A terminal's load has it asked what it creates for times before an end that is known already.
+/// A terminal's load makes the engine ask what it creates at times before an end that is already
+/// known.
 #[test]
 fn no_operation_begins_before_the_one_that_lets_it_has_ended() {
     let (fabric, parameters) = (torus(&[4, 4]), Parameters::default());
@@ -345,7 +348,8 @@ fn no_operation_begins_before_the_one_that_lets_it_has_ended() {
         let workload = collectives(&spec, &fabric, Some(load));
         let (log, outcome, _) = run(1, &fabric, &routes, &parameters, workload);
         assert!(outcome.is_ok());
-        // When each operation entered its source queue, and when its last packet started to leave it.
+        // The times at which each operation entered its source queue, and at which its last packet
+        // started to leave it.
         let mut operations: BTreeMap<Picoseconds, Picoseconds> = BTreeMap::new();
         for packet in log.packets.iter().filter(|packet| packet.virtual_channel == DOWN_CHANNEL) {
             let left = operations.entry(packet.created).or_default();
@@ -379,7 +383,7 @@ fn a_router_that_lost_a_child_is_noticed() {
         assert!(run(trees.clone()).is_ok());
         trees[0].lose_child(0);
         let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(trees)));
-        // Members miss packets, or what comes to a router is not what it waits for.
+        // Members miss packets, or a packet that comes to a router is not the one it waits for.
         assert!(broken.is_err() || broken.is_ok_and(|it| it.is_err()), "{kind:?}");
     }
 }

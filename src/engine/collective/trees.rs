@@ -1,4 +1,4 @@
-//! The trees of collective operations as routers know them: tables of outputs.
+//! The trees of collective operations as routers use them: tables of outputs.
 
 use crate::engine::network_context::End;
 use crate::engine::ports::NO_OUTPUT;
@@ -9,42 +9,43 @@ use crate::narrow::{fitted, narrow};
 use crate::topology::{Fabric, SpanningTree};
 use crate::traffic::{CollectiveKind, Collectives};
 
-/// What routers know of the collective operations.
+/// The routers' tables for collective operations.
 #[derive(Debug)]
 pub(in crate::engine) struct Trees {
     pub kind: CollectiveKind,
     /// Payload of each operand, and the packets that it is cut into.
     pub bytes: u64,
     pub packets: u64,
-    /// How many messages come of an operation.
+    /// Number of messages that an operation causes.
     pub receipts: u64,
-    /// The virtual channels up and down; those behind them are the two queues of a router's unit, at its first input port.
+    /// The virtual channels up and down. Those behind them are the two queues of a router's
+    /// reduction unit, at its first input port.
     pub up: u8,
     pub down: u8,
     pub latency: Tick,
     pub flit: Tick,
-    /// Results that a unit can be working on.
+    /// Number of results that a unit can be working on.
     pub open: u64,
     /// Whether all copies of a packet start at the same instant.
     pub together: bool,
-    /// How many nodes take part.
+    /// Number of nodes that take part.
     pub members: usize,
     pub trees: Vec<Tree>,
-    /// By router: how many trees it is in.
+    /// By router: the number of trees that it is in.
     spans: Vec<u16>,
 }
 
 /// One tree.
 #[derive(Debug)]
 pub(in crate::engine) struct Tree {
-    /// The terminal at its root, and that one's router.
+    /// The terminal at its root, and that terminal's router.
     pub root: u32,
     pub root_router: u32,
     /// By router: the output towards the root; at the root's router the ejection channel.
     pub towards: Vec<u16>,
-    /// By router: how many operands a result is made of.
+    /// By router: the number of operands of a result.
     pub operands: Vec<u16>,
-    /// By router: how many of the trees before it the router is in.
+    /// By router: the number of the trees before it that the router is in.
     rank: Vec<u16>,
     /// By router: where its outputs away from the root start.
     first: Vec<u32>,
@@ -89,7 +90,7 @@ impl Trees {
         }
     }
 
-    /// The number of a packet among all of all operations, as far as 32 bits tell it.
+    /// The number of a packet among all packets of all operations, in 32 bits.
     pub fn sequence(&self, route: u64) -> u32 {
         let (operation, packet) = super::parts(route);
         fitted!(
@@ -98,7 +99,7 @@ impl Trees {
         )
     }
 
-    /// A packet's tree, and its number among those that pass a router.
+    /// A packet's tree, and its number among the packets that pass a router.
     #[inline]
     pub fn place(&self, router: u32, route: u64) -> (&Tree, u64) {
         let (operation, packet) = super::parts(route);
@@ -110,7 +111,7 @@ impl Trees {
     }
 }
 
-/// A tree's tables, which counts itself among the trees of its routers.
+/// Makes a tree's tables, and counts it among the trees of its routers.
 fn table(
     tree: &SpanningTree,
     kind: CollectiveKind,

@@ -1,6 +1,8 @@
-//! Packets that contend: those that have a virtual channel, so that nothing but their flits' times, credits and ports
-//! decides when they ask for the switch. A router has few of them at a time. What is to be known of them lies together,
-//! and they are looked through at every instant.
+//! Active virtual channels: packets that hold a virtual channel of an output.
+//!
+//! The times, credits and ports of such a packet's flits alone decide when they ask for the switch.
+//! A router has few active virtual channels at a time. Their data lies together, and is scanned at
+//! every instant.
 
 use std::ops::Range;
 
@@ -16,56 +18,61 @@ use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 use crate::topology::NONE;
 
-/// When the next flit of a active virtual channel asks for the switch, and for which ports: what is looked at at every instant.
+/// The switch request of an active virtual channel: the time of its next flit's request, and its
+/// ports. It is scanned at every instant.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct SwitchRequest {
-    /// When it asks; never if that is not known. If it is left alone, some time until which nobody needs to look at it.
+    /// Time of the request; [`NEVER`] if it is not known. For an uncontended virtual channel, a
+    /// time until which it needs no attention.
     pub next: Tick,
     pub input: u16,
     pub output: u16,
 }
 
-/// A packet that contends.
+/// An active virtual channel: a packet at the head of its queue that holds a virtual channel of an
+/// output.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct ActiveVc {
-    /// What the digest has of its packet and channel.
+    /// The part of the digest's hash that depends on its packet and channel.
     pub mark: u64,
-    /// Its queue, input port and output, among the part's.
+    /// Its queue, input port and output, by their numbers in the part.
     pub queue: u32,
     pub input_port: u32,
     pub output_port: u32,
-    /// The virtual channel that it has, and the one that feeds its queue.
+    /// The virtual channel that it holds, and the virtual channel upstream of its queue.
     pub held: u32,
     pub upstream: u32,
-    /// The queue of the part that its flits go to once its header has; [`NONE`] if they have to be handed over otherwise.
+    /// The queue of the part that its flits go to, once its header has gone there; [`NONE`] if
+    /// flits have to be handed over otherwise.
     pub far: u32,
-    /// Where its flits are counted.
+    /// The place of its flits' counter in the statistics.
     pub counted: u32,
-    /// Before when it does not ask again.
+    /// Time before which it does not ask again.
     pub again: Tick,
-    /// Its flits that have not won the switch.
+    /// Flits that have not been granted the switch.
     pub left: u16,
-    /// Its queue among those of its input port.
+    /// The number of its queue among those of its input port.
     pub of_port: u16,
-    /// The virtual channel that it has at its output, and which of the network's timings that channel has.
+    /// The virtual channel that it holds at its output, and the index of that channel's timing.
     pub out_vc: u8,
     pub timing: u8,
-    /// Which of them the channel has that feeds its queue.
+    /// The index of the timing of the channel upstream of its queue.
     pub fed_timing: u8,
     /// Whether its flits take credits, and whether they leave the network.
     pub needs_room: bool,
     pub leaves: bool,
-    /// Whether its header has not won the switch.
+    /// Whether its header has not been granted the switch.
     pub has_header: bool,
     /// Whether it comes from a terminal.
     pub injects: bool,
 }
 
 impl SwitchRequest {
-    /// Of nobody.
+    /// The request of an unused place.
     pub(super) const NONE: Self = Self { next: NEVER, input: 0, output: 0 };
 
-    /// A flit has been sent: its input port is taken until then, its output until `soonest`, which is not before.
+    /// Postpones the request after another flit was sent: that flit's input port is busy until
+    /// `taken`, and its output until `soonest`, which is not earlier.
     #[inline(always)]
     pub(super) fn put_off(&mut self, (input, taken): (u16, Tick), (output, soonest): (u16, Tick)) {
         let of_input = if self.input == input { taken } else { 0 };
@@ -102,7 +109,8 @@ impl ActiveVc {
 }
 
 impl FlitRules {
-    /// Where a router's active virtual channels begin: each has a virtual channel of an output.
+    /// The place of a router's first active virtual channel. There is a place for each virtual
+    /// channel of an output.
     #[inline(always)]
     pub(super) fn first_active_vc(&self, router: &RouterLayout) -> usize {
         router.first_output as usize * self.vcs as usize
@@ -110,7 +118,7 @@ impl FlitRules {
 }
 
 impl FlitState {
-    /// Where a router's active virtual channels are.
+    /// The places of a router's active virtual channels.
     #[inline(always)]
     pub(super) fn active_vcs_of(
         &self,
@@ -121,7 +129,7 @@ impl FlitState {
         first..first + usize::from(self.active_count[number as usize])
     }
 
-    /// When flits of a router ask for the switch next.
+    /// The time of the next switch request in a router.
     #[inline(always)]
     pub(super) fn next_switch_request(
         &self,
@@ -131,7 +139,7 @@ impl FlitState {
         soonest(&self.switch_requests[self.active_vcs_of(rules, router)])
     }
 
-    /// The place of the active virtual channel of a router's queue, which has this number among the part's.
+    /// The place of the active virtual channel of a queue, given by its number in the part.
     #[inline(always)]
     pub(super) fn active_vc_of(
         &self,
@@ -144,7 +152,7 @@ impl FlitState {
         place.expect("its packet has a virtual channel")
     }
 
-    /// Finds out when the next flit of a active virtual channel asks for the switch. Then.
+    /// Computes the time of an active virtual channel's next switch request, and returns it.
     #[inline(always)]
     pub(super) fn set_next(&mut self, active_vc: usize) -> Tick {
         let ActiveVc { queue, input_port, output_port, held, again, needs_room, .. } =
@@ -167,13 +175,14 @@ impl FlitState {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// The next instant at which flits ask for the switch, and whose: a bit each of the router's first 64 active virtual channels.
+    /// The time of the next switch requests, and their active virtual channels: a bit each for the
+    /// router's first 64.
     #[inline(always)]
     pub(super) fn next_switch_requests(&self) -> (Tick, u64) {
         let switch_requests = &self.state.switch_requests[self.active_vcs()];
         let soonest = soonest(switch_requests);
         let (mut due, mut bit) = (0, 1_u64);
-        // Without branches, which could not be foretold.
+        // No branches, since the outcome cannot be predicted.
         for request in switch_requests {
             due |= if request.next == soonest { bit } else { 0 };
             bit <<= 1;
@@ -181,14 +190,15 @@ impl FlitRouterView<'_, '_> {
         (soonest, due)
     }
 
-    /// Where the router's active virtual channels are.
+    /// The places of the router's active virtual channels.
     #[inline(always)]
     pub(super) fn active_vcs(&self) -> Range<usize> {
         let count = usize::from(self.state.active_count[self.number as usize]);
         self.first_active_vc..self.first_active_vc + count
     }
 
-    /// The packet of a queue has got a virtual channel of an output: it contends, not before `again`.
+    /// Activates a queue, whose packet has been granted a virtual channel. Its flits do not ask for
+    /// the switch before `again`.
     #[inline(always)]
     pub(super) fn activate(&mut self, queue: usize, again: Tick) {
         let place = self.active_vcs().end;
@@ -223,13 +233,13 @@ impl FlitRouterView<'_, '_> {
         self.state.set_next(place);
     }
 
-    /// Takes out active virtual channels whose last flit has won.
+    /// Removes active virtual channels whose last flit has been granted the switch.
     #[inline(always)]
     pub(super) fn retire(&mut self) {
         if self.scratch.ended.len() > 1 {
             self.scratch.ended.sort_unstable();
         }
-        // From the last on, so that the one that takes a place is none of them.
+        // The last place first, so that the one that moves into a free place is none of these.
         while let Some(place) = self.scratch.ended.pop() {
             let place = place as usize;
             self.state.active_count[self.number as usize] -= 1;
@@ -244,7 +254,7 @@ impl FlitRouterView<'_, '_> {
     }
 }
 
-/// When the first of some active virtual channels asks for the switch.
+/// The time of the first of some switch requests.
 #[inline(always)]
 fn soonest(switch_requests: &[SwitchRequest]) -> Tick {
     switch_requests.iter().fold(NEVER, |soonest, request| soonest.min(request.next))

@@ -13,31 +13,33 @@ use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// Lists of an instant, kept for their memory.
+/// Lists of an instant, kept to reuse their memory.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Packets without a choice to which virtual channels of their output are open.
+    /// Packets without a choice for which virtual channels of their output are open.
     vc_requests: Vec<VcRequest>,
-    /// Virtual channels of outputs and the queues to which they are open.
+    /// Open virtual channels of outputs, each with a queue that may take it.
     vc_candidates: Vec<(u32, u32)>,
-    /// Offers: a virtual channel, and the queue.
+    /// Offers: a virtual channel, and the queue that it is offered to.
     offers: Vec<(u32, u32)>,
     losers: Vec<u32>,
     /// Flits that take part in the switch allocation.
     pub candidates: Vec<SwitchCandidate>,
-    /// Of them those that get an offer, and where an output's is among these, and an input port's among the wants.
+    /// Of these, the flits that get an offer; by output the place in this list, and by input port
+    /// the place among the candidates.
     offered: Vec<u32>,
     of_output: Vec<u32>,
     of_input: Vec<u32>,
-    /// When flits are there that a terminal sends.
+    /// Arrival times of flits that are handed over together.
     pub arrivals: Vec<Tick>,
-    /// Places for queues that are looked at.
+    /// Queues that are due at the instant.
     pub due_queues: Vec<u32>,
-    /// Active virtual channels whose last flit has won.
+    /// Active virtual channels whose last flit has been granted the switch.
     pub ended: Vec<u32>,
 }
 
-/// A packet without a choice that asks for a virtual channel of its output, and the virtual channels that are open to it.
+/// The request of a packet without a choice for a virtual channel of its output, with the open
+/// ones.
 #[derive(Clone, Copy, Debug)]
 struct VcRequest {
     queue: u32,
@@ -45,29 +47,29 @@ struct VcRequest {
     open: u16,
 }
 
-/// A flit that asks for the switch.
+/// A flit that takes part in the switch allocation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SwitchCandidate {
-    /// Its packet, among the part's active virtual channels.
+    /// The active virtual channel of its packet.
     pub active_vc: u32,
     pub input: u32,
     pub output: u32,
-    /// Its queue's number among those of its input port.
+    /// The number of its queue among those of its input port.
     pub of_port: u32,
-    /// The virtual channel that its packet has at the output.
+    /// The virtual channel that its packet holds at the output.
     pub out_vc: u8,
-    /// Whether it has won, or can't any more.
+    /// Whether it has been granted the switch, or cannot be any more.
     pub is_out: bool,
 }
 
 impl Scratch {
-    /// For routers of up to so many ports and queues.
+    /// Lists for routers with up to this many ports and queues.
     pub(super) fn new(inputs: u16, outputs: u16, queues: u32) -> Self {
         let (of_input, of_output) = (vec![NONE; inputs.into()], vec![NONE; outputs.into()]);
         Self { of_input, of_output, due_queues: vec![NONE; queues as usize + 1], ..Self::default() }
     }
 
-    /// Some virtual channels of an output are open to the packet of a queue.
+    /// Adds the request of a queue's packet for an output, of which some virtual channels are open.
     #[inline(always)]
     pub(super) fn add_vc_request(&mut self, queue: usize, output: u16, open: u16) {
         let queue = fitted!(queue, u32);
@@ -83,7 +85,7 @@ impl Scratch {
     }
 }
 
-/// Whether flits may share an input port or an output; if not, they don't.
+/// Whether flits may share an input port or an output. If it says no, none do.
 #[inline(always)]
 fn may_conflict(candidates: &[SwitchCandidate]) -> bool {
     let (mut inputs, mut outputs, mut clash) = (0_u64, 0_u64, 0);
@@ -96,7 +98,8 @@ fn may_conflict(candidates: &[SwitchCandidate]) -> bool {
     clash != 0
 }
 
-/// The outputs, modulo 64 and a bit each, for whose virtual channels several packets may ask; for those of others only one does.
+/// The outputs, modulo 64 and a bit each, that several packets may ask for. All other outputs are
+/// asked for by one packet at most.
 #[inline(always)]
 fn shared_outputs(vc_requests: &[VcRequest]) -> u64 {
     let (mut outputs, mut shared) = (0_u64, 0);
@@ -109,7 +112,7 @@ fn shared_outputs(vc_requests: &[VcRequest]) -> u64 {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// Gives virtual channels to packets.
+    /// Grants virtual channels to packets.
     #[inline]
     pub(super) fn allocate_vcs(&mut self, now: Tick) {
         let none_chooses = self.scratch.vc_candidates.is_empty();
@@ -137,7 +140,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Gives a packet the virtual channel that it likes best among some of its output that nobody else asks for.
+    /// Grants a packet the open virtual channel of an output that comes first in its cyclic order.
+    /// No other packet asks for that output.
     #[inline(always)]
     fn accept_first(&mut self, queue: usize, output: u32, open: u16, now: Tick) {
         let first = output * self.rules.vcs;
@@ -151,7 +155,7 @@ impl FlitRouterView<'_, '_> {
         self.give(queue, output as usize, fitted!(vc, u8), place, now);
     }
 
-    /// Gives virtual channels to packets several of which may ask for the same, or that have a choice.
+    /// Grants virtual channels in rounds of offers, where packets may compete or have a choice.
     fn allocate_in_rounds(&mut self, now: Tick) {
         let mut vc_candidates = std::mem::take(&mut self.scratch.vc_candidates);
         let mut offers = std::mem::take(&mut self.scratch.offers);
@@ -194,12 +198,13 @@ impl FlitRouterView<'_, '_> {
         self.scratch.vc_candidates.clear();
     }
 
-    /// An output and its virtual channel, of their number among a router's.
+    /// The output and the virtual channel there of a number that counts by output, then virtual
+    /// channel.
     fn vc_of(&self, number: u32) -> (usize, u8) {
         ((number / self.rules.vcs) as usize, fitted!(number % self.rules.vcs, u8))
     }
 
-    /// Gives a packet a virtual channel.
+    /// Grants a packet a virtual channel.
     #[inline(always)]
     fn give(&mut self, queue: usize, output: usize, vc: u8, place: usize, now: Tick) {
         self.withdraw(queue);
@@ -223,7 +228,7 @@ impl FlitRouterView<'_, '_> {
         self.activate(queue, again);
     }
 
-    /// A queue has taken part in an allocation in vain.
+    /// Handles a queue that took part in an allocation and was granted nothing.
     fn lose(&mut self, queue: usize, now: Tick) {
         let &mut FlitQueue { output, options, .. } = self.queue(queue);
         let again = now
@@ -235,9 +240,10 @@ impl FlitRouterView<'_, '_> {
         self.set_due(queue, again);
     }
 
-    /// Gives the switch to flits that ask for it: each output makes an offer to one of them, each input port accepts one
-    /// of its offers; who could still win takes part in the next round. Of the first [`MASKED`] active virtual channels those take
-    /// part that are given, a bit each.
+    /// Grants the switch to flits that ask for it. In a round each output makes an offer to one
+    /// flit, and each input port accepts one of its offers. The remaining flits that could still
+    /// win take part in the next round. `due` says which of the first [`MASKED`] active virtual
+    /// channels take part, a bit each.
     #[inline(never)]
     pub(super) fn allocate_switch(&mut self, due: u64, now: Tick) {
         self.scratch.candidates.clear();
@@ -260,7 +266,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// The same among flits some of which share ports.
+    /// Grants the switch in rounds of offers, where flits share ports.
     fn allocate_in_offers(&mut self, now: Tick) {
         let mut candidates = std::mem::take(&mut self.scratch.candidates);
         let mut offered = std::mem::take(&mut self.scratch.offered);
@@ -320,7 +326,8 @@ impl FlitRouterView<'_, '_> {
         (self.scratch.candidates, self.scratch.offered) = (candidates, offered);
     }
 
-    /// If the flits of two active virtual channels, sets of one each, share a port: whether the first of them wins.
+    /// Whether the first of two active virtual channels wins, if their flits share a port. Each is
+    /// given as a set with one member.
     #[inline(always)]
     pub(super) fn first_wins(&mut self, one: u64, other: u64, now: Tick) -> Option<bool> {
         let place = |set: u64| self.first_active_vc + set.trailing_zeros() as usize;
@@ -359,7 +366,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// The place of a flit in an output's cyclic order of input ports and their queues.
+    /// The rank of a flit in an output's cyclic order of input ports and their queues.
     #[inline(always)]
     fn in_turn(&mut self, candidate: &SwitchCandidate, pointer: u16) -> u64 {
         let of_port = self.input(candidate.input as usize).pointer;
@@ -367,20 +374,20 @@ impl FlitRouterView<'_, '_> {
             | u64::from(turn(candidate.of_port, of_port))
     }
 
-    /// What is drawn for a flit at an instant.
+    /// The random rank of a flit at an instant.
     fn random_rank(&self, candidate: &SwitchCandidate, now: Tick) -> u64 {
         let request = (candidate.input as usize, self.context.vc_map.number(candidate.out_vc));
         random_rank(self.time(now), (self.name, candidate.output as usize), request)
     }
 
-    /// Less of a queue whose packet was created before.
+    /// The rank of a queue by age: lower if its packet was created earlier.
     fn age(&self, candidate: &SwitchCandidate) -> (Picoseconds, u32, u32) {
         let queue = self.state.active_vcs[candidate.active_vc as usize].queue;
         let queue = &self.state.queues[queue as usize];
         (queue.created, queue.source, queue.sequence)
     }
 
-    /// Whether an input port accepts the offer to one of its flits rather than to another.
+    /// Whether an input port accepts the offer to one of its flits rather than that to another.
     #[inline(always)]
     fn is_accepted(&mut self, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
         match self.rules.arbitration {
@@ -393,8 +400,8 @@ impl FlitRouterView<'_, '_> {
     }
 }
 
-/// Moves the pointers of a flit's ports behind it, which wins in the first round of offers or later; outputs that serve by
-/// weights have turns instead.
+/// Moves the pointers of a flit's ports behind the flit, which won in the first round or later.
+/// Outputs that serve by weights have turns instead.
 #[inline(always)]
 pub(super) fn pass_turn(
     (request, of_port): (&SwitchRequest, u16),

@@ -17,7 +17,7 @@ pub(in crate::engine) struct FlitCrossing {
     pub router: u32,
     pub input_vc: u32,
     pub time: Tick,
-    /// Whether it is the header of the next of the packets that cross.
+    /// Whether it is the header of the next packet in the list of packets that cross.
     pub is_header: bool,
 }
 
@@ -30,7 +30,7 @@ pub(in crate::engine) struct PacketCrossing {
 }
 
 impl Part<'_> {
-    /// Takes what another part has sent.
+    /// Takes in the flits that another part has sent.
     pub(in crate::engine) fn read_flits(
         &mut self,
         flits: impl Iterator<Item = FlitCrossing>,
@@ -55,7 +55,7 @@ impl Part<'_> {
         self.flits = Some(flits_here);
     }
 
-    /// A credit is on its way to a channel's sender of this part.
+    /// Returns a credit to a channel's sender of this part.
     pub(in crate::engine) fn return_flit_credit(&mut self, place: u32, time: Tick) {
         let Some(mut flits) = self.flits.take() else { return };
         let state = &mut flits.state;
@@ -68,8 +68,9 @@ impl Part<'_> {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// Flits of a packet are on their way to a router of this part, not before the end of a visit of it; the first is the
-    /// header if the packet is given. The input virtual channel's number is the part's.
+    /// Puts flits of a packet into a router of this part, at times after the end of its visit. The
+    /// first flit is the header if the packet is given. The input virtual channel's number is that
+    /// in the part.
     #[inline]
     pub(super) fn join(&mut self, number: u32, input_vc: u32, times: &[Tick], header: u32) {
         if self.rules.outputs > 1 && header != NONE {
@@ -94,11 +95,11 @@ impl FlitRouterView<'_, '_> {
         for &time in times {
             state.flits.push(time, &mut self.state.times);
         }
-        // Who has all that it waits for is looked at then anyway.
+        // A packet that lacks nothing else is due then anyway.
         match state.vc_state {
             VcState::Routing => {
                 let front = state.flits.front(&self.state.times);
-                // Who waits for the last flit of all looks at each of them.
+                // A packet that waits for the last flit of all is due at each flit.
                 let time = self.rules.asks_from(front, times[0], state.free_at);
                 let first = self.ports.routers[number as usize].first_input;
                 let port = (number, first + u32::from(state.input));
@@ -110,8 +111,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Finds out when a flit asks for the switch which the packet of a queue of a router of the part, that contends there,
-    /// has waited for, or for a credit for it.
+    /// Computes the next switch request of an active queue after a flit or a credit has come that
+    /// it waited for.
     #[inline(never)]
     fn set_next_of(&mut self, number: u32, queue: usize) {
         let router = &self.ports.routers[number as usize];
@@ -120,7 +121,7 @@ impl FlitRouterView<'_, '_> {
         self.active.lower(number, next);
     }
 
-    /// The queue of an input virtual channel of the part that its latest packet went to.
+    /// The queue of the latest packet of an input virtual channel, by its number in the part.
     #[inline(always)]
     pub(super) fn queue_of_input_vc(&self, input_vc: u32) -> usize {
         let (input_vc, outputs) = (input_vc as usize, self.rules.outputs as usize);
@@ -131,7 +132,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// The output of a router by which a packet leaves it that comes to one of its input virtual channels.
+    /// The output by which a packet in an input virtual channel leaves the router.
     #[inline(never)]
     fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
         let packet = &self.packets.packets[slot as usize];
@@ -144,7 +145,7 @@ impl FlitRouterView<'_, '_> {
         next_hop.look_up(self.context, name, packet, (came, vc)).0
     }
 
-    /// Has a channel's sender look when a credit is there that it waits for.
+    /// Makes a channel's sender due when a credit arrives that it waits for.
     #[cold]
     pub(super) fn wake_sender(&mut self, place: u32, time: Tick) {
         let (number, output) = self.ports.senders[place as usize / self.context.vc_map.count()];

@@ -1,8 +1,12 @@
-//! Queues that wait for each other for good.
+//! The search for deadlocks with links shared flit by flit: queues that wait for each other for
+//! good.
 //!
-//! A packet that asks for a virtual channel waits for those that hold the ones it may take, or for room in the queues
-//! behind them; one that has a virtual channel waits for a credit, which only the queues at the other end can give, or
-//! for its next flit, which only the queue that has it can send. If a queue waits for several, any of them may free it.
+//! * A packet that asks for virtual channels waits for their holders, or for room in the queues
+//!   behind them.
+//! * A packet that holds a virtual channel waits for a credit or for its next flit. Only the queues
+//!   at the other end can give the credit; only the queue with the flit can send it.
+//!
+//! If a queue waits for several others, any of them may free it.
 
 use super::FlitRouters;
 use super::flit_queue::{FlitQueue, VcState};
@@ -19,12 +23,12 @@ use crate::topology::NONE;
 use flitlab_model::{Lack, Waiting};
 
 impl FlitRouters {
-    /// How many queues there are.
+    /// Number of queues.
     pub(in crate::engine) fn queue_count(&self) -> usize {
         self.state.queues.len()
     }
 
-    /// The queues of a part's input virtual channel that have flits.
+    /// The queues of an input virtual channel of a part that have flits.
     fn filled(&self, part: usize, input_vc: u32) -> impl Iterator<Item = Buffer> {
         let first = input_vc * self.rules.outputs;
         let queues = first..first + self.rules.outputs;
@@ -33,7 +37,7 @@ impl FlitRouters {
             .map(move |queue| (part, queue))
     }
 
-    /// Whether an input virtual channel of a part has flits of a packet that are there.
+    /// Whether an input virtual channel of a part holds arrived flits of a packet.
     pub(in crate::engine) fn has_packet(
         &self,
         here: &Part<'_>,
@@ -57,7 +61,8 @@ impl FlitRouters {
         })
     }
 
-    /// The virtual channels of a router's outputs for which the packet of a queue of an input virtual channel asks: output, virtual channel, and the room that it needs.
+    /// The requests of a queue's packet: output, virtual channel, and the flits of room that it
+    /// needs there.
     fn requests_of(
         &self,
         here: &Part<'_>,
@@ -82,14 +87,14 @@ impl FlitRouters {
         }
         let adaptive = here.context.channels.adaptive;
         let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
-        // What its escape needs at most: a cycle that is found with less is none.
+        // The most that its escape can need. A cycle that is found with less is none.
         let least = u32::from(queue.left);
         std::iter::once((output, queue.vc, least)).chain(options).collect()
     }
 }
 
 impl Part<'_> {
-    /// The router in which a part's input virtual channel is, and its number.
+    /// The router of a part's input virtual channel, and its number.
     pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &RouterLayout) {
         let input = input_vc >> self.ports.size.shift;
         let place = self.ports.routers.partition_point(|router| router.first_input <= input);
@@ -102,7 +107,7 @@ impl<O: Observer> Engine<'_, O> {
         self.parts[part].part.flits.as_ref().expect("links are shared flit by flit")
     }
 
-    /// The queues one of which has to move before this one can; none if it may yet move without.
+    /// The queues of which one has to move before this one can; empty if it may move without.
     pub(in crate::engine) fn flits_wait_for(
         &self,
         flits: &FlitRouters,
@@ -139,9 +144,10 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The output of its part for which the flits of an input virtual channel wait, and the input virtual channel that keeps them from it, if one does: the one
-    /// at the other end if it is more than half full or has no room, or the one whose packet has the virtual channel. `None`
-    /// if no flits are there that could go on.
+    /// The output for which the flits of an input virtual channel wait, and the input virtual
+    /// channel that keeps them from it, if one does. That is the one at the far end if it has no
+    /// room or is more than half full; or the one whose packet holds the virtual channel. `None` if
+    /// no flits are there that could go on.
     pub(in crate::engine) fn flits_held_by(
         &self,
         (part, input_vc): Buffer,
@@ -179,7 +185,8 @@ impl<O: Observer> Engine<'_, O> {
         Some((output_port, next.map(|(part, queue)| (part, queue / outputs))))
     }
 
-    /// Who keeps a queue's packet from a virtual channel of its router's output; `None` if nothing does for long.
+    /// The queues that keep a queue's packet from a virtual channel of its router's output; `None`
+    /// if nothing does for long.
     fn blocked(
         &self,
         part: usize,
@@ -200,7 +207,7 @@ impl<O: Observer> Engine<'_, O> {
         let takes_room = if held.holder == NONE {
             port.needs_room
         } else {
-            // A packet that was cut goes on to take room where others are swallowed.
+            // A packet that was cut takes room where other packets are swallowed.
             let router = (number, router);
             let place = flits.state.active_vc_of(&flits.rules, router, queue as usize);
             flits.state.active_vcs[place].needs_room
@@ -220,7 +227,7 @@ impl<O: Observer> Engine<'_, O> {
         self.flits(part).filled(part, narrow::<u32>(input_vc))
     }
 
-    /// Who has the flits that a queue waits for which are not on their way.
+    /// The queues with the flits that a queue waits for and that are not under way.
     fn upstream(&self, flits: &FlitRouters, part: usize, input_vc: u32) -> Vec<Buffer> {
         let here = &self.parts[part].part;
         let (input, vc) = place(input_vc, flits.rules.shift);
@@ -245,7 +252,7 @@ impl<O: Observer> Engine<'_, O> {
         if holder == NONE { Vec::new() } else { vec![(from, first + holder)] }
     }
 
-    /// What is told of a queue in a cycle.
+    /// The description of a queue in a cycle.
     pub(in crate::engine) fn flits_waiting(
         &self,
         flits: &FlitRouters,
@@ -279,7 +286,7 @@ impl<O: Observer> Engine<'_, O> {
         self.named(part, place_of(input_vc, flits), ends, number, lacks)
     }
 
-    /// The terminal that a packet is bound for, wherever its header is.
+    /// The destination terminal of a packet, wherever its header is.
     fn destination_of(&self, source: u32, sequence: u32) -> u32 {
         for (part, it) in self.parts.iter().enumerate() {
             let here = &it.part;
@@ -306,7 +313,7 @@ impl<O: Observer> Engine<'_, O> {
         source
     }
 
-    /// Whether room and flits of all queues add up.
+    /// Whether the room and the flits of all queues add up.
     pub(in crate::engine) fn flit_credits_are_conserved(&self) -> bool {
         let parameters = &self.context.parameters;
         (0..self.parts.len()).all(|part| {

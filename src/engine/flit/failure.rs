@@ -1,8 +1,9 @@
-//! Channels and routers that fail (docs/model.md, "Failures during operation").
+//! Failures with links shared flit by flit (docs/model.md, "Failures during operation").
 //!
-//! A packet whose header is on a failed channel goes on, flit by flit and with the credits that this takes, and is
-//! discarded by its sink. One whose header has not won the switch by then is swallowed: its flits leave at the channel's
-//! rate and come nowhere.
+//! * If a packet's header is on a failed channel, the packet goes on flit by flit, with the credits
+//!   that this takes. Its sink discards it.
+//! * If its header has not been granted the switch by the failure, the packet is swallowed: its
+//!   flits leave at the channel's rate and are lost.
 
 use super::FlitRouters;
 use super::active_vc::ActiveVc;
@@ -15,12 +16,12 @@ use crate::narrow::narrow;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// A packet by its source and its number there.
+/// A packet: its source and its number there.
 type PacketId = (u32, u32);
 
 impl<O: Observer> Engine<'_, O> {
-    /// The packets of which flits are on a channel that fails, or have yet to be sent on it; none where packets take
-    /// channels whole.
+    /// The packets with flits on a failing channel, or with flits yet to be sent on it. Empty for
+    /// routers that grant whole packets.
     pub(in crate::engine) fn cut_flit_by_flit(&self, interruption: &Interruption) -> Vec<PacketId> {
         let mut cut = Vec::new();
         for part in &self.parts {
@@ -45,8 +46,8 @@ impl<O: Observer> Engine<'_, O> {
 }
 
 impl Part<'_> {
-    /// The packets of which flits are yet to come to the queues of an input port, given by the input virtual channel of its lowest virtual channel,
-    /// after a time.
+    /// Adds the packets whose flits come to the queues of an input port after time `at`. The port
+    /// is given by its input virtual channel for virtual channel 0.
     fn cut_on_the_way_to(&self, input_vc: u32, at: Picoseconds, cut: &mut Vec<PacketId>) {
         let Some(FlitRouters { rules, state, .. }) = self.flits.as_deref() else { return };
         for number in input_vc * rules.outputs..(input_vc + rules.vcs) * rules.outputs {
@@ -85,14 +86,14 @@ impl Part<'_> {
         std::iter::successors(slot(head), move |&at| slot(self.packets.packets[at as usize].next))
     }
 
-    /// The packets whose headers are in a queue or on their way to it.
+    /// The packets whose headers are in a queue or under way to it.
     fn packets_of(&self, flits: &FlitRouters, queue: usize) -> Vec<u32> {
         let queue = &flits.state.queues[queue];
         let own = (has_begun(queue.vc_state) && queue.slot != NONE).then_some(queue.slot);
         own.into_iter().chain(self.chain(queue.head)).collect()
     }
 
-    /// Marks those of some packets, in order, that have their headers in this part.
+    /// Marks those of some packets, given in order, that have their headers in this part.
     pub(in crate::engine) fn lose_flit_by_flit(&mut self, lost: &[PacketId]) {
         let Some(flits) = self.flits.take() else { return };
         for queue in 0..flits.state.queues.len() {
@@ -106,7 +107,7 @@ impl Part<'_> {
         self.flits = Some(flits);
     }
 
-    /// What is in a router, or on its way there from a terminal, is lost.
+    /// Loses the packets in a router, and those under way to it from terminals.
     pub(in crate::engine) fn lose_flits_of(&mut self, number: u32) {
         let Some(flits) = self.flits.take() else { return };
         let router = &self.ports.routers[number as usize];
@@ -121,7 +122,8 @@ impl Part<'_> {
         self.flits = Some(flits);
     }
 
-    /// An output of a router leads nowhere from a time on: packets whose headers have not been sent need no room.
+    /// Makes an output of a router swallow packets from a time on. Packets whose headers have not
+    /// been sent then need no room.
     pub(in crate::engine) fn swallow_flits(&mut self, number: u32, output: u32, time: Picoseconds) {
         let time = self.schedule.tick(time);
         let Some(mut flits) = self.flits.take() else { return };
@@ -144,7 +146,7 @@ impl Part<'_> {
     }
 }
 
-/// Whether a queue says which packet is at its head.
+/// Whether a queue's own fields say which packet is at its head.
 fn has_begun(vc_state: VcState) -> bool {
     matches!(vc_state, VcState::Deciding | VcState::VcAlloc | VcState::Active)
 }

@@ -1,4 +1,7 @@
-//! An input port's queue of flits: one of a virtual channel, or of a virtual channel and an output.
+//! The queue of flits of an input virtual channel, or of an input virtual channel and an output.
+//!
+//! [`FlitQueue`] is the state of a queue and of its head packet. It belongs to
+//! [`FlitState`](super::FlitState); routing, allocation and switch traversal change it.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +11,8 @@ use crate::engine::tick::{Tick, rebased};
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// The state of a queue's head packet: the states of an input virtual channel in Dally and Towles,
-/// section 16.2, and one more for a routing that decides on detours.
+/// The state of a queue's head packet. These are the states of an input virtual channel in Dally
+/// and Towles, section 16.2, and one more for routings that decide on detours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum VcState {
     /// No packet is at the head.
@@ -24,19 +27,20 @@ pub(super) enum VcState {
     Active,
 }
 
-/// Where a queue's flits come from; it never changes.
+/// The upstream end of a queue's channel; it never changes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Upstream {
-    /// The place of the virtual channel at the other end; where in `remote_upstreams` if it is [`AWAY`].
+    /// The place of the virtual channel upstream; with [`AWAY`] set, an index into
+    /// `remote_upstreams`.
     pub place: u32,
-    /// Whether it is a terminal's.
+    /// Whether a terminal is upstream.
     pub injects: bool,
-    /// Which of the network's timings the channel has.
+    /// The index of the channel's timing.
     pub timing: u8,
 }
 
 impl Upstream {
-    /// Of the queues of an input port and virtual channel.
+    /// The upstream end of the queues of an input port and virtual channel.
     pub(super) fn new(input_port: &ports::Input, vc: u32) -> Self {
         let &ports::Input { upstream, injects, timing, .. } = input_port;
         let place = if upstream & AWAY == 0 { upstream + vc } else { upstream };
@@ -44,41 +48,43 @@ impl Upstream {
     }
 }
 
-/// A queue, and the packet at its head.
+/// A queue, and its head packet.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct FlitQueue {
-    /// Its input port and virtual channel, and its number among the port's.
+    /// Its input port and virtual channel, and its number among the port's queues.
     pub input: u16,
     pub in_vc: u8,
     pub of_port: u16,
     pub upstream: Upstream,
-    /// When each flit is there, in order; some may be on their way.
+    /// The arrival time of each flit, in order; some flits may be under way.
     pub flits: TimeRing,
-    /// The packets behind the one that is being sent, the first and the last; the one that asks is the first.
+    /// The first and the last packet behind the active one. A packet that asks for a virtual
+    /// channel is itself the first.
     pub head: u32,
     pub tail: u32,
     pub vc_state: VcState,
-    /// The virtual channel that it has at its output, or of its escape.
+    /// The virtual channel that it holds at its output; before that, the one of its escape.
     pub vc: u8,
     /// The virtual channels that it may take at its output, a bit each.
     pub vcs: u16,
-    /// The ports among which it chooses, a bit each; 0 if it has no choice.
+    /// The ports among which it may choose, a bit each; 0 if it has no choice.
     pub options: u16,
-    /// The output that it asks for; if it chooses that of its escape.
+    /// The output that it asks for; for a packet with a choice that of its escape.
     pub output: u16,
-    /// Room that it needs there.
+    /// Flits of room that it needs there.
     pub need: u16,
-    /// Where the virtual channel is that it has.
+    /// The place of the virtual channel that it holds.
     pub held: u32,
-    /// Its flits.
+    /// Flits of the packet that are left.
     pub left: u16,
-    /// The virtual channel of an output (output, then virtual channel) at which its search among offers starts.
+    /// The virtual channel of an output at which its cyclic order of offers starts; it counts by
+    /// output, then virtual channel.
     pub accepts: u16,
-    /// Before when it does not ask again.
+    /// Time before which it does not ask again.
     pub again: Tick,
-    /// When the packet before it has left.
+    /// Time at which the packet before it has left.
     pub free_at: Tick,
-    /// Its place among packets while it leaves the network, and who it is.
+    /// The packet's slot while it leaves the network, and the packet's identity.
     pub slot: u32,
     pub source: u32,
     pub sequence: u32,
@@ -86,7 +92,7 @@ pub(super) struct FlitQueue {
 }
 
 impl FlitQueue {
-    /// Empty, of an input port and virtual channel, for so many flits.
+    /// An empty queue of an input port and virtual channel, for this many flits.
     pub(super) fn new(
         (input, in_vc, of_port): (u16, u8, u16),
         upstream: Upstream,

@@ -1,4 +1,4 @@
-//! Terminals' injection channels, shared by their source queues flit by flit.
+//! Injection with links shared flit by flit: source queues share an injection channel.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +11,18 @@ use crate::narrow::fitted;
 use crate::routing::Routes;
 use crate::topology::NONE;
 
-/// A source queue of an injection channel, as far as its packet is being sent.
+/// A source queue of an injection channel while its packet is being sent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct SourceVc {
-    /// Flits left of the packet at hand.
+    /// Flits of the packet that are left.
     left: u16,
-    /// The virtual channel that it is in, and the one at which the search for the next one's starts.
+    /// The virtual channel that the packet holds, and the one at which the search for the next
+    /// packet's starts.
     vc: u8,
     next: u8,
     source: u32,
     sequence: u32,
-    /// The tag of its message, if its last flit's departure is to be told.
+    /// The tag of its message, if the departure of its last flit is to be told.
     departs: Option<u64>,
 }
 
@@ -32,7 +33,8 @@ impl Default for SourceVc {
 }
 
 impl FlitRouters {
-    /// The virtual channels that a packet may take which is injected from a source queue, and the room that it needs there.
+    /// The virtual channels that a packet of a source queue may take at injection, and the flits of
+    /// room that it needs there.
     fn injected_into(&self, here: &Part<'_>, queue: u8, flits: u16) -> (u16, u32) {
         let context = &*here.context;
         let vcs = match context.routes {
@@ -51,8 +53,8 @@ impl FlitRouters {
 }
 
 impl Part<'_> {
-    /// Sends the next flit through a free injection channel, or several if nothing else can come between them; says
-    /// when the channel is looked at again.
+    /// Sends the next flit through a free injection channel, or several if no other can come
+    /// between them. Sets the time at which the channel is served next.
     pub(in crate::engine) fn inject_flits(&mut self, number: u32, terminal: u32, now: Tick) {
         let mut flits = self.flits.take().expect("links are shared flit by flit");
         let due = self.inject_some(&mut flits, number, terminal, now);
@@ -128,8 +130,8 @@ impl Part<'_> {
         due
     }
 
-    /// Sends flits of a source queue's packet, the first of which can go: the header if a packet is given. When the
-    /// channel is looked at again.
+    /// Sends flits of a source queue's packet, the first of which can go: the header if a packet is
+    /// given. Returns the time at which the channel is served next.
     fn send_source_flits(
         &mut self,
         flits: &mut FlitRouters,
@@ -158,7 +160,7 @@ impl Part<'_> {
             self.digest.add(time, channel, source, sequence);
             left -= 1;
             at += timing.flit;
-            // Only if nobody else uses the channel is it known now what comes next.
+            // The next flits are known only if no other queue uses the channel.
             let times = &flits.state.times;
             if left == 0 || !flits.rules.one_kind || !flits.state.vcs[room].has_room(1, now, times)
             {

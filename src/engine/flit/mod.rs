@@ -1,38 +1,42 @@
-//! The second model of routers: links are shared flit by flit (docs/model.md, "Links shared flit by flit").
+//! The flit-by-flit router: packets share links flit by flit (docs/model.md, "Links shared flit by
+//! flit").
 //!
-//! Terminals, packets, ways and the frame are those of the first model ([`Part`](super::part::Part)); what it has
-//! besides is here. A flit is nothing but the time at which it is there: those of a queue follow each other in a ring of
-//! times, and which packet they belong to follows from the packets' order. A credit is likewise the time at which it is
-//! back.
+//! Terminals, packets, routes and the frame are those of the router that grants whole packets
+//! ([`Part`](super::part::Part)). This module has the rest. A flit is represented by the time of
+//! its arrival. The flits of a queue form a ring of times, and the order of packets says which
+//! packet a flit belongs to. A credit is represented by the time of its return.
 //!
-//! What a visit sends goes straight into the queues and virtual channels of other routers of the part, as times that are not before
-//! the window's end: whoever is visited later in the same window does not see them.
+//! A visit puts what it sends into the queues and virtual channels of other routers of the part at
+//! once. All these times lie after the window's end, so routers that are visited later in the
+//! window do not see them.
 //!
-//! A packet **contends** while it has a virtual channel: then it is known when its next flit asks for the switch, as far
-//! as its ports are free. For each other queue a router keeps the time before which nothing can come of it. A visit goes
-//! from the least of these times to the next, and lets all queues that are due then take part in the allocations of that
-//! instant. What a queue waits for is known by then, or has it looked at again when it comes.
+//! A packet's head goes through the states of [`VcState`](flit_queue::VcState). While it is
+//! **active**, it holds a virtual channel of an output. Then the time of its next flit's switch
+//! request is known, as far as its ports are free. For all other queues a router keeps wake times:
+//! times before which they cannot progress. A visit goes from the earliest of these times to the
+//! next. All queues that are due take part in the allocations of that instant. Whatever a queue
+//! waits for is known by then, or makes the queue due when it comes.
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `flit_queue` | an input port's queue of flits |
-//! | `output_vc` | a virtual channel at the output that feeds it: who holds it, its credits |
-//! | `time_rings` | rings of times, which both are made of |
-//! | `router_view` | a router taken in hand for a window |
-//! | `wake_times` | before when nothing can come of queues that don't contend |
-//! | `active_vc` | packets that contend; the next instant at which they do |
-//! | `uncontended` | packets that share neither their input port nor their output |
-//! | `switch_traversal` | flits that ask for the switch, and what those that win it bring about |
-//! | `routing` | which virtual channels a packet may take, and which of them are open |
-//! | `relation` | the same where packets choose by a relation |
-//! | `allocation` | who gets a virtual channel, who gets the switch |
-//! | `priority` | virtual channels in turn by their weights, some before others |
+//! | `flit_queue` | an input port's queue of flits, and the state of its head |
+//! | `output_vc` | a virtual channel at the output that feeds it: its holder, its credits |
+//! | `time_rings` | rings of times, of which both are made |
+//! | `router_view` | a router borrowed for a visit: the loop over instants |
+//! | `routing` | route computation, and requests for virtual channels |
+//! | `relation` | route computation by a routing relation |
+//! | `allocation` | allocation of virtual channels and of the switch |
+//! | `priority` | weighted virtual channels, some of high priority |
+//! | `active_vc` | packets that hold a virtual channel, and their switch requests |
+//! | `switch_traversal` | flits that are granted the switch, and the effects |
+//! | `uncontended` | active virtual channels that share no port with another |
+//! | `wake_times` | the earliest time at which each inactive queue may progress |
 //! | `injection` | terminals' injection channels |
-//! | `prefetch` | memory fetched ahead |
 //! | `arrivals` | flits and credits that come to a router |
+//! | `prefetch` | memory fetched ahead |
 //! | `failure` | channels and routers that fail |
 //! | `deadlock` | queues that wait for each other |
-//! | `stalls` | how long packets waited for each output, and why |
+//! | `stalls` | times for which packets waited for each output, by reason |
 
 mod active_vc;
 mod allocation;
@@ -73,104 +77,109 @@ use switch_traversal::Pace;
 use time_rings::Times;
 use wake_times::WakeTimes;
 
-/// An output, as far as flits take turns on it.
+/// The state of an output that packets share flit by flit.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct FlitOutput {
-    /// When it can be given another flit.
+    /// Time at which it can be given another flit.
     soonest: Tick,
-    /// When the last flit that it was given has left.
+    /// Time at which the last flit that it was given has left.
     pub line: Tick,
-    /// The place of its lowest virtual channel.
+    /// The place of its virtual channel 0.
     vcs: u32,
-    /// The input virtual channel at its far end, in the lowest virtual channel, among those of the part, if it is of this part.
+    /// The input virtual channel at its far end, for virtual channel 0, by its number in the part,
+    /// if it is of this part.
     far: u32,
-    /// The input port at which the search for the next flit starts; by weights the virtual channel whose turn it is.
+    /// The input port at which round-robin arbitration starts; by weights the virtual channel whose
+    /// turn it is.
     pointer: u16,
     /// Flits left of that turn.
     turn: u8,
-    /// Packets that have a virtual channel of it.
+    /// Number of packets that hold one of its virtual channels.
     senders: u16,
-    /// Flits of these that have not won the switch.
+    /// Flits of these that have not been granted the switch.
     waiting: u32,
 }
 
-/// An input port.
+/// The state of an input port.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct FlitInput {
     free_at: Tick,
-    /// The queue among its own at which the search for the next flit starts.
+    /// The queue of this port at which round-robin arbitration starts.
     pointer: u16,
-    /// The output at which its search among offers starts.
+    /// The output at which its cyclic order of offers starts.
     accepts: u16,
-    /// Packets of it that have a virtual channel; one more if stalls are counted, so that none is left alone.
+    /// Number of its packets that hold a virtual channel; one more if stalls are counted, so that
+    /// none is uncontended.
     senders: u16,
 }
 
-/// Virtual channels that packets may take if nothing else says which, a bit each.
+/// The virtual channels of a kind of traffic, a bit each, which its packets may take if no other
+/// rule decides.
 #[derive(Clone, Copy, Debug)]
 struct TrafficVcs {
     all: u16,
-    /// Those of each class of packets in rings with a dateline: the lower half, or the rest.
+    /// By dateline class of packets in rings: the lower half, and the rest.
     classes: [u16; 2],
 }
 
-/// What never changes.
+/// Parameters and sizes of all routers; they never change.
 #[derive(Clone, Debug)]
 struct FlitRules {
     sharing: FlitSharing,
-    /// The latency of routing.
+    /// The routing latency.
     routing: Tick,
     /// Whether packets wait for their last flit.
     forwards_whole: bool,
     arbitration: Arbitration,
-    /// By timing of the network.
+    /// By index of the network's timings.
     paces: Vec<Pace>,
-    /// The longest time of a flit on a crossbar to a network channel: after it packets ask again
-    /// that have a choice.
+    /// The longest time of a flit on a crossbar to a network channel. Packets with a choice ask
+    /// again after it.
     longest_crossbar: Tick,
-    /// How long a credit is on its way, by timing of the network.
+    /// Time of a credit under way, by index of the network's timings.
     back: Vec<Tick>,
-    /// Virtual channels of a channel.
+    /// Number of virtual channels of a channel.
     vcs: u32,
-    /// Virtual channels of data and requests; those of responses follow.
+    /// Number of virtual channels of data and requests; those of responses follow.
     data_vcs: u32,
-    /// The virtual channels of both.
+    /// The virtual channels of data and requests, and of responses.
     kinds: [TrafficVcs; 2],
-    /// Queues of an input port and virtual channel.
+    /// Number of queues of an input virtual channel.
     outputs: u32,
-    /// By how many bits an input port is shifted in an input virtual channel's number.
+    /// Number of bits by which an input port is shifted in the number of an input virtual channel.
     shift: u32,
     /// Words of a set of a router's queues.
     words: usize,
-    /// Whether a terminal's injection channel serves one queue only.
+    /// Whether an injection channel of a terminal serves one queue only.
     one_kind: bool,
 }
 
-/// What a part's routers have besides their ports, if links are shared flit by flit.
+/// The flit-by-flit routers of a part, besides their ports.
 #[derive(Debug)]
 pub(super) struct FlitRouters {
     rules: FlitRules,
     pub state: FlitState,
-    /// Queues that take part in an instant's allocations; kept for their memory.
+    /// Lists for an instant's allocations; kept to reuse their memory.
     scratch: allocation::Scratch,
 }
 
-/// What changes of it.
+/// The fields that change, as a checkpoint saves them.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FlitState {
     wake_times: WakeTimes,
     queues: Vec<FlitQueue>,
-    /// By input virtual channel, if an input virtual channel has several queues: the one that its latest packet went to.
+    /// By input virtual channel, if each has several queues: the queue of its latest packet.
     current: Vec<u16>,
-    /// By the place at which a channel's room is counted; those of ejection channels follow.
+    /// By place of a channel's credits; those of ejection channels follow.
     vcs: Vec<OutputVc>,
     pub outputs: Vec<FlitOutput>,
-    /// By output, if some virtual channels have a high priority: how those stand.
+    /// By output, if some virtual channels have a high priority: the state of their turns.
     priorities: Vec<Priority>,
     inputs: Vec<FlitInput>,
     /// By output: the queues whose packets ask for one of its virtual channels, a bit each.
     asking: Vec<u64>,
-    /// By router: how many packets contend. By output, then virtual channel: these of each router, in any order.
+    /// By router: the number of its active virtual channels. The next two lists are by output, then
+    /// virtual channel: a router's active ones in any order.
     active_count: Vec<u16>,
     switch_requests: Vec<SwitchRequest>,
     active_vcs: Vec<ActiveVc>,
@@ -179,12 +188,13 @@ pub(super) struct FlitState {
     sources: Vec<SourceVc>,
     /// By injection channel: the source queues that have begun a packet, a bit each.
     begun: Vec<u16>,
-    /// What stalls are counted by, if they are.
+    /// The state for stall times, if they are measured.
     waits: Option<Box<Waits>>,
 }
 
 impl FlitRouters {
-    /// Of a part in which nothing is under way; `None` if packets take links whole. Traffic has data, and reads.
+    /// The routers of an idle part; `None` if routers grant whole packets. `reads`: there are read
+    /// requests and responses.
     pub(super) fn new(
         context: &NetworkContext<'_>,
         part: usize,
@@ -232,7 +242,8 @@ impl FlitRouters {
         Some(Self { rules, state, scratch })
     }
 
-    /// Bytes for each queue and for each virtual channel of a channel, but for their rings of times.
+    /// Bytes for each queue and for each virtual channel of a channel, without their rings of
+    /// times.
     pub(super) const BYTES_PER_QUEUE: u64 = (size_of::<FlitQueue>() + size_of::<Tick>()) as u64;
     pub(super) const BYTES_PER_VC: u64 = (size_of::<OutputVc>()
         + size_of::<SwitchRequest>()
@@ -269,7 +280,7 @@ impl FlitRouters {
             + waits.as_ref().map_or(0, |waits| waits.memory())
     }
 
-    /// Goes on with such a state; false if it is another network's.
+    /// Takes over a saved state. Returns false if it belongs to another network.
     pub(super) fn restore(&mut self, state: FlitState) -> bool {
         let fits = state.wake_times.queues() == self.state.wake_times.queues()
             && state.vcs.len() == self.state.vcs.len()
@@ -390,8 +401,8 @@ impl FlitState {
 }
 
 impl FlitRules {
-    /// When a packet asks for a virtual channel whose awaited flit came at a time, and that is at the head from
-    /// `free_at` on.
+    /// The time at which a packet asks for a virtual channel. Its awaited flit came at `came`, and
+    /// it is at the head from `free_at` on.
     #[inline(always)]
     fn asks(&self, came: Tick, free_at: Tick) -> Tick {
         if self.sharing.routing_at_head {
@@ -401,14 +412,15 @@ impl FlitRules {
         }
     }
 
-    /// When such a packet is looked at whose first flit comes at `first`, and its latest at `latest`: when it asks, or if
-    /// that is another flit's matter, when it can be found out.
+    /// The wake time of a packet whose first flit comes at `first`, and its latest at `latest`: the
+    /// time at which it asks, or, if another flit decides that, the time at which it can be
+    /// computed.
     #[inline(always)]
     fn asks_from(&self, first: Tick, latest: Tick, free_at: Tick) -> Tick {
         if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
     }
 
-    /// The virtual channels of the kind of packet that is in a virtual channel.
+    /// The kind of traffic that uses a virtual channel.
     #[inline(always)]
     fn kind(&self, vc: u8) -> &TrafficVcs {
         &self.kinds[usize::from(u32::from(vc) >= self.data_vcs)]
@@ -416,7 +428,7 @@ impl FlitRules {
 }
 
 impl TrafficVcs {
-    /// Of packets that may take so many virtual channels from one on.
+    /// The virtual channels of a kind of traffic: `count` of them, from `first` on.
     fn new(first: u32, count: u32) -> Self {
         let bits = |count: u32| narrow::<u16>(((1u32 << count) - 1) << first);
         let (all, lower) = (bits(count), bits(count / 2));
@@ -424,14 +436,14 @@ impl TrafficVcs {
     }
 }
 
-/// A place in a cyclic order from a pointer on, as a number that grows along it: places before the pointer are behind all
-/// others.
+/// The rank of a place in the cyclic order from a pointer on: places before the pointer come behind
+/// all others.
 #[inline(always)]
 fn turn(place: u32, pointer: u16) -> u32 {
     place.wrapping_sub(pointer.into())
 }
 
-/// The first bit of a set in cyclic order from a pointer on.
+/// The first member of a set in cyclic order from a pointer on.
 #[inline(always)]
 fn first_from(set: u16, pointer: u32) -> Option<u32> {
     let from_pointer = if pointer < u16::BITS { set & (u16::MAX << pointer) } else { 0 };

@@ -1,4 +1,5 @@
-//! A virtual channel at the output that feeds it: which packet holds it, and the credits for its flits.
+//! A virtual channel at the output that feeds it: the packet that holds it, and the credits for its
+//! flits.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,27 +11,28 @@ use crate::topology::NONE;
 /// A virtual channel of a channel, at the sender.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct OutputVc {
-    /// Since when no packet holds it; never while one does.
+    /// Time since which no packet holds it; [`NEVER`] while one does.
     pub free_at: Tick,
-    /// The queue among its router's whose packet holds it.
+    /// The queue of its router whose packet holds it.
     pub holder: u32,
-    /// The queue at which the search for the next packet starts.
+    /// The queue at which round-robin arbitration starts.
     pub pointer: u16,
-    /// Whether somebody waits for a credit that was not on its way when it looked.
+    /// Whether a packet waits for a credit that was not under way when it looked.
     pub awaited: bool,
-    /// Flits for which there are credits, those aside that have come back since and nobody has looked for.
+    /// Flits for which there are credits, without credits that have come back but are not
+    /// collected.
     room: u32,
-    /// When credits are back that are on their way.
+    /// Return times of credits under way.
     returning: TimeRing,
 }
 
 impl OutputVc {
-    /// Of a channel without a buffer at its far end, which takes no credits.
+    /// A virtual channel without a buffer at its far end, which takes no credits.
     pub(super) fn endless(times: &mut Times) -> Self {
         Self { room: 1, ..Self::new(0, times) }
     }
 
-    /// Of a channel with so much room at its far end.
+    /// A virtual channel with this much room at its far end.
     pub(super) fn new(room: u16, times: &mut Times) -> Self {
         let room = u32::from(room);
         Self {
@@ -43,13 +45,13 @@ impl OutputVc {
         }
     }
 
-    /// Whether a packet that asks at `now` can have it, as far as packets go.
+    /// Whether it is free for a packet that asks at `now`, regardless of credits.
     #[inline(always)]
     pub(super) fn is_free(&self, now: Tick) -> bool {
         self.free_at <= now
     }
 
-    /// Whether there are credits for so many flits.
+    /// Whether there are credits for this many flits.
     #[inline(always)]
     pub(super) fn has_room(&mut self, flits: u32, now: Tick, times: &Times) -> bool {
         self.room >= flits || {
@@ -58,13 +60,13 @@ impl OutputVc {
         }
     }
 
-    /// Has the memory fetched of the first credits on their way.
+    /// Prefetches the first credits under way.
     #[inline(always)]
     pub(super) fn prefetch(&self, times: &Times) {
         self.returning.prefetch(times);
     }
 
-    /// Takes in the credits that are back.
+    /// Collects the credits that are back.
     pub(super) fn collect(&mut self, now: Tick, times: &Times) {
         while !self.returning.is_empty() && self.returning.front(times) <= now {
             self.returning.pop();
@@ -72,24 +74,24 @@ impl OutputVc {
         }
     }
 
-    /// Flits for which there are credits; those on their way are not counted.
+    /// Flits for which there are credits, without those under way.
     pub(super) fn room(&self) -> u32 {
         self.room
     }
 
-    /// Flits for which there are credits at `now`, taken in or not.
+    /// Flits for which there are credits at `now`, collected or not.
     pub(super) fn room_at(&self, now: Tick, times: &Times) -> u32 {
         let back = (0..self.returning.len()).take_while(|&it| self.returning.at(it, times) <= now);
         self.room + fitted!(back.count(), u32)
     }
 
-    /// Flits for which there are credits, or will be without anything else having to move.
+    /// Flits for which there are credits, with those under way.
     pub(super) fn due(&self) -> u32 {
         self.room + self.returning.len()
     }
 
-    /// When there will be credits for so many flits, of which there are too few now; never if that is not known: then
-    /// it notes that it is waited for.
+    /// The time at which there will be credits for this many flits, of which there are too few now.
+    /// [`NEVER`] if that is not known: then a note is made that a packet waits.
     pub(super) fn foresee(&mut self, flits: u32, times: &Times) -> Tick {
         let lacks = flits - self.room;
         if lacks <= self.returning.len() {
@@ -99,7 +101,8 @@ impl OutputVc {
         NEVER
     }
 
-    /// When there are credits for so many flits, which may be over; never if that is not known.
+    /// The time, perhaps past, from which there are credits for this many flits; [`NEVER`] if that
+    /// is not known.
     pub(super) fn room_from(&self, flits: u32, times: &Times) -> Tick {
         let lacks = flits.saturating_sub(self.room);
         match lacks {
@@ -109,8 +112,8 @@ impl OutputVc {
         }
     }
 
-    /// When there is a credit for another flit, which may be over; never if that is not known: then it notes that it is
-    /// waited for.
+    /// The time, perhaps past, from which there is a credit for another flit. [`NEVER`] if that is
+    /// not known: then a note is made that a packet waits.
     #[inline(always)]
     pub(super) fn next_credit(&mut self, times: &Times) -> Tick {
         if self.room > 0 { 0 } else { self.foresee(1, times) }
@@ -125,7 +128,7 @@ impl OutputVc {
         self.room -= 1;
     }
 
-    /// A credit will be back at this time. Whether it is waited for.
+    /// Returns a credit, which will be back at this time. Says whether a packet waits for it.
     #[inline(always)]
     pub(super) fn give_back(&mut self, time: Tick, times: &mut Times) -> bool {
         self.returning.push(time, times);

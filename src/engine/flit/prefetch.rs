@@ -1,4 +1,4 @@
-//! Memory fetched some visits ahead, where a part is larger than the nearer caches.
+//! Prefetches for visits that come soon, where a part is larger than the nearer caches.
 
 use super::FlitRouters;
 use super::flit_queue::FlitQueue;
@@ -8,7 +8,7 @@ use crate::engine::ports::Ports;
 use crate::prefetch::{Stage, prefetch};
 
 impl FlitRouters {
-    /// Has the memory fetched that the visit of a router will need.
+    /// Prefetches the memory for a router's visit.
     #[inline(never)]
     pub(in crate::engine) fn prefetch(
         &self,

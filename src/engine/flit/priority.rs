@@ -10,10 +10,10 @@ use super::turn;
 use crate::narrow::fitted;
 use flitlab_model::FlitSharing;
 
-/// How the virtual channels of high priority of an output stand.
+/// The state of an output's virtual channels of high priority.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Priority {
-    /// The one of them whose turn it is, and flits left of the turn.
+    /// The virtual channel whose turn it is among them, and flits left of the turn.
     pointer: u16,
     turn: u8,
     /// Whether virtual channels of low priority go first, until a packet of theirs ends.
@@ -27,7 +27,8 @@ impl Priority {
         Self { pointer: 0, turn: sharing.high_weight(0), yields: false, sent: 0 }
     }
 
-    /// Whether a virtual channel sends by its high priority rather than by its low one, if it has one or both.
+    /// Whether a virtual channel sends by its high priority rather than by its low one; it may have
+    /// one or both.
     fn is_high(&self, sharing: &FlitSharing, vc: u8) -> bool {
         let (high, low) = (sharing.high_weight(vc.into()), sharing.weight(vc.into()));
         high > 0 && (low == 0 || !self.yields)
@@ -35,13 +36,14 @@ impl Priority {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// Whether the virtual channel of one flit comes before that of another at their output by weights.
+    /// Whether the virtual channel of one flit comes before that of another at their output by
+    /// weights.
     #[inline(never)]
     pub(super) fn has_turn(&self, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
         self.rank(one) < self.rank(other)
     }
 
-    /// Less of the virtual channel that comes first.
+    /// The rank of a flit's virtual channel; the lowest comes first.
     #[inline(always)]
     fn rank(&self, candidate: &SwitchCandidate) -> (bool, u32) {
         let output = self.router.first_output as usize + candidate.output as usize;
@@ -55,7 +57,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Counts the next flit of a active virtual channel in the turn of its virtual channel.
+    /// Counts the next flit of an active virtual channel in the turn of that channel.
     #[inline(never)]
     pub(super) fn take_turn(&mut self, active_vc: usize) {
         let ActiveVc { output_port, out_vc: vc, left, .. } = self.state.active_vcs[active_vc];
@@ -82,8 +84,8 @@ impl FlitRouterView<'_, '_> {
     }
 }
 
-/// Counts a flit of a virtual channel in a turn, which is another's if that was passed over; a turn that is used up goes on to the
-/// next virtual channel.
+/// Counts a flit of a virtual channel in a turn. If it was another channel's turn, that one was
+/// passed over. A turn that is used up goes on to the next virtual channel.
 fn count((pointer, left): (&mut u16, &mut u8), vc: u8, vcs: usize, weight: impl Fn(usize) -> u8) {
     if *pointer != u16::from(vc) {
         (*pointer, *left) = (vc.into(), weight(vc.into()));

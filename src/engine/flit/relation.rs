@@ -1,4 +1,4 @@
-//! Packets that choose among the hops of a routing relation, where links are shared flit by flit.
+//! Route computation by a routing relation, with links shared flit by flit.
 
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
@@ -8,7 +8,7 @@ use crate::engine::tick::Tick;
 use crate::routing::relation::Hop;
 
 impl<'f> FlitRouterView<'_, 'f> {
-    /// The relation by which packets choose, if they do.
+    /// The tables of the relation, if routing is by one.
     #[inline]
     pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
         self.adaptive_state.as_deref()?.relation_tables()
@@ -24,7 +24,7 @@ impl<'f> FlitRouterView<'_, 'f> {
         relation_tables.hops(self.name, (input, vc), (self.context.end(destination), class))
     }
 
-    /// Finds out for which virtual channels of which outputs a packet asks.
+    /// Computes the requests of a packet: the virtual channels of outputs that it asks for.
     pub(super) fn route_by_relation(&mut self, queue: usize, slot: u32) {
         let address = Address::from(self.packets.packets[slot as usize].route);
         let end = self.context.end(address.destination);
@@ -44,14 +44,14 @@ impl<'f> FlitRouterView<'_, 'f> {
         }
     }
 
-    /// A packet has got a virtual channel: it asks for none any more.
+    /// Withdraws the requests of a packet, which has been granted a virtual channel.
     pub(super) fn withdraw_hops(&mut self, queue: usize) {
         for hop in self.hops(queue) {
             *self.asking(queue, usize::from(hop.port)) &= !(1 << (queue % 64));
         }
     }
 
-    /// Counts the hop that a packet takes if it is a fallback, where that matters.
+    /// Counts the hop that a packet takes if it is a fallback and the relation counts those.
     pub(super) fn count_fallback(&mut self, queue: usize, output: usize, vc: u8) {
         if !self.relation_tables().is_some_and(RelationTables::has_ring) {
             return;
@@ -63,7 +63,8 @@ impl<'f> FlitRouterView<'_, 'f> {
         }
     }
 
-    /// Notes which hops are open to a packet, or else which fallbacks; and else until when none is.
+    /// Notes which hops are open to a packet, or else which fallbacks. If none is, lowers `until`
+    /// to the time at which one may be. Returns whether any is open.
     pub(super) fn offer_hops(
         &mut self,
         queue: usize,
@@ -85,8 +86,8 @@ impl<'f> FlitRouterView<'_, 'f> {
         false
     }
 
-    /// Of offers of one router's virtual channels to a packet the one that it accepts: of the output for which least waits the one with
-    /// the most credits.
+    /// The offer that a packet accepts among those of one router's virtual channels: by the output
+    /// for which least waits, on the virtual channel with the most credits.
     pub(super) fn best_of(
         &mut self,
         queue: usize,
@@ -118,8 +119,9 @@ impl<'f> FlitRouterView<'_, 'f> {
         best.expect("an offer is one of its hops")
     }
 
-    /// How little waits for an output: the credits of all its virtual channels, less the flits of packets that have one and are still to
-    /// be sent. It does not change when those are, so who is left alone may be behind.
+    /// The ease of an output: the credits of all its virtual channels, less the flits of packets
+    /// that hold one and are still to be sent. Sending a flit changes both alike. So an uncontended
+    /// packet, which may lag behind, does not matter.
     fn ease(&mut self, output: usize, now: Tick) -> i64 {
         let first = self.vc(output, 0);
         let vcs = &self.state.vcs[first..][..self.rules.vcs as usize];

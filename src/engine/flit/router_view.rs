@@ -1,8 +1,8 @@
-//! A router taken in hand: from instant to instant until the window ends.
+//! A flit-by-flit router borrowed for a visit, and the loop over the instants of its window.
 
 use super::allocation::Scratch;
 use super::flit_queue::{FlitQueue, VcState};
-use super::wake_times::Place;
+use super::wake_times::RouterRange;
 use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::engine::active::Active;
 use crate::engine::adaptive::AdaptiveState;
@@ -22,27 +22,28 @@ use crate::engine::{Counters, Digest};
 use crate::narrow::fitted;
 use crate::units::Picoseconds;
 
-/// Active virtual channels of a router that have a bit in sets of them; others are looked through.
+/// The number of a router's active virtual channels that have a bit in sets; further ones are
+/// scanned.
 pub(super) const MASKED: usize = 64;
 
-/// A router in hand: the state of its part, of which it uses its own. Outputs, input ports and queues have numbers of
-/// the router's own.
+/// A router borrowed for a visit: the state of its part, of which it uses its own. Outputs, input
+/// ports and queues have the router's own numbers.
 pub(super) struct FlitRouterView<'a, 'f> {
     pub rules: &'a FlitRules,
     pub state: &'a mut FlitState,
     pub scratch: &'a mut Scratch,
     pub ports: &'a Ports,
     pub router: RouterLayout,
-    /// Its number in the part, in the whole network, and its part's.
+    /// Its number in the part and in the whole network, and the number of its part.
     pub number: u32,
     pub name: u32,
     pub part: u32,
     pub first_queue: usize,
     pub first_active_vc: usize,
-    /// Active virtual channels that are left alone: nobody looks at them until their last flit, or until somebody joins them. A bit
-    /// each of the first [`MASKED`].
+    /// Uncontended active virtual channels, a bit each of the first [`MASKED`]. They are left alone
+    /// until their last flit, or until another packet joins one of their ports.
     pub uncontended: u64,
-    /// Up to when it is simulated.
+    /// The time before which it is simulated.
     pub until: Tick,
     pub hosts_answer: bool,
     pub epoch: Picoseconds,
@@ -62,7 +63,7 @@ pub(super) struct FlitRouterView<'a, 'f> {
 }
 
 impl<'f> Part<'f> {
-    /// When something happens in a router next, or before.
+    /// A lower bound of the time of a router's next event.
     #[inline]
     pub(in crate::engine) fn flits_due(&self, flits: &FlitRouters, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
@@ -70,8 +71,8 @@ impl<'f> Part<'f> {
         first.min(flits.state.next_switch_request(&flits.rules, (number, router)))
     }
 
-    /// Simulates a router before `until`, or until it has something for its terminals that can't wait. When something
-    /// happens in it next.
+    /// Simulates a router before `until`, or until its terminals have something to do that cannot
+    /// wait. Returns a lower bound of the time of its next event.
     pub(in crate::engine) fn run_flits(&mut self, number: u32, until: Tick) -> Tick {
         let mut flits = self.flits.take().expect("links are shared flit by flit");
         let mut view = self.borrow_flit_router(&mut flits, number);
@@ -122,7 +123,7 @@ impl<'f> Part<'f> {
 }
 
 impl FlitRules {
-    /// Where a router's queues begin.
+    /// The place of a router's first queue.
     #[inline(always)]
     pub(super) fn first_queue(&self, router: &RouterLayout) -> usize {
         ((router.first_input as usize) << self.shift) * self.outputs as usize
@@ -130,7 +131,7 @@ impl FlitRules {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// See [`Part::run_flits`]. Whether stalls are counted is known to the compiler.
+    /// Does the work of [`Part::run_flits`]. Whether stalls are counted is known at compile time.
     fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
         self.until = until;
         let mut last = None;
@@ -146,7 +147,7 @@ impl FlitRouterView<'_, '_> {
             }
             if wake == now {
                 self.advance_due_vcs(now);
-                // Somebody may contend now who did not.
+                // Queues may have become active.
                 continue;
             }
             if due & self.uncontended != 0 {
@@ -174,10 +175,10 @@ impl FlitRouterView<'_, '_> {
         request_time.min(self.state.wake_times.first(self.number))
     }
 
-    /// Looks at queues that are due at an instant, and gives virtual channels to packets that ask.
+    /// Advances the queues that are due at an instant, and grants virtual channels.
     #[inline(never)]
     fn advance_due_vcs(&mut self, now: Tick) {
-        let place = Place {
+        let place = RouterRange {
             router: self.number as usize,
             first_input: self.router.first_input as usize,
             inputs: self.router.inputs.into(),
@@ -191,7 +192,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Lets a queue take part whose packet has no virtual channel, if it can; else says when it may.
+    /// Advances an inactive queue: routes its head, or requests a virtual channel. If that is not
+    /// possible yet, sets its wake time.
     #[inline(always)]
     fn advance_vc(&mut self, queue: usize, now: Tick) {
         match self.queue(queue).vc_state {
@@ -202,7 +204,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Says before when nothing can come of a queue that does not contend.
+    /// Sets the earliest time at which an inactive queue may progress.
     #[inline(always)]
     pub(super) fn set_due(&mut self, queue: usize, time: Tick) {
         let queue = self.first_queue + queue;
@@ -211,7 +213,7 @@ impl FlitRouterView<'_, '_> {
         self.state.wake_times.set(queue, (self.number, input), time);
     }
 
-    /// Sees to it that a queue is looked at by `time`.
+    /// Makes a queue due by `time`.
     pub(super) fn lower(&mut self, queue: usize, time: Tick) {
         let queue = self.first_queue + queue;
         let input = self.state.queues[queue].input;
@@ -234,14 +236,14 @@ impl FlitRouterView<'_, '_> {
         &mut self.state.inputs[self.router.first_input as usize + input]
     }
 
-    /// What never changes of an output.
+    /// The constant fields of an output.
     #[inline(always)]
     pub(super) fn output_port(&self, output: usize) -> &ports::Output {
         let block = self.router.first_block as usize + output / BLOCK_PORTS;
         &self.ports.blocks[block].outputs[output % BLOCK_PORTS]
     }
 
-    /// What never changes of an input port.
+    /// The constant fields of an input port.
     #[inline(always)]
     pub(super) fn input_port(&self, input: usize) -> &ports::Input {
         let block = self.router.first_block as usize + input / BLOCK_PORTS;
@@ -261,7 +263,7 @@ impl FlitRouterView<'_, '_> {
         self.output(output).vcs as usize + usize::from(vc)
     }
 
-    /// The time that a flit takes the crossbar to an output.
+    /// The time that a flit takes on the crossbar to an output.
     #[inline(always)]
     pub(super) fn crossbar(&self, output: usize) -> Tick {
         self.rules.paces[usize::from(self.output_port(output).timing)].crossbar
@@ -272,7 +274,7 @@ impl FlitRouterView<'_, '_> {
         time(self.epoch, tick)
     }
 
-    /// Has the queues looked at by `time` whose packets ask for an output, if they ask by then.
+    /// Makes the queues that ask for an output due by `time`, if they ask by then.
     #[inline(always)]
     pub(super) fn wake_requesters(&mut self, output: usize, time: Tick) {
         let first = (self.router.first_output as usize + output) * self.rules.words;
@@ -285,14 +287,14 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// The part's number of the terminal that an ejection channel leads to.
+    /// The terminal of an ejection channel, by its number in the part.
     pub(super) fn terminal(&self, output: usize) -> u32 {
         let channels = self.context.parameters.ejection_channels;
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         self.router.first_terminal + (fitted!(output, u32) - first) / channels
     }
 
-    /// Notes that a packet's header has been sent to the next router.
+    /// Updates a packet whose header has been sent to the next router.
     pub(super) fn go_on(&mut self, output: usize, slot: u32, now: Tick) {
         let packet = &mut self.packets.packets[slot as usize];
         if self.trace.is_some() {

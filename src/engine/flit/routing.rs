@@ -1,4 +1,7 @@
-//! Which virtual channels a packet may take, and which of them are open to it.
+//! Route computation, and requests for virtual channels: the first two stages of a head.
+//!
+//! A head first gets its outputs and the virtual channels that it may take there (`compute_route`).
+//! Then it asks for those that are open, until it is granted one (`request_vc`).
 
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
@@ -14,7 +17,7 @@ use crate::prefetch::prefetch;
 use crate::units::Picoseconds;
 
 impl FlitRouterView<'_, '_> {
-    /// A packet is the first of its queue: finds out when it asks, and for what.
+    /// Computes when the packet that has become the head of its queue asks, and for what.
     pub(super) fn compute_route(&mut self, queue: usize, now: Tick) {
         let state = self.first_queue + queue;
         let FlitQueue { flits, head, free_at, .. } = self.state.queues[state];
@@ -25,12 +28,12 @@ impl FlitRouterView<'_, '_> {
             Switching::VirtualCutThrough | Switching::Wormhole => 0,
         };
         if flits.len() <= awaited {
-            // It is looked at when a flit comes.
+            // The next flit makes the queue due.
             return;
         }
         let came = flits.at(awaited, &self.state.times);
         let asks = self.rules.asks(came, free_at);
-        // Nobody else asks for its age.
+        // Only arbitration by age reads it.
         let created = match self.rules.arbitration {
             Arbitration::OldestFirst => self.packets.origins[head as usize].created,
             _ => Picoseconds::ZERO,
@@ -54,7 +57,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// A packet that asks now decides on a detour.
+    /// Decides on the detour of a packet that asks now, and lets it ask.
     #[inline(never)]
     pub(super) fn decide_then_ask(&mut self, queue: usize, now: Tick) {
         self.decide(queue, now);
@@ -63,7 +66,7 @@ impl FlitRouterView<'_, '_> {
         self.request_vc(queue, now);
     }
 
-    /// Finds out for which virtual channels of which outputs a packet asks.
+    /// Computes the requests of a packet: the virtual channels of outputs that it asks for.
     #[inline(always)]
     fn route_head(&mut self, queue: usize, slot: u32) {
         if let Some(adaptive_state) = self.adaptive_state.as_deref() {
@@ -94,7 +97,7 @@ impl FlitRouterView<'_, '_> {
         self.set_request(queue, output, vcs, bubble);
     }
 
-    /// The same where routers or paths say how a packet goes on.
+    /// Computes the request of a packet whose route is in tables or paths.
     fn route_by_next_hop(
         &mut self,
         queue: usize,
@@ -110,7 +113,7 @@ impl FlitRouterView<'_, '_> {
         self.set_request(queue, output, vcs, 0);
     }
 
-    /// The same of a packet that is routed adaptively.
+    /// Computes the requests of an adaptively routed packet.
     fn route_adaptively(&mut self, queue: usize, slot: u32) {
         let place = self.place(queue);
         let adaptive = self.adaptive_state.as_deref().expect("it chooses").adaptive();
@@ -134,8 +137,9 @@ impl FlitRouterView<'_, '_> {
         fitted!((1u32 << self.rules.vcs) - 1, u16)
     }
 
-    /// For which of some virtual channels of a ring's channel a packet asks that comes from an input port and virtual channel, and of how much
-    /// room beyond its own, by the rule that keeps rings from deadlocks.
+    /// The requests of a packet for a ring's channel, by the bubble rule: virtual channels, and
+    /// flits of room beyond the packet's own. The packet comes from an input port and virtual
+    /// channel; `vcs` are the virtual channels that the routing allows.
     #[inline(always)]
     fn in_ring(&self, (input, vc): (usize, u8), output: u16, vcs: u16) -> (u16, u16) {
         match self.context.bubble {
@@ -144,7 +148,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Asks for some virtual channels of an output, with so much room beyond the packet's own.
+    /// Requests some virtual channels of an output. The packet needs `bubble` flits of room beyond
+    /// its own.
     #[inline(always)]
     pub(super) fn set_request(&mut self, queue: usize, output: u16, vcs: u16, bubble: u16) {
         let needed = self.needed(queue, bubble);
@@ -166,7 +171,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Asks for the adaptive virtual channel of some outputs, or else for an escape.
+    /// Requests the adaptive virtual channel of some outputs, and an escape.
     fn set_adaptive_request(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(queue);
         let bubble = self.context.bubble_of(self.input_port(input).injects);
@@ -181,7 +186,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// The word of an output's set of those who ask in which a queue is.
+    /// The word with a queue in an output's set of requests.
     #[inline(always)]
     pub(super) fn asking(&mut self, queue: usize, output: usize) -> &mut u64 {
         let first = (self.router.first_output as usize + output) * self.rules.words;
@@ -193,7 +198,7 @@ impl FlitRouterView<'_, '_> {
         *self.asking(queue, output) |= 1 << (queue % 64);
     }
 
-    /// A packet has got a virtual channel: it asks for none any more.
+    /// Withdraws the requests of a packet, which has been granted a virtual channel.
     #[inline(always)]
     pub(super) fn withdraw(&mut self, queue: usize) {
         let FlitQueue { options, output, .. } = *self.queue(queue);
@@ -209,7 +214,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Lets a packet take part in the allocation of virtual channels if any is open to it; else says when one may be.
+    /// Lets a packet take part in the allocation of virtual channels if any is open to it. If not,
+    /// sets its wake time.
     #[inline(always)]
     pub(super) fn request_vc(&mut self, queue: usize, now: Tick) {
         let &mut FlitQueue { options, output, vcs, need, again, .. } = self.queue(queue);
@@ -228,7 +234,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// The same of a packet that chooses its output.
+    /// Lets a packet with a choice of outputs take part in the allocation.
     fn request_vc_among(&mut self, queue: usize, now: Tick) {
         let &mut FlitQueue { options, output, need, vc: escape, .. } = self.queue(queue);
         let mut until = NEVER;
@@ -256,7 +262,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Notes which of an output's virtual channels are open to a packet, and else until when they are not.
+    /// Notes which virtual channels of an output are open to a packet. Lowers `until` to the time
+    /// at which one of the others may be. Returns whether any is open.
     pub(super) fn offer(
         &mut self,
         queue: usize,
@@ -277,7 +284,8 @@ impl FlitRouterView<'_, '_> {
         any
     }
 
-    /// Which of an output's virtual channels are open to a packet, a bit each, and until when those that are not.
+    /// The virtual channels of an output that are open to a packet, a bit each. Lowers `until` to
+    /// the time at which one of the others may be.
     #[inline(always)]
     fn open(&mut self, output: usize, vcs: u16, need: u16, until: &mut Tick, now: Tick) -> u16 {
         let needs_room = self.output_port(output).needs_room && need > 0;
@@ -289,7 +297,7 @@ impl FlitRouterView<'_, '_> {
             left &= left - 1;
             let state = &mut self.state.vcs[first + vc as usize];
             if !state.is_free(now) {
-                // If a packet holds it, its release has the router look again.
+                // If a packet holds it, its release makes the queue due.
                 *until = (*until).min(state.free_at);
             } else if needs_room && !state.has_room(need.into(), now, &self.state.times) {
                 *until = (*until).min(state.foresee(need.into(), &self.state.times));
@@ -300,7 +308,7 @@ impl FlitRouterView<'_, '_> {
         open
     }
 
-    /// A packet that is new decides at its source's router how it goes on.
+    /// Decides on a detour of a new packet at its source router.
     fn decide(&mut self, queue: usize, now: Tick) {
         self.advance_all(now);
         let slot = self.queue(queue).slot;
@@ -320,7 +328,7 @@ impl FlitRouterView<'_, '_> {
         decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
     }
 
-    /// Of offers of one router's virtual channels to a packet the one that it accepts.
+    /// The offer that a packet accepts among those of one router's virtual channels.
     pub(super) fn accepted(
         &mut self,
         queue: usize,

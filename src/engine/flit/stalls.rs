@@ -1,7 +1,9 @@
-//! How long packets waited for an output of which none could start a flit, and why (docs/model.md, "Measurement").
+//! Stall times: how long packets waited for an output of which none could start a flit, and why
+//! (docs/model.md, "Measurement").
 //!
-//! Between two instants at which a router does something it is known of each packet when it begins to wait, when it has
-//! room and when its ports are free: so what kept it waiting at each time in between can be told at the later instant.
+//! The causes of a stall change only when the router acts. So stall time is attributed lazily: at
+//! each action, for the interval since the last one. For each packet it is known when it began to
+//! wait, when it has room, and when its ports are free.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,34 +20,38 @@ use crate::narrow::fitted;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// What has to be known to count stalls.
+/// The state that is needed to count stalls.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Waits {
-    /// By queue: since when the packet at its head asks for a virtual channel or, with one, its flits for the switch.
+    /// By queue: time since which its head asks for a virtual channel or, once active, its flits
+    /// for the switch.
     since: Vec<Tick>,
-    /// By output: the queue of the packet that has sent the latest flit; [`NONE`] if that was the packet's last.
+    /// By output: the queue of the packet that has sent the latest flit; [`NONE`] if that was the
+    /// packet's last.
     sender: Vec<u32>,
-    /// By router: until when stalls have been counted.
+    /// By router: time until which stalls have been counted.
     counted: Vec<Tick>,
-    /// Packets that wait at a router's outputs; kept for its memory.
+    /// Packets that wait at a router's outputs; kept to reuse its memory.
     #[serde(skip)]
     waiting: Vec<(u16, Wait)>,
-    /// Active virtual channels whose flits ask for the switch at an instant; likewise.
+    /// Active virtual channels whose flits ask for the switch at an instant; kept to reuse its
+    /// memory.
     #[serde(skip)]
     due: Vec<usize>,
 }
 
-/// What a packet waits for at an output.
+/// The wait of a packet at an output.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
     from: Tick,
     /// Whether the latest flit there was its own.
     is_sender: bool,
-    /// Until when it waits for another allocation, having lost one.
+    /// Time until which it waits for another allocation, after it has lost one.
     lost_until: Tick,
-    /// When a virtual channel is free that has room for it; if it has one, when there is a credit.
+    /// Time from which a virtual channel with room for it is free; if it holds one, from which
+    /// there is a credit.
     room_from: Tick,
-    /// What keeps it from going on then.
+    /// The reason that keeps it from going on then.
     then: Stall,
 }
 
@@ -60,7 +66,7 @@ impl Waits {
         }
     }
 
-    /// The packet at the head of a queue of the part waits for what it asks for now from some time on.
+    /// Notes that the head of a queue waits from a time on.
     pub(super) fn waits_from(&mut self, queue: usize, time: Tick) {
         self.since[queue] = time;
     }
@@ -76,8 +82,8 @@ impl Waits {
 }
 
 impl Wait {
-    /// Why the packet waits at a time for an output that takes no flit before `soonest`, if it does, and until when that
-    /// stays so.
+    /// The reason for which the packet waits at a time for an output that takes no flit before
+    /// `soonest`, if it does; and the time until which that does not change.
     fn at(&self, time: Tick, soonest: Tick) -> (Option<Stall>, Tick) {
         if time < self.from {
             (None, self.from)
@@ -100,7 +106,7 @@ impl FlitRouters {
 }
 
 impl Part<'_> {
-    /// Counts stalls until `now`; what waits goes on waiting.
+    /// Counts the stalls of all routers until `now`; waits go on.
     pub(in crate::engine) fn count_flit_stalls(&mut self, now: Tick) {
         let Some(mut flits) = self.flits.take() else { return };
         if flits.counts_stalls() {
@@ -113,8 +119,8 @@ impl Part<'_> {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// Counts the time for which packets have waited for the router's outputs until `now`, when nothing has happened
-    /// yet of what happens then.
+    /// Counts the time for which packets have waited for the router's outputs until `now`, before
+    /// the events at `now`.
     #[cold]
     pub(super) fn count_stalls(&mut self, now: Tick) {
         let Some(mut waits) = self.state.waits.take() else { return };
@@ -135,7 +141,7 @@ impl FlitRouterView<'_, '_> {
         self.state.waits = Some(waits);
     }
 
-    /// Notes whose flits ask for the switch at an instant.
+    /// Notes the flits that ask for the switch at an instant.
     #[cold]
     pub(super) fn note_due(&mut self, now: Tick) {
         let range = self.active_vcs();
@@ -145,21 +151,21 @@ impl FlitRouterView<'_, '_> {
         waits.due.extend(range.filter(|&place| switch_requests[place].next == now));
     }
 
-    /// Notes whose flits have won of those that asked for the switch.
+    /// Notes the flits that were granted the switch.
     #[cold]
     pub(super) fn note_senders(&mut self, now: Tick) {
         let FlitState { active_vcs, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
         for &place in &waits.due {
             let ActiveVc { queue, output_port, left, again, .. } = active_vcs[place];
-            // Who has lost asks again later.
+            // A flit that was not granted it asks again later.
             if again <= now {
                 waits.sender[output_port as usize] = if left > 0 { queue } else { NONE };
             }
         }
     }
 
-    /// Counts the stalls of an output for which these packets wait, from one time to another.
+    /// Counts the stalls of an output, for which these packets wait, in an interval of time.
     fn count_stalls_of(&mut self, waiting: &[(u16, Wait)], (since, now): (Tick, Tick)) {
         let output = waiting[0].0;
         let soonest = self.output(output.into()).soonest;
@@ -179,7 +185,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Packets that have a virtual channel and a flit, or will have one.
+    /// Finds packets that hold a virtual channel and have a flit, or will have one.
     fn find_senders(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
         let FlitState { switch_requests, active_vcs, queues, vcs, times, .. } = &*self.state;
         for place in self.active_vcs() {
@@ -201,7 +207,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Packets that ask for virtual channels.
+    /// Finds packets that ask for virtual channels.
     fn find_askers(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
         let (words, outputs) = (self.rules.words, usize::from(self.router.outputs));
         let first = self.router.first_output as usize;
@@ -214,7 +220,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Why the packet at the head of a queue of the part waits that asks for virtual channels of an output.
+    /// The wait of the head of a queue, which asks for virtual channels of an output.
     fn wait_of_asker(&self, waits: &Waits, output: u16, queue: usize) -> Wait {
         let state = &self.state.queues[queue];
         debug_assert!(state.vc_state == VcState::VcAlloc);
@@ -237,7 +243,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// The virtual channels of an output for which the packet at the head of a queue asks, a bit each.
+    /// The virtual channels of an output that the head of a queue asks for, a bit each.
     fn vcs_asked_for(&self, queue: &FlitQueue, output: u16) -> u16 {
         if queue.options == 0 {
             return queue.vcs;

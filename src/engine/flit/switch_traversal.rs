@@ -1,4 +1,4 @@
-//! Sending: flits that ask for the switch, and what those that win it bring about.
+//! Switch traversal: flits that ask for the switch, and the effects of a grant.
 
 use super::active_vc::{ActiveVc, SwitchRequest};
 use super::allocation::{SwitchCandidate, pass_turn};
@@ -19,16 +19,16 @@ use crate::narrow::{fitted, narrow};
 use crate::topology::NONE;
 use flitlab_model::{FlitSharing, Parameters};
 
-/// How fast a channel takes flits.
+/// The times of a flit from its grant on, by timing of its channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// From a win to the channel.
+    /// Time from a grant to the channel.
     crossing: Tick,
-    /// For how long a flit takes the crossbar.
+    /// Time for which a flit occupies the crossbar.
     pub crossbar: Tick,
     flit: Tick,
     forward: Tick,
-    /// From a win to when its channel is free at the latest.
+    /// Maximum time from a grant until its channel is free.
     waits: Tick,
 }
 
@@ -42,7 +42,8 @@ impl Pace {
         Self { crossing, crossbar, flit, forward: forward.saturating_sub(crossing), waits }
     }
 
-    /// A flit wins at `now`: until when it takes the crossbar, and when it is at the far end.
+    /// Sends a flit that is granted the switch at `now`. Returns the time until which it occupies
+    /// the crossbar, and the time of its arrival at the far end.
     #[inline(always)]
     pub(super) fn pass(&self, now: Tick, output: &mut FlitOutput) -> (Tick, Tick) {
         let starts = output.line.max(now + self.crossing);
@@ -54,7 +55,8 @@ impl Pace {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// Lets the next flits of active virtual channels ask for the switch that are due at `now`, a bit each of the first [`MASKED`].
+    /// Lets the next flits of active virtual channels that are due at `now` ask for the switch.
+    /// `due` has a bit for each of the first [`MASKED`].
     #[inline(always)]
     pub(super) fn send(&mut self, due: u64, now: Tick) {
         let others = due & due.wrapping_sub(1);
@@ -77,7 +79,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// The next flit of a active virtual channel.
+    /// The next flit of an active virtual channel, as a candidate for the switch.
     #[inline(always)]
     pub(super) fn candidate(&self, place: usize) -> SwitchCandidate {
         let SwitchRequest { input, output, .. } = self.state.switch_requests[place];
@@ -87,7 +89,7 @@ impl FlitRouterView<'_, '_> {
         SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
     }
 
-    /// A flit has taken part in an allocation in vain.
+    /// Handles a flit that took part in an allocation and was not granted the switch.
     #[inline(always)]
     pub(super) fn yield_to_others(&mut self, place: usize, now: Tick) {
         let active_vc = &mut self.state.active_vcs[place];
@@ -97,7 +99,8 @@ impl FlitRouterView<'_, '_> {
         *next = again.max(*next);
     }
 
-    /// Sends the next flit of a active virtual channel, which has won the switch, in the first round of offers or later.
+    /// Sends the next flit of an active virtual channel, which was granted the switch in the first
+    /// round of offers or later.
     #[inline(always)]
     pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) {
         let by_weights = self.rules.arbitration == Arbitration::Weighted;
@@ -145,7 +148,7 @@ impl FlitRouterView<'_, '_> {
         self.statistics.flits[own.counted as usize] += 1;
         let back = now + self.rules.back[usize::from(own.fed_timing)];
         let awaited = give_back(vcs.get_mut(own.upstream as usize), back, times);
-        // Most flits are on their way now, and nobody waits for them.
+        // Most flits are under way now, and no queue waits for them.
         let is_sent = match queues.get_mut(own.far as usize) {
             Some(far) if !far.flits.is_empty() => {
                 far.flits.push(arrives, times);
@@ -170,18 +173,18 @@ impl FlitRouterView<'_, '_> {
         if left == 0 {
             self.end(place, taken);
         } else if shares_none && left > 1 && next < self.until.saturating_sub(crossbar) {
-            // Several flits may win before the end.
+            // Several flits may be sent before the end.
             self.mark_uncontended(place, next, crossbar);
         }
     }
 
-    /// The output of a active virtual channel among its router's.
+    /// The output of an active virtual channel, by its number in the router.
     #[inline(always)]
     pub(super) fn output_of(&self, active_vc: usize) -> usize {
         self.state.switch_requests[active_vc].output.into()
     }
 
-    /// A flit of a active virtual channel is on its way, which may be its header or its last one, or whose arrival has to be told.
+    /// Hands over a flit that is its packet's header or last flit, or whose arrival has to be told.
     fn hand_over(&mut self, place: usize, now: Tick, arrives: Tick) {
         let &ActiveVc { queue, out_vc, left, leaves, has_header, .. } =
             &self.state.active_vcs[place];
@@ -203,7 +206,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// A active virtual channel's header is on its way to the next router.
+    /// Hands over the header of an active virtual channel to the next router.
     #[inline(always)]
     fn send_header(&mut self, place: usize, now: Tick, arrives: Tick) {
         let &ActiveVc { queue, out_vc, .. } = &self.state.active_vcs[place];
@@ -212,7 +215,7 @@ impl FlitRouterView<'_, '_> {
         self.go_on(output, header, now);
         self.pass_on(output, out_vc, &[arrives], header);
         let &ports::Output { far_part, .. } = self.output_port(output);
-        // Who waits for a packet's last flit has to be told of each.
+        // A queue that waits for its packet's last flit has to be told of each flit.
         let far = if far_part == self.part && !self.rules.forwards_whole {
             let input_vc = self.output(output).far + u32::from(out_vc);
             fitted!(self.queue_of_input_vc(input_vc), u32)
@@ -223,7 +226,7 @@ impl FlitRouterView<'_, '_> {
         (own.has_header, own.far) = (false, far);
     }
 
-    /// Flits are on their way to another router, with their packet if the first is the header.
+    /// Hands over flits to another router, with their packet if the first is the header.
     #[inline(always)]
     pub(super) fn pass_on(&mut self, output: usize, out_vc: u8, times: &[Tick], header: u32) {
         let &ports::Output { far_part, far_router, far_input_vc, .. } = self.output_port(output);
@@ -243,8 +246,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// A flit has left a active virtual channel's queue at `now`, and the sender of the channel that feeds it is another part's, or
-    /// waits for the credit.
+    /// Returns a credit after a flit has left its queue at `now`, where the sender is in another
+    /// part or waits for the credit.
     #[cold]
     pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
         let &ActiveVc { queue, input_port, upstream, injects, fed_timing, .. } =
@@ -264,7 +267,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// A packet's last flit has won: its virtual channel will be free, and so is the way for the packet behind it.
+    /// Ends a packet, whose last flit was granted the switch: frees its virtual channel, and lets
+    /// the packet behind it go on.
     #[inline(always)]
     fn end(&mut self, place: usize, free_at: Tick) {
         let &ActiveVc { queue, input_port, output_port, held, .. } = &self.state.active_vcs[place];
@@ -280,7 +284,7 @@ impl FlitRouterView<'_, '_> {
         let is_empty = behind.head == NONE;
         behind.vc_state = if is_empty { VcState::Idle } else { VcState::Routing };
         let flits = behind.flits;
-        // If it has no flit, it is looked at when one comes.
+        // If it has no flit, the next one makes the queue due.
         if !is_empty && !flits.is_empty() {
             let next = self.rules.asks_from(flits.front(&self.state.times), 0, free_at);
             self.set_due(queue, next);
@@ -288,7 +292,8 @@ impl FlitRouterView<'_, '_> {
     }
 }
 
-/// A credit will be back at a virtual channel of this part; none if it is another's. Whether somebody has to be told.
+/// Returns a credit to a virtual channel of this part; does nothing for one of another part. Says
+/// whether the sender has to be told.
 #[inline(always)]
 pub(super) fn give_back(vc: Option<&mut OutputVc>, back: Tick, times: &mut Times) -> bool {
     match vc {

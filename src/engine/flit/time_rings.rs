@@ -1,4 +1,5 @@
-//! Rings of times, in the order of which they were put in: flits on their way or waiting, credits on their way.
+//! Rings of times in the order of insertion: flits that wait or are under way, and credits under
+//! way.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use crate::prefetch::prefetch;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Times(Vec<Tick>);
 
-/// Where a ring's times are.
+/// The place of a ring's times.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TimeRing {
     base: u32,
@@ -20,7 +21,7 @@ pub(super) struct TimeRing {
 }
 
 impl TimeRing {
-    /// An empty ring for so many times.
+    /// An empty ring for up to `size` times.
     pub(super) fn new(size: u32, times: &mut Times) -> Self {
         let base = narrow::<u32>(times.0.len());
         times.0.resize(times.0.len() + size as usize, 0);
@@ -37,7 +38,7 @@ impl TimeRing {
         self.len == 0
     }
 
-    /// Has the memory fetched of the first times.
+    /// Prefetches the first times.
     #[inline(always)]
     pub(super) fn prefetch(&self, times: &Times) {
         times.0.get((self.base + self.first) as usize).into_iter().for_each(prefetch);
@@ -49,14 +50,14 @@ impl TimeRing {
         (self.base + if place >= self.size { place - self.size } else { place }) as usize
     }
 
-    /// The time of this number, counted from the first; there is one.
+    /// The time at this position, counted from the first; it exists.
     #[inline(always)]
     pub(super) fn at(&self, number: u32, times: &Times) -> Tick {
         debug_assert!(number < self.len);
         times.0[self.place(number)]
     }
 
-    /// The first time; there is one.
+    /// The first time; it exists.
     #[inline(always)]
     pub(super) fn front(&self, times: &Times) -> Tick {
         debug_assert!(self.len > 0);
@@ -71,7 +72,7 @@ impl TimeRing {
         self.len += 1;
     }
 
-    /// Takes the first time out.
+    /// Removes the first time.
     #[inline(always)]
     pub(super) fn pop(&mut self) {
         self.first += 1;

@@ -1,6 +1,9 @@
-//! Packets that share neither their input port nor their output with another: what their flits do concerns nobody in
-//! their router until the last one has won, or until another packet gets a virtual channel that shares a port with
-//! them. So they are left alone, and catch up when either happens, in one go.
+//! Uncontended virtual channels: packets that share neither their input port nor their output with
+//! another one.
+//!
+//! Their flits have no influence on other packets of the router. That ends when the last one is
+//! granted the switch, or when another packet gets a virtual channel that shares a port with them.
+//! So they are left alone until then, and catch up in one go.
 
 use super::FlitState;
 use super::active_vc::ActiveVc;
@@ -14,8 +17,8 @@ use crate::narrow::fitted;
 use crate::topology::NONE;
 
 impl FlitRouterView<'_, '_> {
-    /// Leaves a active virtual channel alone whose next flit can win at `next` and that shares no port; flits take so long through the
-    /// crossbar.
+    /// Marks an active virtual channel as uncontended. Its next flit can be granted the switch at
+    /// `next`, and each flit takes the time `crossbar` on the crossbar.
     #[inline(always)]
     pub(super) fn mark_uncontended(&mut self, place: usize, next: Tick, crossbar: Tick) {
         let ActiveVc { queue, upstream, injects, left, .. } = self.state.active_vcs[place];
@@ -35,8 +38,8 @@ impl FlitRouterView<'_, '_> {
         self.uncontended |= 1 << number;
     }
 
-    /// A packet of so many flits that comes from an input port has got a virtual channel of an output: from now on it is one of those
-    /// who send.
+    /// Counts a packet of `flits` flits, which has been granted a virtual channel, among those that
+    /// send from its input port and to its output.
     #[inline(always)]
     pub(super) fn join_senders(&mut self, (input, output): (usize, usize), flits: u16, now: Tick) {
         let of_input = &mut self.input(input).senders;
@@ -56,13 +59,13 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Lets all that were left alone send before `until`.
+    /// Lets all uncontended packets send before `until`.
     #[inline(always)]
     pub(super) fn advance_all(&mut self, until: Tick) {
         self.advance_some(self.uncontended, until);
     }
 
-    /// Lets those of some active virtual channels send before `until` that were left alone.
+    /// Lets the uncontended packets among some active virtual channels send before `until`.
     #[inline(always)]
     pub(super) fn advance_some(&mut self, some: u64, until: Tick) {
         for number in bits(self.uncontended & some) {
@@ -70,8 +73,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Lets a active virtual channel send before `until` that was left alone; none of its flits is the last. From then on it is one
-    /// of many again.
+    /// Lets an uncontended packet send before `until`; none of its flits is the last one. From then
+    /// on it is contended.
     fn advance(&mut self, number: usize, until: Tick) {
         let place = self.first_active_vc + number;
         let mut arrivals = std::mem::take(&mut self.scratch.arrivals);
@@ -82,7 +85,7 @@ impl FlitRouterView<'_, '_> {
         self.state.set_next(place);
     }
 
-    /// A active virtual channel takes another place.
+    /// Moves an active virtual channel to another place.
     #[inline(always)]
     pub(super) fn move_uncontended(&mut self, from: usize, to: usize) {
         let (from, to) = (from - self.first_active_vc, to - self.first_active_vc);

@@ -1,13 +1,13 @@
-//! Before when nothing can come of each queue, and of the queues of each input port and router together. Queues whose
-//! packets [contend](super::active_vc) count for nothing here.
+//! Wake times: the earliest time at which each inactive queue may progress, with minima by input
+//! port and by router. [Active](super::active_vc) queues have none here.
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::tick::{NEVER, Tick, rebased};
 use crate::narrow::fitted;
 
-/// The times of all queues of a part. That of an input port is not later than those of its queues, and that of a router
-/// not later than those of its ports, but they may be earlier.
+/// The wake times of all queues of a part. The time of an input port is a lower bound of those of
+/// its queues. The time of a router is a lower bound of those of its ports.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WakeTimes {
     /// By queue.
@@ -15,20 +15,20 @@ pub(super) struct WakeTimes {
     /// By input port, and by router.
     ports: Vec<Tick>,
     routers: Vec<Tick>,
-    /// Queues of an input port.
+    /// Number of queues of an input port.
     of_port: usize,
 }
 
-/// A router's times among those of its part.
+/// The range of a router in these lists.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct RouterRange {
     pub router: usize,
     pub first_input: usize,
     pub inputs: usize,
 }
 
 impl WakeTimes {
-    /// Of so many routers and input ports, with so many queues each, in which nothing happens.
+    /// Wake times of routers without events, with this many input ports and queues each.
     pub(super) fn new(routers: usize, inputs: usize, of_port: usize) -> Self {
         let never = |count| vec![NEVER; count];
         Self {
@@ -43,7 +43,7 @@ impl WakeTimes {
         self.queues.len()
     }
 
-    /// Sets the time of a queue of an input port of a router.
+    /// Sets the time of a queue of a router's input port.
     #[inline(always)]
     pub(super) fn set(&mut self, queue: usize, (router, input): (u32, u32), time: Tick) {
         self.queues[queue] = time;
@@ -53,7 +53,7 @@ impl WakeTimes {
         *router = (*router).min(time);
     }
 
-    /// Sees to it that a queue's time is not later than `time`. What it is then.
+    /// Lowers the time of a queue to at most `time`, and returns it.
     #[inline(always)]
     pub(super) fn lower(&mut self, queue: usize, port: (u32, u32), time: Tick) -> Tick {
         let time = self.queues[queue].min(time);
@@ -61,16 +61,17 @@ impl WakeTimes {
         time
     }
 
-    /// Before when nothing can come of any queue of a router.
+    /// A lower bound of the times of a router's queues.
     #[inline(always)]
     pub(super) fn first(&self, router: u32) -> Tick {
         self.routers[router as usize]
     }
 
-    /// Takes out the router's queues whose time is `now`, the first of all: each needs another one. They are put down in
-    /// `due`, which has a place more than there are queues, from its start on, and counted.
+    /// Takes out the router's queues with time `now`, the earliest of all; each of them then needs
+    /// a new time. They are put into `due` from its start on, and counted. `due` has one place more
+    /// than there are queues.
     #[inline(always)]
-    pub(super) fn take_due(&mut self, now: Tick, place: Place, due: &mut [u32]) -> usize {
+    pub(super) fn take_due(&mut self, now: Tick, place: RouterRange, due: &mut [u32]) -> usize {
         let mut count = 0;
         let mut first = NEVER;
         let ports = &mut self.ports[place.first_input..][..place.inputs];
@@ -79,7 +80,7 @@ impl WakeTimes {
                 let of_router = input * self.of_port;
                 let queues = place.first_input * self.of_port + of_router;
                 let mut least = NEVER;
-                // Without branches, which could not be foretold.
+                // No branches, since the outcome cannot be predicted.
                 for (queue, time) in
                     (fitted!(of_router, u32)..).zip(&mut self.queues[queues..][..self.of_port])
                 {

@@ -1,4 +1,4 @@
-//! Bad copies leave buffers (docs/model.md, "Links that err").
+//! Bad copies, and how they leave buffers (docs/model.md, "Links that err").
 
 use crate::engine::credits::Credit;
 use crate::engine::packet::Packet;
@@ -10,13 +10,14 @@ use crate::engine::tick::{NEVER, Tick};
 use crate::topology::NONE;
 
 impl<S: Size> RouterView<'_, '_, S> {
-    /// Whether a bad copy that is the head of a buffer asks for an output before it leaves.
+    /// Whether a bad copy at the head of a buffer asks for an output before it leaves.
     pub(in crate::engine) fn asks_before_it_leaves(&self, input_vc: u32) -> bool {
         let PacketQueue { head, ask, .. } = self.queues[input_vc as usize];
         ask < self.packets.packets[head as usize].tail
     }
 
-    /// Bad copies whose last flits are there leave their buffers, unless they have been granted an output.
+    /// Removes bad copies from their buffers whose last flits are there, unless they have been
+    /// granted an output.
     pub(super) fn discard_bad_copies(&mut self, now: Tick) {
         let number = self.number as usize;
         let mut due = std::mem::take(&mut self.links().state.bad_copies[number]);
@@ -29,7 +30,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.links().state.bad_copies[number] = due;
     }
 
-    /// The same of one buffer.
+    /// Removes such bad copies from one buffer.
     fn discard_from(&mut self, input_vc: u32, now: Tick) {
         let head = self.queues[input_vc as usize].head;
         let (mut before, mut slot) = (NONE, head);
@@ -66,12 +67,12 @@ impl<S: Size> RouterView<'_, '_, S> {
             queue.ask = NEVER;
             queue.free_at = queue.free_at.max(now);
             if queue.head != NONE {
-                self.head(input_vc);
+                self.new_head(input_vc);
             }
         }
     }
 
-    /// The head of a buffer asks for nothing any longer.
+    /// Withdraws all requests of the head of a buffer.
     fn withdraw_all(&mut self, input_vc: u32, now: Tick) {
         let PacketQueue { options, output, .. } = self.queues[input_vc as usize];
         if options == 0 {

@@ -1,4 +1,4 @@
-//! What damages a channel's flits: bits that err, and bursts.
+//! Damage to a channel's flits: bits that err, and bursts.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::units::Picoseconds;
 use flitlab_model::{Bursts, LinkErrors};
 
-/// What is going to damage the flits of one channel.
+/// The next damage to the flits of one channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::engine) struct Damage {
-    /// `None` if no bit of it errs, or no burst comes.
+    /// `None` if none of its bits err, or if no burst comes.
     bits: Option<BitErrors>,
     bursts: Option<NextBurst>,
 }
 
-/// Bits that err, each for itself.
+/// Bits that err independently.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct BitErrors {
     random: ChaCha8Rng,
@@ -40,7 +40,7 @@ fn uniform(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64
 }
 
-/// What is 0 or more as a whole number; what is beyond 64 bits is never.
+/// A number of 0 or more as a whole number; a number beyond 64 bits means never.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -64,7 +64,7 @@ impl NextBurst {
 }
 
 impl Damage {
-    /// Of a channel of the fabric.
+    /// The damage to a channel of the fabric.
     pub(in crate::engine) fn new(errors: &LinkErrors, channel: u32) -> Self {
         let errs = errors.channels.as_ref().is_none_or(|channels| channels[channel as usize]);
         let stream = |number: u64| {
@@ -87,8 +87,8 @@ impl Damage {
         Self { bits, bursts }
     }
 
-    /// Whether any of the next so many bits is damaged, or a burst comes between two times, the second one excluded. What is
-    /// asked for next is later.
+    /// Whether any of the next bits is damaged, or a burst comes between two times, the second one
+    /// excluded. Calls come in the order of time.
     pub(in crate::engine) fn hits(
         &mut self,
         mut bits_sent: u64,
@@ -121,7 +121,7 @@ mod tests {
         LinkErrors { bit_error_rate, bursts, seed: 5, ..LinkErrors::default() }
     }
 
-    /// How many of so many packets of so many bits are damaged.
+    /// The number of damaged packets among `packets` packets of `bits` bits.
     fn damaged(errors: &LinkErrors, channel: u32, packets: u64, bits: u64) -> u64 {
         let mut damage = Damage::new(errors, channel);
         (0..packets).map(|_| u64::from(damage.hits(bits, (Picoseconds(0), Picoseconds(1))))).sum()

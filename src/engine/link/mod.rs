@@ -1,9 +1,10 @@
 //! Links that err, and send again what was damaged (docs/model.md, "Links that err").
 //!
-//! The sender of a channel keeps what is not acknowledged ([`replay`]), and knows at the start of a sending whether it will be
-//! damaged and what the far end will make of it. Only what the far end accepts is sent there; what is to become known later
-//! is kept until then. So the router at the far end has nothing to do for the link but to discard bad copies, and to send
-//! acknowledgements where they take flits.
+//! The sender of a channel keeps all packets that are not acknowledged ([`replay`]). At the start
+//! of a transmission it knows whether the packet will be damaged, and how the far end will react.
+//! It sends only what the far end accepts; later knowledge is kept until its time. So the router at
+//! the far end has two tasks for the link: to discard bad copies, and to send acknowledgements
+//! where they take flits.
 
 mod bad_copies;
 mod damage;
@@ -26,30 +27,31 @@ use replay::{ReplayChannel, ReplayRules, ReverseChannel};
 pub(super) struct Links {
     rules: ReplayRules,
     pub state: LinkState,
-    /// Outputs that were granted at an instant, those served at one, and packets that enter a buffer after another one; kept for
-    /// their memory.
+    /// Outputs that were granted at an instant, those served at one, and packets that enter a
+    /// buffer after another one; kept to reuse their memory.
     granted: Vec<u16>,
     serving: Vec<usize>,
     followers: Vec<u32>,
-    /// What visits have to say to other routers.
+    /// Notices of visits for other routers.
     notices: Vec<Notice>,
 }
 
-/// What changes of them.
+/// The fields that change, as a checkpoint saves them.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LinkState {
-    /// By output; none for those of terminals, and that lead nowhere.
+    /// By output; `None` for those of terminals and for vacant ports.
     channels: Vec<Option<Box<ReplayChannel>>>,
-    /// By output: before when nothing happens on its link but grants.
+    /// By output: a lower bound of the next event on its link, grants excluded.
     next: Vec<Tick>,
-    /// By router: before when nothing happens on its links.
+    /// By router: a lower bound of the next event on its links.
     pub due: Vec<Tick>,
-    /// By router: when bad copies' last flits are there, and among which input virtual channel's packets.
+    /// By router: the bad copies whose last flits are still to come, with that time and their input
+    /// virtual channel.
     bad_copies: Vec<Vec<(Tick, u32)>>,
 }
 
 impl Links {
-    /// Of a part's routers, if links err.
+    /// The links of a part, if links err.
     pub(super) fn new(context: &NetworkContext<'_>, part: usize, ports: &Ports) -> Option<Self> {
         let errors = context.parameters.errors.as_ref()?;
         let NetworkContext { fabric, cut, .. } = context;
@@ -104,7 +106,7 @@ impl Links {
         channels * narrow::<usize>(Self::BYTES_PER_CHANNEL)
     }
 
-    /// Starts statistics anew.
+    /// Resets statistics.
     pub(super) fn reset_statistics(&mut self) {
         self.state.channels.iter_mut().flatten().for_each(|channel| channel.flits_resent = 0);
     }
@@ -117,7 +119,7 @@ impl Links {
         bad_copies.for_each(|it| it.0 = rebased(it.0, by));
     }
 
-    /// Goes on with another state; false if it is another network's.
+    /// Takes over a saved state. Returns false if it belongs to another network.
     pub(super) fn restore(&mut self, state: LinkState) -> bool {
         let fits = state.channels.len() == self.state.channels.len();
         self.state = state;
@@ -126,19 +128,20 @@ impl Links {
 }
 
 impl Part<'_> {
-    /// Flits of an output's virtual channel that hold room at its far end without being in the buffer there: they are to be sent again, or
-    /// wait beside it.
+    /// Flits of an output's virtual channel that hold room at its far end without being in the
+    /// buffer there: they are to be sent again, or wait beside the buffer.
     pub(super) fn flits_kept(&self, output: u32, vc: u8) -> u32 {
         let channel = self.links.as_ref().and_then(|links| links.channel(output));
         channel.map_or(0, |channel| channel.flits_kept(vc))
     }
 
-    /// Flits that one of the part's channels has sent again since the last reset of statistics, if links err.
+    /// Flits that one of the part's channels has sent again since the last reset of statistics, if
+    /// links err.
     pub(super) fn flits_resent(&self, channel: u32) -> Option<u64> {
         Some(self.links.as_ref()?.channel(channel)?.flits_resent)
     }
 
-    /// When the last flit of what an output sends over a link has left.
+    /// Time at which the last flit of the link's present transmission has left.
     pub(super) fn line_free(&self, output: u32) -> Tick {
         let channel = self.links.as_ref().and_then(|links| links.channel(output));
         channel.map_or(0, |channel| channel.line_free)
@@ -149,7 +152,7 @@ impl Part<'_> {
         self.packets.origins[slot as usize].is_bad()
     }
 
-    /// Whether it is one whose room is that of the packet that it is a copy of.
+    /// Whether a packet is a bad copy that uses the room of its original.
     pub(super) fn holds_no_room(&self, slot: u32) -> bool {
         self.packets.origins[slot as usize].is_fresh()
     }

@@ -1,46 +1,46 @@
-//! What routers tell each other about links.
+//! Notices that routers send each other about links.
 
 use super::replay::AckMessage;
 use super::{LinkState, Links};
 use crate::engine::part::Part;
 use crate::engine::tick::Tick;
 
-/// What is to be known at a router.
+/// A notice for a router.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct Notice {
     /// The router's part, its number there, and its output.
     pub part: u32,
     pub router: u32,
     pub output: u16,
-    /// When.
+    /// Time at which the notice takes effect.
     pub time: Tick,
     pub news: NoticeKind,
 }
 
-/// What it is about.
+/// The contents of a notice.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) enum NoticeKind {
-    /// A verdict that is passed there and that the output has to send.
-    ToSay(AckMessage),
-    /// A verdict on what the output has sent.
+    /// An acknowledgement message that is decided there, for the output to send.
+    ToSend(AckMessage),
+    /// An acknowledgement message about what the output has sent.
     Learned(AckMessage),
     /// A bad copy whose last flit is there, among an input virtual channel's packets.
     BadCopy(u32),
 }
 
 impl Links {
-    /// Takes in what a router of the part is to know, whose outputs begin with this number.
+    /// Takes in a notice for a router of the part, whose first output has this number.
     fn take_in(&mut self, first_output: u32, notice: &Notice) {
         let &Notice { router, output, time, news, .. } = notice;
         let place = (first_output + u32::from(output)) as usize;
         let LinkState { channels, next, due, bad_copies } = &mut self.state;
         match (news, &mut channels[place]) {
             (NoticeKind::BadCopy(input_vc), _) => {
-                bad_copies[router as usize].push((time, input_vc))
+                bad_copies[router as usize].push((time, input_vc));
             }
             (_, None) => return,
-            (NoticeKind::ToSay(verdict), Some(channel)) => {
-                channel.to_say.push_back((time, verdict));
+            (NoticeKind::ToSend(verdict), Some(channel)) => {
+                channel.to_send.push_back((time, verdict));
                 next[place] = next[place].min(time);
             }
             (NoticeKind::Learned(verdict), Some(channel)) => {
@@ -54,7 +54,7 @@ impl Links {
 }
 
 impl Part<'_> {
-    /// Delivers what visits have to say to other routers.
+    /// Delivers the notices of visits to other routers.
     pub(in crate::engine) fn send_notices(&mut self) {
         let Some(links) = &mut self.links else { return };
         let mut notices = std::mem::take(&mut links.notices);
@@ -70,7 +70,7 @@ impl Part<'_> {
         }
     }
 
-    /// Takes in what a router of this part is told.
+    /// Takes in a notice for a router of this part.
     pub(in crate::engine) fn take_notice(&mut self, notice: &Notice) {
         let first = self.ports.routers[notice.router as usize].first_output;
         if let Some(links) = &mut self.links {

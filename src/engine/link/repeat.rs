@@ -1,4 +1,5 @@
-//! What a router does on links that err: sending, sending again, acknowledging (docs/model.md, "Links that err").
+//! A router with links that err: transmissions, retransmissions, acknowledgements (docs/model.md,
+//! "Links that err").
 
 use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
 use super::{Links, Notice, NoticeKind};
@@ -17,20 +18,21 @@ use crate::topology::NONE;
 use crate::units::Picoseconds;
 use flitlab_model::{REQUEST_CHANNEL, Switching};
 
-/// A packet's sending on a channel.
+/// A packet's transmission on a channel.
 #[derive(Clone, Copy)]
 struct Transmission {
     start: Tick,
-    /// When its header may be looked at at the far end, routing included, and when its last flit is there.
+    /// The times at which its header may ask at the far end, routing included, and at which its
+    /// last flit is there.
     ready: Tick,
     arrives: Tick,
     damaged: bool,
-    /// Whether it is not the first one.
+    /// Whether it is a retransmission.
     again: bool,
 }
 
 impl<S: Size> RouterView<'_, '_, S> {
-    /// What [`run`](Self::run) does, where links err.
+    /// Simulates the router as [`run`](Self::run) does, with links that err.
     pub(in crate::engine) fn run_on_links(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
         loop {
@@ -54,7 +56,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             } else {
                 self.serve_due_outputs::<false, false>(AllocationPass::Any, now);
             }
-            self.see_to_granted(now);
+            self.handle_granted(now);
         }
     }
 
@@ -69,20 +71,20 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.links().state.channels[number].as_deref_mut().expect("a network channel")
     }
 
-    /// How long things take on the channel of an output.
+    /// The times of an output's channel.
     fn timing(&mut self, output: usize) -> Timing {
         let number = self.output(output).timing;
         *self.context.timing(number)
     }
 
-    /// Before when nothing happens but grants on the links of the router's outputs.
+    /// By output of the router: a lower bound of the next event on its link, grants excluded.
     fn links_next(&mut self) -> &mut [Tick] {
         let first = self.router.first_output as usize;
         let outputs = first..first + usize::from(self.router.outputs);
         &mut self.links().state.next[outputs]
     }
 
-    /// Does all that is due on links at this instant before anything is granted.
+    /// Handles all events on links at this instant, before anything is granted.
     #[inline(never)]
     fn serve_links(&mut self, now: Tick) {
         let resend = self.links().rules.resend;
@@ -96,7 +98,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.discard_bad_copies(now);
         for &output in &due {
             let link = self.link(output);
-            if link.line_free <= now && link.to_say.front().is_some_and(|it| it.0 <= now) {
+            if link.line_free <= now && link.to_send.front().is_some_and(|it| it.0 <= now) {
                 self.acknowledge(output, now);
             }
         }
@@ -113,8 +115,8 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.set_links_due();
     }
 
-    /// Sees to what grants at an instant have brought about.
-    fn see_to_granted(&mut self, now: Tick) {
+    /// Handles the effects of an instant's grants.
+    fn handle_granted(&mut self, now: Tick) {
         let mut granted = std::mem::take(&mut self.links().granted);
         for output in granted.drain(..) {
             self.settle(usize::from(output), now);
@@ -123,7 +125,8 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.set_links_due();
     }
 
-    /// Notes when an output can be granted next, and when something happens on its link.
+    /// Sets the times at which an output can be granted next, and at which its link has its next
+    /// event.
     fn settle(&mut self, output: usize, now: Tick) {
         let rules = self.links().rules;
         let next = self.link(output).due(rules.resend);
@@ -148,7 +151,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         state.due[number] = state.bad_copies[number].iter().map(|it| it.0).fold(next, Tick::min);
     }
 
-    /// An output sends something besides grants until a time.
+    /// Occupies an output until a time with something other than a grant.
     fn occupy(&mut self, output: usize, now: Tick, until: Tick) {
         self.link(output).line_free = until;
         self.end_stall(output, now);
@@ -160,7 +163,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         *self.due(output) = if since == NEVER { NEVER } else { until.max(since) };
     }
 
-    /// A packet's first sending on a link, at its grant.
+    /// Transmits a packet for the first time, at its grant.
     #[inline(never)]
     pub(in crate::engine) fn transmit(&mut self, output: usize, slot: u32, vc: u8, now: Tick) {
         let &mut Output { free_at, room, .. } = self.output(output);
@@ -193,7 +196,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.pass(output, place, sending);
     }
 
-    /// Sends the next packet again for which that is wanted.
+    /// Retransmits the next packet that is to be sent again.
     fn send_again(&mut self, output: usize, now: Tick) {
         let Some(place) = self.link(output).next_again() else { return };
         let ReplayEntry { slot, source, sequence, flits, vc, .. } =
@@ -231,7 +234,8 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.pass(output, place, sending);
     }
 
-    /// A packet is sent again on a channel that fails before its last flit is there.
+    /// Loses a packet, whose retransmission is on a channel that fails before its last flit is
+    /// there.
     fn lose(&mut self, output: usize, place: usize, sending: Transmission) {
         let Some(ReplayEntry { slot, vc, .. }) = self.link(output).remove(place) else { return };
         if slot != NONE {
@@ -245,7 +249,7 @@ impl<S: Size> RouterView<'_, '_, S> {
                 self.enter(output, vc, slot);
             }
         }
-        self.let_in(output, vc, sending.arrives);
+        self.admit_waiting(output, vc, sending.arrives);
     }
 
     /// Whether a channel fails before a last flit gets across that would be there at this time.
@@ -254,26 +258,26 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
     }
 
-    /// Whether so many flits are damaged that have the channel for a stretch of time.
+    /// Whether any of the flits is damaged that have the channel for a stretch of time.
     fn is_damaged(&mut self, output: usize, flits: u16, (from, until): (Tick, Tick)) -> bool {
         let times = (self.time(from), self.time(until));
         let bits = u64::from(flits) * self.links().rules.bits_a_flit;
         self.link(output).damage.hits(bits, times)
     }
 
-    /// Sees to what the far end makes of a sending.
+    /// Handles the reaction of the far end to a transmission.
     fn pass(&mut self, output: usize, place: usize, sending: Transmission) {
         let rules = self.links().rules;
         let Transmission { arrives, damaged, again, .. } = sending;
         let back = self.timing(output).back;
         let link = self.link(output);
         let ReplayEntry { slot, vc, flits, bad, accepted, .. } = link.entries[place];
-        let (verdict, fate) = link.judge(place, damaged, &rules);
+        let (verdict, fate) = link.react(place, damaged, &rules);
         if let Some(verdict) = verdict {
             if !rules.takes_flits {
                 link.learned.push_back((arrives + back, verdict));
             } else if let Some(far) = link.opposite {
-                let news = NoticeKind::ToSay(verdict);
+                let news = NoticeKind::ToSend(verdict);
                 let notice = Notice {
                     part: far.part,
                     router: far.router,
@@ -298,7 +302,7 @@ impl<S: Size> RouterView<'_, '_, S> {
                     self.packets.packets[slot as usize].ready = arrives + self.context.routing;
                 }
                 self.enter(output, vc, slot);
-                self.let_in(output, vc, arrives);
+                self.admit_waiting(output, vc, arrives);
             }
             ArrivalOutcome::BadCopy => {
                 let copy = self.packets.copy(slot);
@@ -317,8 +321,8 @@ impl<S: Size> RouterView<'_, '_, S> {
         }
     }
 
-    /// A packet is on its way to the buffer at the far end, which is to know when a bad copy's last flit is there: that may be
-    /// before it asks for anything.
+    /// Puts a packet into the buffer at the far end. For a bad copy that router is told when its
+    /// last flit is there, since that may be before the copy asks for an output.
     fn enter(&mut self, output: usize, vc: u8, slot: u32) {
         let &mut Output { far_part: part, far_router: router, far_input_vc, .. } =
             self.output(output);
@@ -331,8 +335,9 @@ impl<S: Size> RouterView<'_, '_, S> {
         }
     }
 
-    /// What has waited beside the buffer enters it, behind what is there whole at a time.
-    fn let_in(&mut self, output: usize, vc: u8, arrives: Tick) {
+    /// Lets packets that have waited beside the buffer enter it, behind the one that is whole at
+    /// `arrives`.
+    fn admit_waiting(&mut self, output: usize, vc: u8, arrives: Tick) {
         let mut slots = std::mem::take(&mut self.links().followers);
         self.link(output).take_from_beside(vc, &mut slots);
         for slot in slots.drain(..) {
@@ -342,7 +347,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.links().followers = slots;
     }
 
-    /// Sends all verdicts that have been passed, in one flit.
+    /// Sends all acknowledgement messages that are due, in one flit.
     fn acknowledge(&mut self, output: usize, now: Tick) {
         let timing = self.timing(output);
         let until = now + timing.flit;
@@ -352,10 +357,10 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.statistics.sent(channel, self.context.vc_map.index(REQUEST_CHANNEL), 1);
         self.occupy(output, now, until);
         let far = self.link(output).opposite;
-        while let Some(&(time, verdict)) = self.link(output).to_say.front()
+        while let Some(&(time, verdict)) = self.link(output).to_send.front()
             && time <= now
         {
-            self.link(output).to_say.pop_front();
+            self.link(output).to_send.pop_front();
             if let Some(far) = far.filter(|_| !lost) {
                 let notice = Notice {
                     part: far.part,

@@ -1,7 +1,9 @@
-//! The replay buffer of a channel: what may have to be sent again, and what the far end makes of what is sent.
+//! The replay buffer of a channel: packets that may have to be sent again, and the far end's
+//! reaction to each transmission.
 //!
-//! All that the far end knows follows from what was sent to it. So its part is worked out with the sender, at the start of
-//! each sending; when a verdict is known there is another matter.
+//! All knowledge of the far end follows from what was sent to it. So its reaction is computed at
+//! the sender, at the start of each transmission. The time at which the sender learns it comes
+//! later.
 
 use std::collections::VecDeque;
 
@@ -14,7 +16,7 @@ use crate::narrow::narrow;
 use crate::topology::NONE;
 use flitlab_model::{Acknowledgements, LinkErrors, Resend, Retry};
 
-/// What all channels have in common.
+/// Parameters that all channels have in common.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct ReplayRules {
     pub retry: Retry,
@@ -23,9 +25,9 @@ pub(in crate::engine) struct ReplayRules {
     pub takes_flits: bool,
     pub time_out: Tick,
     pub bits_a_flit: u64,
-    /// Packets that may be without an acknowledgement.
+    /// Maximum number of unacknowledged packets.
     most: usize,
-    /// Flits that they may have before the largest packet is granted the channel.
+    /// Maximum number of their flits before the largest packet is granted the channel.
     most_before: u32,
 }
 
@@ -44,28 +46,28 @@ impl ReplayRules {
     }
 }
 
-/// What the far end says of a packet.
+/// The far end's message about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::engine) enum AckMessage {
     /// All packets of lower numbers have been accepted.
     AllBefore(u64),
-    /// This one has.
+    /// The packet of this number has been accepted.
     Accepted(u64),
     Wanted(u64),
 }
 
-/// What becomes of a packet that is sent.
+/// The fate of a packet that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum ArrivalOutcome {
     /// It enters the buffer, and after it those that wait for it.
     Enters,
-    /// A copy enters the buffer that is bad.
+    /// A bad copy enters the buffer instead.
     BadCopy,
     /// It waits beside the buffer for those before it.
     Waits,
-    /// It is a bad copy that nobody can use.
+    /// It is a bad copy that is discarded.
     Discarded,
-    /// The far end has no use for this sending.
+    /// The far end ignores this transmission.
     Nothing,
 }
 
@@ -73,11 +75,11 @@ pub(in crate::engine) enum ArrivalOutcome {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(in crate::engine) struct ReplayEntry {
     pub number: u64,
-    /// The packet; [`NONE`] once it has entered the far buffer, or waits beside it.
+    /// The slot of the packet; [`NONE`] once it has entered the far buffer, or waits beside it.
     pub slot: u32,
     pub source: u32,
     pub sequence: u32,
-    /// When it is wanted for want of an acknowledgement; [`NEVER`] once it was.
+    /// Time at which it is sent again for lack of an acknowledgement; [`NEVER`] once it was.
     pub due: Tick,
     pub flits: u16,
     pub vc: u8,
@@ -95,36 +97,38 @@ struct OutOfOrder {
     vc: u8,
 }
 
-/// Where verdicts on a channel's packets go, and come from: the output at its far end by which the same cable comes back.
+/// The output at a channel's far end by which the same cable comes back: messages about the
+/// channel's packets go there, and come from there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(in crate::engine) struct ReverseChannel {
     pub part: u32,
-    /// The router's number in its part, and the output's there.
+    /// The router's number in its part, and the output's number in the router.
     pub router: u32,
     pub output: u16,
 }
 
-/// The sending end of a channel that sends again.
+/// The sending end of a channel that may send again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::engine) struct ReplayChannel {
     pub damage: Damage,
     /// Flits that were sent again since the last reset of statistics.
     pub flits_resent: u64,
     pub opposite: Option<ReverseChannel>,
-    /// When the last flit of what it sends now has left.
+    /// Time at which the last flit of the present transmission has left.
     pub line_free: Tick,
     pub entries: VecDeque<ReplayEntry>,
-    /// Flits of these.
+    /// Flits of these packets.
     held: u32,
     next_number: u64,
-    /// What waits beside the far buffer, in the order of numbers.
+    /// Packets that wait beside the far buffer, in the order of numbers.
     beside: Vec<OutOfOrder>,
-    /// The numbers of those that are to be sent again.
+    /// The numbers of the packets that are to be sent again.
     again: VecDeque<u64>,
-    /// Verdicts that will be known here, in the order of time.
+    /// Messages that will be known here, in the order of time.
     pub learned: VecDeque<(Tick, AckMessage)>,
-    /// Verdicts on what comes by the cable's other direction that are to be sent, and when they are passed.
-    pub to_say: VecDeque<(Tick, AckMessage)>,
+    /// Messages about the other direction's packets that are to be sent, and the times of their
+    /// decision.
+    pub to_send: VecDeque<(Tick, AckMessage)>,
 }
 
 impl ReplayChannel {
@@ -140,16 +144,16 @@ impl ReplayChannel {
             beside: Vec::new(),
             again: VecDeque::new(),
             learned: VecDeque::new(),
-            to_say: VecDeque::new(),
+            to_send: VecDeque::new(),
         }
     }
 
-    /// Whether the replay buffer has no room for the largest packet, or no number is left.
+    /// Whether the replay buffer has no room for the largest packet, or no sequence number is left.
     pub(in crate::engine) fn is_full(&self, rules: &ReplayRules) -> bool {
         self.held > rules.most_before || self.entries.len() >= rules.most
     }
 
-    /// Puts a packet into the replay buffer that the channel is granted to. Its place there.
+    /// Puts a packet into the replay buffer that is granted the channel. Returns its place there.
     pub(in crate::engine) fn keep(&mut self, entry: ReplayEntry) -> usize {
         self.held += u32::from(entry.flits);
         self.entries.push_back(ReplayEntry { number: self.next_number, ..entry });
@@ -157,7 +161,7 @@ impl ReplayChannel {
         self.entries.len() - 1
     }
 
-    /// Takes a packet out of it.
+    /// Removes a packet from the replay buffer.
     pub(in crate::engine) fn remove(&mut self, place: usize) -> Option<ReplayEntry> {
         let entry = self.entries.remove(place)?;
         self.held -= u32::from(entry.flits);
@@ -168,15 +172,15 @@ impl ReplayChannel {
         self.entries.binary_search_by_key(&number, |entry| entry.number).ok()
     }
 
-    /// Whether all packets that a packet may not overtake have been accepted.
+    /// Whether all packets have been accepted that a packet may not overtake.
     fn in_turn(&self, place: usize, resend: Resend) -> bool {
         let vc = self.entries[place].vc;
         let mut before = self.entries.range(..place);
         before.all(|it| it.accepted || resend == Resend::Selective && it.vc != vc)
     }
 
-    /// What the far end makes of a packet's sending: what it says, and what becomes of the packet.
-    pub(in crate::engine) fn judge(
+    /// The far end's reaction to a packet's transmission: its message, and the fate of the packet.
+    pub(in crate::engine) fn react(
         &mut self,
         place: usize,
         damaged: bool,
@@ -217,7 +221,7 @@ impl ReplayChannel {
         (Some(verdict), fate)
     }
 
-    /// Lets a packet wait beside the far buffer for those of its virtual channel that are missing before it.
+    /// Lets a packet wait beside the far buffer for missing packets of its virtual channel.
     pub(in crate::engine) fn put_beside(&mut self, place: usize) {
         let ReplayEntry { number, vc, flits, .. } = self.entries[place];
         let slot = std::mem::replace(&mut self.entries[place].slot, NONE);
@@ -225,7 +229,7 @@ impl ReplayChannel {
         self.beside.insert(before, OutOfOrder { number, slot, flits, vc });
     }
 
-    /// Takes those of a virtual channel that wait for none any longer, in their order.
+    /// Takes the packets of a virtual channel that need not wait any longer, in their order.
     pub(in crate::engine) fn take_from_beside(&mut self, vc: u8, slots: &mut Vec<u32>) {
         if self.beside.is_empty() {
             return;
@@ -247,7 +251,7 @@ impl ReplayChannel {
             + beside.map(|it| u32::from(it.flits)).sum::<u32>()
     }
 
-    /// Takes in the verdicts that are known by now, then what has timed out.
+    /// Takes in the messages that are known by now, then time-outs.
     pub(in crate::engine) fn learn(&mut self, now: Tick, resend: Resend) {
         while let Some(&(time, verdict)) = self.learned.front()
             && time <= now
@@ -283,12 +287,12 @@ impl ReplayChannel {
         }
     }
 
-    /// A packet is wanted again.
+    /// Marks a packet to be sent again.
     fn want(&mut self, number: u64, resend: Resend) {
         let Some(place) = self.place(number) else { return };
         match resend {
             Resend::GoBackN => {
-                // What waits to be sent again since its time is over still is.
+                // Packets that wait for a retransmission after a time-out still do.
                 let from = self.again.front().map_or(number, |&next| next.min(number));
                 self.again.clear();
                 let bad = |entry: &ReplayEntry| entry.bad && entry.number >= from;
@@ -309,23 +313,23 @@ impl ReplayChannel {
         }
     }
 
-    /// Whether something is to be sent again.
+    /// Whether a packet is to be sent again.
     pub(in crate::engine) fn sends_again(&self) -> bool {
         !self.again.is_empty()
     }
 
-    /// The place in the replay buffer of what is sent again next.
+    /// The place in the replay buffer of the packet that is sent again next.
     pub(in crate::engine) fn next_again(&mut self) -> Option<usize> {
         let number = self.again.pop_front()?;
         self.place(number)
     }
 
-    /// When something happens next, or before.
+    /// A lower bound of the next event.
     pub(in crate::engine) fn due(&self, resend: Resend) -> Tick {
         let learned = self.learned.front().map_or(NEVER, |it| it.0);
         let timed = if resend == Resend::GoBackN { 1 } else { self.entries.len() };
         let timed = self.entries.iter().take(timed).map(|entry| entry.due);
-        let says = self.to_say.front().map_or(NEVER, |it| it.0.max(self.line_free));
+        let says = self.to_send.front().map_or(NEVER, |it| it.0.max(self.line_free));
         let again = if self.sends_again() { self.line_free } else { NEVER };
         timed.fold(learned.min(says).min(again), Tick::min)
     }
@@ -334,6 +338,6 @@ impl ReplayChannel {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
         move_back(&mut self.line_free);
         self.entries.iter_mut().for_each(|entry| move_back(&mut entry.due));
-        self.learned.iter_mut().chain(&mut self.to_say).for_each(|it| move_back(&mut it.0));
+        self.learned.iter_mut().chain(&mut self.to_send).for_each(|it| move_back(&mut it.0));
     }
 }

@@ -1,4 +1,5 @@
-//! Packets that a source puts together, and injects where links are not shared flit by flit.
+//! Packets that a source makes of its messages, and their injection where routers grant whole
+//! packets.
 
 use super::{Adapter, SourceQueue};
 use crate::engine::collective::COLLECTIVE;
@@ -13,16 +14,16 @@ use crate::routing::Routes;
 use crate::topology::NONE;
 use crate::units::Picoseconds;
 
-/// A packet that a source has put together.
+/// A packet that a source has made.
 pub(in crate::engine) struct NewPacket {
     pub slot: u32,
-    /// The tag of its message, if it is the last one's and its departure is to be told.
+    /// The tag of its message, if it is the message's last packet and its departure is to be told.
     pub departs: Option<u64>,
 }
 
 impl Part<'_> {
-    /// Sends the first packet that has room through an injection channel, if that is free, and says when the channel
-    /// is looked at again.
+    /// Sends the first packet that has room through an injection channel, if that is free. Sets the
+    /// time at which the channel is served next.
     #[inline]
     pub(super) fn inject(&mut self, number: u32, terminal: u32, now: Tick) {
         if self.flits.is_some() {
@@ -67,7 +68,7 @@ impl Part<'_> {
         self.sources.injections[number as usize].due = due;
     }
 
-    /// A free injection channel has packets and no room for any.
+    /// Begins a wait of a free injection channel that has packets and room for none.
     #[inline]
     pub(in crate::engine) fn begin_wait(&mut self, number: u32, now: Tick) {
         let time = self.time(now);
@@ -76,7 +77,7 @@ impl Part<'_> {
         }
     }
 
-    /// An injection channel sends.
+    /// Ends the wait of an injection channel, which sends.
     #[inline]
     pub(in crate::engine) fn end_wait(&mut self, number: u32, now: Tick) {
         let time = self.time(now);
@@ -87,7 +88,7 @@ impl Part<'_> {
         }
     }
 
-    /// Tells the workload for how long a message waited for room whose last packet is sent now.
+    /// Tells the workload how long a message waited for room, whose last packet is sent now.
     fn tell_wait(&mut self, number: u32, note: Note, now: Tick) {
         let time = self.time(now);
         if let Some(waits) = self.sources.waits.get(number as usize) {
@@ -98,7 +99,7 @@ impl Part<'_> {
         }
     }
 
-    /// Takes the first packet of a source queue, whose header starts on the injection channel now.
+    /// Takes the first packet of a source queue. Its header starts on the injection channel now.
     #[inline(always)]
     pub(in crate::engine) fn next_packet_of(
         &mut self,
@@ -203,9 +204,9 @@ impl Part<'_> {
         }
     }
 
-    /// The number under which the sink of a message is told of it, which has several packets, or is answered or
-    /// acknowledged; what it is for, and its tag. Of the message so much is left as before the packet at hand; `slot` is where
-    /// it stays for the next one.
+    /// Registers a message with its sink if it has several packets or expects a reply. Returns its
+    /// id there, its role and its tag. `message.bytes_left` is what remained before this packet.
+    /// `slot` is where the message stays for its next packet, if it has one.
     #[inline(never)]
     fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role, u64) {
         let started = message.created - self.context.parameters.send_overhead;
@@ -218,7 +219,7 @@ impl Part<'_> {
         };
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
         if let Role::Operand | Role::Broadcast = note.role {
-            let route = self.way_of_next(message.note, slot.is_some());
+            let route = self.route_of_next(message.note, slot.is_some());
             return (COLLECTIVE, note.role, route);
         }
         if note.arrival == NONE {
@@ -245,7 +246,7 @@ impl Part<'_> {
         (note.arrival, note.role, note.tag)
     }
 
-    /// Tells a new packet its way to a terminal.
+    /// Sets the route of a new packet to a terminal.
     #[inline(always)]
     fn direct(
         &mut self,
@@ -275,9 +276,9 @@ impl Part<'_> {
         let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
         if let Some(adaptive_state) = &self.adaptive_state {
             if adaptive_state.relation_tables().is_some() {
-                return self.set_out_by_relation((destination, number), packet, origin);
+                return self.set_route_by_relation((destination, number), packet, origin);
             }
-            return self.set_out(terminal, (from, to), (ejection, vc), packet, origin);
+            return self.set_route(terminal, (from, to), (ejection, vc), packet, origin);
         }
         if let Some(segments) = &context.segments {
             (packet.route, origin.hops) = segments.encoded((from, packet.sequence), to, ejection);

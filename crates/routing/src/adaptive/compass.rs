@@ -1,32 +1,33 @@
-//! Which directions lead a packet on, from router to router.
+//! The directions that lead a packet on, from router to router.
 
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
 
-/// The ways round that a packet is bound to. The default is bound to none.
+/// The directions that a packet is bound to. The default is bound to none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heading {
-    /// Bit i set: dimension i goes in the negative direction, wherever that is not decided by distance.
+    /// Bit i set: dimension i goes in the negative direction, wherever that is not decided by
+    /// distance.
     pub negative: u8,
     /// Bit i set: dimension i goes in that direction however long the way is.
     pub bound: u8,
 }
 
-/// The nodes of a torus, and which of their ports lead towards others.
+/// The nodes of a torus, and for each pair of them the ports that lead from one towards the other.
 #[derive(Clone, Debug)]
 pub struct Compass {
     coordinates: Box<[u16]>,
     sizes: Box<[u16]>,
     closed: Box<[bool]>,
     both_halves: bool,
-    /// By dimension, then how far a coordinate lies behind another, plus the size: the ports that bring it nearer by
-    /// a shortest way.
+    /// By dimension, then the distance of a coordinate behind another, plus the size: the ports
+    /// that reduce the distance by a shortest route.
     nearer: Box<[u16]>,
 }
 
 impl Compass {
-    /// With `both_halves`, both ways round lead on where they are equally long; else the one that a
-    /// packet's heading says.
+    /// With `both_halves`, both directions round a ring lead on where they are equally long; else
+    /// only the one in a packet's heading.
     pub fn new(torus: &Torus, both_halves: bool) -> Self {
         let coordinates = (0..torus.nodes()).flat_map(|node| torus.coordinates(node));
         let dimensions = torus.dimensions();
@@ -57,7 +58,7 @@ impl Compass {
         }
     }
 
-    /// How many dimensions there are.
+    /// Number of dimensions.
     pub fn dimensions(&self) -> usize {
         self.sizes.len()
     }
@@ -72,8 +73,8 @@ impl Compass {
         self.at(one)[dimension as usize] == self.at(other)[dimension as usize]
     }
 
-    /// Hops from one node to another in each dimension, in the positive and in the negative direction;
-    /// `None` if that direction doesn't lead there.
+    /// Hops from one node to another in each dimension, in the positive and in the negative
+    /// direction. `None` if that direction does not lead there.
     #[inline]
     pub fn hops(
         &self,
@@ -89,8 +90,8 @@ impl Compass {
         })
     }
 
-    /// The ports, a bit each, that bring a packet nearer to another router: all those of shortest ways, but
-    /// where its heading binds it. Positive directions are the low ones.
+    /// The ports, a bit each, that bring a packet nearer to another router: all those of shortest
+    /// routes, except where its heading binds it. Positive directions are the low ones.
     #[inline]
     pub fn ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
         if heading.bound != 0 {
@@ -128,8 +129,8 @@ impl Compass {
         nearer
     }
 
-    /// A set of directions that has both where a ring's halves are as long, with the one that a heading's
-    /// `negative` tells if only one is to be taken.
+    /// Restricts a set of directions that has both where the halves of a ring are equally long. If
+    /// only one is to be taken, it is the one that `negative` of the heading says.
     #[inline]
     pub fn of_both_halves(&self, directions: u16, negative: u8) -> u16 {
         if self.both_halves {
@@ -141,7 +142,7 @@ impl Compass {
         directions & !(both & negative | (both & !negative) << dimensions)
     }
 
-    /// Hops from one node to another by such ports.
+    /// Hops from one node to another by the ports of [`ports`](Self::ports).
     #[inline]
     pub fn distance(&self, from: u32, to: u32, heading: Heading) -> u16 {
         let bound = |dimension: usize, ahead, behind| {
@@ -162,7 +163,7 @@ impl Compass {
         .sum()
     }
 
-    /// Whether such steps from a node leave no open dimension.
+    /// Whether these steps from a node leave no open dimension.
     pub fn stays(&self, node: u32, steps: &[i16]) -> bool {
         let places = self.at(node).iter().zip(&self.sizes).zip(steps).zip(&self.closed);
         places.into_iter().all(|(((&from, &size), &step), &closed)| {
@@ -170,8 +171,8 @@ impl Compass {
         })
     }
 
-    /// The node at an offset from another: steps in each dimension, round the rings; it must not leave an
-    /// open dimension.
+    /// The node at an offset from another: steps in each dimension, round the rings. It must not
+    /// leave an open dimension.
     pub fn away(&self, node: u32, steps: &[i16]) -> u32 {
         let mut stride = 1;
         let mut result = 0;
@@ -183,8 +184,8 @@ impl Compass {
         result
     }
 
-    /// A number for each way that two nodes can lie to one another: equal for pairs with equal hops. Lies
-    /// below [`offsets`](Self::offsets).
+    /// A number for each offset between two nodes, below [`offsets`](Self::offsets). Pairs with
+    /// equal hops have equal numbers.
     #[inline]
     pub fn offset(&self, from: u32, to: u32) -> usize {
         let mut offset = 0;
@@ -201,7 +202,7 @@ impl Compass {
         offset
     }
 
-    /// How many offsets there are.
+    /// Number of offsets.
     pub fn offsets(&self) -> usize {
         let count = |(&size, &closed): (&u16, &bool)| {
             if closed { usize::from(size) } else { 2 * usize::from(size) - 1 }
@@ -209,7 +210,7 @@ impl Compass {
         self.sizes.iter().zip(&self.closed).map(count).product()
     }
 
-    /// How many offsets the nodes of a torus have.
+    /// Number of offsets between the nodes of a torus.
     pub fn offsets_of(torus: &Torus) -> u64 {
         let count = |dimension: usize| {
             let size = u64::from(torus.sizes()[dimension]);

@@ -1,7 +1,7 @@
-//! What a new packet can do on its way: all detours between two nodes, and the one that pays most.
+//! The detours of a new packet: all detours between two nodes, and the most profitable one.
 //!
-//! Detours depend on how source and destination lie to one another only, so they are found once for each
-//! offset: some 20 bytes for each of a few dozen detours.
+//! Detours depend on the offset between source and destination only, so they are computed once for
+//! each offset: some 20 bytes for each of a few dozen detours.
 
 use super::profit::{Way, Weights, best_detour};
 use super::{
@@ -14,7 +14,7 @@ use flitlab_fabric::{MAXIMUM_DIMENSIONS, TopologyError, Torus};
 /// Packets with less than this distance to go are never derouted.
 pub const MIN_DISTANCE: u16 = 2;
 
-/// Which detours there are.
+/// The family of detours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// The other orthants: Pick Orthant Routing.
@@ -34,7 +34,7 @@ pub enum Family {
 /// A detour between the nodes of one offset.
 #[derive(Clone, Copy, Debug)]
 struct Detour {
-    /// From the source to where the first leg ends, in steps.
+    /// From the source to the end of the first leg, in steps.
     steps: [i16; MAXIMUM_DIMENSIONS],
     /// Hops in all.
     distance: u16,
@@ -44,22 +44,22 @@ struct Detour {
     kind: Misroute,
 }
 
-/// A detour that was decided on.
+/// The detour that was decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     pub kind: Misroute,
-    /// Where the first leg ends: the intermediate node, or the destination.
+    /// The end of the first leg: the intermediate node, or the destination.
     pub node: u32,
-    /// What an orthant binds the packet to; for an intermediate node nothing.
+    /// The heading that an orthant binds the packet to; for an intermediate node the default.
     pub heading: Heading,
 }
 
-/// What is alive, as far as a decision at a source depends on it. The default is all.
+/// The live ports and nodes that a decision at a source depends on. By default all are alive.
 #[derive(Clone, Copy, Debug)]
 pub struct Live<'f> {
-    /// The source's ports that lead somewhere, a bit each.
+    /// The source's live ports, a bit each.
     pub ports: u16,
-    /// By node: whether packets can end there; all if `None`.
+    /// By node: whether packets can end there; `None` if all nodes can be ends.
     pub ends: Option<&'f [bool]>,
 }
 
@@ -69,32 +69,32 @@ impl Default for Live<'_> {
     }
 }
 
-/// All detours of a torus, and what they are worth.
+/// All detours of a torus, and the weights of their profit.
 #[derive(Clone, Debug)]
 pub struct Detours {
     weights: Weights,
     detours: Vec<Detour>,
     /// The first detour of each offset; one more at the end.
     first: Vec<u32>,
-    /// Whether detours may lead over an edge, so that it depends on the source which of them there are.
+    /// Whether detours may lead over an edge, so that the source decides which of them exist.
     edges: bool,
 }
 
 impl Detours {
-    /// Bytes that they take, about: of an offset a pair that has it, and what a few dozen detours take.
+    /// Approximate bytes that they take: a pair of nodes for each offset, and a few dozen detours.
     pub fn memory_needed(torus: &Torus) -> u64 {
         // A torus with margins has a few times as many nodes, of a few coordinates each.
         let margins = u64::from(torus.nodes()) * torus.dimensions() as u64 * 8;
         Compass::offsets_of(torus) * (16 + 4 + 48 * size_of::<Detour>() as u64) + margins
     }
 
-    /// Finds all detours. In open dimensions there are outflanking nodes only, as far as the mesh goes: by what lies on
-    /// the other way round, packets are only derouted round rings.
+    /// Computes all detours. In open dimensions there are outflanking nodes only, as far as the
+    /// mesh goes. By nodes on the other side, packets are derouted round rings only.
     ///
     /// # Errors
     /// If a mesh is so large that there is no place for nodes beyond its edges.
     pub fn new(torus: &Torus, family: Family, weights: Weights) -> Result<Self, TopologyError> {
-        // With both halves, so that a half ring's two ways are both minimal.
+        // With both halves, so that both directions of a half ring are minimal.
         let mut pairs = vec![None; Compass::new(torus, true).offsets()];
         let own = Compass::new(torus, true);
         let (wide, margins) = with_margins(torus, family)?;
@@ -130,11 +130,13 @@ impl Detours {
         Ok(Self { weights, detours, first, edges })
     }
 
-    /// The detour that pays most for a packet from `source` to `destination`, if one is better than the
-    /// minimal way (equation (17)). Half rings go as `compass` and the bits of `negative` tell.
+    /// The most profitable detour for a packet from `source` to `destination`, if one is better
+    /// than the minimal route (equation (17)). Half rings are resolved by `compass` and the bits of
+    /// `negative`.
     ///
-    /// `used` counts the used flits of each direction; from `full` on a packet has no room. Of a way's directions those
-    /// count that are `live`, and detours through nodes that are not are left out.
+    /// `used` counts the used flits of each direction; from `full` on a packet has no room. Of a
+    /// route's directions only `live` ones count, and detours through nodes that are not `live` are
+    /// left out.
     pub fn decide(
         &self,
         compass: &Compass,
@@ -173,8 +175,9 @@ impl Detours {
     }
 }
 
-/// The torus with so many more nodes at both ends of each open dimension, that no detour from where it lies in the
-/// middle leads over an edge; and how many at each.
+/// The torus with margins: more nodes at both ends of each open dimension, and how many at each
+/// end. No detour between nodes of the original torus, which lies in the middle, leads over an
+/// edge.
 fn with_margins(torus: &Torus, family: Family) -> Result<(Torus, Vec<u32>), TopologyError> {
     let steps = match family {
         Family::Orthants => 0,
@@ -188,7 +191,7 @@ fn with_margins(torus: &Torus, family: Family) -> Result<(Torus, Vec<u32>), Topo
         }
     };
     let open = |&dimension: &usize| !torus.closed(dimension);
-    // Nothing lies farther off than the size less one.
+    // No offset is longer than the size less one.
     let margin = |dimension| match open(&dimension) {
         true => steps.min(torus.sizes()[dimension] - 1),
         false => 0,
@@ -238,7 +241,7 @@ fn find(
     }
 }
 
-/// A candidate as a detour, unless it is none: if the first or the second leg has minimal directions only.
+/// The detour of a candidate. `None` if its first or its second leg has minimal directions only.
 fn detour(
     torus: &Torus,
     compass: &Compass,
@@ -272,8 +275,8 @@ fn detour(
     is_one.then_some(Detour { steps, distance, directions, heading, kind: candidate.kind })
 }
 
-/// The ways round of an orthant's leg, as [`Heading`] has them; half rings, of which both ways are
-/// minimal, stay free.
+/// The directions of an orthant's leg, in the form of [`Heading`]; half rings, whose directions are
+/// both minimal, stay free.
 fn ways_round(torus: &Torus, leg: &Leg, minimal: u16) -> (u8, u8) {
     let dimensions = narrow(torus.dimensions());
     let set = leg.direction_set(dimensions);
@@ -292,7 +295,7 @@ mod tests {
     const WEIGHTS: Weights =
         Weights { distance: 2.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
 
-    /// What is used in each direction of an 8x8 torus.
+    /// The decision on an 8x8 torus, given the used flits of each direction.
     fn decide(family: Family, to: [u32; 2], used: [u32; 4]) -> Option<(Vec<u32>, Misroute)> {
         let torus = Torus::new(&[8, 8], &[]).unwrap();
         let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
@@ -330,8 +333,8 @@ mod tests {
         }
     }
 
-    /// From (3,3) to (5,6) of a mesh, both of whose minimal ports are full: by (1,8) or (7,1); from its edges by one
-    /// of them, from a corner by none.
+    /// From (3,3) to (5,6) of a mesh, both of whose minimal ports are full: by (1,8) or (7,1); from
+    /// its edges by one of them, from a corner by none.
     #[test]
     fn detours_of_a_mesh_depend_on_how_far_its_edges_are() {
         let mesh = Torus::new(&[9, 9], &[0, 1]).unwrap();
@@ -352,8 +355,8 @@ mod tests {
         assert_eq!(decide([1, 1], [3, 4], back_in_x), None, "two steps back lead over the edge");
     }
 
-    /// Four steps in +x: half of them are as many as are told, so that the nodes are those of two steps; all of them
-    /// lead farther out.
+    /// Four steps in +x: half of that distance is the given percentage, so that the nodes are those
+    /// of two steps; all of them lead farther out.
     #[test]
     fn steps_grow_with_the_distance_if_told() {
         let torus = Torus::new(&[16, 16], &[]).unwrap();

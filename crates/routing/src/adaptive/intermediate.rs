@@ -4,19 +4,20 @@
 //! if a shortest way arrives along it. A detour pays only if it uses other directions at both ends,
 //! so a candidate that doesn't is left out (\[outflank\], section 3.1.2).
 //!
-//! The paper lists outflanking nodes for three dimensions. Their rule in any number of dimensions is
-//! to take the vectors lambda that use a non-minimal direction at both ends and none of whose parts
-//! does so: one step aside in a dimension without hops, or one step back in one dimension and one
-//! step beyond the destination in another. With hops in one dimension only, these leave that dimension's
-//! own non-minimal directions unused, so its steps are joined to steps aside.
+//! The paper lists outflanking nodes for three dimensions. In any number of dimensions the rule
+//! takes certain vectors lambda: those that use a non-minimal direction at both ends, without a
+//! part that does so by itself. There are two kinds: one step aside in a dimension without hops; or
+//! one step back in one dimension and one step beyond the destination in another. With hops in one
+//! dimension only, these vectors leave that dimension's own non-minimal directions unused, so its
+//! steps are joined to steps aside.
 
 use super::Leg;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
 use flitlab_model::Misroute;
 
-/// Where the middle of two coordinates lies: on the shorter way round their ring for an outflanking
-/// node, on either for a wraparound node.
+/// The middle of two coordinates: on the shorter way round their ring for an outflanking node, on
+/// either for a wraparound node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Midpoint {
     /// As in the simulator of \[outflank\] itself. On the shorter way it is (x + y) / 2, or
@@ -29,7 +30,7 @@ pub enum Midpoint {
 }
 
 impl Midpoint {
-    /// On the shorter way, which wraps around as told.
+    /// The midpoint on the shorter way, which wraps around if `wraps`.
     fn of_shorter_way(self, one: u32, other: u32, size: u32, wraps: bool) -> u32 {
         match self {
             Self::HalfOfRemainder if 2 * one.abs_diff(other) > size => (one + other) % size / 2,
@@ -38,7 +39,7 @@ impl Midpoint {
         }
     }
 
-    /// In an orthant, by the bit beta of equation (1).
+    /// The midpoint in an orthant, by the bit beta of equation (1).
     fn of_orthant(self, one: u32, other: u32, size: u32, beta: bool) -> u32 {
         match self {
             Self::HalfOfRemainder => {
@@ -50,7 +51,7 @@ impl Midpoint {
     }
 }
 
-/// Which outflanking nodes there are, and in which order: the first of equally good ones is taken.
+/// The set of outflanking nodes, and their order: among equally good ones the first is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nodes {
     /// Those of \[outflank\], equations (9) to (14), in their order.
@@ -61,23 +62,23 @@ pub enum Nodes {
     Simulator,
 }
 
-/// How outflanking nodes are placed.
+/// The rule by which outflanking nodes are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutFlank {
     /// Steps outside the minimal orthant (Delta in equations (2) and (3)), 1 or more.
     pub steps: u32,
     /// The middle in dimensions that are not outflanked.
     pub midpoint: Midpoint,
-    /// Which nodes, in which order.
+    /// The set of nodes, and their order.
     pub nodes: Nodes,
 }
 
 /// A detour that a new packet may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// What kind it is.
+    /// The kind of the detour.
     pub kind: Misroute,
-    /// Where its first leg ends: the intermediate node, or the destination itself for an orthant.
+    /// The end of its first leg: the intermediate node, or the destination itself for an orthant.
     pub node: u32,
     /// The first leg.
     pub first: Leg,
@@ -92,7 +93,7 @@ impl Candidate {
     }
 }
 
-/// The ends of a way, and the directions that are minimal between them.
+/// The ends of a route, and the directions that are minimal between them.
 struct Ends<'a> {
     torus: &'a Torus,
     source: u32,
@@ -110,7 +111,7 @@ impl<'a> Ends<'a> {
         (at(self.source), at(self.destination), self.torus.sizes()[dimension])
     }
 
-    /// Whether the minimal way goes through the last link of the ring in this dimension.
+    /// Whether the minimal route goes through the last link of the ring in this dimension.
     fn wraps(&self, dimension: usize) -> bool {
         let (source, destination, _) = self.coordinates(dimension);
         match self.step(dimension) {
@@ -120,7 +121,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// 1 if the minimal way is positive in this dimension, -1 if negative, 0 if there is none.
+    /// 1 if the minimal route is positive in this dimension, -1 if negative, 0 if it has no hops.
     fn step(&self, dimension: usize) -> i64 {
         let dimensions = narrow(self.torus.dimensions());
         let set = self.minimal.direction_set(dimensions) >> dimension;
@@ -173,7 +174,7 @@ pub fn outflank(
                     .then(|| narrow(place.rem_euclid(i64::from(size))))
             })
             .collect();
-        // Beyond the edge of an open dimension there is none.
+        // There are no nodes beyond the edge of an open dimension.
         if let Some(coordinates) = coordinates {
             ends.add(Misroute::OutFlank, &coordinates, candidates);
         }

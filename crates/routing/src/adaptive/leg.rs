@@ -1,13 +1,13 @@
-//! What is left of a way through a torus: hops in each dimension, and their direction.
+//! A leg of a route through a torus: hops in each dimension, and their direction.
 
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{MAXIMUM_DIMENSIONS, Torus};
 
-/// Which way round when both are equally long, in a ring of an even number of nodes.
+/// The direction round a ring when both are equally long, in a ring of an even number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tie {
-    /// Always the positive direction. Links of the negative direction then carry less: minimal routing
-    /// of uniform traffic ends at k / (k + 2) of the bisection's bound, 0.80 for k = 8.
+    /// Always the positive direction. Links of the negative direction then carry less: minimal
+    /// routing of uniform traffic ends at k / (k + 2) of the bisection's bound, 0.80 for k = 8.
     Plus,
     /// Drawn for each packet and dimension.
     Random,
@@ -25,20 +25,20 @@ pub struct Bearing {
 }
 
 impl Bearing {
-    /// Whether nothing is left.
+    /// Whether no hops are left.
     #[inline]
     pub fn is_done(self) -> bool {
         self.open == 0
     }
 
-    /// Notes that nothing is left in `dimension`.
+    /// Notes that no hops are left in `dimension`.
     #[inline]
     pub fn reach(&mut self, dimension: u32) {
         self.open &= !(1 << dimension);
     }
 
-    /// The directions that lead on, lowest dimension first, numbered as [`Torus`] does: positive ones
-    /// first.
+    /// The directions that lead on, lowest dimension first, numbered as [`Torus`] does: positive
+    /// ones first.
     #[inline]
     pub fn directions(self, dimensions: u32) -> impl Iterator<Item = u32> {
         let (mut open, negative) = (u32::from(self.open), u32::from(self.negative));
@@ -60,8 +60,8 @@ pub struct Leg {
 }
 
 impl Leg {
-    /// The shortest leg between two nodes of a torus. Where both ways round a ring are equally long, it
-    /// goes in the negative direction if the dimension's bit in `negative_ties` is set.
+    /// The shortest leg between two nodes of a torus. Where both ways round a ring are equally
+    /// long, it goes in the negative direction if the dimension's bit in `negative_ties` is set.
     pub fn minimal(torus: &Torus, from: u32, to: u32, negative_ties: u32) -> Self {
         let mut leg = Self::default();
         for (dimension, &size) in torus.sizes().iter().enumerate() {
@@ -78,8 +78,8 @@ impl Leg {
         leg
     }
 
-    /// The same ends by the other way round in the dimensions whose bit in `flipped` is set. A
-    /// dimension without hops stays without.
+    /// The leg between the same ends in the other direction round, in the dimensions whose bit in
+    /// `flipped` is set. A dimension without hops stays without.
     #[must_use]
     pub fn flipped(self, torus: &Torus, flipped: u32) -> Self {
         let mut leg = self;

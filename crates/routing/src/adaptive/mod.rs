@@ -1,4 +1,4 @@
-//! Adaptive routing on tori: which directions lead on, and when a detour pays.
+//! Adaptive routing on tori: the directions that lead on, and the profit of detours.
 //!
 //! Three routings share these parts. The Adaptive Bubble Router takes any minimal direction. Pick
 //! Orthant Routing chooses one of the 2^n orthants for a new packet. OutFlank Routing may send a
@@ -8,16 +8,16 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`compass`](Compass) | directions that lead on, from router to router: the Adaptive Bubble Router |
-//! | [`selection`](Selection) | which of them a packet prefers |
+//! | [`selection`](Selection) | the one of them that a packet prefers |
 //! | [`orthant`](orthants) | Pick Orthant Routing, GOAL, CQR |
 //! | [`intermediate`](Candidate) | OutFlank Routing's intermediate nodes |
 //! | [`profit`] | congestion against distance, equations (15) to (17) |
-//! | [`detours`](Detours) | all detours of a torus, and the one that pays most |
-//! | [`leg`](Leg) | what is left of a way in each dimension, for routers that decide it once |
+//! | [`detours`](Detours) | all detours of a torus, and the most profitable one |
+//! | [`leg`](Leg) | hops left in each dimension, for routers that fix their directions once |
 //!
-//! Nothing here knows a router: congestion comes in as one number a direction. All sets are defined
-//! for any number of dimensions. Packets are derouted round rings, and in dimensions that are open, or have two
-//! nodes, by outflanking intermediate nodes alone.
+//! This module knows no router: congestion comes in as one number a direction. All sets are defined
+//! for any number of dimensions. Packets are derouted round rings. In dimensions that are open, or
+//! have two nodes, they are derouted by outflanking intermediate nodes only.
 
 mod compass;
 mod detours;

@@ -1,4 +1,4 @@
-//! Orthants: for each dimension one of the two ways round, kept from source to destination.
+//! Orthants: one of the two directions in each dimension, kept from source to destination.
 //!
 //! Three rules choose an orthant for a new packet. Pick Orthant Routing weighs congestion against
 //! distance by the profit of OutFlank Routing (\[outflank\], Remark 3). The other two are older:
@@ -15,8 +15,8 @@ use super::{Candidate, Compass, Heading, Leg, Misroute};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
 
-/// Adds the orthants other than the minimal one, by the number whose bits say which dimensions go the
-/// longer way round.
+/// Adds the orthants other than the minimal one, in the order of a number whose bits say which
+/// dimensions go the longer way round.
 pub fn orthants(torus: &Torus, source: u32, destination: u32, candidates: &mut Vec<Candidate>) {
     let minimal = Leg::minimal(torus, source, destination, 0);
     let dimensions = narrow(torus.dimensions());
@@ -32,16 +32,16 @@ pub fn orthants(torus: &Torus, source: u32, destination: u32, candidates: &mut V
     }
 }
 
-/// Draws the ways round by GOAL's probabilities, lowest dimension first.
+/// Draws the directions by GOAL's probabilities, lowest dimension first.
 pub fn goal(compass: &Compass, source: u32, destination: u32, random: &mut impl Rng) -> Heading {
     bind(compass, source, destination, |_, ahead, behind| {
-        // The negative way is taken with the positive one's share of the ring.
+        // The negative direction is taken with the positive one's share of the ring.
         random.random_range(0..ahead + behind) < ahead
     })
 }
 
-/// Decides the ways round by CQR's products; `used` counts the used slots of each direction, of one that leads nowhere
-/// more than any other can have.
+/// Decides the directions by CQR's products. `used` counts the used slots of each direction. For a
+/// direction that leads nowhere it is higher than any other can be.
 pub fn channel_queue(compass: &Compass, source: u32, destination: u32, used: &[u32]) -> Heading {
     bind(compass, source, destination, |dimension, ahead, behind| {
         let product = |port: usize, hops: u16| u64::from(used[port]) * u64::from(hops);
@@ -51,8 +51,8 @@ pub fn channel_queue(compass: &Compass, source: u32, destination: u32, used: &[u
     })
 }
 
-/// Binds a packet in all dimensions that go round a ring; `goes_back` says whether it takes the negative
-/// way, given the dimension and the hops of the positive and of the negative way.
+/// Binds a packet in all dimensions where it goes round a ring. `goes_back` says whether it takes
+/// the negative direction, given the dimension and the hops of both directions.
 fn bind(
     compass: &Compass,
     source: u32,

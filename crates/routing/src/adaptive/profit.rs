@@ -2,10 +2,10 @@
 
 use super::{Candidate, Leg};
 
-/// How the used slots of a way's directions are averaged, u_q in equation (15) and u_0 in (16).
+/// The average of the used slots of a route's directions, u_q in equation (15) and u_0 in (16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Average {
-    /// Over the directions in which the way leaves the source (as written).
+    /// Over the directions in which the route leaves the source (as written).
     Directions,
     /// As in Pick Orthant Routing of the simulator of \[outflank\]: a queue's slots less the
     /// average of the free ones, which for a detour are divided by the number of dimensions. One
@@ -17,7 +17,7 @@ pub enum Average {
     FreeOverSecondLeg,
 }
 
-/// When the first fraction of (15) is one although its divisor is not u*.
+/// The cases in which the first fraction of (15) is one although its divisor is not u*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleRatio {
     /// If nothing is used in the candidate's directions (as written).
@@ -31,18 +31,18 @@ pub enum IdleRatio {
 pub struct Weights {
     /// Weight of the distance, eta in equations (15) and (16), 0 or more.
     pub distance: f64,
-    /// How used slots are averaged.
+    /// The average of used slots.
     pub average: Average,
     /// The first fraction when u* is 0.
     pub idle: IdleRatio,
 }
 
-/// A way as the profit sees it.
+/// A route as the profit sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Way {
     /// Bit d set: direction d leads on.
     directions: u32,
-    /// What the used slots, or the free ones, are divided by.
+    /// The divisor of the used slots, or of the free ones.
     divisor: u32,
     /// Whether free slots are averaged.
     free: bool,
@@ -51,7 +51,7 @@ pub struct Way {
 }
 
 impl Way {
-    /// The minimal way.
+    /// The minimal route.
     pub fn minimal(leg: &Leg, dimensions: u32, weights: &Weights) -> Self {
         let directions = leg.direction_set(dimensions);
         let divisor = directions.count_ones();
@@ -77,14 +77,14 @@ impl Way {
         Self { directions, divisor, free, distance: weights.distance / dilation }
     }
 
-    /// A way that leaves by so many directions, and is so much longer than the shortest: the ratio of the
-    /// shortest distance to its own, 1 for the minimal way.
+    /// A route that leaves by these directions. `ratio` is the shortest distance divided by the
+    /// route's own, 1 for the minimal route.
     pub fn new(directions: u32, ratio: f64, weights: &Weights) -> Self {
         let divisor = directions.count_ones();
         Self { directions, divisor, free: false, distance: weights.distance * ratio }
     }
 
-    /// The profit, equation (15) or (16), or 0 if nothing is free in any of its directions.
+    /// The profit, equation (15) or (16), or 0 if no slot is free in any of its directions.
     #[inline]
     fn profit<Slots: Copy + Ord + Into<u32>>(
         &self,
@@ -123,7 +123,7 @@ impl Way {
 #[derive(Clone, Copy, Debug)]
 struct Congestion<'u, Slots> {
     used: &'u [Slots],
-    /// From so many used slots on nothing is free.
+    /// From this number of used slots on, none is free.
     full: u32,
     /// The least used slots of a direction, u*.
     least: u32,
@@ -135,9 +135,9 @@ impl<'u, Slots: Copy + Ord + Into<u32>> Congestion<'u, Slots> {
     }
 }
 
-/// The most profitable detour, if it is better than the minimal way; the first of equals (17).
+/// The most profitable detour, if it is better than the minimal route; the first among equals (17).
 ///
-/// `used` counts the used slots of each direction; from `full` on nothing is free.
+/// `used` counts the used slots of each direction; from `full` on, none is free.
 pub fn best_detour<Slots: Copy + Ord + Into<u32>>(
     minimal: &Way,
     detours: impl IntoIterator<Item = Way>,

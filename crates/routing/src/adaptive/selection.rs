@@ -1,21 +1,21 @@
-//! Which of several outputs with room a packet prefers.
+//! The selection among several outputs with room.
 
 /// The selection function: how a packet chooses among the outputs that lead on and have room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// The one with the most room; of equal ones the first in direction order.
+    /// The output with the most room; among equals the first in direction order.
     #[default]
     MostRoom,
     /// The first in direction order.
     First,
-    /// The direction in which it has come, then as [`First`](Self::First).
+    /// The direction in which the packet has come, then as [`First`](Self::First).
     Straight,
     /// One drawn at random.
     Random,
 }
 
 impl Selection {
-    /// All of them, each with its name in scenarios and a sentence.
+    /// All functions, each with its name in scenarios and a sentence.
     pub const ALL: [(&str, Self, &str); 4] = [
         ("most-room", Self::MostRoom, "the one with the most room behind it."),
         ("first", Self::First, "the first in direction order."),
@@ -23,14 +23,14 @@ impl Selection {
         ("random", Self::Random, "one at random."),
     ];
 
-    /// Whether it needs a random number of each packet.
+    /// Whether it needs a random number for each packet.
     pub fn draws(self) -> bool {
         self == Self::Random
     }
 
-    /// The port preferred among `open`, a bit each, of which there is at least one. `straight` is the
-    /// direction in which the packet has come, `drawn` its random number, and `room` tells the room
-    /// behind a port.
+    /// The port preferred among `open`, a bit each, of which there is at least one. `straight` is
+    /// the direction in which the packet has come, `drawn` its random number, and `room` gives the
+    /// room behind a port.
     #[inline]
     pub fn prefers(
         self,
@@ -65,7 +65,7 @@ impl Selection {
     }
 }
 
-/// A packet's random number at a router, from the one it was given.
+/// A packet's random number at a router, derived from the packet's own.
 #[inline]
 pub fn drawn_at(router: u32, drawn: u16) -> u32 {
     // Multiplicative hashing: the upper half depends on all bits.

@@ -58,8 +58,6 @@
     )
 )]
 
-pub mod engine;
-pub mod measure;
 pub mod output_queued;
 pub mod report;
 pub mod reproduce;
@@ -67,7 +65,9 @@ pub mod scenario;
 pub mod sweep;
 
 pub use flitlab_base::{FileError, InvalidLine, document, memory, printable, text_file, units};
-pub(crate) use flitlab_base::{mix, narrow, prefetch, whole_file};
+pub(crate) use flitlab_base::{narrow, whole_file};
+pub use flitlab_engine as engine;
+pub use flitlab_engine::measure;
 pub use flitlab_fabric as topology;
 pub use flitlab_routing as routing;
 pub use flitlab_routing::adaptive;

@@ -1,0 +1,353 @@
+//! A router's reduction unit: it takes operands from their buffers and makes results of them.
+//!
+//! Both times (operand taken, result ready) are computed as soon as they are determined, not when
+//! they occur, like grants. An operand's time is determined when it is the head of its buffer and
+//! its operation may be open; a result's time when all its operands are known.
+
+use serde::{Deserialize, Serialize};
+
+use super::{COLLECTIVE, Trees};
+use crate::Switching;
+use crate::credits::Credit;
+use crate::encoded_route::EncodedRoute;
+use crate::network_context::NetworkContext;
+use crate::packet::{Origin, Packet, last_start};
+use crate::ports::{Input, PacketQueue};
+use crate::router::RouterView;
+use crate::router_view::Returned;
+use crate::size::Size;
+use crate::tick::{NEVER, Tick, rebased};
+use flitlab_base::narrow::fitted;
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
+
+/// The state of a place for an open operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum OperationState {
+    Empty,
+    /// Some operands have been taken.
+    Open,
+    /// The result is made, and has not left.
+    Made,
+    /// The result has left, but one of the results before it has not.
+    Gone,
+}
+
+/// The operation on one packet at a router.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct OpenOperation {
+    state: OperationState,
+    /// The route of its packets.
+    route: u64,
+    /// Operands that are still to come.
+    missing: u16,
+    flits: u16,
+    hops: u16,
+    /// The latest times at which an operand's first flit and an operand's last flit are taken.
+    start: Tick,
+    tail: Tick,
+    /// Number of nodes whose data it contains.
+    nodes: u32,
+    payload: u32,
+    created: Picoseconds,
+    injected: Picoseconds,
+    /// Time at which the last of the results had left that had to make room for it.
+    free_at: Tick,
+}
+
+impl OpenOperation {
+    const EMPTY: Self = Self {
+        state: OperationState::Empty,
+        route: 0,
+        missing: 0,
+        flits: 0,
+        hops: 0,
+        start: 0,
+        tail: 0,
+        nodes: 0,
+        payload: 0,
+        created: Picoseconds::NEVER,
+        injected: Picoseconds::NEVER,
+        free_at: 0,
+    };
+}
+
+/// The progress of a router with the packets of collective operations, by their numbers there.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct ReductionUnit {
+    /// The first result that has not left, and the first that is not made.
+    pub next: u64,
+    made: u64,
+    /// The packet that goes down next, and the time at which the one before it had left.
+    pub down: u64,
+    pub down_at: Tick,
+    /// Time at which the last of all results so far had left.
+    left_at: Tick,
+    /// Time at which the unit has made all results for which it has operands.
+    free_at: Tick,
+    /// The buffer of that packet, once it is there; the number of its copies still to be sent; and
+    /// the number of outputs held for them.
+    pub input_vc: u32,
+    pub left: u16,
+    pub held: u16,
+}
+
+/// The reduction units of a part's routers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ReductionUnits {
+    pub(super) units: Vec<ReductionUnit>,
+    /// By router, then number modulo the number of operations that can be open.
+    open_operations: Vec<OpenOperation>,
+    /// By terminal: the latest packet, plus 1.
+    latest: Vec<u64>,
+}
+
+impl ReductionUnits {
+    pub fn new(trees: &Trees, routers: usize, terminals: usize) -> Self {
+        let unit = ReductionUnit {
+            next: 0,
+            made: 0,
+            down: 0,
+            down_at: 0,
+            left_at: 0,
+            free_at: 0,
+            input_vc: NONE,
+            left: 0,
+            held: 0,
+        };
+        let open = usize::try_from(trees.open).expect("checked");
+        Self {
+            units: vec![unit; routers],
+            open_operations: vec![OpenOperation::EMPTY; routers * open],
+            latest: vec![0; terminals],
+        }
+    }
+
+    /// Notes that a packet has come to a terminal.
+    ///
+    /// # Panics
+    /// If packets come out of order, or twice. No scenario can cause that.
+    pub fn deliver(&mut self, terminal: u32, (operation, packet): (u32, u32)) {
+        let number = u64::from(operation) << 32 | u64::from(packet);
+        let latest = &mut self.latest[terminal as usize];
+        assert!(number >= *latest, "packet {packet} of operation {operation} comes out of order");
+        *latest = number + 1;
+    }
+
+    pub fn rebase(&mut self, by: Tick) {
+        for unit in &mut self.units {
+            unit.free_at = rebased(unit.free_at, by);
+            unit.down_at = rebased(unit.down_at, by);
+            unit.left_at = rebased(unit.left_at, by);
+        }
+        for operation in &mut self.open_operations {
+            operation.start = rebased(operation.start, by);
+            operation.tail = rebased(operation.tail, by);
+            operation.free_at = rebased(operation.free_at, by);
+        }
+    }
+
+    pub fn memory(&self) -> usize {
+        size_of_val(&*self.units) + size_of_val(&*self.open_operations) + size_of_val(&*self.latest)
+    }
+
+    /// Whether another state belongs to equally many routers.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.units.len() == other.units.len()
+            && self.open_operations.len() == other.open_operations.len()
+    }
+}
+
+impl<'f, S: Size> RouterView<'_, 'f, S> {
+    /// Makes the requests of a packet of a collective operation that has become the head of a
+    /// buffer or of one of the unit's queues.
+    pub(crate) fn new_head_collective(&mut self, input_vc: u32) {
+        let trees = trees(self.context);
+        let (_, vc) = self.place(input_vc);
+        self.queues[input_vc as usize].options = 0;
+        if vc == trees.up {
+            self.take_operands(input_vc, 0);
+        } else if vc == trees.down || vc == trees.down + 2 {
+            self.queues[input_vc as usize].ask = NEVER;
+            self.begin_if_next(input_vc);
+        } else {
+            let PacketQueue { head, ask, flits, .. } = self.queues[input_vc as usize];
+            let route = self.packets.packets[head as usize].route.0;
+            let output = trees.place(self.name, route).0.towards[self.name as usize];
+            let queue = &mut self.queues[input_vc as usize];
+            (queue.output, queue.out_vc, queue.need) = (output, trees.up, flits);
+            self.add_asker(usize::from(output), input_vc, ask);
+        }
+    }
+
+    /// Takes the operands from a buffer that may be taken. The others wait there until results have
+    /// left. Credits that arrive by `settled` can be added at once.
+    pub(super) fn take_operands(&mut self, input_vc: u32, settled: Tick) {
+        let trees = trees(self.context);
+        loop {
+            let queue = &mut self.queues[input_vc as usize];
+            queue.ask = NEVER;
+            let slot = queue.head;
+            if slot == NONE {
+                return;
+            }
+            let packet = self.packets.packets[slot as usize];
+            let (tree, number) = trees.place(self.name, packet.route.0);
+            let reduction_units = self.reduction_units.as_mut().expect("there are operands");
+            let unit = &reduction_units.units[self.number as usize];
+            debug_assert!(number >= unit.made, "an operand comes after its result");
+            if number >= unit.next + trees.open {
+                return;
+            }
+            let place = self.number as usize * fitted!(trees.open, usize)
+                + fitted!(number % trees.open, usize);
+            let operation = &mut reduction_units.open_operations[place];
+            let start = packet.ready.max(queue.free_at).max(operation.free_at);
+            let last = last_start(start, packet.tail, packet.flits, trees.flit);
+            queue.free_at = last + trees.flit;
+            queue.head = packet.next;
+            let origin = self.packets.origins[slot as usize];
+            self.packets.remove(slot);
+            if operation.state == OperationState::Empty {
+                let missing = tree.operands[self.name as usize];
+                *operation = OpenOperation {
+                    state: OperationState::Open,
+                    route: packet.route.0,
+                    missing,
+                    flits: packet.flits,
+                    payload: origin.payload,
+                    free_at: operation.free_at,
+                    ..OpenOperation::EMPTY
+                };
+            } else {
+                self.counters.flits_combined += u64::from(packet.flits);
+            }
+            debug_assert!(
+                operation.state == OperationState::Open && operation.route == packet.route.0
+            );
+            operation.missing -= 1;
+            operation.nodes += u32::from(packet.note);
+            operation.hops = operation.hops.max(origin.hops);
+            operation.start = operation.start.max(start);
+            operation.tail = operation.tail.max(last);
+            operation.created = operation.created.min(origin.created);
+            operation.injected = operation.injected.min(origin.injected);
+            let is_whole = operation.missing == 0;
+            self.release_buffer(input_vc, packet.flits, last + trees.flit, settled);
+            if is_whole {
+                self.make_results();
+            }
+        }
+    }
+
+    /// Returns the credits of a buffer's packet that has left at `released`. Credits that arrive by
+    /// `settled` can be added at once.
+    pub(super) fn release_buffer(
+        &mut self,
+        input_vc: u32,
+        flits: u16,
+        released: Tick,
+        settled: Tick,
+    ) {
+        let (input, vc) = self.place(input_vc);
+        let input = self.input(input);
+        let &mut Input { upstream, injects, timing, .. } = input;
+        let credit = Credit { time: released + self.context.timing(timing).back, flits };
+        if injects {
+            self.return_to_terminal(input_vc, upstream, credit, settled);
+        } else {
+            self.outbox.returned.push(Returned { upstream, vc, credit });
+        }
+    }
+
+    /// Makes the results that have all their operands, in order.
+    fn make_results(&mut self) {
+        let trees = trees(self.context);
+        loop {
+            let reduction_units = self.reduction_units.as_mut().expect("there are operands");
+            let unit = &mut reduction_units.units[self.number as usize];
+            let place = self.number as usize * fitted!(trees.open, usize)
+                + fitted!(unit.made % trees.open, usize);
+            let operation = &mut reduction_units.open_operations[place];
+            if operation.state != OperationState::Open || operation.missing > 0 {
+                return;
+            }
+            let route = operation.route;
+            let (tree, number) = trees.place(self.name, route);
+            debug_assert_eq!(number, unit.made);
+            let (mut ready, mut tail) = (operation.start, operation.tail);
+            if tree.operands[self.name as usize] > 1 {
+                let start = operation.start.max(unit.free_at);
+                let last = last_start(start, operation.tail, operation.flits, trees.flit);
+                unit.free_at = last + trees.flit;
+                tail = last + trees.latency;
+                ready = match self.context.parameters.switching {
+                    Switching::StoreAndForward => tail,
+                    Switching::VirtualCutThrough | Switching::Wormhole => start + trees.latency,
+                };
+            }
+            let packet = Packet {
+                ready,
+                tail,
+                next: NONE,
+                source: tree.root,
+                sequence: trees.sequence(route),
+                flits: operation.flits,
+                note: fitted!(operation.nodes & u32::from(u16::MAX), u16),
+                route: EncodedRoute(route),
+            };
+            let created = (operation.created, operation.injected);
+            let origin = Origin::new(created, COLLECTIVE, operation.payload, operation.hops, 0);
+            operation.state = OperationState::Made;
+            unit.made += 1;
+            let slot = self.packets.insert(packet, origin);
+            let at_root = tree.root_router == self.name;
+            debug_assert!(!at_root || usize::from(packet.note) == trees.members % 65536);
+            let turns = at_root && trees.kind.goes_down();
+            let queue = if turns { trees.down + 2 } else { trees.up + 2 };
+            self.append(u32::from(queue), slot);
+        }
+    }
+
+    /// Puts a result into one of the unit's queues.
+    fn append(&mut self, input_vc: u32, slot: u32) {
+        let queue = &mut self.queues[input_vc as usize];
+        let tail = std::mem::replace(&mut queue.tail, slot);
+        if queue.head != NONE {
+            self.packets.packets[tail as usize].next = slot;
+            return;
+        }
+        queue.head = slot;
+        self.new_head(input_vc);
+    }
+
+    /// Notes that a result was granted its output and will have left the unit at `released`: then
+    /// operands that had to wait may be taken.
+    pub(super) fn result_left(&mut self, number: u64, released: Tick, now: Tick) {
+        let trees = trees(self.context);
+        let reduction_units = self.reduction_units.as_mut().expect("there are results");
+        let unit = &mut reduction_units.units[self.number as usize];
+        let first = self.number as usize * fitted!(trees.open, usize);
+        let of = |number: u64| first + fitted!(number % trees.open, usize);
+        debug_assert_eq!(reduction_units.open_operations[of(number)].state, OperationState::Made);
+        reduction_units.open_operations[of(number)].state = OperationState::Gone;
+        unit.left_at = unit.left_at.max(released);
+        let before = unit.next;
+        while reduction_units.open_operations[of(unit.next)].state == OperationState::Gone {
+            reduction_units.open_operations[of(unit.next)] =
+                OpenOperation { free_at: unit.left_at, ..OpenOperation::EMPTY };
+            unit.next += 1;
+        }
+        if unit.next > before {
+            for input in 0..u32::from(self.router.inputs) {
+                self.take_operands((input << self.size.shift()) + u32::from(trees.up), now);
+            }
+        }
+    }
+}
+
+/// The trees, which exist where there is a reduction unit.
+#[inline]
+pub(super) fn trees<'w>(context: &'w NetworkContext<'_>) -> &'w Trees {
+    context.trees.as_ref().expect("there are collective operations")
+}

@@ -1,0 +1,167 @@
+//! Flits and credits that come to a router from others.
+
+use super::flit_queue::{FlitQueue, VcState};
+use super::router_view::FlitRouterView;
+use crate::encoded_route::MAX_WORDS;
+use crate::packet::{Origin, Packet};
+use crate::part::Part;
+use crate::ports;
+use crate::set::members;
+use crate::tick::Tick;
+use flitlab_base::narrow::fitted;
+use flitlab_fabric::NONE;
+
+/// A flit on a cable between two parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlitCrossing {
+    pub router: u32,
+    pub input_vc: u32,
+    pub time: Tick,
+    /// Whether it is the header of the next packet in the list of packets that cross.
+    pub is_header: bool,
+}
+
+/// A packet whose header is on a cable between two parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketCrossing {
+    pub packet: Packet,
+    pub origin: Origin,
+    pub rest: [u64; MAX_WORDS],
+}
+
+impl Part<'_> {
+    /// Takes in the flits that another part has sent.
+    pub(crate) fn read_flits(
+        &mut self,
+        flits: impl Iterator<Item = FlitCrossing>,
+        mut headers: impl Iterator<Item = PacketCrossing>,
+    ) {
+        let Some(mut flits_here) = self.flits.take() else { return };
+        for FlitCrossing { router, input_vc, time, is_header } in flits {
+            let mut header = NONE;
+            if is_header {
+                let crossing = headers.next().expect("a packet for each header");
+                header = self.packets.take_in(&crossing);
+            }
+            let first = self.ports.routers[router as usize].first_input << flits_here.rules.shift;
+            let input_vc = first + input_vc;
+            self.borrow_flit_router(&mut flits_here, router).join(
+                router,
+                input_vc,
+                &[time],
+                header,
+            );
+        }
+        self.flits = Some(flits_here);
+    }
+
+    /// Returns a credit to a channel's sender of this part.
+    pub(crate) fn return_flit_credit(&mut self, place: u32, time: Tick) {
+        let Some(mut flits) = self.flits.take() else { return };
+        let state = &mut flits.state;
+        if state.vcs[place as usize].give_back(time, &mut state.times) {
+            let (number, _) = self.ports.senders[place as usize / self.context.vc_map.count()];
+            self.borrow_flit_router(&mut flits, number).wake_sender(place, time);
+        }
+        self.flits = Some(flits);
+    }
+}
+
+impl FlitRouterView<'_, '_> {
+    /// Puts flits of a packet into a router of this part, at times after the end of its visit. The
+    /// first flit is the header if the packet is given. The input virtual channel's number is that
+    /// in the part.
+    #[inline]
+    pub(super) fn join(&mut self, number: u32, input_vc: u32, times: &[Tick], header: u32) {
+        if self.rules.outputs > 1 && header != NONE {
+            let output = self.next_output(number, input_vc, header);
+            self.state.current[input_vc as usize] = output;
+        }
+        let queue = self.queue_of_input_vc(input_vc);
+        let state = &mut self.state.queues[queue];
+        if header != NONE {
+            self.packets.packets[header as usize].next = NONE;
+            let tail = std::mem::replace(&mut state.tail, header);
+            if state.head == NONE {
+                state.head = header;
+            } else {
+                self.packets.packets[tail as usize].next = header;
+            }
+            if state.vc_state == VcState::Idle {
+                state.vc_state = VcState::Routing;
+            }
+        }
+        let was_empty = state.flits.is_empty();
+        for &time in times {
+            state.flits.push(time, &mut self.state.times);
+        }
+        // A packet that lacks nothing else is due then anyway.
+        match state.vc_state {
+            VcState::Routing => {
+                let front = state.flits.front(&self.state.times);
+                // A packet that waits for the last flit of all is due at each flit.
+                let time = self.rules.asks_from(front, times[0], state.free_at);
+                let first = self.ports.routers[number as usize].first_input;
+                let port = (number, first + u32::from(state.input));
+                let due = self.state.wake_times.lower(queue, port, time);
+                self.active.lower(number, due);
+            }
+            VcState::Active if was_empty => self.set_next_of(number, queue),
+            VcState::Active | VcState::Idle | VcState::VcAlloc | VcState::Deciding => (),
+        }
+    }
+
+    /// Computes the next switch request of an active queue after a flit or a credit has come that
+    /// it waited for.
+    #[inline(never)]
+    fn set_next_of(&mut self, number: u32, queue: usize) {
+        let router = &self.ports.routers[number as usize];
+        let active_vc = self.state.active_vc_of(self.rules, (number, router), queue);
+        let next = self.state.set_next(active_vc);
+        self.active.lower(number, next);
+    }
+
+    /// The queue of the latest packet of an input virtual channel, by its number in the part.
+    #[inline(always)]
+    pub(super) fn queue_of_input_vc(&self, input_vc: u32) -> usize {
+        let (input_vc, outputs) = (input_vc as usize, self.rules.outputs as usize);
+        if outputs == 1 {
+            input_vc
+        } else {
+            input_vc * outputs + usize::from(self.state.current[input_vc])
+        }
+    }
+
+    /// The output by which a packet in an input virtual channel leaves the router.
+    #[inline(never)]
+    fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
+        let packet = &self.packets.packets[slot as usize];
+        let Some(next_hop) = self.next_hop else { return self.context.codec.output(packet.route) };
+        let (input, vc) = ports::place(input_vc, self.ports.size.shift);
+        let input_port = self.ports.input(fitted!(input, u32));
+        let came = (!input_port.injects).then_some(input_port.opposite);
+        let name = number + self.context.cut.first_router(self.part as usize);
+        let packet = (packet.source, packet.note, packet.route.into());
+        next_hop.look_up(self.context, name, packet, (came, vc)).0
+    }
+
+    /// Makes a channel's sender due when a credit arrives that it waits for.
+    #[cold]
+    pub(super) fn wake_sender(&mut self, place: u32, time: Tick) {
+        let (number, output) = self.ports.senders[place as usize / self.context.vc_map.count()];
+        let holder = self.state.vcs[place as usize].holder;
+        let router = self.ports.routers[number as usize];
+        let first = self.rules.first_queue(&router);
+        if holder != NONE {
+            self.set_next_of(number, first + holder as usize);
+        }
+        let set = (router.first_output as usize + output as usize) * self.rules.words;
+        let asking = &self.state.asking[set..set + self.rules.words];
+        members(asking).for_each(|queue| {
+            let FlitQueue { input, again, .. } = self.state.queues[first + queue];
+            let port = (number, router.first_input + u32::from(input));
+            self.state.wake_times.lower(first + queue, port, time.max(again));
+        });
+        self.active.lower(number, time);
+    }
+}

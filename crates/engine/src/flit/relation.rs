@@ -1,0 +1,132 @@
+//! Route computation by a routing relation, with links shared flit by flit.
+
+use super::flit_queue::{FlitQueue, VcState};
+use super::router_view::FlitRouterView;
+use crate::encoded_route::Address;
+use crate::relation::{BY_RELATION, RelationTables, from_place};
+use crate::tick::Tick;
+use flitlab_routing::relation::Hop;
+
+impl<'f> FlitRouterView<'_, 'f> {
+    /// The tables of the relation, if routing is by one.
+    #[inline]
+    pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
+        self.adaptive_state.as_deref()?.relation_tables()
+    }
+
+    /// The hops that the packet at the head of a queue may take.
+    fn hops(&self, queue: usize) -> &'f [Hop] {
+        let slot = self.state.queues[self.first_queue + queue].slot;
+        let Address { destination, class, .. } = self.packets.packets[slot as usize].route.into();
+        let (input, vc) = self.place(queue);
+        let input = self.router.first_input as usize + input;
+        let relation_tables = self.relation_tables().expect("packets choose by a relation");
+        relation_tables.hops(self.name, (input, vc), (self.context.end(destination), class))
+    }
+
+    /// Computes the requests of a packet: the virtual channels of outputs that it asks for.
+    pub(super) fn route_by_relation(&mut self, queue: usize, slot: u32) {
+        let address = Address::from(self.packets.packets[slot as usize].route);
+        let end = self.context.end(address.destination);
+        if end.router == self.name {
+            let output = end.ejection + address.ejection;
+            return self.set_request(queue, output, self.all_vcs(), 0);
+        }
+        let (input, _) = self.place(queue);
+        let bubble = self.context.bubble_of(self.input_port(input).injects);
+        let (hops, need) = (self.hops(queue), self.needed(queue, bubble));
+        let state = self.queue(queue);
+        state.vc_state = VcState::VcAlloc;
+        (state.options, state.need) = (BY_RELATION, need);
+        state.output = hops.first().expect("every state leads on").port;
+        for hop in hops {
+            self.set_asking(queue, usize::from(hop.port));
+        }
+    }
+
+    /// Withdraws the requests of a packet, which has been granted a virtual channel.
+    pub(super) fn withdraw_hops(&mut self, queue: usize) {
+        for hop in self.hops(queue) {
+            *self.asking(queue, usize::from(hop.port)) &= !(1 << (queue % 64));
+        }
+    }
+
+    /// Counts the hop that a packet takes if it is a fallback and the relation counts those.
+    pub(super) fn count_fallback(&mut self, queue: usize, output: usize, vc: u8) {
+        if !self.relation_tables().is_some_and(RelationTables::has_ring) {
+            return;
+        }
+        let taken = |hop: &&Hop| (usize::from(hop.port), hop.lane) == (output, vc);
+        if self.hops(queue).iter().find(taken).is_some_and(Hop::is_fallback) {
+            let slot = self.queue(queue).slot;
+            self.packets.packets[slot as usize].count_fallback();
+        }
+    }
+
+    /// Notes which hops are open to a packet, or else which fallbacks. If none is, lowers `until`
+    /// to the time at which one may be. Returns whether any is open.
+    pub(super) fn offer_hops(
+        &mut self,
+        queue: usize,
+        need: u16,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let hops = self.hops(queue);
+        for fallback in [false, true] {
+            let mut any = false;
+            for hop in hops.iter().filter(|hop| hop.is_fallback() == fallback) {
+                let need = self.context.need_by(hop, need, self.queue(queue).left);
+                any |= self.offer(queue, hop.port.into(), 1 << hop.lane, need, until, now);
+            }
+            if any {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The offer that a packet accepts among those of one router's virtual channels: by the output
+    /// for which least waits, on the virtual channel with the most credits.
+    pub(super) fn best_of(
+        &mut self,
+        queue: usize,
+        offers: impl Iterator<Item = u32> + Clone,
+        now: Tick,
+    ) -> u32 {
+        let FlitQueue { slot, .. } = *self.queue(queue);
+        let hops = self.hops(queue);
+        let drawn = self.packets.packets[slot as usize].note;
+        let relation_tables = self.relation_tables().expect("packets choose by a relation");
+        let first = relation_tables.first(self.name, drawn, hops.len());
+        let vcs = self.rules.vcs;
+        let (mut best, mut most) = (None, (i64::MIN, 0));
+        let mut of_port = (u16::MAX, 0);
+        for hop in from_place(hops, first) {
+            let offer = u32::from(hop.port) * vcs + u32::from(hop.lane);
+            if !offers.clone().any(|it| it == offer) {
+                continue;
+            }
+            if of_port.0 != hop.port {
+                of_port = (hop.port, self.ease(hop.port.into(), now));
+            }
+            let place = self.vc(hop.port.into(), hop.lane);
+            let own = (of_port.1, self.state.vcs[place].room_at(now, &self.state.times));
+            if best.is_none() || own > most {
+                (best, most) = (Some(offer), own);
+            }
+        }
+        best.expect("an offer is one of its hops")
+    }
+
+    /// The ease of an output: the credits of all its virtual channels, less the flits of packets
+    /// that hold one and are still to be sent. Sending a flit changes both alike. So an uncontended
+    /// packet, which may lag behind, does not matter.
+    fn ease(&mut self, output: usize, now: Tick) -> i64 {
+        let first = self.vc(output, 0);
+        let vcs = &self.state.vcs[first..][..self.rules.vcs as usize];
+        let rooms = vcs.iter().map(|vc| i64::from(vc.room_at(now, &self.state.times)));
+        let rooms: i64 = rooms.sum();
+        rooms - i64::from(self.output(output).waiting)
+    }
+}

@@ -1,0 +1,367 @@
+//! Route computation, and requests for virtual channels: the first two stages of a head.
+//!
+//! A head first gets its outputs and the virtual channels that it may take there (`compute_route`).
+//! Then it asks for those that are open, until it is granted one (`request_vc`).
+
+use super::flit_queue::{FlitQueue, VcState};
+use super::router_view::FlitRouterView;
+use crate::adaptive::{Step, decide, step};
+use crate::encoded_route::Address;
+use crate::next_hop::NextHop;
+use crate::ports::Output;
+use crate::set::bits;
+use crate::tick::{NEVER, Tick};
+use crate::{Arbitration, ChannelKind, Switching};
+use flitlab_base::narrow::fitted;
+use flitlab_base::prefetch::prefetch;
+use flitlab_base::units::Picoseconds;
+
+impl FlitRouterView<'_, '_> {
+    /// Computes when the packet that has become the head of its queue asks, and for what.
+    pub(super) fn compute_route(&mut self, queue: usize, now: Tick) {
+        let state = self.first_queue + queue;
+        let FlitQueue { flits, head, free_at, .. } = self.state.queues[state];
+        let packet = self.packets.packets[head as usize];
+        self.packets.packets.get(packet.next as usize).into_iter().for_each(prefetch);
+        let awaited = match self.context.parameters.switching {
+            Switching::StoreAndForward => u32::from(packet.flits) - 1,
+            Switching::VirtualCutThrough | Switching::Wormhole => 0,
+        };
+        if flits.len() <= awaited {
+            // The next flit makes the queue due.
+            return;
+        }
+        let came = flits.at(awaited, &self.state.times);
+        let asks = self.rules.asks(came, free_at);
+        // Only arbitration by age reads it.
+        let created = match self.rules.arbitration {
+            Arbitration::OldestFirst => self.packets.origins[head as usize].created,
+            _ => Picoseconds::ZERO,
+        };
+        let queue_state = &mut self.state.queues[state];
+        queue_state.slot = head;
+        queue_state.head = packet.next;
+        (queue_state.source, queue_state.sequence) = (packet.source, packet.sequence);
+        queue_state.created = created;
+        queue_state.left = packet.flits;
+        queue_state.again = asks;
+        let latency = fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
+        self.packets.packets[head as usize].ready = asks + latency;
+        if let Some(waits) = &mut self.state.waits {
+            waits.waits_from(state, asks);
+        }
+        self.route_head(queue, head);
+        match self.queue(queue).vc_state {
+            VcState::Deciding if asks <= now => self.decide_then_ask(queue, now),
+            _ => self.request_vc(queue, now),
+        }
+    }
+
+    /// Decides on the detour of a packet that asks now, and lets it ask.
+    #[inline(never)]
+    pub(super) fn decide_then_ask(&mut self, queue: usize, now: Tick) {
+        self.decide(queue, now);
+        let slot = self.queue(queue).slot;
+        self.route_head(queue, slot);
+        self.request_vc(queue, now);
+    }
+
+    /// Computes the requests of a packet: the virtual channels of outputs that it asks for.
+    #[inline(always)]
+    fn route_head(&mut self, queue: usize, slot: u32) {
+        if let Some(adaptive_state) = self.adaptive_state.as_deref() {
+            return match adaptive_state.relation_tables() {
+                Some(_) => self.route_by_relation(queue, slot),
+                None => self.route_adaptively(queue, slot),
+            };
+        }
+        let packet = &self.packets.packets[slot as usize];
+        if let Some(next_hop) = self.next_hop {
+            let packet = (packet.source, packet.note, packet.route.into());
+            return self.route_by_next_hop(queue, next_hop, packet);
+        }
+        let (output, passed) = (self.context.codec.output(packet.route), packet.note);
+        let Output { kind, in_ring, .. } = *self.output_port(usize::from(output));
+        let (mut vcs, mut bubble) = (self.all_vcs(), 0);
+        if kind != ChannelKind::Ejection {
+            let place = self.place(queue);
+            let kind = self.rules.kind(place.1);
+            vcs = kind.all;
+            if in_ring {
+                if let Some(dateline) = self.context.dateline {
+                    vcs = kind.classes[usize::from(dateline.class(passed, output, true))];
+                }
+                (vcs, bubble) = self.in_ring(place, output, vcs);
+            }
+        }
+        self.set_request(queue, output, vcs, bubble);
+    }
+
+    /// Computes the request of a packet whose route is in tables or paths.
+    fn route_by_next_hop(
+        &mut self,
+        queue: usize,
+        next_hop: NextHop<'_>,
+        packet: (u32, u16, Address),
+    ) {
+        let (input, vc) = self.place(queue);
+        let input_port = self.input_port(input);
+        let came = (!input_port.injects).then_some(input_port.opposite);
+        let (output, out_vc) = next_hop.look_up(self.context, self.name, packet, (came, vc));
+        let ejects = self.output_port(usize::from(output)).kind == ChannelKind::Ejection;
+        let vcs = if ejects { self.all_vcs() } else { 1 << out_vc };
+        self.set_request(queue, output, vcs, 0);
+    }
+
+    /// Computes the requests of an adaptively routed packet.
+    fn route_adaptively(&mut self, queue: usize, slot: u32) {
+        let place = self.place(queue);
+        let adaptive = self.adaptive_state.as_deref().expect("it chooses").adaptive();
+        match step(self.context, adaptive, self.packets, slot, (self.name, place.1)) {
+            Step::Ejection(output) => self.set_request(queue, output, self.all_vcs(), 0),
+            Step::Port { output, out_vc } => {
+                let (mut vcs, mut bubble) = (1 << out_vc, 0);
+                if self.output_port(usize::from(output)).in_ring {
+                    (vcs, bubble) = self.in_ring(place, output, vcs);
+                }
+                self.set_request(queue, output, vcs, bubble);
+            }
+            Step::Decision => self.queue(queue).vc_state = VcState::Deciding,
+            Step::Any { options, output, escape } => {
+                self.set_adaptive_request(queue, options, (output, escape));
+            }
+        }
+    }
+
+    pub(super) fn all_vcs(&self) -> u16 {
+        fitted!((1u32 << self.rules.vcs) - 1, u16)
+    }
+
+    /// The requests of a packet for a ring's channel, by the bubble rule: virtual channels, and
+    /// flits of room beyond the packet's own. The packet comes from an input port and virtual
+    /// channel; `vcs` are the virtual channels that the routing allows.
+    #[inline(always)]
+    fn in_ring(&self, (input, vc): (usize, u8), output: u16, vcs: u16) -> (u16, u16) {
+        match self.context.bubble {
+            1.. if self.input_port(input).ring_output == output => (1 << vc, 0),
+            bubble => (vcs, bubble),
+        }
+    }
+
+    /// Requests some virtual channels of an output. The packet needs `bubble` flits of room beyond
+    /// its own.
+    #[inline(always)]
+    pub(super) fn set_request(&mut self, queue: usize, output: u16, vcs: u16, bubble: u16) {
+        let needed = self.needed(queue, bubble);
+        let state = self.queue(queue);
+        state.vc_state = VcState::VcAlloc;
+        (state.output, state.vcs, state.options) = (output, vcs, 0);
+        state.need = needed;
+        self.set_asking(queue, usize::from(output));
+    }
+
+    /// Flits of room that a packet needs.
+    #[inline(always)]
+    pub(super) fn needed(&mut self, queue: usize, bubble: u16) -> u16 {
+        match self.context.parameters.switching {
+            Switching::Wormhole => 0,
+            Switching::VirtualCutThrough | Switching::StoreAndForward => {
+                self.queue(queue).left + bubble
+            }
+        }
+    }
+
+    /// Requests the adaptive virtual channel of some outputs, and an escape.
+    fn set_adaptive_request(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
+        let (input, _) = self.place(queue);
+        let bubble = self.context.bubble_of(self.input_port(input).injects);
+        let need = self.needed(queue, bubble);
+        let state = self.queue(queue);
+        state.vc_state = VcState::VcAlloc;
+        state.options = options;
+        state.output = output;
+        (state.vc, state.need) = (escape, need);
+        for output in bits(options | 1 << output) {
+            self.set_asking(queue, output);
+        }
+    }
+
+    /// The word with a queue in an output's set of requests.
+    #[inline(always)]
+    pub(super) fn asking(&mut self, queue: usize, output: usize) -> &mut u64 {
+        let first = (self.router.first_output as usize + output) * self.rules.words;
+        &mut self.state.asking[first + queue / 64]
+    }
+
+    #[inline(always)]
+    pub(super) fn set_asking(&mut self, queue: usize, output: usize) {
+        *self.asking(queue, output) |= 1 << (queue % 64);
+    }
+
+    /// Withdraws the requests of a packet, which has been granted a virtual channel.
+    #[inline(always)]
+    pub(super) fn withdraw(&mut self, queue: usize) {
+        let FlitQueue { options, output, .. } = *self.queue(queue);
+        if options == 0 {
+            *self.asking(queue, usize::from(output)) &= !(1 << (queue % 64));
+            return;
+        }
+        if self.relation_tables().is_some() {
+            return self.withdraw_hops(queue);
+        }
+        for output in bits(options | 1 << output) {
+            *self.asking(queue, output) &= !(1 << (queue % 64));
+        }
+    }
+
+    /// Lets a packet take part in the allocation of virtual channels if any is open to it. If not,
+    /// sets its wake time.
+    #[inline(always)]
+    pub(super) fn request_vc(&mut self, queue: usize, now: Tick) {
+        let &mut FlitQueue { options, output, vcs, need, again, .. } = self.queue(queue);
+        if again > now {
+            return self.set_due(queue, again);
+        }
+        if options != 0 {
+            return self.request_vc_among(queue, now);
+        }
+        let mut until = NEVER;
+        let open = self.open(usize::from(output), vcs, need, &mut until, now);
+        if open != 0 {
+            self.scratch.add_vc_request(queue, output, open);
+        } else {
+            self.set_due(queue, until);
+        }
+    }
+
+    /// Lets a packet with a choice of outputs take part in the allocation.
+    fn request_vc_among(&mut self, queue: usize, now: Tick) {
+        let &mut FlitQueue { options, output, need, vc: escape, .. } = self.queue(queue);
+        let mut until = NEVER;
+        let mut any = false;
+        if self.relation_tables().is_some() {
+            any = self.offer_hops(queue, need, &mut until, now);
+        } else {
+            let adaptive = 1 << self.context.channels.adaptive;
+            for option in bits(options) {
+                any |= self.offer(queue, option, adaptive, need, &mut until, now);
+            }
+            if !any {
+                let (input, vc) = self.place(queue);
+                let output = usize::from(output);
+                let goes_on =
+                    vc == escape && usize::from(self.input_port(input).ring_output) == output;
+                let in_ring = self.output_port(output).in_ring;
+                let bubble = if in_ring && !goes_on { self.context.bubble } else { 0 };
+                let need = self.needed(queue, bubble);
+                any = self.offer(queue, output, 1 << escape, need, &mut until, now);
+            }
+        }
+        if !any {
+            self.set_due(queue, until);
+        }
+    }
+
+    /// Notes which virtual channels of an output are open to a packet. Lowers `until` to the time
+    /// at which one of the others may be. Returns whether any is open.
+    pub(super) fn offer(
+        &mut self,
+        queue: usize,
+        output: usize,
+        vcs: u16,
+        need: u16,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let mut open = self.open(output, vcs, need, until, now);
+        let any = open != 0;
+        while open != 0 {
+            let vc = open.trailing_zeros();
+            open &= open - 1;
+            let of_router = fitted!(output, u32) * self.rules.vcs + vc;
+            self.scratch.add_vc_candidate(of_router, queue);
+        }
+        any
+    }
+
+    /// The virtual channels of an output that are open to a packet, a bit each. Lowers `until` to
+    /// the time at which one of the others may be.
+    #[inline(always)]
+    fn open(&mut self, output: usize, vcs: u16, need: u16, until: &mut Tick, now: Tick) -> u16 {
+        let needs_room = self.output_port(output).needs_room && need > 0;
+        let first = self.vc(output, 0);
+        let mut open = 0;
+        let mut left = vcs;
+        while left != 0 {
+            let vc = left.trailing_zeros();
+            left &= left - 1;
+            let state = &mut self.state.vcs[first + vc as usize];
+            if !state.is_free(now) {
+                // If a packet holds it, its release makes the queue due.
+                *until = (*until).min(state.free_at);
+            } else if needs_room && !state.has_room(need.into(), now, &self.state.times) {
+                *until = (*until).min(state.foresee(need.into(), &self.state.times));
+            } else {
+                open |= 1 << vc;
+            }
+        }
+        open
+    }
+
+    /// Decides on a detour of a new packet at its source router.
+    fn decide(&mut self, queue: usize, now: Tick) {
+        self.advance_all(now);
+        let slot = self.queue(queue).slot;
+        let vc = self.context.channels.adaptive;
+        let capacity = self.context.parameters.buffer;
+        let channels = self.context.fabric.outputs(self.name).len();
+        let mut used = [u32::MAX; u16::BITS as usize];
+        for (output, used) in used[..channels].iter_mut().enumerate() {
+            if self.output_port(output).needs_room {
+                let place = self.vc(output, vc);
+                let state = &mut self.state.vcs[place];
+                state.collect(now, &self.state.times);
+                *used = capacity - state.room();
+            }
+        }
+        let adaptive = self.adaptive_state.as_deref().expect("it chooses").adaptive();
+        decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
+    }
+
+    /// The offer that a packet accepts among those of one router's virtual channels.
+    pub(super) fn accepted(
+        &mut self,
+        queue: usize,
+        offers: impl Iterator<Item = u32> + Clone,
+        now: Tick,
+    ) -> u32 {
+        let FlitQueue { options, accepts, slot, .. } = *self.queue(queue);
+        if options != 0 && self.relation_tables().is_some() {
+            return self.best_of(queue, offers, now);
+        }
+        let adaptive = u32::from(self.context.channels.adaptive);
+        let vcs = self.rules.vcs;
+        let is_escape = |offer: u32| offer % vcs != adaptive;
+        if options == 0 || offers.clone().any(is_escape) {
+            return offers.min_by_key(|&offer| super::turn(offer, accepts)).expect("an offer");
+        }
+        let mut open = 0;
+        let mut rooms = [0; u16::BITS as usize];
+        for offer in offers {
+            let output = (offer / vcs) as usize;
+            let place = self.vc(output, fitted!(adaptive, u8));
+            self.state.vcs[place].collect(now, &self.state.times);
+            open |= 1 << output;
+            rooms[output] = self.state.vcs[place].room();
+        }
+        let (input, _) = self.place(queue);
+        let straight = u32::from(self.input_port(input).port);
+        let note = self.packets.packets[slot as usize].note;
+        let drawn = flitlab_routing::adaptive::drawn_at(self.name, note);
+        let selection =
+            self.adaptive_state.as_deref().expect("it chooses").adaptive().rules().selection;
+        let output_port =
+            selection.prefers(open, straight, drawn, |output_port| rooms[output_port as usize]);
+        output_port * vcs + adaptive
+    }
+}

@@ -1,0 +1,81 @@
+//! Notices that routers send each other about links.
+
+use super::replay::AckMessage;
+use super::{LinkState, Links};
+use crate::part::Part;
+use crate::tick::Tick;
+
+/// A notice for a router.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice {
+    /// The router's part, its number there, and its output.
+    pub part: u32,
+    pub router: u32,
+    pub output: u16,
+    /// Time at which the notice takes effect.
+    pub time: Tick,
+    pub news: NoticeKind,
+}
+
+/// The contents of a notice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NoticeKind {
+    /// An acknowledgement message that is decided there, for the output to send.
+    ToSend(AckMessage),
+    /// An acknowledgement message about what the output has sent.
+    Learned(AckMessage),
+    /// A bad copy whose last flit is there, among an input virtual channel's packets.
+    BadCopy(u32),
+}
+
+impl Links {
+    /// Takes in a notice for a router of the part, whose first output has this number.
+    fn take_in(&mut self, first_output: u32, notice: &Notice) {
+        let &Notice { router, output, time, news, .. } = notice;
+        let place = (first_output + u32::from(output)) as usize;
+        let LinkState { channels, next, due, bad_copies } = &mut self.state;
+        match (news, &mut channels[place]) {
+            (NoticeKind::BadCopy(input_vc), _) => {
+                bad_copies[router as usize].push((time, input_vc));
+            }
+            (_, None) => return,
+            (NoticeKind::ToSend(verdict), Some(channel)) => {
+                channel.to_send.push_back((time, verdict));
+                next[place] = next[place].min(time);
+            }
+            (NoticeKind::Learned(verdict), Some(channel)) => {
+                channel.learned.push_back((time, verdict));
+                next[place] = next[place].min(time);
+            }
+        }
+        let due = &mut due[router as usize];
+        *due = (*due).min(time);
+    }
+}
+
+impl Part<'_> {
+    /// Delivers the notices of visits to other routers.
+    pub(crate) fn send_notices(&mut self) {
+        let Some(links) = &mut self.links else { return };
+        let mut notices = std::mem::take(&mut links.notices);
+        for notice in notices.drain(..) {
+            if notice.part as usize == self.schedule.part {
+                self.take_notice(&notice);
+            } else {
+                self.outgoing[notice.part as usize].notices.push(notice);
+            }
+        }
+        if let Some(links) = &mut self.links {
+            links.notices = notices;
+        }
+    }
+
+    /// Takes in a notice for a router of this part.
+    pub(crate) fn take_notice(&mut self, notice: &Notice) {
+        let first = self.ports.routers[notice.router as usize].first_output;
+        if let Some(links) = &mut self.links {
+            links.take_in(first, notice);
+        }
+        self.schedule.active.lower(notice.router, notice.time);
+    }
+}

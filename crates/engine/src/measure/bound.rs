@@ -1,0 +1,284 @@
+//! What can be known of a load curve before it is simulated: hops, zero-load latency, and the
+//! throughput that no flow control can exceed.
+//!
+//! **Throughput bound.** If every terminal offers one flit a flit time, channel c carries `gamma_c`
+//! flits a flit time, its channel load (\[dally-towles\], section 3.3.1). So terminals can't get
+//! more than `1 / max gamma_c` through, nor more than their injection and ejection channels carry.
+//! Half rings that are drawn count half either way, which is what packets do for ever. A channel
+//! that is slower than `link.rate` counts as often as its flits take longer. Under adaptive routing
+//! the mean of `gamma_c` stands for its maximum: that of all channels, and of a torus that of the
+//! channels of each rate, since every way has as many hops at least in each dimension.
+
+use crate::{EmptyNetwork, Parameters};
+use flitlab_base::narrow::{narrow, rounded};
+use flitlab_base::units::{Picoseconds, rate_text};
+use flitlab_fabric::{Channel, Fabric};
+use flitlab_routing::Routes;
+use flitlab_workload::traffic::{Access, Pattern};
+
+/// The most pairs that are looked at; beyond it every so-manieth source stands for all.
+const MAX_PAIRS: u64 = 1 << 23;
+
+/// What bounds the throughput.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// The channel, or the kind of channel, that saturates first.
+    pub name: String,
+    /// The load of it at one flit a flit time a terminal, relative to what it can carry.
+    pub load: f64,
+}
+
+/// Facts of a pattern on a fabric with its routes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlook {
+    pub hops_mean: f64,
+    pub hops_maximum: u32,
+    /// Zero-load packet latency in picoseconds: mean over packets, and of the farthest pair.
+    pub zero_load_mean: f64,
+    pub zero_load_maximum: Picoseconds,
+    /// What saturates first; `None` if only a sample of the pairs was looked at.
+    pub bottleneck: Option<Bottleneck>,
+}
+
+impl Outlook {
+    /// The highest throughput that every terminal that sends can have at once, as a mean over them in
+    /// flits a flit time.
+    pub fn throughput(&self) -> Option<f64> {
+        self.bottleneck.as_ref().map(|bottleneck| 1.0 / bottleneck.load)
+    }
+}
+
+/// Looks at all pairs that a pattern sends between, messages of `bytes` payload.
+pub fn outlook(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    pattern: &Pattern,
+    bytes: u64,
+    access: Access,
+) -> Outlook {
+    let (senders, pairs) = senders(fabric, pattern);
+    let stride = narrow(pairs.div_ceil(MAX_PAIRS).max(1));
+    let mut flows = Flows::new(fabric, routes, parameters);
+    // Packets and flits of a message: full packets, then the rest.
+    let forward = match access {
+        Access::Write => packets(parameters, bytes),
+        Access::Read { request } => packets(parameters, request.0),
+    };
+    let backward = match access {
+        Access::Write => Vec::new(),
+        Access::Read { .. } => packets(parameters, bytes),
+    };
+    let flits = |packets: &[(f64, u32)]| packets.iter().map(|p| p.0 * f64::from(p.1)).sum::<f64>();
+    let message_flits = flits(&forward) + flits(&backward);
+    let mut total_rate = 0.0;
+    for &source in senders.iter().step_by(stride) {
+        let rate = pattern.rate(source);
+        total_rate += rate;
+        pattern.for_each_share(source, |destination, share| {
+            flows.add(source, destination, rate * share, &forward, message_flits);
+            flows.add(destination, source, rate * share, &backward, message_flits);
+        });
+    }
+    flows.outlook(total_rate / senders.len().max(1) as f64, stride == 1)
+}
+
+/// Whether the outlook looks at all pairs, and so knows the bound.
+pub fn looks_at_all_pairs(fabric: &Fabric, pattern: &Pattern) -> bool {
+    senders(fabric, pattern).1 <= MAX_PAIRS
+}
+
+/// The terminals that send, and to how many others all together, if all do as the first one.
+fn senders(fabric: &Fabric, pattern: &Pattern) -> (Vec<u32>, u64) {
+    let senders: Vec<u32> =
+        fabric.live_terminals().filter(|&terminal| pattern.rate(terminal) > 0.0).collect();
+    let mut pairs = 0u64;
+    if let Some(&first) = senders.first() {
+        pattern.for_each_share(first, |_, _| pairs += 1);
+    }
+    let pairs = pairs * senders.len() as u64;
+    (senders, pairs)
+}
+
+/// How many packets of how many flits a message has.
+fn packets(parameters: &Parameters, bytes: u64) -> Vec<(f64, u32)> {
+    let (full, rest) = parameters.packets(bytes);
+    let full = (full > 0).then(|| (full as f64, parameters.maximum_packet()));
+    full.into_iter().chain(rest.map(|rest| (1.0, parameters.packet_flits(rest)))).collect()
+}
+
+struct Flows<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    parameters: &'a Parameters,
+    empty: EmptyNetwork,
+    channels: Vec<f64>,
+    injected: Vec<f64>,
+    ejected: Vec<f64>,
+    packets: f64,
+    hops: f64,
+    latency: f64,
+    hops_maximum: u32,
+    latency_maximum: Picoseconds,
+    /// The channels between the pair at hand, each with the share of the packets that takes it.
+    way: Vec<(Channel, f64)>,
+}
+
+impl<'a> Flows<'a> {
+    fn new(fabric: &'a Fabric, routes: &'a Routes, parameters: &'a Parameters) -> Self {
+        Self {
+            fabric,
+            routes,
+            parameters,
+            empty: EmptyNetwork::new(parameters, fabric.cable_classes()),
+            channels: vec![0.0; fabric.channel_slots() as usize],
+            injected: vec![0.0; fabric.terminals() as usize],
+            ejected: vec![0.0; fabric.terminals() as usize],
+            packets: 0.0,
+            hops: 0.0,
+            latency: 0.0,
+            hops_maximum: 0,
+            latency_maximum: Picoseconds::ZERO,
+            way: Vec::new(),
+        }
+    }
+
+    /// Adds `rate` messages, of which these packets go from one terminal to another, in units in which
+    /// a message has `message_flits` flits.
+    fn add(
+        &mut self,
+        source: u32,
+        destination: u32,
+        rate: f64,
+        packets: &[(f64, u32)],
+        message_flits: f64,
+    ) {
+        self.way.clear();
+        let way = &mut self.way;
+        let each = |channel, share| way.push((channel, share));
+        self.routes.for_each_share(self.fabric, source, destination, each);
+        // All ways between them have as many hops, so that this is a whole number.
+        let hops = rounded(self.way.iter().map(|step| step.1).sum());
+        self.hops_maximum = self.hops_maximum.max(hops);
+        let mut load = 0.0;
+        for &(count, flits) in packets {
+            let (mean, maximum) = self.latencies(source, destination, hops, flits);
+            self.latency_maximum = self.latency_maximum.max(maximum);
+            self.latency += rate * count * mean;
+            self.hops += rate * count * f64::from(hops);
+            self.packets += rate * count;
+            load += rate * count * f64::from(flits) / message_flits;
+        }
+        self.injected[source as usize] += load;
+        self.ejected[destination as usize] += load;
+        for &(channel, share) in &self.way {
+            self.channels[channel as usize] += load * share;
+        }
+    }
+
+    /// What a packet takes on the ways at hand without load: the mean, and the longest.
+    fn latencies(
+        &self,
+        source: u32,
+        destination: u32,
+        hops: u32,
+        flits: u32,
+    ) -> (f64, Picoseconds) {
+        let ends = [source, destination].map(|terminal| self.fabric.terminal_class(terminal));
+        // Where cables are alike, ways of as many hops take as long.
+        if hops == 0 || self.fabric.cable_classes().len() == 1 {
+            let links = std::iter::repeat_n(0, narrow(hops));
+            let latency = self.empty.latency(ends, links, flits);
+            return (latency.0 as f64, latency);
+        }
+        let (mut mean, mut maximum) = (0.0, Picoseconds::ZERO);
+        // Way by way, each with one share.
+        for way in self.way.chunks(narrow(hops)) {
+            let classes = way.iter().map(|step| self.fabric.cable_class(step.0));
+            let latency = self.empty.latency(ends, classes, flits);
+            mean += way[0].1 * latency.0 as f64;
+            maximum = maximum.max(latency);
+        }
+        (mean, maximum)
+    }
+
+    fn outlook(self, mean_rate: f64, complete: bool) -> Outlook {
+        let (fabric, parameters) = (self.fabric, self.parameters);
+        let link = parameters.link_flit_time().0 as f64;
+        let classes = fabric.cable_classes();
+        // What a channel carries, in flits a flit time of a channel of `link.rate`.
+        let rates: Vec<f64> =
+            classes.iter().map(|&class| link / parameters.flit_time_of(class).0 as f64).collect();
+        let rate = |channel| rates[usize::from(fabric.cable_class(channel))];
+        let largest = |loads: &mut dyn Iterator<Item = f64>| {
+            (0..).zip(loads).fold(
+                (0, 0.0),
+                |best, (place, load)| {
+                    if load > best.1 { (place, load) } else { best }
+                },
+            )
+        };
+        let network = if let Routes::Adaptive(_) | Routes::Relation(_) = self.routes {
+            self.evenly_loaded(&rates)
+        } else {
+            let loads = (0..).zip(&self.channels).map(|(channel, &load)| load / rate(channel));
+            let (channel, load) = largest(&mut loads.into_iter());
+            // A fabric of one router has no channel between routers.
+            let name = || format!("channel {}", fabric.channel_name(channel));
+            (if load > 0.0 { name() } else { String::new() }, load)
+        };
+        // The fullest terminal, whose channels carry so much, in flits a flit time of a network
+        // channel.
+        let fullest = |loads: &[f64], channels: u32, flit_times: Vec<Picoseconds>| {
+            let carries = |time: Picoseconds| f64::from(channels) * link / time.0 as f64;
+            let carries: Vec<f64> = flit_times.into_iter().map(carries).collect();
+            let of = |terminal| carries[usize::from(fabric.terminal_class(terminal))];
+            largest(&mut (0..).zip(loads).map(|(terminal, &load)| load / of(terminal))).1
+        };
+        let injections = classes.iter().map(|&it| parameters.injection_flit_time_of(it)).collect();
+        let ejections = classes.iter().map(|&it| parameters.ejection_flit_time_of(it)).collect();
+        let injection = fullest(&self.injected, parameters.injection_channels, injections);
+        let ejection = fullest(&self.ejected, parameters.ejection_channels, ejections);
+        let injection = ("the injection channels".into(), injection);
+        let ejection = ("the ejection channels".into(), ejection);
+        let (name, load) = [network, injection, ejection]
+            .into_iter()
+            .reduce(|most, next| if next.1 > most.1 { next } else { most })
+            .expect("three");
+        let bottleneck = Bottleneck { name, load: load / mean_rate };
+        let packets = self.packets.max(f64::MIN_POSITIVE);
+        Outlook {
+            hops_mean: self.hops / packets,
+            hops_maximum: self.hops_maximum,
+            zero_load_mean: self.latency / packets,
+            zero_load_maximum: self.latency_maximum,
+            bottleneck: (complete && load > 0.0).then_some(bottleneck),
+        }
+    }
+
+    /// The load of channels if packets choose their ways so that all are equally full.
+    fn evenly_loaded(&self, rates: &[f64]) -> (String, f64) {
+        let fabric = self.fabric;
+        let classes = fabric.cable_classes();
+        let by_class = fabric.torus().is_some() && classes.len() > 1;
+        let groups = if by_class { classes.len() } else { 1 };
+        let (mut loads, mut carry) = (vec![0.0; groups], vec![0.0; groups]);
+        for channel in (0..fabric.channel_slots()).filter(|&it| fabric.target(it).is_some()) {
+            let class = usize::from(fabric.cable_class(channel));
+            let group = if by_class { class } else { 0 };
+            loads[group] += self.channels[channel as usize];
+            carry[group] += rates[class];
+        }
+        let load =
+            |group: usize| if carry[group] > 0.0 { loads[group] / carry[group] } else { 0.0 };
+        let fullest = (0..groups).max_by(|&one, &other| load(one).total_cmp(&load(other)));
+        let fullest = fullest.expect("a class at least");
+        let name = if by_class {
+            let rate = rate_text(self.parameters.rate_of(classes[fullest]));
+            format!("all channels of {rate}, evenly loaded")
+        } else {
+            "all channels, evenly loaded".into()
+        };
+        (name, load(fullest))
+    }
+}

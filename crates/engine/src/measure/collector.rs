@@ -1,0 +1,352 @@
+//! Gathers what reaches the sinks while a measurement is on.
+
+use hdrhistogram::Histogram;
+
+use serde::{Deserialize, Serialize};
+
+use super::delivery_log::{DeliveryLog, LogFilter, Logged};
+use super::order::{Order, Reordering};
+use crate::{CompletedMessage, DeliveredPacket, Observer};
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::Picoseconds;
+use flitlab_model::Quantile;
+use flitlab_routing::adaptive::Misroute;
+
+/// Latencies as a distribution, in picoseconds. Percentiles are exact to three digits (they come from
+/// a histogram), mean and maximum are exact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distribution {
+    pub count: u64,
+    pub mean: f64,
+    pub p50: Picoseconds,
+    pub p95: Picoseconds,
+    pub p99: Picoseconds,
+    pub p999: Picoseconds,
+    pub maximum: Picoseconds,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Latencies {
+    #[serde(with = "counts")]
+    histogram: Histogram<u64>,
+    sum: u128,
+    maximum: Picoseconds,
+}
+
+impl Latencies {
+    fn new() -> Self {
+        let histogram = Histogram::new(3).expect("three digits are allowed");
+        Self { histogram, sum: 0, maximum: Picoseconds::ZERO }
+    }
+
+    #[inline]
+    fn record(&mut self, latency: Picoseconds) {
+        self.histogram.record(latency.0).expect("the histogram resizes itself");
+        self.sum += u128::from(latency);
+        self.maximum = self.maximum.max(latency);
+    }
+
+    fn gather(&mut self, part: &mut Self) {
+        if !part.histogram.is_empty() {
+            self.histogram.add(&part.histogram).expect("the histogram resizes itself");
+            part.histogram.reset();
+        }
+        self.sum += std::mem::take(&mut part.sum);
+        self.maximum = self.maximum.max(part.maximum);
+    }
+
+    fn distribution(&self) -> Option<Distribution> {
+        let count = self.histogram.len();
+        let value =
+            |share: f64| Picoseconds(self.histogram.value_at_quantile(share)).min(self.maximum);
+        (count > 0).then(|| Distribution {
+            count,
+            mean: self.sum as f64 / count as f64,
+            p50: value(0.5),
+            p95: value(0.95),
+            p99: value(0.99),
+            p999: value(0.999),
+            maximum: self.maximum,
+        })
+    }
+
+    /// The distribution function in at most 137 steps: a hundredth each, finer and finer from 99% on, up to
+    /// the maximum. Values are those of [`Latencies::distribution`], each once.
+    fn quantiles(&self) -> Vec<Quantile> {
+        let count = self.histogram.len();
+        if count == 0 {
+            return Vec::new();
+        }
+        let hundredths = (1..100).map(|step| f64::from(step) / 100.0);
+        let tail = [1e3, 1e4, 1e5, 1e6]
+            .into_iter()
+            .flat_map(|parts| (1..10).rev().map(move |left| 1.0 - f64::from(left) / parts));
+        let mut steps: Vec<Quantile> = Vec::new();
+        for share in hundredths.chain(tail).chain([1.0]) {
+            let at = self.histogram.value_at_quantile(share);
+            let value = Picoseconds(at).min(self.maximum);
+            if steps.last().is_none_or(|last| last.value < value) {
+                steps.push(Quantile { value, share: self.histogram.quantile_below(at) });
+            }
+        }
+        steps
+    }
+}
+
+/// A histogram as values and how often each was recorded.
+mod counts {
+    use hdrhistogram::Histogram;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        histogram: &Histogram<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let recorded = histogram.iter_recorded();
+        let counts: Vec<(u64, u64)> =
+            recorded.map(|it| (it.value_iterated_to(), it.count_at_value())).collect();
+        counts.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Histogram<u64>, D::Error> {
+        let mut histogram = super::Latencies::new().histogram;
+        for (value, count) in Vec::<(u64, u64)>::deserialize(deserializer)? {
+            histogram.record_n(value, count).map_err(D::Error::custom)?;
+        }
+        Ok(histogram)
+    }
+}
+
+/// What was delivered in a stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivered {
+    pub packets: u64,
+    pub flits: u64,
+    pub payload: u64,
+    pub hops: u64,
+    /// Packets that were derouted, by kind.
+    pub derouted: [u64; Misroute::KINDS.len()],
+    /// Sum of the packets' latencies from creation, and from injection, in picoseconds: together they may be
+    /// longer than a time can be.
+    pub latency: u128,
+    pub network_latency: u128,
+}
+
+impl Delivered {
+    /// Shares of packets that were derouted, by kind; `None` without packets.
+    pub fn derouted_shares(&self) -> Option<[f64; Misroute::KINDS.len()]> {
+        let share = |count: u64| count as f64 / self.packets as f64;
+        (self.packets > 0).then(|| self.derouted.map(share))
+    }
+
+    fn add(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.flits += other.flits;
+        self.payload += other.payload;
+        self.hops += other.hops;
+        for (derouted, other) in self.derouted.iter_mut().zip(other.derouted) {
+            *derouted += other;
+        }
+        self.latency += other.latency;
+        self.network_latency += other.network_latency;
+    }
+}
+
+/// An observer that sums up what is delivered: window by window always, all together and as a distribution
+/// while it is on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Collector {
+    on: bool,
+    window: Delivered,
+    /// What was delivered in all windows that have ended since the start.
+    pub total: Delivered,
+    packets: Latencies,
+    messages: Latencies,
+    /// Payload delivered from each source.
+    pub payload_by_source: Vec<u64>,
+    /// When the last message was complete.
+    pub latest_completion: Picoseconds,
+    /// In which order packets come, if they can overtake each other.
+    order: Option<Box<Order>>,
+    /// Of single runs that are asked for it; no part of what a checkpoint keeps.
+    #[serde(skip)]
+    log: Option<Box<DeliveryLog>>,
+}
+
+impl Collector {
+    /// For a fabric of so many terminals; off.
+    pub fn new(terminals: u32) -> Self {
+        Self {
+            on: false,
+            window: Delivered::default(),
+            total: Delivered::default(),
+            packets: Latencies::new(),
+            messages: Latencies::new(),
+            payload_by_source: vec![0; terminals as usize],
+            latest_completion: Picoseconds::ZERO,
+            order: None,
+            log: None,
+        }
+    }
+
+    /// The same, following the order of packets.
+    #[must_use]
+    pub fn following_order(self) -> Self {
+        Self { order: Some(Box::default()), ..self }
+    }
+
+    /// The same, with a log.
+    #[must_use]
+    pub fn logging(self, filter: LogFilter) -> Self {
+        Self { log: Some(Box::new(DeliveryLog::new(filter))), ..self }
+    }
+
+    /// Takes what the log has; nothing without one.
+    pub fn logged(&mut self) -> Logged {
+        self.log.as_mut().map_or_else(Logged::default, |log| log.take())
+    }
+
+    /// Begins a window from which on everything counts.
+    pub fn start(&mut self) {
+        self.on = true;
+        self.window = Delivered::default();
+        if let Some(order) = &mut self.order {
+            order.start();
+        }
+    }
+
+    /// What was delivered since the last call (or the start).
+    pub fn end_window(&mut self) -> Delivered {
+        let window = std::mem::take(&mut self.window);
+        self.settle();
+        if self.on {
+            self.total.add(window);
+        }
+        window
+    }
+
+    /// Looks at the order of what was delivered; to be called where all that was delivered so far is known.
+    pub fn settle(&mut self) {
+        if let Some(order) = &mut self.order {
+            order.settle();
+        }
+    }
+
+    /// How far packets were out of order since the start, as far as it was [looked at](Self::settle); `None` if nobody
+    /// follows it.
+    pub fn reordering(&self) -> Option<Reordering> {
+        self.order.as_ref().map(|order| order.found)
+    }
+
+    /// Latencies of packets, from creation to the last flit at the sink.
+    pub fn packet_latency(&self) -> Option<Distribution> {
+        self.packets.distribution()
+    }
+
+    /// How the latencies of packets are distributed, in ascending order; empty without packets.
+    pub fn packet_latency_quantiles(&self) -> Vec<Quantile> {
+        self.packets.quantiles()
+    }
+
+    /// Latencies of messages, host overheads included; of a read, from its creation to its end.
+    /// Control messages are none.
+    pub fn message_latency(&self) -> Option<Distribution> {
+        self.messages.distribution()
+    }
+}
+
+impl Observer for Collector {
+    fn fork(&self) -> Self {
+        let log = self.log.as_ref().map(|log| Box::new(log.fork()));
+        let order = self.order.as_ref().map(|_| Box::default());
+        Self { on: self.on, log, order, ..Self::new(narrow(self.payload_by_source.len())) }
+    }
+
+    fn gather(&mut self, part: &mut Self) {
+        self.window.add(std::mem::take(&mut part.window));
+        self.packets.gather(&mut part.packets);
+        self.messages.gather(&mut part.messages);
+        for (payload, more) in self.payload_by_source.iter_mut().zip(&mut part.payload_by_source) {
+            *payload += std::mem::take(more);
+        }
+        self.latest_completion = self.latest_completion.max(part.latest_completion);
+        part.on = self.on;
+        if let (Some(order), Some(more)) = (&mut self.order, &mut part.order) {
+            order.gather(more);
+        }
+        if let (Some(log), Some(more)) = (&mut self.log, &mut part.log) {
+            log.gather(more);
+        }
+    }
+
+    fn packet_delivered(&mut self, packet: &DeliveredPacket) {
+        if let Some(log) = &mut self.log {
+            log.packet(packet);
+        }
+        if let Some(order) = &mut self.order {
+            order.add(packet);
+        }
+        let latency = packet.delivered - packet.created;
+        self.window.add(Delivered {
+            packets: 1,
+            flits: u64::from(packet.flits),
+            payload: u64::from(packet.payload),
+            hops: u64::from(packet.hops),
+            derouted: Misroute::KINDS.map(|kind| u64::from(packet.misroute == Some(kind))),
+            latency: latency.into(),
+            network_latency: (packet.delivered - packet.injected).into(),
+        });
+        if !self.on {
+            return;
+        }
+        self.packets.record(latency);
+        self.payload_by_source[packet.source as usize] += u64::from(packet.payload);
+    }
+
+    fn message_completed(&mut self, message: &CompletedMessage) {
+        if let Some(log) = &mut self.log {
+            log.message(message);
+        }
+        if self.on {
+            // Two control messages beside each large one would halve the mean, and be the median.
+            if !message.is_control {
+                self.messages.record(message.completed - message.created);
+            }
+            self.latest_completion = self.latest_completion.max(message.completed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_quantiles_say_how_many_values_are_at_most_so_high() {
+        let mut latencies = Latencies::new();
+        assert_eq!(latencies.quantiles(), []);
+        for value in 1..=1_000_000u64 {
+            latencies.record(Picoseconds(value * 1000));
+        }
+        let steps = latencies.quantiles();
+        assert!((100..=137).contains(&steps.len()), "{}", steps.len());
+        assert!(steps.is_sorted_by(|a, b| a.value < b.value && a.share < b.share));
+        for step in &steps {
+            assert!((step.value.0 as f64 / 1e9 - step.share).abs() < 2e-3, "{step:?}");
+        }
+        assert_eq!(steps.last(), Some(&Quantile { value: Picoseconds(1_000_000_000), share: 1.0 }));
+    }
+
+    #[test]
+    fn equal_values_are_one_step() {
+        let mut latencies = Latencies::new();
+        (0..50).for_each(|_| latencies.record(Picoseconds(700)));
+        latencies.record(Picoseconds(900));
+        let steps: Vec<(u64, f64)> =
+            latencies.quantiles().iter().map(|step| (step.value.0, step.share)).collect();
+        assert_eq!(steps, [(700, 50.0 / 51.0), (900, 1.0)]);
+    }
+}

@@ -1,0 +1,407 @@
+//! Where an application's time went: the critical path through program and network, and what each rank waited for.
+//!
+//! Each thing that was done followed from one other thing, the last one that it had to wait for: an operation from the
+//! one that freed it or from the one that its stream was busy with before, a receipt from its message or from its own
+//! beginning if the message was there already, a message from its sending. Followed back from what ended last, this is
+//! the **critical path**: its stretches lie end to end from the start to the completion time. What a rank waited for is
+//! told in the same way, back from what ended its waiting.
+
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::Picoseconds;
+use flitlab_model::{Activity, Explanation, Spent, Stretch, Times};
+use flitlab_workload::application::{ANY, Action, Schedule};
+use flitlab_workload::traffic::{Job, JobKind, Leg, LegKind, Records};
+
+/// The most groups of ranks, and stretches of time, of [`Explanation::activity`].
+const MAX_GROUPS: u32 = 64;
+const SLICES: u64 = 100;
+
+/// Finds the critical path and what ranks waited for. `places` are the terminals of the ranks, `flight` is what a leg takes
+/// in an empty network. Time and memory in proportion to what was recorded, but for a sort.
+pub fn explain(
+    schedule: &Schedule,
+    records: &Records,
+    places: &[u32],
+    flight: impl Fn(&Leg) -> Picoseconds,
+) -> Explanation {
+    let history = History::new(schedule, records);
+    let end = records.jobs.iter().map(|job| job.end).max().unwrap_or(Picoseconds::ZERO);
+    let mut path = Vec::new();
+    if let Some(last) = history.last(places) {
+        history.walk(Step::Job(last), &flight, |stretch| {
+            path.push(stretch);
+            true
+        });
+    }
+    path.reverse();
+    let mut grid = Grid::new(schedule.ranks(), end);
+    let mut ranks = vec![Times::default(); schedule.ranks() as usize];
+    history.each_rank(&flight, |rank, start, end, spent| {
+        ranks[rank as usize][spent as usize] += end - start;
+        grid.add(rank, start, end, spent);
+    });
+    Explanation { path, ranks, activity: grid.activity }
+}
+
+/// Times of ranks' groups by stretches of time.
+struct Grid {
+    group: u32,
+    slice: Picoseconds,
+    slices: usize,
+    activity: Vec<Activity>,
+}
+
+impl Grid {
+    fn new(ranks: u32, end: Picoseconds) -> Self {
+        let group = ranks.div_ceil(MAX_GROUPS).max(1);
+        let slice = end.div_ceil(SLICES).max(Picoseconds(1));
+        let slices = end.0.div_ceil(slice.0);
+        let mut activity = Vec::new();
+        for first_rank in (0..ranks).step_by(group as usize) {
+            let last_rank = (first_rank + group).min(ranks) - 1;
+            activity.extend((0..slices).map(|number| {
+                let start = number * slice;
+                let end = (start + slice).min(end);
+                Activity { first_rank, last_rank, start, end, times: Times::default() }
+            }));
+        }
+        Self { group, slice, slices: narrow(slices), activity }
+    }
+
+    fn add(&mut self, rank: u32, mut start: Picoseconds, end: Picoseconds, spent: Spent) {
+        while start < end {
+            let number = start / self.slice;
+            let until = end.min((number + 1) * self.slice);
+            let place = (rank / self.group) as usize * self.slices + narrow::<usize>(number);
+            self.activity[place].times[spent as usize] += until - start;
+            start = until;
+        }
+    }
+}
+
+/// What something followed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Job(u32),
+    /// A leg that has come.
+    Leg(u32),
+    /// A leg whose last flit left at a time.
+    Departure(u32, Picoseconds),
+    /// The beginning of a job, not its end.
+    Beginning(u32),
+}
+
+/// No such record.
+const NONE: u32 = u32::MAX;
+
+/// What was done, found by operation.
+struct History<'a> {
+    schedule: &'a Schedule,
+    jobs: &'a [Job],
+    legs: &'a [Leg],
+    /// By operation: its job of each kind ([`JobKind::Begin`] first). Of a receipt its beginning and taking; of a message
+    /// its beginning, its answering and its going.
+    job_of: Vec<[u32; 4]>,
+    /// By the sender's operation: its legs.
+    leg_of: Vec<[u32; 4]>,
+    /// By leg: for how long it waited in its adapter for room.
+    room_wait: Vec<Picoseconds>,
+    /// By message: the receipt that took it.
+    receipt_of: Vec<u32>,
+    /// By job: the one before it on its stream.
+    before: Vec<u32>,
+    /// Jobs by rank, in the order of time.
+    in_order: Vec<u32>,
+}
+
+impl<'a> History<'a> {
+    fn new(schedule: &'a Schedule, records: &'a Records) -> Self {
+        let (jobs, legs) = (&records.jobs[..], &records.legs[..]);
+        let all = schedule.operations().len();
+        let (mut job_of, mut leg_of) = (vec![[NONE; 4]; all], vec![[NONE; 4]; all]);
+        let mut receipt_of = vec![NONE; all];
+        for (number, job) in (0..).zip(jobs) {
+            // An answer is known by the message that it is to, all else by its own operation.
+            let operation = if job.kind == JobKind::Answer { job.cause } else { job.operation };
+            job_of[operation as usize][job.kind as usize] = number;
+            if job.kind == JobKind::Take {
+                receipt_of[job.cause as usize] = job.operation;
+            }
+        }
+        for (number, leg) in (0..).zip(legs) {
+            leg_of[leg.operation as usize][leg.kind as usize] = number;
+        }
+        let mut room_wait = vec![Picoseconds::ZERO; legs.len()];
+        for wait in &records.waits {
+            let leg = leg_of[wait.operation as usize][wait.kind as usize];
+            if let Some(place) = room_wait.get_mut(leg as usize) {
+                *place = wait.time;
+            }
+        }
+        let rank = |job: &Job| schedule.rank_of(job.operation);
+        let stream = |job: &Job| schedule.operation(job.operation).stream;
+        let mut in_order: Vec<u32> = (0..narrow(jobs.len())).collect();
+        in_order.sort_by_cached_key(|&number| {
+            let job = &jobs[number as usize];
+            (rank(job), stream(job), job.start, job.end)
+        });
+        let mut before = vec![NONE; jobs.len()];
+        for pair in in_order.windows(2) {
+            let [one, next] = [pair[0], pair[1]].map(|number| &jobs[number as usize]);
+            if (rank(one), stream(one)) == (rank(next), stream(next)) {
+                before[pair[1] as usize] = pair[0];
+            }
+        }
+        in_order.sort_by_cached_key(|&number| {
+            let job = &jobs[number as usize];
+            (rank(job), job.start, job.end)
+        });
+        Self { schedule, jobs, legs, job_of, leg_of, room_wait, receipt_of, before, in_order }
+    }
+
+    /// The job that ended last. Of several the last one on the last of their terminals, so that it does not matter whose
+    /// was noted first.
+    fn last(&self, places: &[u32]) -> Option<u32> {
+        let place = |job: &Job| places[self.schedule.rank_of(job.operation) as usize];
+        (0..narrow(self.jobs.len())).max_by_key(|&number| {
+            let job = &self.jobs[number as usize];
+            (job.end, place(job))
+        })
+    }
+
+    fn job(&self, operation: u32, kind: JobKind) -> Option<u32> {
+        Some(self.job_of[operation as usize][kind as usize]).filter(|&it| it != NONE)
+    }
+
+    fn leg(&self, operation: u32, kind: LegKind) -> Option<u32> {
+        Some(self.leg_of[operation as usize][kind as usize]).filter(|&it| it != NONE)
+    }
+
+    /// What a job is, as far as time goes.
+    fn spent(&self, job: &Job) -> Spent {
+        let action = self.schedule.operation(job.operation).action;
+        if job.kind == JobKind::Begin && action == Action::Compute {
+            Spent::Compute
+        } else {
+            Spent::Host
+        }
+    }
+
+    /// Goes back from something to the start, and tells each stretch until it is told to stop.
+    fn walk(
+        &self,
+        from: Step,
+        flight: &impl Fn(&Leg) -> Picoseconds,
+        mut tell: impl FnMut(Stretch) -> bool,
+    ) {
+        let mut step = Some(from);
+        let mut time = Picoseconds::NEVER;
+        while let Some(at) = step {
+            let (before, stretches) = self.back(at, flight);
+            for stretch in stretches.into_iter().flatten() {
+                // What is followed back may have ended before what follows began: then it waited for that.
+                debug_assert!(stretch.end <= time || time == Picoseconds::NEVER);
+                time = stretch.start;
+                if stretch.start < stretch.end && !tell(stretch) {
+                    return;
+                }
+            }
+            step = before;
+        }
+    }
+
+    /// What something followed from, and the stretches of time that it took, the last one first.
+    fn back(
+        &self,
+        step: Step,
+        flight: &impl Fn(&Leg) -> Picoseconds,
+    ) -> (Option<Step>, [Option<Stretch>; 3]) {
+        match step {
+            Step::Job(number) => {
+                let job = &self.jobs[number as usize];
+                let own = self.stretch_of(job, job.start, job.end, self.spent(job));
+                let (before, waited) = self.before_job(number);
+                (before, [Some(own), waited, None])
+            }
+            Step::Beginning(number) => {
+                let (before, waited) = self.before_job(number);
+                (before, [waited, None, None])
+            }
+            Step::Leg(number) => {
+                let leg = &self.legs[number as usize];
+                let crossing = flight(leg).min(leg.delivered - leg.injected);
+                let moving = leg.delivered - crossing;
+                // What it waited for room is told behind what it waited for other packets.
+                let sent = leg.injected - self.room_wait(number, leg.injected);
+                let of = |start, end, spent| Some(self.stretch_of_leg(number, start, end, spent));
+                let stretches = [
+                    of(moving, leg.delivered, Spent::Flight),
+                    of(sent, moving, Spent::Queueing),
+                    of(leg.entered, sent, Spent::Injection),
+                ];
+                (self.before_leg(leg), stretches)
+            }
+            Step::Departure(number, time) => {
+                let leg = &self.legs[number as usize];
+                let sent = time - self.room_wait(number, time);
+                let of = |start, end, spent| Some(self.stretch_of_leg(number, start, end, spent));
+                let waiting = of(sent, time, Spent::Queueing);
+                (self.before_leg(leg), [waiting, of(leg.entered, sent, Spent::Injection), None])
+            }
+        }
+    }
+
+    /// For how long a leg waited in its adapter for room until a time.
+    fn room_wait(&self, number: u32, until: Picoseconds) -> Picoseconds {
+        let leg = &self.legs[number as usize];
+        self.room_wait[number as usize].min(until - leg.entered)
+    }
+
+    fn stretch_of(&self, job: &Job, start: Picoseconds, end: Picoseconds, spent: Spent) -> Stretch {
+        let (operation, rank) = (job.operation, self.schedule.rank_of(job.operation));
+        Stretch { start, end, spent, rank, operation, leg: None }
+    }
+
+    fn stretch_of_leg(
+        &self,
+        number: u32,
+        start: Picoseconds,
+        end: Picoseconds,
+        spent: Spent,
+    ) -> Stretch {
+        let operation = self.legs[number as usize].operation;
+        let rank = self.schedule.rank_of(operation);
+        Stretch { start, end, spent, rank, operation, leg: Some(number) }
+    }
+
+    /// What a job followed from, and the time that it waited after that, if it did.
+    fn before_job(&self, number: u32) -> (Option<Step>, Option<Stretch>) {
+        let job = &self.jobs[number as usize];
+        if job.start > job.ready {
+            // Its stream was busy, or its adapter kept the gap between two messages.
+            let before = Some(self.before[number as usize]).filter(|&it| it != NONE);
+            let before = before.filter(|&it| self.jobs[it as usize].end >= job.ready);
+            let since = before.map_or(job.ready, |it| self.jobs[it as usize].end);
+            let held = self.stretch_of(job, since, job.start, Spent::Injection);
+            let cause = before.map(Step::Job).or_else(|| self.cause(job).0);
+            return (cause, Some(held));
+        }
+        self.cause(job)
+    }
+
+    /// What made a job ready, and the time between, if there is any.
+    fn cause(&self, job: &Job) -> (Option<Step>, Option<Stretch>) {
+        let message = |kind| self.leg(job.cause, kind);
+        let (leg, begun) = match job.kind {
+            JobKind::Begin if job.cause == ANY => return (None, None),
+            JobKind::Begin => return (self.freed_by(job.cause, job.ready), None),
+            JobKind::Take => {
+                let leg = message(LegKind::Data).or_else(|| message(LegKind::Eager));
+                (leg, self.job(job.operation, JobKind::Begin))
+            }
+            JobKind::Answer => (message(LegKind::Ask), self.job(job.operation, JobKind::Begin)),
+            JobKind::Go => (message(LegKind::Answer), None),
+        };
+        self.last_of(job, leg, begun, job.ready)
+    }
+
+    /// Of a message that has come and a receipt that has begun, the later one, and the time from then to `ready`: a
+    /// message waits for those of its pair that were sent before it.
+    fn last_of(
+        &self,
+        job: &Job,
+        leg: Option<u32>,
+        begun: Option<u32>,
+        ready: Picoseconds,
+    ) -> (Option<Step>, Option<Stretch>) {
+        let come = leg.map(|it| (self.legs[it as usize].delivered, Step::Leg(it)));
+        let posted = begun.map(|it| (self.jobs[it as usize].end, Step::Job(it)));
+        let last = [come, posted].into_iter().flatten().max_by_key(|it| it.0);
+        let Some((time, step)) = last else { return (None, None) };
+        let waited = (time < ready).then(|| self.stretch_of(job, time, ready, Spent::Queueing));
+        (Some(step), waited)
+    }
+
+    /// What of an operation freed another one at a time.
+    fn freed_by(&self, operation: u32, time: Picoseconds) -> Option<Step> {
+        let job = |kind| self.job(operation, kind);
+        let at = |number: u32| &self.jobs[number as usize];
+        if let Some(taken) = job(JobKind::Take).filter(|&it| at(it).end == time) {
+            return Some(Step::Job(taken));
+        }
+        let begun = job(JobKind::Begin)?;
+        if let Some(data) = self.leg(operation, LegKind::Data)
+            && time > at(begun).end
+        {
+            return Some(Step::Departure(data, time));
+        }
+        if at(begun).end == time { Some(Step::Job(begun)) } else { Some(Step::Beginning(begun)) }
+    }
+
+    /// What a leg followed from.
+    fn before_leg(&self, leg: &Leg) -> Option<Step> {
+        let own = |kind| self.job(leg.operation, kind).map(Step::Job);
+        match leg.kind {
+            LegKind::Eager | LegKind::Ask => own(JobKind::Begin),
+            LegKind::Answer => own(JobKind::Answer).or_else(|| {
+                // The adapter answered: when it was asked, or when the receipt began.
+                let ask = self.leg(leg.operation, LegKind::Ask)?;
+                if self.legs[ask as usize].delivered == leg.entered {
+                    return Some(Step::Leg(ask));
+                }
+                let receipt = self.receipt_of[leg.operation as usize];
+                let begun = (receipt != NONE).then(|| self.job(receipt, JobKind::Begin)).flatten();
+                Some(begun.map_or(Step::Leg(ask), Step::Job))
+            }),
+            LegKind::Data => {
+                own(JobKind::Go).or_else(|| self.leg(leg.operation, LegKind::Answer).map(Step::Leg))
+            }
+        }
+    }
+
+    /// Tells of each rank what it did and waited for, in stretches that don't overlap: of several streams at work at once
+    /// the one that began first counts.
+    fn each_rank(
+        &self,
+        flight: &impl Fn(&Leg) -> Picoseconds,
+        mut tell: impl FnMut(u32, Picoseconds, Picoseconds, Spent),
+    ) {
+        let rank_of = |&number: &u32| self.schedule.rank_of(self.jobs[number as usize].operation);
+        let ranks = self.in_order.chunk_by(|one, other| rank_of(one) == rank_of(other));
+        for jobs in ranks {
+            let rank = rank_of(&jobs[0]);
+            let mut now = Picoseconds::ZERO;
+            for &number in jobs {
+                let job = &self.jobs[number as usize];
+                if job.start > now {
+                    let mut open = job.start;
+                    // Back from what ended the waiting, as long as it is a message's way.
+                    self.walk(Step::Beginning(number), flight, |stretch| {
+                        let is_own = stretch.leg.is_some() || stretch.spent == Spent::Injection;
+                        if !is_own || stretch.start >= open {
+                            return is_own;
+                        }
+                        let start = stretch.start.max(now);
+                        let end = stretch.end.min(open);
+                        if end < open {
+                            tell(rank, end.max(now), open, Spent::Partner);
+                        }
+                        if start < end {
+                            tell(rank, start, end, stretch.spent);
+                        }
+                        open = start.min(end.max(now));
+                        open > now
+                    });
+                    if open > now {
+                        tell(rank, now, open, Spent::Partner);
+                    }
+                    now = job.start;
+                }
+                if job.end > now {
+                    tell(rank, now, job.end, self.spent(job));
+                    now = job.end;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A finite workload, run to its end: an exchange, or an application.
+
+use super::collector::{Collector, Distribution};
+use super::livelock::Arrivals;
+use super::order::Reordering;
+use super::watch::{Snapshot, Standing, Watch};
+use super::{Halt, MAX_CHANNELS, Phase, Progress, livelock};
+use crate::{ChannelReport, Counters, Digest, END, Engine};
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::Picoseconds;
+use flitlab_model::Quantile;
+use flitlab_routing::adaptive::Misroute;
+use flitlab_workload::traffic::Collectives;
+
+/// The simulated time between two looks at whether anything still moves, at the least.
+const LOOK_EVERY: Picoseconds = Picoseconds(20_000_000);
+
+/// A look is no more than this part of the time since the start away from the next.
+const LOOKS: u64 = 256;
+
+/// What a finite workload gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FiniteMeasurement {
+    /// When the last message had been received, host overheads included; of an application, when the last operation of its
+    /// ranks had ended.
+    pub completion: Picoseconds,
+    /// Payload that each node sends (for reads: receives), averaged over those that do, in bytes, over
+    /// the completion time: bytes a second.
+    pub bandwidth: f64,
+    pub messages: u64,
+    pub payload: u64,
+    pub packet_latency: Option<Distribution>,
+    pub packet_latency_quantiles: Vec<Quantile>,
+    pub network_latency: Option<f64>,
+    pub message_latency: Option<Distribution>,
+    pub hops: Option<f64>,
+    /// Shares of packets that were derouted, by kind.
+    pub derouted: Option<[f64; Misroute::KINDS.len()]>,
+    /// How far packets were out of order, if they can be.
+    pub reordering: Option<Reordering>,
+    pub counters: Counters,
+    pub digest: Digest,
+    /// At most [`MAX_CHANNELS`], and how many there are in all.
+    pub channels: Vec<ChannelReport>,
+    pub all_channels: usize,
+}
+
+/// A stretch of simulated time: from, until.
+pub type Span = (Picoseconds, Picoseconds);
+
+/// When the operations of the collective subnetwork are done that a load goes on beside; `None` if they don't come to
+/// their end.
+pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picoseconds> {
+    let (mut delivered, mut arrivals) = (0, Arrivals::default());
+    while engine.run_until(engine.now() + LOOK_EVERY) {
+        if engine.collectives_done() {
+            break;
+        }
+        let packets = engine.counters().packets_delivered;
+        let is_stuck = packets == delivered && engine.find_deadlock().is_some();
+        let is_too_long = engine.now() == END;
+        if is_stuck || is_too_long || livelock(engine, &mut arrivals).is_err() {
+            return None;
+        }
+        delivered = packets;
+    }
+    Collectives::outcome(engine.collectives()).ok()?.into_iter().max()
+}
+
+/// Runs until nothing is left, about `messages` of them in all; where something goes on beside it for ever, for the `span`
+/// that counts. Of an application whose ranks hang, nothing tells so here: its
+/// [outcome](flitlab_workload::traffic::Application::outcome) does.
+///
+/// # Errors
+/// If packets wait for each other in a cycle, or move for ever.
+pub fn measure_finite(
+    engine: &mut Engine<'_, Collector>,
+    messages: u64,
+    senders: usize,
+    span: Option<Span>,
+    watch: &mut Watch<'_>,
+) -> Result<FiniteMeasurement, Halt> {
+    let mut standing = match watch.from.take() {
+        Some(standing) => standing,
+        None => {
+            if let Some((start, _)) = span.filter(|span| span.0 > Picoseconds::ZERO) {
+                engine.run_until(start);
+                engine.observer().end_window();
+                engine.reset_channels();
+            }
+            engine.observer().start();
+            Standing::default()
+        }
+    };
+    let mut delivered = engine.counters().packets_delivered;
+    // Ranks may compute for seconds between two messages. A run that goes on from a checkpoint looks at the same times.
+    let next = |now: Picoseconds| now + LOOK_EVERY.max(now / LOOKS);
+    let end = span.map_or(Picoseconds::NEVER, |span| span.1);
+    while engine.run_until(next(engine.now()).min(end)) {
+        let packets = engine.counters().packets_delivered;
+        if packets == delivered && engine.packets_under_way() > 0 {
+            engine.find_deadlock().map_or(Ok(()), Err)?;
+        }
+        livelock(engine, &mut standing.arrivals)?;
+        delivered = packets;
+        engine.observer().settle();
+        let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
+        let percent = |count: u64| narrow(count * 100 / messages.max(1));
+        (watch.progress)(Progress {
+            phase: Phase::Measuring,
+            time: engine.now(),
+            done: percent(done),
+            most: 100,
+        });
+        if !engine.collectives_done() {
+            (watch.keep)(Snapshot::new(engine, &standing));
+        }
+        // What goes on beside them would go on for ever.
+        if engine.now() >= end || engine.collectives_done() {
+            break;
+        }
+        // All remaining events happen later than can be told.
+        if engine.now() == END {
+            break;
+        }
+    }
+    engine.find_deadlock().map_or(Ok(()), Err)?;
+    let (channels, all_channels) = engine.busiest_channels(MAX_CHANNELS);
+    let (counters, digest) = (engine.counters(), engine.digest());
+    let collector = engine.observer();
+    let total = collector.end_window();
+    let completion = collector.latest_completion;
+    let mean = |sum: u128| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
+    let message_latency = collector.message_latency();
+    Ok(FiniteMeasurement {
+        completion,
+        bandwidth: total.payload as f64 / senders.max(1) as f64 * 1e12
+            / completion.max(Picoseconds(1)).0 as f64,
+        messages: message_latency.map_or(0, |latency| latency.count),
+        payload: total.payload,
+        packet_latency: collector.packet_latency(),
+        packet_latency_quantiles: collector.packet_latency_quantiles(),
+        network_latency: mean(total.network_latency),
+        message_latency,
+        hops: mean(total.hops.into()),
+        derouted: total.derouted_shares(),
+        reordering: collector.reordering(),
+        counters,
+        digest,
+        channels,
+        all_channels,
+    })
+}

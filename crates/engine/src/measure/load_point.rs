@@ -1,0 +1,481 @@
+//! One point of a load curve: warm up until level, measure until precise enough, say how it went.
+//!
+//! What is under way (flits created and not yet delivered, source queues included) is sampled ten times a
+//! window; `warm_up` says by it when the warm-up is over. At the end of each window `growth` looks at
+//! every source queue, and `interval` says how well the mean latency is known. The measurement looks at both
+//! at intervals of a quarter of its length, and ends when they have an answer, or with its budget.
+//!
+//! A load above what a channel can carry is not steady, whatever the queues look like.
+
+use super::bound::Bottleneck;
+use super::collector::{Collector, Delivered, Distribution};
+use super::growth::{Finding, Growth};
+use super::interruption::Recovery;
+use super::order::Reordering;
+use super::settings::Settings;
+use super::warm_up::has_settled;
+use super::watch::{Snapshot, Standing, Watch};
+use super::{Halt, Livelock, MAX_CHANNELS, Phase, Progress, Window, livelock};
+use crate::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
+use flitlab_base::narrow::{narrow, rounded_down};
+use flitlab_base::units::Picoseconds;
+use flitlab_model::Quantile;
+use flitlab_model::interval::{Batch, WindowInterval, interval_95_of_windows, jain_fairness};
+use flitlab_routing::adaptive::Misroute;
+
+const SAMPLES_A_WINDOW: u64 = 10;
+
+/// A window is as long as this many latencies of a packet, and of a message, in the empty network, and as
+/// this many packets, and messages, take to be created, network-wide.
+const LATENCIES_A_WINDOW: u64 = 10;
+const MESSAGE_LATENCIES_A_WINDOW: u64 = 3;
+const PACKETS_A_WINDOW: f64 = 3_000.0;
+const MESSAGES_A_WINDOW: f64 = 100.0;
+/// Some hours: at loads so low that this cuts a window short, thousands of windows still fit the clock.
+const MAX_WINDOW: f64 = (1u64 << 53) as f64;
+
+/// Fewest messages that have to be received while it is measured for a load to be called steady.
+pub const ENOUGH_MESSAGES: u64 = 100;
+
+/// The measurement looks for an answer at its fewest windows, and then each time it is longer by one over
+/// this: looking often, and stopping at the first interval that happens to be short, makes intervals too short.
+const LOOKS_A_LENGTH: u32 = 4;
+
+/// How far a sum of channel loads may be off, by rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// How a measurement ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// Steady, and the mean latency is as precise as asked for.
+    Steady,
+    /// Steady, but the budget of windows ended before the mean latency was precise enough.
+    SteadyImprecise,
+    /// What is under way grows for ever.
+    NotSteady(Cause),
+    /// Too little was simulated to tell.
+    Undecided(Doubt),
+    /// Packets wait for each other in a cycle.
+    Deadlock(Deadlock),
+    /// Packets move for ever, and none arrives.
+    Livelock(Livelock),
+    /// Something failed meanwhile.
+    Interrupted(Recovery),
+}
+
+impl From<Halt> for Ending {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Deadlock(deadlock) => Self::Deadlock(deadlock),
+            Halt::Livelock(livelock) => Self::Livelock(livelock),
+        }
+    }
+}
+
+impl Ending {
+    /// Whether the load was shown to be one that the network sustains.
+    pub fn sustained(&self) -> bool {
+        matches!(self, Self::Steady | Self::SteadyImprecise)
+    }
+}
+
+/// Why a load is not steady.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// What bounds the throughput gets so many times what it can carry.
+    Bound { name: String, excess: f64 },
+    /// A terminal's source queue grew by this fraction of what a source offers in the mean.
+    Source { terminal: u32, growth: f64 },
+    /// All that is under way grew by this fraction of what was offered.
+    Whole { growth: f64 },
+}
+
+/// Why nothing can be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// So few messages were received while it was measured.
+    TooLittle { messages: u64 },
+    /// What is under way did not become level within the warm-up.
+    WarmUp,
+    /// A terminal's source queue neither grew nor ran empty often enough, and so did those of others.
+    Source { terminal: u32, others: usize },
+}
+
+/// What a load point gave. Rates are means over the terminals that send.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadMeasurement {
+    pub ending: Ending,
+    /// Accepted flits in flits a flit time of a network channel.
+    pub accepted_flits: f64,
+    /// Accepted payload in bytes a second: mean, and of the least served source.
+    pub accepted_payload: f64,
+    pub accepted_payload_minimum: f64,
+    pub fairness: Option<f64>,
+    pub packet_latency: Option<Distribution>,
+    pub packet_latency_quantiles: Vec<Quantile>,
+    /// What the windows tell of the mean packet latency, in picoseconds.
+    pub packet_latency_interval: Option<WindowInterval>,
+    /// Mean latency from injection, in picoseconds.
+    pub network_latency: Option<f64>,
+    pub message_latency: Option<Distribution>,
+    pub hops: Option<f64>,
+    /// Shares of packets that were derouted, by kind.
+    pub derouted: Option<[f64; Misroute::KINDS.len()]>,
+    /// How far packets were out of order, if they can be.
+    pub reordering: Option<Reordering>,
+    pub warm_up: Picoseconds,
+    pub measured: Picoseconds,
+    pub windows: u32,
+    /// Those of the warm-up, then those that were measured.
+    pub history: Vec<Window>,
+    pub counters: Counters,
+    pub digest: Digest,
+    /// At most [`MAX_CHANNELS`], and how many there are in all.
+    pub channels: Vec<ChannelReport>,
+    pub all_channels: usize,
+}
+
+/// What the measurement has to know of the traffic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offered {
+    /// Flits a picosecond that all terminals together offer.
+    pub flits: f64,
+    /// Packets a picosecond, and messages, likewise.
+    pub packets: f64,
+    pub messages: f64,
+    /// Time a flit takes on a network channel.
+    pub flit_time: Picoseconds,
+    /// Whether messages are created at random times, or go random ways.
+    pub random: bool,
+    /// Mean latencies in the empty network, from which the length of a window follows; not needed if the
+    /// settings give that.
+    pub zero_load: Option<ZeroLoad>,
+    /// What bounds the throughput, if that is known, and the load of it: 1 is all it can carry.
+    pub bound: Option<Bottleneck>,
+}
+
+/// Latencies in the empty network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZeroLoad {
+    /// Of a packet, mean over packets.
+    pub packet: Picoseconds,
+    /// Of a message: the last packet's, behind all others.
+    pub message: Picoseconds,
+}
+
+impl Offered {
+    /// The length of a window that the settings leave open, a multiple of the sampling interval.
+    ///
+    /// # Panics
+    /// If the latencies without load were not given.
+    pub fn window(&self) -> Picoseconds {
+        let created = (PACKETS_A_WINDOW / self.packets).max(MESSAGES_A_WINDOW / self.messages);
+        let zero_load = self.zero_load.expect("given if the settings leave the window open");
+        let latencies = (LATENCIES_A_WINDOW * zero_load.packet)
+            .max(MESSAGE_LATENCIES_A_WINDOW * zero_load.message);
+        let created: Picoseconds = rounded_down(created.min(MAX_WINDOW));
+        let least = u128::from(latencies.max(created).max(Picoseconds(1)));
+        Picoseconds::from_wide(least.next_multiple_of(SAMPLES_A_WINDOW.into()))
+    }
+
+    /// What gets more than it can carry. A queue that gets just as much as it can has no steady state either
+    /// if it comes at random times.
+    fn beyond_bound(&self) -> Option<Cause> {
+        let Bottleneck { name, load } = self.bound.as_ref()?;
+        let most = if self.random { 1.0 - ROUNDING } else { 1.0 + ROUNDING };
+        (*load > most).then(|| Cause::Bound { name: name.clone(), excess: *load })
+    }
+}
+
+/// Runs a load point.
+///
+/// # Panics
+/// If neither the settings give the length of a window nor `offered` the latency without load.
+pub fn measure_load(
+    engine: &mut Engine<'_, Collector>,
+    offered: &Offered,
+    senders: &[u32],
+    settings: &Settings,
+    watch: &mut Watch<'_>,
+) -> LoadMeasurement {
+    let window = settings.window.unwrap_or_else(|| offered.window());
+    let mut point = LoadPoint::new(engine, offered, window, watch);
+    let warmed_up = point.warm_up(settings, watch);
+    point.measure(senders, settings, warmed_up, watch)
+}
+
+pub(super) struct LoadPoint<'e, 'f> {
+    pub engine: &'e mut Engine<'f, Collector>,
+    offered: &'e Offered,
+    window: Picoseconds,
+    /// How far it has come.
+    pub(super) standing: Standing,
+}
+
+impl<'e, 'f> LoadPoint<'e, 'f> {
+    pub(super) fn new(
+        engine: &'e mut Engine<'f, Collector>,
+        offered: &'e Offered,
+        window: Picoseconds,
+        watch: &mut Watch<'_>,
+    ) -> Self {
+        let anew = || Standing { carried: engine.carried(), ..Standing::default() };
+        let standing = watch.from.take().unwrap_or_else(anew);
+        Self { engine, offered, window, standing }
+    }
+
+    /// Simulates windows up to a time, the last of which may be shorter.
+    pub(super) fn run_to(
+        &mut self,
+        end: Picoseconds,
+        phase: Phase,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Halt> {
+        let most = u32::try_from(end / self.window).unwrap_or(u32::MAX);
+        while self.engine.now() < end {
+            self.run_window(phase, self.window.min(end - self.standing.end()), watch)?;
+            let (time, done) = (self.engine.now(), narrow(self.standing.history.len()));
+            (watch.progress)(Progress { phase, time, done, most: most.max(done) });
+            (watch.keep)(Snapshot::new(self.engine, &self.standing));
+        }
+        Ok(())
+    }
+
+    /// From now on everything counts, if it doesn't already.
+    pub(super) fn start_measuring(&mut self) {
+        if std::mem::replace(&mut self.standing.measuring, true) {
+            return;
+        }
+        self.engine.reset_channels();
+        self.standing.carried = self.engine.carried();
+        self.engine.observer().start();
+    }
+
+    /// Simulates a window, or what is left of it, and samples what is under way.
+    fn run_window(
+        &mut self,
+        phase: Phase,
+        length: Picoseconds,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Halt> {
+        let start = self.standing.end();
+        let sampled = self.standing.under_way.len() as u64 % SAMPLES_A_WINDOW;
+        for sample in sampled + 1..=SAMPLES_A_WINDOW {
+            let (whole, rest) = (length / SAMPLES_A_WINDOW, length % Picoseconds(SAMPLES_A_WINDOW));
+            let part = whole * sample + rest * sample / SAMPLES_A_WINDOW;
+            self.engine.run_until(start + part);
+            self.standing.under_way.push(self.flits_under_way() as f64);
+            if sample < SAMPLES_A_WINDOW {
+                (watch.keep)(Snapshot::new(self.engine, &self.standing));
+            }
+        }
+        let delivered = self.engine.observer().end_window();
+        let carried = self.engine.carried();
+        let before = std::mem::replace(&mut self.standing.carried, carried);
+        let end = self.engine.now();
+        self.standing.history.push(Window {
+            phase,
+            start,
+            end,
+            delivered,
+            mean_utilisation: carried.mean_utilisation_since(before, end - start),
+            under_way: self.flits_under_way(),
+            busiest_channel: carried.busiest,
+        });
+        self.engine.find_deadlock().map_or(Ok(()), Err)?;
+        livelock(self.engine, &mut self.standing.arrivals)
+    }
+
+    /// Whether what is under way became level; `Err` if it never can.
+    fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<bool, Halt> {
+        let most = settings.warm_up_windows;
+        let done: u32 = narrow(self.standing.warm_up().len());
+        for window in done + 1..=most {
+            if self.standing.measuring || self.has_settled() {
+                break;
+            }
+            self.run_window(Phase::WarmUp, self.window, watch)?;
+            let time = self.engine.now();
+            (watch.progress)(Progress { phase: Phase::WarmUp, time, done: window, most });
+            (watch.keep)(Snapshot::new(self.engine, &self.standing));
+        }
+        Ok(self.has_settled())
+    }
+
+    /// Whether what is under way became level in the warm-up.
+    fn has_settled(&self) -> bool {
+        let samples = self.standing.warm_up().len() * narrow::<usize>(SAMPLES_A_WINDOW);
+        has_settled(&self.standing.under_way[..samples])
+    }
+
+    fn measure(
+        &mut self,
+        senders: &[u32],
+        settings: &Settings,
+        warmed_up: Result<bool, Halt>,
+        watch: &mut Watch<'_>,
+    ) -> LoadMeasurement {
+        let start = self.standing.warm_up().last().map_or(Picoseconds::ZERO, |window| window.end);
+        self.start_measuring();
+        let anew = |point: &Self| Growth::new(start, point.flits_under_way(), point.backlogs());
+        let growth = self.standing.growth.take().unwrap_or_else(|| anew(self));
+        self.standing.growth = Some(growth);
+        let done: u32 = narrow(self.standing.history.len() - self.standing.warm_up().len());
+        let beyond = self.offered.beyond_bound();
+        let (level, mut halt) = match warmed_up {
+            Ok(level) => (level, None),
+            Err(halt) => (false, Some(halt)),
+        };
+        // Past saturation latencies grow for ever: the fewest windows do.
+        let most =
+            if beyond.is_none() { settings.maximum_windows } else { settings.minimum_windows };
+        let most = most.max(settings.minimum_windows);
+        let mut batches: Vec<Batch> = Vec::new();
+        let (mut interval, mut finding, mut measured) = (None, Finding::Level, 0);
+        let mut look = settings.minimum_windows;
+        for windows in 1..=most {
+            if halt.is_some() {
+                break;
+            }
+            if windows > done {
+                halt = self.run_window(Phase::Measuring, self.window, watch).err();
+                self.note_growth();
+                let time = self.engine.now();
+                (watch.progress)(Progress { phase: Phase::Measuring, time, done: windows, most });
+                if halt.is_none() {
+                    (watch.keep)(Snapshot::new(self.engine, &self.standing));
+                }
+            }
+            measured = windows;
+            let first = self.standing.warm_up().len();
+            let window = &self.standing.history[first + windows as usize - 1];
+            let Delivered { packets, latency, .. } = window.delivered;
+            batches.push(Batch { count: packets as f64, sum: latency as f64 });
+            if windows < look && windows < most {
+                continue;
+            }
+            look += windows.div_ceil(LOOKS_A_LENGTH);
+            if windows < done {
+                // Nothing was known then, or it would have ended.
+                continue;
+            }
+            let growth = self.standing.growth.as_ref().expect("the measurement has begun");
+            interval = interval_95_of_windows(&batches);
+            finding = growth.finding(settings.growth * self.offered.flits);
+            let known = match finding {
+                Finding::Grows { .. } => true,
+                Finding::Level => level && self.enough() && self.precise(interval, settings),
+                Finding::Open { .. } => false,
+            };
+            if known {
+                break;
+            }
+        }
+        let ending = match (halt, beyond, finding) {
+            (Some(halt), _, _) => halt.into(),
+            (_, Some(beyond), _) => Ending::NotSteady(beyond),
+            (_, _, Finding::Grows { terminal, rate }) => {
+                Ending::NotSteady(self.cause(terminal, rate, senders))
+            }
+            _ if !self.enough() => {
+                Ending::Undecided(Doubt::TooLittle { messages: self.messages_received() })
+            }
+            (_, _, Finding::Open { terminal, others }) => {
+                Ending::Undecided(Doubt::Source { terminal, others })
+            }
+            _ if !level => Ending::Undecided(Doubt::WarmUp),
+            _ if self.precise(interval, settings) => Ending::Steady,
+            _ => Ending::SteadyImprecise,
+        };
+        self.result(ending, start, measured, interval, senders)
+    }
+
+    /// Looks at every source queue at the end of a window.
+    fn note_growth(&mut self) {
+        let (now, under_way, backlogs) =
+            (self.engine.now(), self.flits_under_way(), self.backlogs());
+        let growth = self.standing.growth.as_mut().expect("the measurement has begun");
+        growth.note(now, under_way, backlogs);
+    }
+
+    fn flits_under_way(&self) -> u64 {
+        self.engine.counters().flits_under_way()
+    }
+
+    fn backlogs(&self) -> Vec<Backlog> {
+        let mut backlogs = Vec::new();
+        self.engine.backlogs(|backlog| backlogs.push(backlog));
+        backlogs
+    }
+
+    fn messages_received(&mut self) -> u64 {
+        self.engine.observer().message_latency().map_or(0, |latency| latency.count)
+    }
+
+    fn enough(&mut self) -> bool {
+        self.messages_received() >= ENOUGH_MESSAGES
+    }
+
+    fn cause(&self, terminal: Option<u32>, rate: f64, senders: &[u32]) -> Cause {
+        let growth = rate / self.offered.flits;
+        match terminal {
+            None => Cause::Whole { growth },
+            Some(terminal) => {
+                Cause::Source { terminal, growth: growth * senders.len().max(1) as f64 }
+            }
+        }
+    }
+
+    fn precise(&mut self, interval: Option<WindowInterval>, settings: &Settings) -> bool {
+        let total = self.engine.observer().total;
+        interval.and_then(|it| it.half_width).is_some_and(|half| {
+            half * total.packets as f64 <= settings.precision * total.latency as f64
+        })
+    }
+
+    /// What was measured from `start` on.
+    pub(super) fn result(
+        &mut self,
+        ending: Ending,
+        start: Picoseconds,
+        windows: u32,
+        interval: Option<WindowInterval>,
+        senders: &[u32],
+    ) -> LoadMeasurement {
+        let history = std::mem::take(&mut self.standing.history);
+        let (channels, all_channels) = self.engine.busiest_channels(MAX_CHANNELS);
+        let measured = self.engine.now() - start;
+        let time = measured.max(Picoseconds(1)).0 as f64;
+        let terminals = senders.len().max(1) as f64;
+        let collector = self.engine.observer();
+        let total = collector.total;
+        let by_source = &collector.payload_by_source;
+        let payload = |source: &u32| by_source[*source as usize];
+        let least = senders.iter().map(payload).min().unwrap_or(0);
+        let a_second = 1e12 / time;
+        let mean = |sum: u128| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
+        LoadMeasurement {
+            ending,
+            accepted_flits: total.flits as f64 * self.offered.flit_time.0 as f64 / time / terminals,
+            accepted_payload: total.payload as f64 * a_second / terminals,
+            accepted_payload_minimum: least as f64 * a_second,
+            fairness: jain_fairness(senders.iter().map(payload)),
+            packet_latency: collector.packet_latency(),
+            packet_latency_quantiles: collector.packet_latency_quantiles(),
+            packet_latency_interval: interval,
+            network_latency: mean(total.network_latency),
+            message_latency: collector.message_latency(),
+            hops: mean(total.hops.into()),
+            derouted: total.derouted_shares(),
+            reordering: collector.reordering(),
+            warm_up: start,
+            measured,
+            windows,
+            history,
+            counters: self.engine.counters(),
+            digest: self.engine.digest(),
+            channels,
+            all_channels,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What is measured, and for how long: latency, throughput, fairness, steady state, saturation.
+//!
+//! Everything here is computed from integers that the engine counts, in a fixed order, with IEEE
+//! arithmetic only: equal runs give equal numbers to the last bit.
+
+mod bound;
+mod collector;
+mod completion;
+mod delivery_log;
+mod explanation;
+mod finite;
+mod growth;
+mod interruption;
+mod livelock;
+mod load_point;
+mod order;
+mod saturation;
+mod settings;
+mod warm_up;
+mod watch;
+mod window;
+
+pub use bound::{Bottleneck, Outlook, looks_at_all_pairs, outlook};
+pub use collector::{Collector, Delivered, Distribution};
+pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
+pub use delivery_log::{DeliveryLog, LogFilter, Logged};
+pub use explanation::explain;
+pub use finite::{FiniteMeasurement, Span, end_of_operations, measure_finite};
+pub use flitlab_model::interval::{
+    ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,
+};
+pub use flitlab_model::{Activity, Explanation, Quantile, Spent, Stretch, Times};
+pub use interruption::{Recovery, measure_interruption};
+pub use livelock::{Livelock, SENDINGS_OF_A_LIVELOCK};
+pub use load_point::{
+    Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,
+};
+pub use order::Reordering;
+pub use saturation::{Saturation, bisect};
+pub use settings::{MAX_WINDOWS, Settings};
+pub use watch::{Snapshot, Standing, Watch};
+pub use window::Window;
+
+use livelock::Arrivals;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Deadlock, Engine};
+use flitlab_base::units::Picoseconds;
+
+/// Why a measurement can't go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Halt {
+    /// Packets wait for each other in a cycle.
+    Deadlock(Deadlock),
+    /// Packets move for ever, and none arrives.
+    Livelock(Livelock),
+}
+
+impl From<Deadlock> for Halt {
+    fn from(deadlock: Deadlock) -> Self {
+        Self::Deadlock(deadlock)
+    }
+}
+
+/// Whether packets move for ever, as far as can be told by what has arrived.
+fn livelock(engine: &Engine<'_, Collector>, arrivals: &mut Arrivals) -> Result<(), Halt> {
+    let livelock = arrivals.note(&engine.counters(), engine.packets_under_way());
+    livelock.map_or(Ok(()), |livelock| Err(Halt::Livelock(livelock)))
+}
+
+/// The most channels of which a measurement keeps what they carried: of a larger network, the busiest.
+pub const MAX_CHANNELS: usize = 100_000;
+
+/// What a measurement is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Phase {
+    WarmUp,
+    Measuring,
+}
+
+/// How far a measurement has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub phase: Phase,
+    /// Simulated time.
+    pub time: Picoseconds,
+    /// Windows (of an exchange: percent of the messages) done, and the most there can be.
+    pub done: u32,
+    pub most: u32,
+}

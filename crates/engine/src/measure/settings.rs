@@ -1,0 +1,36 @@
+//! When a measurement begins and ends.
+
+use flitlab_base::units::Picoseconds;
+
+/// The most windows that can be asked for.
+pub const MAX_WINDOWS: u32 = 1_000_000;
+
+/// How a load point is measured. The rules are in docs/model.md, "Measurement".
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Length of a window; `None` chooses it from the zero-load latency and the offered load.
+    pub window: Option<Picoseconds>,
+    /// Most windows of warm-up.
+    pub warm_up_windows: u32,
+    /// Fewest and most windows measured.
+    pub minimum_windows: u32,
+    pub maximum_windows: u32,
+    /// Half width of the 95% confidence interval of the mean latency, relative to the mean, at which
+    /// the measurement ends.
+    pub precision: f64,
+    /// Growth of all that is under way, as a fraction of what is offered, up to which a point may be steady.
+    pub growth: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            window: None,
+            warm_up_windows: 40,
+            minimum_windows: 10,
+            maximum_windows: 60,
+            precision: 0.02,
+            growth: 0.01,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The memory of the engine's arrays, and checks of its number ranges, before anything is
+//! allocated.
+
+use super::credits::Credits;
+use super::flit::FlitRouters;
+use super::link::Links;
+use super::port_block::{BLOCK_PORTS, PortBlock};
+use super::ports::{PacketQueue, RouterLayout};
+use super::source::{Adapter, Injection, SourceQueue};
+use super::statistics::Statistics;
+use super::tick::Tick;
+use super::vc_map::VcMap;
+use flitlab_fabric::Fabric;
+use flitlab_model::Parameters;
+use flitlab_routing::Routes;
+
+/// The maximum number of buffers (input virtual channels) of a router. They are numbered in 16
+/// bits, and the number behind the last one is used too.
+pub const MAX_BUFFERS: u64 = u16::MAX as u64;
+
+/// Approximate number of words for a channel in network.rs, and for a terminal's random numbers.
+const CHANNEL_WORDS: u64 = 5;
+const RANDOM: u64 = 320;
+
+/// The input ports of each router.
+fn input_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
+    let mut inputs: Vec<u64> = vec![0; fabric.routers() as usize];
+    for target in (0..fabric.channel_slots()).filter_map(|channel| fabric.target(channel)) {
+        inputs[target as usize] += 1;
+    }
+    for router in fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)) {
+        inputs[router as usize] += u64::from(parameters.injection_channels);
+    }
+    inputs
+}
+
+/// The maximum number of buffer places of a router, and that router. The virtual channels of an
+/// input port take the next power of two of places.
+pub fn max_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
+    let inputs = input_ports(fabric, parameters);
+    let most =
+        (0..).zip(&inputs).max_by_key(|&(router, &count)| (count, std::cmp::Reverse(router)));
+    let (router, &inputs) = most.unwrap_or((0, &0));
+    let outputs = queues_per_vc(fabric, parameters);
+    (inputs * u64::from(parameters.virtual_channels).next_power_of_two() * outputs, router)
+}
+
+/// Number of queues of each input virtual channel: with virtual output queues as many as the
+/// largest router has outputs.
+fn queues_per_vc(fabric: &Fabric, parameters: &Parameters) -> u64 {
+    let has = parameters.sharing.as_ref().is_some_and(|sharing| sharing.virtual_output_queues);
+    if has { output_ports(fabric, parameters).into_iter().max().unwrap_or(1) } else { 1 }
+}
+
+/// The outputs of each router.
+fn output_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
+    let mut outputs: Vec<u64> =
+        (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64).collect();
+    for router in fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)) {
+        outputs[router as usize] += u64::from(parameters.ejection_channels);
+    }
+    outputs
+}
+
+/// Number of blocks of all routers: each has as many as its outputs or its input ports need.
+fn blocks(fabric: &Fabric, parameters: &Parameters) -> u64 {
+    let mut ports = input_ports(fabric, parameters);
+    let outputs = output_ports(fabric, parameters);
+    ports.iter_mut().zip(outputs).for_each(|(inputs, outputs)| *inputs = outputs.max(*inputs));
+    ports.into_iter().map(|ports| ports.div_ceil(BLOCK_PORTS as u64)).sum()
+}
+
+/// Approximate bytes of an engine's arrays before traffic, with those for reads and collective
+/// operations if there are any.
+pub fn memory_needed(
+    fabric: &Fabric,
+    parameters: &Parameters,
+    routes: &Routes,
+    collective: bool,
+) -> u64 {
+    let adaptive = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));
+    let vcs = VcMap::new(routes, None, parameters, (true, true), collective).count() as u64;
+    let terminals = u64::from(fabric.terminals());
+    let injections = terminals * u64::from(parameters.injection_channels);
+    let ejections = terminals * u64::from(parameters.ejection_channels);
+    let links = u64::from(fabric.channel_slots());
+    let (routers, outputs) = (u64::from(fabric.routers()), links + ejections);
+    let (inputs, channels) = (links + injections, links + injections + ejections);
+    let bytes = |of: usize| of as u64;
+    // The requests for an output, a bit each, of the largest router; twice if there are escapes
+    // too.
+    let words = max_buffers(fabric, parameters).0.div_ceil(64) * 8;
+    let an_output = words * (1 + u64::from(adaptive)) + Statistics::BYTES_PER_OUTPUT;
+    let a_router = bytes(size_of::<RouterLayout>()) + words + 40;
+    let a_terminal =
+        bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
+    // The turns of paths.
+    let turns = match routes {
+        Routes::Paths(paths) if paths.in_turn() => terminals * u64::from(fabric.routers()),
+        _ => 0,
+    };
+    let flits = parameters.sharing.as_ref().map_or(0, |_| {
+        let queues = inputs * vcs.next_power_of_two() * queues_per_vc(fabric, parameters);
+        let buffers = links * u64::from(parameters.buffer)
+            + injections * u64::from(parameters.injection_buffer);
+        // A time for each flit that a queue can hold, and for each credit.
+        let times = buffers * vcs * (queues_per_vc(fabric, parameters) + 1) * 4;
+        queues * FlitRouters::BYTES_PER_QUEUE + channels * vcs * FlitRouters::BYTES_PER_VC + times
+    });
+    let replays = if parameters.errors.is_some() { links * Links::BYTES_PER_CHANNEL } else { 0 };
+    flits
+        + turns
+        + replays
+        + blocks(fabric, parameters) * bytes(size_of::<PortBlock>())
+        + outputs * an_output
+        + inputs * vcs.next_power_of_two() * bytes(size_of::<PacketQueue>())
+        + (links + injections) * vcs * Credits::BYTES_PER_VC
+        + channels * (vcs * 8 + CHANNEL_WORDS * 4)
+        + routers * a_router
+        + terminals * a_terminal
+        + injections * (bytes(size_of::<Injection>()) + vcs * bytes(size_of::<SourceQueue>()))
+}

@@ -1,0 +1,603 @@
+//! Allocation for packets that choose among the hops of a routing relation (docs/model.md, "Routing
+//! relations").
+//!
+//! The three passes are those of `adaptive`, for routers with any number of ports and hops on any
+//! virtual channels. An output offers a packet the virtual channels that the relation allows there,
+//! rather than one adaptive virtual channel. The hops of a packet are looked up by the input
+//! virtual channel at which it has arrived and by its destination.
+
+use std::ops::Range;
+
+use super::encoded_route::Address;
+use super::network_context::{End, NetworkContext};
+use super::packet::{Origin, Packet};
+use super::part::Part;
+use super::ports::{Output, PacketQueue, Ports};
+use super::router::{AllocationPass, Blocked, RouterView};
+use super::set::bits;
+use super::size::Size;
+use super::tick::{NEVER, Tick};
+use flitlab_base::narrow::{fitted, narrow};
+use flitlab_fabric::NONE;
+use flitlab_routing::adaptive::drawn_at;
+use flitlab_routing::relation::{Hop, MAX_FALLBACKS, Ring};
+use flitlab_routing::{MAXIMUM_LANES, RelationRoutes};
+
+/// A routing relation as routers look it up.
+#[derive(Debug)]
+pub(super) struct RelationTables<'f> {
+    pub routes: &'f RelationRoutes,
+    /// By input port of the part: the channel of the fabric that ends there; [`NONE`] for an
+    /// injection channel.
+    came: Vec<u32>,
+    /// The port groups of list `n` of the relation are `ports[starts[n]..starts[n + 1]]`.
+    ports: Vec<PortHops>,
+    starts: Vec<u32>,
+}
+
+/// The hops of a list that lead through one port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PortHops {
+    pub port: u16,
+    /// The virtual channels of its hops that are no fallbacks, and of its fallbacks, a bit each.
+    pub vcs: u16,
+    pub fallback: u16,
+    /// The virtual channels whose hops enter a ring.
+    enters: u16,
+    /// The place in the list of the first of its hops.
+    first: u16,
+}
+
+impl PortHops {
+    /// The hops of a list, grouped by port; the list is sorted by port.
+    fn of(hops: &[Hop]) -> impl Iterator<Item = Self> {
+        let mut next = 0;
+        hops.chunk_by(|one, other| one.port == other.port).map(move |hops| {
+            let vcs = |are: fn(&Hop) -> bool| {
+                let own = hops.iter().filter(|hop| are(hop));
+                own.fold(0, |vcs, hop| vcs | 1 << hop.lane)
+            };
+            let first = fitted!(next, u16);
+            next += hops.len();
+            Self {
+                port: hops[0].port,
+                vcs: vcs(|hop| !hop.is_fallback()),
+                fallback: vcs(Hop::is_fallback),
+                enters: vcs(|hop| hop.ring == Ring::Enters),
+                first,
+            }
+        })
+    }
+
+    /// The need that counts for a virtual channel, of the two [needs](NetworkContext::needs) of a
+    /// packet.
+    #[inline(always)]
+    fn need(&self, vc: u8, needs: [u16; 2]) -> u16 {
+        needs[usize::from(self.enters >> vc & 1)]
+    }
+
+    /// The virtual channels, fallbacks excluded, that have room for a packet, a bit each.
+    #[inline(always)]
+    fn open(&self, view: &OutputRoom, [need, entering]: [u16; 2]) -> u16 {
+        let open = view.open(self.vcs & !self.enters, need);
+        match self.vcs & self.enters {
+            0 => open,
+            enters => open | view.open(enters, entering),
+        }
+    }
+
+    /// The rank of the hop onto a virtual channel in a list of `hops` hops, in cyclic order from
+    /// place `first`.
+    #[inline(always)]
+    fn turn(&self, vc: u8, first: usize, hops: usize) -> usize {
+        let before = (self.vcs | self.fallback) & ((1 << vc) - 1);
+        let place = usize::from(self.first) + before.count_ones() as usize;
+        if place < first { place + hops - first } else { place - first }
+    }
+}
+
+/// Cache of a router's free room during an allocation. Each output and each head is looked up once.
+#[derive(Default)]
+pub(super) struct RoomCache {
+    /// The number of the present allocation; entries of earlier ones do not count.
+    allocation: u64,
+    outputs: Vec<OutputRoom>,
+    /// Cache of "has the head any non-fallback hop with room?", by buffer, with the `state` in
+    /// which it was computed. `state` increases at each grant.
+    state: u64,
+    heads: Vec<(u64, bool)>,
+}
+
+/// Free room behind an output.
+#[derive(Clone, Copy, Default)]
+struct OutputRoom {
+    allocation: u64,
+    /// Free flits by virtual channel, and their sum.
+    room: [u16; MAXIMUM_LANES as usize],
+    all: u32,
+    /// The virtual channels with room for a packet of this many flits, a bit each.
+    fits: u16,
+    flits: u16,
+}
+
+impl OutputRoom {
+    /// The virtual channels of the set `vcs` with room for this many flits, a bit each.
+    #[inline(always)]
+    fn open(&self, vcs: u16, flits: u16) -> u16 {
+        let has_room = |&vc: &u8| self.room[usize::from(vc)] >= flits;
+        vcs_in(vcs).filter(has_room).fold(0, |open, vc| open | 1 << vc)
+    }
+}
+
+impl RoomCache {
+    /// Begins an allocation of a router with this many outputs and buffers.
+    fn begin(&mut self, outputs: u16, buffers: usize) {
+        self.allocation += 1;
+        self.state += 1;
+        if self.outputs.len() < usize::from(outputs) {
+            self.outputs.resize(usize::from(outputs), OutputRoom::default());
+        }
+        if self.heads.len() < buffers {
+            self.heads.resize(buffers, (0, false));
+        }
+    }
+}
+
+/// The virtual channels in a set.
+#[inline(always)]
+fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
+    bits(set).map(|vc| fitted!(vc, u8))
+}
+
+/// In place of a set of ports in [`PacketQueue::options`](super::ports::PacketQueue::options): the
+/// head has a choice, and the relation says which.
+pub(super) const BY_RELATION: u16 = 1;
+
+impl<'f> RelationTables<'f> {
+    pub(super) fn new(
+        context: &NetworkContext<'_>,
+        part: usize,
+        ports: &Ports,
+        routes: &'f RelationRoutes,
+    ) -> Self {
+        let inputs = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
+        let first = context.cut.first_input(part) as usize;
+        let came = context.network.channel_of_input[first..][..inputs].iter().map(|&channel| {
+            if channel >= context.network.first_injection() {
+                return NONE;
+            }
+            let router = context.network.router_of_output(channel);
+            let port = channel - context.network.first_output[router as usize];
+            context.fabric.outputs(router).start + port
+        });
+        let relation = &routes.relation;
+        let (mut by_port, mut starts) = (Vec::new(), vec![0]);
+        for list in 0..relation.lists() {
+            by_port.extend(PortHops::of(relation.hops_of_list(list)));
+            starts.push(narrow(by_port.len()));
+        }
+        Self { routes, came: came.collect(), ports: by_port, starts }
+    }
+
+    /// Whether the relation counts the fallback hops of packets.
+    #[inline]
+    pub(super) fn has_ring(&self) -> bool {
+        self.routes.relation.has_ring()
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.came) + size_of_val(&*self.ports) + size_of_val(&*self.starts)
+    }
+
+    /// The number of the relation's list of hops for a packet at a router. The list depends on the
+    /// input port of the part and the virtual channel of its arrival, and on its destination. In
+    /// relations with a ring it also depends on the fallback hops taken so far.
+    #[inline]
+    pub(super) fn list(
+        &self,
+        router: u32,
+        (input, vc): (usize, u8),
+        (end, fallbacks): (End, u8),
+    ) -> u32 {
+        let relation = &self.routes.relation;
+        let state = match self.came[input] {
+            NONE => relation.injected(router),
+            channel => relation.arrived(channel, vc),
+        };
+        let list = relation.list(state, end.router);
+        let list = if fallbacks >= MAX_FALLBACKS { relation.staying(list) } else { list };
+        relation.of_class(list, end.class)
+    }
+
+    /// The places of a [list](Self::list)'s hops, grouped by port.
+    #[inline(always)]
+    pub(super) fn ports(&self, list: u32) -> Range<usize> {
+        let list = list as usize;
+        self.starts[list] as usize..self.starts[list + 1] as usize
+    }
+
+    /// The hops through one port.
+    #[inline(always)]
+    pub(super) fn port(&self, place: usize) -> PortHops {
+        self.ports[place]
+    }
+
+    /// The hops of a [list](Self::list).
+    #[inline]
+    pub(super) fn hops(&self, router: u32, came: (usize, u8), bound: (End, u8)) -> &'f [Hop] {
+        self.routes.relation.hops_of_list(self.list(router, came, bound))
+    }
+
+    /// The place in a list of `hops` hops that is preferred among equals, for a packet with the
+    /// random number `drawn` at this router.
+    #[inline]
+    pub(super) fn first(&self, router: u32, drawn: u16, hops: usize) -> usize {
+        if self.routes.random_ties && hops > 0 {
+            drawn_at(router, drawn) as usize % hops
+        } else {
+            0
+        }
+    }
+}
+
+/// The hops of a list in cyclic order from place `first`.
+#[inline]
+pub(super) fn from_place(hops: &[Hop], first: usize) -> impl Iterator<Item = &Hop> {
+    hops[first..].iter().chain(&hops[..first])
+}
+
+impl Packet {
+    /// Counts a fallback hop, up to the limit beyond which the count has no effect.
+    pub(super) fn count_fallback(&mut self) {
+        let mut address = Address::from(self.route);
+        address.class = (address.class + 1).min(MAX_FALLBACKS);
+        self.route = address.into();
+    }
+}
+
+impl<'f> Part<'f> {
+    /// The hops that a packet may take from an input port of the part and a virtual channel.
+    pub(super) fn hops_of(
+        &self,
+        relation_tables: &RelationTables<'f>,
+        (input, vc): (usize, u8),
+        slot: u32,
+    ) -> &'f [Hop] {
+        let router = self.context.network.router_of_input
+            [input + self.context.cut.first_input(self.schedule.part) as usize];
+        let Address { destination, class, .. } = self.packets.packets[slot as usize].route.into();
+        relation_tables.hops(router, (input, vc), (self.context.end(destination), class))
+    }
+
+    /// Sets the route of a packet that is injected, and the random number for its choices.
+    pub(super) fn set_route_by_relation(
+        &mut self,
+        (destination, number): (u32, u32),
+        packet: &mut Packet,
+        origin: &mut Origin,
+    ) {
+        let adaptive_state = self.adaptive_state.as_ref().expect("packets choose their ways");
+        let relation_tables = adaptive_state.relation_tables().expect("by a relation");
+        if relation_tables.routes.random_ties {
+            packet.note = relation_tables.routes.drawn(packet.source, packet.sequence);
+        }
+        packet.route = Address { destination, class: 0, ejection: fitted!(number, u16) }.into();
+        origin.hops = 0;
+    }
+}
+
+impl<'f, S: Size> RouterView<'_, 'f, S> {
+    fn relation_tables(&self) -> &RelationTables<'f> {
+        let adaptive_state = self.adaptive_state.as_deref().expect("packets choose their ways");
+        adaptive_state.relation_tables().expect("by a relation")
+    }
+
+    /// Counts a hop of a packet whose number of hops is not known at injection.
+    #[inline]
+    pub(super) fn count_hop(&mut self, slot: u32) {
+        if self.adaptive_state.as_ref().is_some_and(|adaptive_state| adaptive_state.count_hops()) {
+            self.packets.origins[slot as usize].hops += 1;
+        }
+    }
+
+    /// The address of the head of a buffer.
+    fn address(&self, input_vc: u32) -> Address {
+        let queue = &self.queues[input_vc as usize];
+        self.packets.packets[queue.head as usize].route.into()
+    }
+
+    /// The hops of the head of a buffer, grouped by port: their places in the tables.
+    #[inline(always)]
+    fn ports_of(&self, input_vc: u32) -> Range<usize> {
+        self.relation_tables().ports(self.queues[input_vc as usize].hops)
+    }
+
+    /// The number of hops in a list grouped by port, and the one that is preferred among equals.
+    #[inline]
+    fn first_of(&self, input_vc: u32, ports: Range<usize>) -> (usize, usize) {
+        let relation_tables = self.relation_tables();
+        let Some(last) = ports.last().map(|place| relation_tables.port(place)) else {
+            return (0, 0);
+        };
+        let hops = usize::from(last.first) + (last.vcs | last.fallback).count_ones() as usize;
+        let head = self.queues[input_vc as usize].head;
+        let drawn = self.packets.packets[head as usize].note;
+        (hops, relation_tables.first(self.name, drawn, hops))
+    }
+
+    /// Makes the requests of a packet that has become the head of a buffer.
+    pub(super) fn new_head_by_relation(&mut self, input_vc: u32) {
+        let Address { destination, class, ejection } = self.address(input_vc);
+        let end = self.context.end(destination);
+        if end.router == self.name {
+            let (_, vc) = self.place(input_vc);
+            return self.ask(input_vc, end.ejection + ejection, vc);
+        }
+        let (input, vc) = self.place(input_vc);
+        let injects = self.input(input).injects;
+        let input = self.router.first_input as usize + input;
+        let list = self.relation_tables().list(self.name, (input, vc), (end, class));
+        let bubble = self.context.bubble_of(injects);
+        let queue = &mut self.queues[input_vc as usize];
+        queue.need = queue.flits + bubble;
+        queue.options = BY_RELATION;
+        queue.hops = list;
+        let ask = queue.ask;
+        for place in self.ports_of(input_vc) {
+            let hops = self.relation_tables().port(place);
+            let output = usize::from(hops.port);
+            self.add_asker(output, input_vc, ask);
+            if hops.fallback != 0 {
+                let word = self.word(output, input_vc);
+                self.escapes[word] |= 1 << (input_vc % 64);
+            }
+        }
+    }
+
+    /// Withdraws all requests of a head that chooses and leaves by output `granted`.
+    pub(super) fn withdraw_hops(&mut self, granted: usize, input_vc: u32, now: Tick) {
+        for place in self.ports_of(input_vc) {
+            let output = usize::from(self.relation_tables().port(place).port);
+            let word = self.word(output, input_vc);
+            self.escapes[word] &= !(1 << (input_vc % 64));
+            if output != granted {
+                self.stop_asking(output, input_vc, now);
+            }
+        }
+        self.queues[input_vc as usize].options = 0;
+    }
+
+    /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
+    /// the latest grant before this instant.
+    pub(super) fn allocate_by_relation(&mut self, now: Tick) {
+        let (outputs, buffers) = (self.router.outputs, self.queues.len());
+        self.room_cache().begin(outputs, buffers);
+        let start = self.router.next_output;
+        let relation = &self.relation_tables().routes.relation;
+        let fallback = relation.has_escape() || relation.has_detours();
+        let mut due = std::mem::take(self.due_outputs());
+        due.clear();
+        if fallback {
+            let all = 0..self.router.outputs;
+            due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
+        }
+        let grants = self.counters.grants;
+        self.serve_due_outputs::<true, false>(AllocationPass::Preferred, now);
+        let mut passed_over = std::mem::take(self.passed_over());
+        for &output in &passed_over {
+            self.try_grant::<true, false>(output, AllocationPass::Any, now);
+        }
+        passed_over.clear();
+        *self.passed_over() = passed_over;
+        if fallback {
+            // Nothing has changed for the other heads, unless a grant took room. For want of that
+            // room others may now take a fallback.
+            let mut granted =
+                self.counters.grants > grants || self.grant_fallbacks(&due, start, now);
+            due.clear();
+            due.extend(0..self.router.outputs);
+            while granted {
+                granted = self.grant_fallbacks(&due, start, now);
+            }
+        }
+        *self.due_outputs() = due;
+    }
+
+    /// Serves requests for fallbacks at some outputs, given in ascending order. The cyclic order
+    /// starts at `start`. Returns whether a packet was granted one.
+    fn grant_fallbacks(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
+        let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
+        let mut granted = false;
+        for output in behind.iter().chain(before).map(|&output| usize::from(output)) {
+            let asking = self.words(output);
+            let any = self.escapes[asking].iter().any(|&word| word != 0);
+            if any && self.output(output).free_at <= now {
+                granted |= self.grant_escapes::<true>(output, now);
+            }
+        }
+        granted
+    }
+
+    /// Grants a free output to the head of a buffer if it has a hop there with room and prefers no
+    /// other output. Returns whether it did.
+    pub(super) fn try_grant_hop(
+        &mut self,
+        output: usize,
+        input_vc: u32,
+        (pass, blocked): (AllocationPass, &mut Blocked),
+        now: Tick,
+    ) -> bool {
+        let PacketQueue { need, flits, .. } = self.queues[input_vc as usize];
+        let ports = self.ports_of(input_vc);
+        let here = ports
+            .clone()
+            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
+        let here = here.expect("it asks for none but those of its hops");
+        let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
+        let open = of_port.open(self.output_room(output, now), needs);
+        if open == 0 {
+            let first = self.output(output).room;
+            for vc in vcs_in(of_port.vcs) {
+                let need = of_port.need(vc, needs);
+                let obstacle = self.lack_of_room(first + u32::from(vc), need, flits, now);
+                obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
+            }
+            return false;
+        }
+        // There is room on some virtual channel: the lack of room on others does not matter.
+        let vc = fitted!(open.trailing_zeros(), u8);
+        if let Some(obstacle) = self.obstacle(output, input_vc, (vc, need, flits), now) {
+            blocked.add(&obstacle);
+            return false;
+        }
+        let first = self.first_of(input_vc, ports.clone());
+        let best = match pass {
+            AllocationPass::Preferred => self.best(ports, first, needs, now),
+            AllocationPass::Any => self.best(here..here + 1, first, needs, now),
+        };
+        match best {
+            Some(hop) if usize::from(hop.port) == output => {
+                self.grant_hop(output, input_vc, hop.lane, now);
+                true
+            }
+            _ => {
+                blocked.passed_over = true;
+                false
+            }
+        }
+    }
+
+    /// The best hop with room through a free output, fallbacks excluded: by the output with the
+    /// most room in all, since the least waits for it, on the virtual channel with the most room.
+    /// The list has `hops` hops; among equals the first in cyclic order from `first` is taken.
+    fn best(
+        &mut self,
+        ports: Range<usize>,
+        (hops, first): (usize, usize),
+        needs: [u16; 2],
+        now: Tick,
+    ) -> Option<Hop> {
+        let (mut best, mut most, mut turn) = (None, (0, 0), 0);
+        for place in ports {
+            let of_port = self.relation_tables().port(place);
+            if self.output(usize::from(of_port.port)).free_at > now {
+                continue;
+            }
+            let &mut OutputRoom { room: rooms, all, .. } =
+                self.output_room(usize::from(of_port.port), now);
+            for vc in vcs_in(of_port.vcs) {
+                let room = rooms[usize::from(vc)];
+                let (like, own) = ((all, room), of_port.turn(vc, first, hops));
+                if room >= of_port.need(vc, needs) && (best.is_none() || (like, turn) > (most, own))
+                {
+                    (best, most, turn) = (Some(Hop::new(of_port.port, vc)), like, own);
+                }
+            }
+        }
+        best
+    }
+
+    /// The room behind the virtual channels of an output, free or busy.
+    #[inline(always)]
+    fn output_room(&mut self, output: usize, now: Tick) -> &mut OutputRoom {
+        let RoomCache { allocation, ref outputs, .. } = *self.room_cache();
+        if outputs[output].allocation != allocation {
+            let mut view = OutputRoom { allocation, ..OutputRoom::default() };
+            let &mut Output { room, .. } = self.output(output);
+            for vc in 0..fitted!(self.context.vc_map.count(), u8) {
+                let place = room + u32::from(vc);
+                self.credits.collect(place, now);
+                let room = self.credits.room[place as usize];
+                view.room[usize::from(vc)] = room;
+                view.all += u32::from(room);
+            }
+            self.room_cache().outputs[output] = view;
+        }
+        &mut self.room_cache().outputs[output]
+    }
+
+    /// Whether the head of a buffer has a non-fallback hop with room for its flits, by an output
+    /// that is free or busy.
+    #[inline(always)]
+    fn fits_elsewhere(&mut self, input_vc: u32, flits: u16, now: Tick) -> bool {
+        let RoomCache { state, ref heads, .. } = *self.room_cache();
+        let (known, fits) = heads[input_vc as usize];
+        if known == state {
+            return fits;
+        }
+        let [_, entering] = self.context.needs(flits, flits);
+        let vcs = fitted!((1_u32 << self.context.vc_map.count()) - 1, u16);
+        let fits = self.ports_of(input_vc).any(|place| {
+            let of_port = self.relation_tables().port(place);
+            let view = self.output_room(usize::from(of_port.port), now);
+            if view.flits != flits {
+                (view.flits, view.fits) = (flits, view.open(vcs, flits));
+            }
+            let enters = of_port.vcs & of_port.enters;
+            of_port.vcs & !enters & view.fits != 0
+                || enters != 0 && view.open(enters, entering) != 0
+        });
+        self.room_cache().heads[input_vc as usize] = (state, fits);
+        fits
+    }
+
+    /// Sends a head that chooses through a free output, on a virtual channel that has room.
+    pub(super) fn grant_hop(&mut self, output: usize, input_vc: u32, vc: u8, now: Tick) {
+        self.withdraw_hops(output, input_vc, now);
+        self.grant(output, input_vc, vc, now);
+        // The room behind the output has become less.
+        let room_cache = self.room_cache();
+        room_cache.outputs[output].allocation = 0;
+        room_cache.state += 1;
+    }
+
+    /// Counts a hop of a head if it is a fallback and the relation counts those.
+    pub(super) fn count_fallback(&mut self, input_vc: u32) {
+        if self.relation_tables().has_ring() {
+            let slot = self.queues[input_vc as usize].head;
+            self.packets.packets[slot as usize].count_fallback();
+        }
+    }
+
+    /// The virtual channel on which the head of a buffer can take a fallback by a free output. If
+    /// there is none: the time until which there is none, as far as it is known.
+    pub(super) fn fallback_hop(
+        &mut self,
+        output: usize,
+        input_vc: u32,
+        now: Tick,
+    ) -> Result<u8, Tick> {
+        let PacketQueue { ask, need, flits, .. } = self.queues[input_vc as usize];
+        if ask > now {
+            return Err(ask);
+        }
+        if self.fits_elsewhere(input_vc, flits, now) {
+            // The packet is granted a hop there, or what it waits for there makes the output due
+            // again.
+            return Err(NEVER);
+        }
+        let ports = self.ports_of(input_vc);
+        let here = ports
+            .clone()
+            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
+        let here =
+            self.relation_tables().port(here.expect("it asks for none but those of its hops"));
+        let (hops, first) = self.first_of(input_vc, ports);
+        let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
+        let needs = self.context.needs(need, flits);
+        for vc in vcs_in(here.fallback) {
+            let need = here.need(vc, needs);
+            match self.obstacle(output, input_vc, (vc, need, flits), now) {
+                Some(obstacle) => until = until.min(obstacle.until),
+                None => {
+                    let room = self.output_room(output, now).room[usize::from(vc)];
+                    let own = here.turn(vc, first, hops);
+                    if best.is_none() || (room, turn) > (most, own) {
+                        (best, most, turn) = (Some(vc), room, own);
+                    }
+                }
+            }
+        }
+        best.ok_or(until)
+    }
+}

@@ -1,0 +1,203 @@
+//! Encoded routes of direction order, composed from a table of segments.
+//!
+//! A segment is the route in one dimension. A new packet's route is a few table lookups, without a
+//! branch.
+
+use super::encoded_route::{EncodedRoute, RouteCodec};
+use flitlab_base::narrow::narrow;
+use flitlab_routing::DirectionOrder;
+
+/// The route in one dimension as an encoded run, in the positive or in the negative direction; the
+/// other field is 0.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    positive: u16,
+    negative: u16,
+}
+
+/// A position in the order of directions: one direction, or both of a dimension if one follows the
+/// other.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    dimension: u32,
+    size: u16,
+    /// The index of its first run.
+    first: u32,
+}
+
+/// The segments of a torus without failures, where each route is a shortest one.
+#[derive(Debug)]
+pub(super) struct RouteSegments<'f> {
+    order: &'f DirectionOrder,
+    codec: RouteCodec,
+    /// For the order of all positive directions before all negative ones: by dimension, then tie of
+    /// half rings, then the distance of the destination ahead plus the size. Empty for other
+    /// orders.
+    segments: Vec<Segment>,
+    /// For other orders: the positions, and the runs of each position by the same indices.
+    turns: Vec<Turn>,
+    runs: Vec<u16>,
+}
+
+impl<'f> RouteSegments<'f> {
+    /// `None` if routes depend on failures, or do not fit into eight bytes.
+    pub(super) fn new(order: &'f DirectionOrder, codec: RouteCodec, rest: usize) -> Option<Self> {
+        if rest > 0 || !order.is_shortest() {
+            return None;
+        }
+        let dimensions = order.sizes.len();
+        let segment = |dimension: usize, tie, place| {
+            let (positive, negative) = order.hops(dimension, tie, place);
+            let run = |port, hops| if hops == 0 { 0 } else { codec.run(port, hops) };
+            Segment {
+                positive: run(narrow::<u16>(dimension), positive),
+                negative: run(narrow::<u16>(dimension + dimensions), negative),
+            }
+        };
+        let of_dimension = |dimension: usize| {
+            let places = 0..2 * usize::from(order.sizes[dimension]);
+            let ties = [0, 1].into_iter();
+            ties.flat_map(move |tie| {
+                places.clone().map(move |place| segment(dimension, tie, place))
+            })
+        };
+        let mut segments =
+            Self { order, codec, segments: Vec::new(), turns: Vec::new(), runs: Vec::new() };
+        if order.order.is_sorted() {
+            segments.segments = (0..dimensions).flat_map(of_dimension).collect();
+            return Some(segments);
+        }
+        let mut ports = order.order.iter().map(|&port| usize::from(port)).peekable();
+        while let Some(port) = ports.next() {
+            let dimension = port % dimensions;
+            let both = ports.next_if(|next| next % dimensions == dimension).is_some();
+            segments.turns.push(Turn {
+                dimension: narrow(dimension),
+                size: order.sizes[dimension],
+                first: narrow(segments.runs.len()),
+            });
+            segments.runs.extend(of_dimension(dimension).map(|segment| {
+                match (both, port < dimensions) {
+                    (true, _) => segment.positive | segment.negative,
+                    (false, true) => segment.positive,
+                    (false, false) => segment.negative,
+                }
+            }));
+        }
+        Some(segments)
+    }
+
+    /// The encoded route of a source's packet to another router, and its hops. The input is as good
+    /// as random, so the code has no branches.
+    #[inline]
+    pub(super) fn encoded(
+        &self,
+        (source, sequence): (u32, u32),
+        destination: u32,
+        ejection: u16,
+    ) -> (EncodedRoute, u16) {
+        let (from, to) = (self.order.at(source), self.order.at(destination));
+        let mut ties = self.order.ties(source, sequence);
+        if self.segments.is_empty() {
+            return self.in_turns(from, to, ties, ejection);
+        }
+        let (mut positive, mut negative) = (0, 0);
+        let (mut first, mut ahead, mut behind, mut hops) = (0, 0, 0, 0);
+        let dimensions = self.order.sizes.len();
+        let (from, to) = (&from[..dimensions], &to[..dimensions]);
+        for (dimension, &size) in self.order.sizes.iter().enumerate() {
+            let (size, tie) = (usize::from(size), (ties & 1) as usize);
+            let (from, to) = (usize::from(from[dimension]), usize::from(to[dimension]));
+            ties >>= 1;
+            let place = first + tie * 2 * size + to + size - from;
+            let segment = self.segments[place];
+            first += 4 * size;
+            positive |= u64::from(segment.positive) << ahead;
+            negative |= u64::from(segment.negative) << behind;
+            ahead += self.codec.bits() * u32::from(segment.positive != 0);
+            behind += self.codec.bits() * u32::from(segment.negative != 0);
+            hops += self.codec.hops(segment.positive | segment.negative);
+        }
+        let last = u64::from(self.codec.run(ejection, 1));
+        (EncodedRoute(positive | negative << ahead | last << (ahead + behind)), hops)
+    }
+
+    /// The encoded route and its hops for other orders of directions.
+    fn in_turns(&self, from: &[u16], to: &[u16], ties: u32, ejection: u16) -> (EncodedRoute, u16) {
+        let (mut encoded, mut ahead, mut hops) = (0, 0, 0);
+        for &Turn { dimension, size, first } in &self.turns {
+            let (from, to) = (from[dimension as usize], to[dimension as usize]);
+            let tie = (ties >> dimension & 1) as usize;
+            let place = usize::from(size) * (2 * tie + 1) + usize::from(to) - usize::from(from);
+            let run = self.runs[first as usize + place];
+            encoded |= u64::from(run) << ahead;
+            ahead += self.codec.bits() * u32::from(run != 0);
+            hops += self.codec.hops(run);
+        }
+        (EncodedRoute(encoded | u64::from(self.codec.run(ejection, 1)) << ahead), hops)
+    }
+
+    /// The dimensions in whose rings the route passes the dateline, a bit each.
+    pub(super) fn datelines(&self, (source, sequence): (u32, u32), destination: u32) -> u16 {
+        let (from, to) = (self.order.at(source), self.order.at(destination));
+        let ties = self.order.ties(source, sequence);
+        let mut set = 0;
+        for (dimension, &size) in self.order.sizes.iter().enumerate() {
+            let (from, to) = (from[dimension], to[dimension]);
+            let tie = (ties >> dimension & 1) as usize;
+            let ahead = usize::from(to + size - from);
+            let (positive, negative) = self.order.hops(dimension, tie, ahead);
+            let crosses = positive > 0 && to < from || negative > 0 && to > from;
+            set |= u16::from(crosses) << dimension;
+        }
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flitlab_fabric::{Faults, Torus};
+    use flitlab_routing::{DirectionRules, HalfRing, Routes};
+
+    #[test]
+    fn encoded_routes_are_the_routes() {
+        for (sizes, open) in
+            [(&[5, 4][..], &[][..]), (&[4, 2, 3], &[0]), (&[7], &[]), (&[3, 3, 2, 4], &[])]
+        {
+            let fabric = Torus::new(sizes, open).unwrap().fabric(&Faults::default()).unwrap();
+            let dimensions = sizes.len() as u16;
+            let by_dimension = (0..dimensions).flat_map(|d| [d, dimensions + d]).collect();
+            let backwards = (0..2 * dimensions).rev().collect();
+            let orders: [Vec<u16>; 3] = [Vec::new(), by_dimension, backwards];
+            let half_rings = [HalfRing::Plus, HalfRing::Balanced, HalfRing::Random];
+            for (half_ring, order) in
+                half_rings.iter().flat_map(|it| orders.iter().map(move |order| (*it, order)))
+            {
+                let rules = DirectionRules { order: order.clone(), half_ring, dateline: false };
+                let order = DirectionOrder::new(&fabric, rules).unwrap().with_seed(3);
+                let routes = Routes::DirectionOrder(order.clone());
+                let codec = RouteCodec::new(2 * sizes.len() as u32 + 2, 7);
+                let segments = RouteSegments::new(&order, codec, 0).unwrap();
+                let ejection = 2 * sizes.len() as u16 + 1;
+                for pair in 0..fabric.routers() * fabric.routers() {
+                    let (source, destination) = (pair / fabric.routers(), pair % fabric.routers());
+                    let route = routes.packet_route(&fabric, source, destination, pair).unwrap();
+                    let encoded = codec.write(&route, ejection, &mut []);
+                    let expected = (encoded, route.hops() as u16);
+                    assert_eq!(segments.encoded((source, pair), destination, ejection), expected);
+                    let datelines = order.datelines(source, &route);
+                    assert_eq!(segments.datelines((source, pair), destination), datelines);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn where_something_failed_there_are_no_segments() {
+        let torus = Torus::new(&[5, 3], &[]).unwrap();
+        let fabric = torus.fabric(&Faults { cables: vec![(0, 0)], ..Faults::default() }).unwrap();
+        let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
+        assert!(RouteSegments::new(&order, RouteCodec::new(6, 5), 0).is_none());
+    }
+}

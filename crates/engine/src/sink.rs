@@ -1,0 +1,398 @@
+//! Terminals as sinks: packets are delivered, messages completed, reads answered (docs/model.md,
+//! "Sink").
+//!
+//! The time of a packet's delivery is known when its ejection channel is granted. The delivery is
+//! counted at that grant, unless it comes after the end time of the run. [`Sink`] belongs to a
+//! part.
+
+use serde::{Deserialize, Serialize};
+
+use super::atomic::Atomic;
+use super::collective::COLLECTIVE;
+use super::encoded_route::Address;
+use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
+use super::packet::Origin;
+use super::part::Part;
+use super::{CompletedMessage, DeliveredPacket};
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
+use flitlab_workload::traffic::Receipt;
+
+/// A packet under way from an ejection channel to its sink.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Delivery {
+    pub time: Picoseconds,
+    pub slot: u32,
+    /// The part's number of the terminal; [`NONE`] if a failed channel swallows the packet.
+    pub terminal: u32,
+    /// The virtual channel of the packet.
+    pub vc: u8,
+}
+
+/// An event at a terminal's host.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) enum HostEvent {
+    /// A response enters its source queue.
+    Respond { message: Queued, injection_channel: u8, of_atomic: bool },
+    /// The request of an atomic operation has arrived.
+    Perform(Atomic),
+    /// A message of the host has left, or the response to it has been received.
+    Sent { tag: u64 },
+    /// A message with this tag has been received. The fields give the time at which it entered its
+    /// queue, and the injection and the hops of the packet that was delivered last.
+    Receive {
+        tag: u64,
+        created: Picoseconds,
+        injected: Picoseconds,
+        hops: u32,
+        sequence: u32,
+        channel: u8,
+    },
+}
+
+/// An event in the list of its terminal's host, which is sorted by time.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct ScheduledHostEvent {
+    pub time: Picoseconds,
+    event: HostEvent,
+    next: u32,
+}
+
+/// The state of all sinks.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Sink {
+    /// Packets that are delivered after the end time of the run.
+    pub late: Vec<Delivery>,
+    pub host_events: Slots<ScheduledHostEvent>,
+    /// By part: the numbers of messages to its terminals.
+    numbers: Vec<Numbers>,
+    /// By part: the messages under way from its terminals, by number.
+    arrivals: Vec<Vec<Arrival>>,
+    pub messages_completed: u64,
+    /// By the part's terminal: the time until which its adapter performs atomic operations. The
+    /// list reaches only as far as terminals have performed any.
+    pub performing_until: Vec<Picoseconds>,
+    /// Deliveries that the observer has not been told yet; empty between two runs.
+    #[serde(skip)]
+    pub delivered: Vec<DeliveredPacket>,
+    #[serde(skip)]
+    pub completed: Vec<CompletedMessage>,
+}
+
+impl Sink {
+    /// The sinks of one of `parts` parts.
+    pub(super) fn new(parts: usize) -> Self {
+        Self {
+            late: Vec::new(),
+            host_events: Slots::new(),
+            numbers: vec![Numbers::default(); parts],
+            arrivals: vec![Vec::new(); parts],
+            messages_completed: 0,
+            performing_until: Vec::new(),
+            delivered: Vec::new(),
+            completed: Vec::new(),
+        }
+    }
+
+    /// Expects a message that a part has announced under this number.
+    pub(super) fn expect(&mut self, part: usize, number: u32, arrival: Arrival) {
+        let arrivals = &mut self.arrivals[part];
+        if arrivals.len() <= number as usize {
+            arrivals.resize(number as usize + 1, arrival);
+        }
+        arrivals[number as usize] = arrival;
+    }
+
+    /// Frees the number of a message to a part, which has arrived.
+    pub(super) fn forget(&mut self, part: usize, number: u32) {
+        self.numbers[part].give_back(number);
+    }
+}
+
+impl Part<'_> {
+    /// Announces a message to the part of its sink. Returns the number under which it is known
+    /// there.
+    pub(super) fn announce(&mut self, destination: u32, arrival: Arrival) -> u32 {
+        let part = self.context.cut.part_of_terminal(destination);
+        let number = self.sink.numbers[part].take();
+        if part == self.schedule.part {
+            self.sink.expect(part, number, arrival);
+        } else {
+            self.outgoing[part].arrivals.push((number, arrival));
+        }
+        number
+    }
+
+    /// Counts a packet of an announced message. Returns the message if that was its last packet.
+    fn arrive(&mut self, source: u32, number: u32, lost: bool) -> Option<Arrival> {
+        let part = self.context.cut.part_of_terminal(source);
+        let arrival = &mut self.sink.arrivals[part][number as usize];
+        arrival.packets_left -= 1;
+        arrival.lost |= lost;
+        if arrival.packets_left > 0 {
+            return None;
+        }
+        let arrival = *arrival;
+        if part == self.schedule.part {
+            self.sink.forget(part, number);
+        } else {
+            self.outgoing[part].arrived.push(number);
+        }
+        Some(arrival)
+    }
+
+    /// Handles the delivery of a packet, whose last flit will be at its sink or at the end of a
+    /// channel that swallows it.
+    #[inline]
+    pub(super) fn deliver(&mut self, delivery: Delivery) {
+        if delivery.terminal == NONE && self.is_counted_elsewhere(delivery) {
+            return;
+        }
+        if delivery.time > self.schedule.window.limit {
+            self.sink.late.push(delivery);
+        } else {
+            self.count(delivery);
+        }
+    }
+
+    /// Whether a swallowed packet belongs to a message that another part counts. If so, that part
+    /// is told.
+    #[cold]
+    fn is_counted_elsewhere(&mut self, Delivery { time, slot, .. }: Delivery) -> bool {
+        let Address { destination, .. } = self.packets.packets[slot as usize].route.into();
+        let part = self.context.cut.part_of_terminal(destination);
+        let elsewhere = part != self.schedule.part;
+        if elsewhere {
+            let crossing = self.packets.take_away(slot);
+            self.outgoing[part].lost.push((crossing, time));
+        }
+        elsewhere
+    }
+
+    /// Counts the deliveries that lie before the new end time of the run.
+    #[inline]
+    pub(super) fn deliver_late(&mut self) {
+        let mut late = std::mem::take(&mut self.sink.late);
+        late.retain(|delivery| {
+            let is_later = delivery.time > self.schedule.window.limit;
+            if !is_later {
+                self.count(*delivery);
+            }
+            is_later
+        });
+        late.append(&mut self.sink.late);
+        self.sink.late = late;
+    }
+
+    #[inline]
+    fn count(&mut self, Delivery { time, slot, terminal, vc }: Delivery) {
+        let packet = self.packets.packets[slot as usize];
+        let origin = self.packets.origins[slot as usize];
+        self.packets.remove(slot);
+        self.latest = self.latest.max(time);
+        let hops = if self.next_hop.is_some() { packet.note } else { origin.hops };
+        let lost = origin.is_useless();
+        if lost {
+            if origin.is_bad() {
+                return;
+            }
+            self.counters.packets_lost += 1;
+            self.counters.flits_lost += u64::from(packet.flits);
+        } else {
+            self.counters.flits_delivered += u64::from(packet.flits);
+            self.counters.packets_delivered += 1;
+            self.counters.flit_hops += u64::from(packet.flits) * u64::from(hops);
+            self.counters.packet_hops += u64::from(hops);
+            self.sink.delivered.push(DeliveredPacket {
+                source: packet.source,
+                destination: self.sources.adapters[terminal as usize].name,
+                sequence: packet.sequence,
+                injection_channel: origin.injection_channel,
+                virtual_channel: self.context.vc_map.number(vc),
+                flits: u32::from(packet.flits),
+                payload: origin.payload,
+                hops: u32::from(hops),
+                misroute: origin.misroute(),
+                created: origin.created,
+                injected: origin.injected,
+                delivered: time,
+            });
+        }
+        let arrival = if origin.arrival == NONE {
+            Some(Arrival {
+                started: origin.created - self.context.parameters.send_overhead,
+                bytes: u64::from(origin.payload),
+                packets_left: 0,
+                role: Role::Data,
+                tag: 0,
+                lost,
+            })
+        } else if origin.arrival == COLLECTIVE {
+            return self.arrive_collective(&packet, &origin, terminal, time);
+        } else {
+            self.arrive(packet.source, origin.arrival, lost)
+        };
+        match arrival {
+            None => {}
+            Some(arrival) if arrival.lost => self.counters.messages_lost += 1,
+            Some(arrival) => {
+                let packet = (packet.source, packet.sequence, origin, u32::from(hops));
+                self.complete(arrival, packet, terminal, time);
+            }
+        }
+    }
+
+    /// Completes a message, all of whose packets are at the sink: the last one, of this source, at
+    /// `time`.
+    #[inline]
+    fn complete(
+        &mut self,
+        arrival: Arrival,
+        (source, sequence, origin, hops): (u32, u32, Origin, u32),
+        terminal: u32,
+        time: Picoseconds,
+    ) {
+        let Arrival { started, bytes, role, tag, .. } = arrival;
+        let answer = match role {
+            Role::Request(bytes) => Some((Role::Response, bytes)),
+            Role::Put => Some((Role::Acknowledgement(bytes), 0)),
+            Role::Atomic(bytes) => {
+                let note = Note {
+                    started,
+                    role: Role::Response,
+                    tag,
+                    arrival: NONE,
+                    waited_before: Picoseconds::ZERO,
+                };
+                let note = self.sources.notes.insert(note);
+                let injection_channel = origin.injection_channel;
+                let atomic = Atomic { source, bytes, note, injection_channel };
+                return self.schedule_host_event(terminal, time, HostEvent::Perform(atomic));
+            }
+            _ => None,
+        };
+        if let Some((role, bytes)) = answer {
+            let created = time + self.context.parameters.service_time;
+            let note = self.sources.notes.insert(Note {
+                started,
+                role,
+                tag,
+                arrival: NONE,
+                waited_before: Picoseconds::ZERO,
+            });
+            let message =
+                Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
+            let injection_channel = origin.injection_channel;
+            let event = HostEvent::Respond { message, injection_channel, of_atomic: false };
+            return self.schedule_host_event(terminal, created, event);
+        }
+        let completed = time + self.context.parameters.receive_overhead;
+        let name = self.sources.adapters[terminal as usize].name;
+        let is_response = role.is_response();
+        let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };
+        let (source, destination) = if is_response { (name, source) } else { (source, name) };
+        self.sink.messages_completed += 1;
+        self.sink.completed.push(CompletedMessage {
+            source,
+            destination,
+            bytes,
+            is_control: self.workload.is_control(tag),
+            created: started,
+            completed,
+        });
+        if self.workload.wants_receipts() {
+            let Origin { created, injected, injection_channel: channel, .. } = origin;
+            let event = if is_response {
+                HostEvent::Sent { tag }
+            } else {
+                HostEvent::Receive { tag, created, injected, hops, sequence, channel }
+            };
+            self.schedule_host_event(terminal, completed, event);
+        }
+    }
+
+    /// Notes that the last flit of a terminal's message leaves at `time`.
+    pub(super) fn message_sent(&mut self, terminal: u32, tag: u64, time: Picoseconds) {
+        self.schedule_host_event(terminal, time, HostEvent::Sent { tag });
+    }
+
+    /// Puts an event into the list of a terminal's host. If the workload may be told ahead, it is
+    /// told at once instead.
+    pub(super) fn schedule_host_event(
+        &mut self,
+        terminal: u32,
+        time: Picoseconds,
+        event: HostEvent,
+    ) {
+        let of_adapter = matches!(event, HostEvent::Respond { .. } | HostEvent::Perform(_));
+        if self.workload.may_be_told_ahead() && !of_adapter {
+            return self.run_host_event(terminal, event, time);
+        }
+        let mut before = NONE;
+        let mut at = self.sources.adapters[terminal as usize].host_events;
+        while let Some(listed) = self.sink.host_events.get(at).filter(|listed| listed.time <= time)
+        {
+            (before, at) = (at, listed.next);
+        }
+        let slot = self.sink.host_events.insert(ScheduledHostEvent { time, event, next: at });
+        if before == NONE {
+            self.sources.adapters[terminal as usize].host_events = slot;
+        } else {
+            self.sink.host_events.at(before).next = slot;
+        }
+        self.lower_terminal(terminal, self.schedule.tick(time));
+    }
+
+    /// Runs a host's events of this instant and creates its messages of this instant. The messages
+    /// enter their queues before responses do; responses of atomic operations come last.
+    pub(super) fn run_host_events(&mut self, terminal: u32, now: Picoseconds) {
+        let (mut responses, mut of_atomics) = (Vec::new(), Vec::new());
+        let mut atomics = Vec::new();
+        loop {
+            let adapter = &self.sources.adapters[terminal as usize];
+            let (head, create_at) = (adapter.host_events, adapter.create_at);
+            if let Some(&ScheduledHostEvent { time, event, next }) = self.sink.host_events.get(head)
+                && time <= now
+            {
+                debug_assert_eq!(time, now);
+                self.sources.adapters[terminal as usize].host_events = next;
+                self.sink.host_events.remove(head);
+                match event {
+                    HostEvent::Respond { message, injection_channel, of_atomic } => {
+                        let list = if of_atomic { &mut of_atomics } else { &mut responses };
+                        list.push((message, injection_channel));
+                    }
+                    HostEvent::Perform(atomic) => atomics.push(atomic),
+                    _ => self.run_host_event(terminal, event, now),
+                }
+            } else if create_at <= now {
+                self.create(terminal, now);
+            } else if !atomics.is_empty() {
+                // All requests of this instant are known; their responses may be due at the same
+                // instant.
+                self.perform(terminal, std::mem::take(&mut atomics), now);
+            } else {
+                break;
+            }
+        }
+        for (message, injection_channel) in responses.into_iter().chain(of_atomics) {
+            self.latest = self.latest.max(now);
+            self.enqueue(terminal, injection_channel, Role::Response, message);
+        }
+    }
+
+    /// Tells the workload what has happened at a terminal's host.
+    fn run_host_event(&mut self, terminal: u32, event: HostEvent, time: Picoseconds) {
+        let name = self.sources.adapters[terminal as usize].name;
+        self.latest = self.latest.max(time);
+        let wake = match event {
+            HostEvent::Sent { tag } => self.workload.sent(name, tag, time),
+            HostEvent::Receive { tag, created, injected, hops, sequence, channel } => {
+                let receipt = Receipt { tag, created, injected, hops, sequence, channel, time };
+                self.workload.received(name, &receipt)
+            }
+            HostEvent::Respond { .. } | HostEvent::Perform(_) => return,
+        };
+        self.wake(wake);
+    }
+}

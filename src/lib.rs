@@ -59,7 +59,6 @@
 )]
 
 pub mod output_queued;
-pub mod report;
 pub mod reproduce;
 pub mod scenario;
 pub mod sweep;
@@ -69,6 +68,7 @@ pub(crate) use flitlab_base::{narrow, whole_file};
 pub use flitlab_engine as engine;
 pub use flitlab_engine::measure;
 pub use flitlab_fabric as topology;
+pub use flitlab_report as report;
 pub use flitlab_routing as routing;
 pub use flitlab_routing::adaptive;
 pub use flitlab_workload::{application, traffic};

@@ -1,0 +1,174 @@
+//! Where an application's time went, as rows: `ranks.csv`, `activity.csv` and `path.csv`.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::table::{Count, Given, Microseconds, Text, table};
+use flitlab_base::units::Picoseconds;
+use flitlab_model::{Explanation, Grant, Spent, Stretch, Times};
+
+table! {
+    /// What the ranks of a group did in a stretch of time: times of all these ranks together.
+    pub struct ActivityRow {
+        /// The first rank of the group.
+        first_rank: u32 as Given<Count<u32>>, "first_rank", "first rank", Label, usual;
+        /// The last rank of the group.
+        last_rank: u32 as Given<Count<u32>>, "last_rank", "last rank", Label, usual;
+        /// When the stretch begins.
+        start: Picoseconds as Given<Microseconds>, "start_us", "start", Label, usual;
+        /// When it ends.
+        end: Picoseconds as Given<Microseconds>, "end_us", "end", Label, usual;
+        /// Computing.
+        compute: Picoseconds as Given<Microseconds>, "compute_us", "compute", Completion, usual;
+        /// Sending, taking and copying messages: hosts' overheads.
+        host: Picoseconds as Given<Microseconds>, "host_us", "host overhead", Completion, usual;
+        /// Waiting for partners that have not sent yet, or not begun their receipts.
+        partner: Picoseconds as Given<Microseconds>, "partner_us", "waiting for a partner", Completion, usual;
+        /// Waiting for a message that waits in its adapter for others to be sent.
+        injection: Picoseconds as Given<Microseconds>, "injection_us", "injection", Completion, usual;
+        /// Waiting for a message that waits in the network, or in its adapter for room in it.
+        queueing: Picoseconds as Given<Microseconds>, "queueing_us", "queueing", Completion, usual;
+        /// Waiting for a message that crosses the network unhindered.
+        flight: Picoseconds as Given<Microseconds>, "flight_us", "flight", Completion, usual;
+    }
+}
+
+table! {
+    /// A stretch of the critical path: each begins where the one before it ended.
+    pub struct PathRow {
+        /// When it begins.
+        start: Picoseconds as Given<Microseconds>, "start_us", "start", Label, usual;
+        /// When it ends.
+        end: Picoseconds as Given<Microseconds>, "end_us", "end", Label, usual;
+        /// What it went into: `compute`, `host`, `partner`, `injection`, `queueing` or `flight`.
+        spent_on: Spent as Text<Spent>, "spent_on", "spent on", Label, usual;
+        /// The rank that is busy, or whose message is under way.
+        rank: u32 as Given<Count<u32>>, "rank", "rank", Label, usual;
+        /// The operation, in words; of a message that of its sender.
+        operation: String as Text<String>, "operation", "operation", Label, usual;
+    }
+}
+
+/// Where an application's time went; empty of other workloads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explained {
+    /// A row a rank.
+    pub ranks: Vec<ActivityRow>,
+    /// A row for each group of ranks and stretch of time.
+    pub activity: Vec<ActivityRow>,
+    /// The critical path.
+    pub path: Vec<PathRow>,
+    /// The channels that it waited for, if that was asked for.
+    pub channels: Vec<PathChannelRow>,
+}
+
+impl Explained {
+    /// `describe` tells an operation by its number.
+    pub fn new(
+        explanation: &Explanation,
+        finished: &[Picoseconds],
+        describe: impl Fn(u32) -> String,
+    ) -> Self {
+        Self {
+            ranks: ActivityRow::of_ranks(explanation, finished),
+            activity: ActivityRow::of_groups(explanation),
+            path: PathRow::of(explanation, describe),
+            channels: Vec::new(),
+        }
+    }
+}
+
+table! {
+    /// A channel for which the critical path waited.
+    pub struct PathChannelRow {
+        /// Its source router and where it leads, as in `channels.csv`.
+        channel: String as Text<String>, "channel", "channel", Label, usual;
+        /// For how long it held the path's messages up: in their adapters while the first router had no room, or in the
+        /// network. A head that waits for room waits for the head of the buffer ahead; the last channel of that chain
+        /// counts. Looked at 2000 times, which share what the path spent on queueing.
+        held_up: Picoseconds as Given<Microseconds>, "held_up_us", "held the path up", Completion, usual;
+        /// How long the last packets of the path's messages were ready for it and not sent, all together.
+        waited: Picoseconds as Given<Microseconds>, "waited_us", "waited", Completion, usual;
+        /// How many of them crossed it.
+        packets: u64 as Given<Count<u64>>, "packets", "packets", Count, usual;
+    }
+}
+
+impl PathChannelRow {
+    /// Of the channels that were granted to the path's packets, and of those that held them up at times which stand for
+    /// so much in all; what held them up longest comes first.
+    pub fn of(grants: &[Grant], held_up: &[String], waited: Picoseconds) -> Vec<Self> {
+        let mut rows: BTreeMap<&str, Self> = BTreeMap::new();
+        for channel in held_up {
+            let row = rows.entry(channel).or_default();
+            row.channel.clone_from(channel);
+            row.held_up += Picoseconds(1);
+        }
+        for row in rows.values_mut() {
+            let share = u128::from(row.held_up) * u128::from(waited);
+            row.held_up = Picoseconds::from_wide(share / held_up.len() as u128);
+        }
+        for grant in grants {
+            let row = rows.entry(&grant.channel).or_default();
+            row.channel.clone_from(&grant.channel);
+            row.waited += grant.waited;
+            row.packets += 1;
+        }
+        let mut rows: Vec<Self> = rows.into_values().collect();
+        rows.sort_by_key(|row| Reverse((row.held_up, row.waited)));
+        rows
+    }
+}
+
+fn row(
+    (first_rank, last_rank): (u32, u32),
+    (start, end): (Picoseconds, Picoseconds),
+    times: &Times,
+) -> ActivityRow {
+    let [compute, host, partner, injection, queueing, flight] = *times;
+    ActivityRow {
+        first_rank,
+        last_rank,
+        start,
+        end,
+        compute,
+        host,
+        partner,
+        injection,
+        queueing,
+        flight,
+    }
+}
+
+impl ActivityRow {
+    /// What groups of ranks did, stretch by stretch.
+    fn of_groups(explanation: &Explanation) -> Vec<Self> {
+        let activity = explanation.activity.iter();
+        activity
+            .map(|it| row((it.first_rank, it.last_rank), (it.start, it.end), &it.times))
+            .collect()
+    }
+
+    /// What each rank did, from the start to when it was done.
+    fn of_ranks(explanation: &Explanation, finished: &[Picoseconds]) -> Vec<Self> {
+        let ranks = (0..).zip(finished).zip(&explanation.ranks);
+        ranks
+            .map(|((rank, &end), times)| row((rank, rank), (Picoseconds::ZERO, end), times))
+            .collect()
+    }
+}
+
+impl PathRow {
+    /// The critical path, from the start.
+    fn of(explanation: &Explanation, describe: impl Fn(u32) -> String) -> Vec<Self> {
+        let stretches = explanation.path.iter();
+        let row = |it: &Stretch| Self {
+            start: it.start,
+            end: it.end,
+            spent_on: it.spent,
+            rank: it.rank,
+            operation: describe(it.operation),
+        };
+        stretches.map(row).collect()
+    }
+}

@@ -1,0 +1,81 @@
+//! A point of a load curve over the simulated time: warm-up, then the measured windows.
+
+use super::super::{Point, WindowPhase, WindowRow};
+use super::axis::Axis;
+use super::chart::{Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
+use super::legend::{Legend, Sample as LegendSample};
+use super::look::Look;
+use super::palette::{BLACK, Colour, Dash, GREY, of_series};
+use flitlab_base::units::Picoseconds;
+
+/// What happened in the windows of a point: load, mean latency, flits under way, and
+/// utilisation of channels, one above another. A dashed line is where the warm-up ended.
+pub(super) fn chart(point: &Point, title: &str, look: &Look) -> Chart {
+    let windows = &point.windows;
+    let end =
+        windows.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1000.0;
+    let unit = look.unit_for(end);
+    let x = Axis::of_time("Simulated time", end, unit);
+    let across = |nanoseconds: f64| nanoseconds / unit.size();
+    let middle = |row: &WindowRow| across(row.start.0.midpoint(row.end.0) as f64 / 1000.0);
+    let at_end = |row: &WindowRow| across(row.end.0 as f64 / 1000.0);
+    let (blue, orange) = (of_series(0).colour, of_series(1).colour);
+    let samples = |x: &dyn Fn(&WindowRow) -> f64, y: &dyn Fn(&WindowRow) -> Option<f64>| {
+        let sample = |row: &WindowRow| Some(Sample::new(x(row), y(row)?));
+        windows.iter().filter_map(sample).collect::<Vec<Sample>>()
+    };
+    let highest = |samples: &[Sample]| samples.iter().map(|it| it.y).fold(0.0, f64::max);
+
+    let accepted = samples(&middle, &|row| row.accepted_load);
+    let offered = point.measured.offered_load;
+    let high = highest(&accepted).max(offered.unwrap_or(0.0));
+    let mut load = Panel::new(Axis::of_shares("Accepted load", high * 1.1));
+    load.curves.push(curve("accepted", accepted, Stroke::Full(Dash::Solid), blue));
+    if let Some(offered) = offered {
+        let ends = [(0.0, offered), (f64::INFINITY, offered)];
+        load.rules.push(Rule { ends, colour: GREY, dashed: false });
+    }
+
+    let latencies = samples(&middle, &|row| Some(row.packet_latency_mean?.0 as f64 / 1000.0));
+    let unit = look.unit_for(highest(&latencies));
+    let mut latency = Panel::new(Axis::of_time("Mean latency", highest(&latencies) * 1.1, unit));
+    let latencies: Vec<Sample> =
+        latencies.iter().map(|sample| Sample::new(sample.x, sample.y / unit.size())).collect();
+    latency.curves.push(curve("latency", latencies, Stroke::Full(Dash::Solid), blue));
+
+    let under_way = samples(&at_end, &|row| Some(row.flits_under_way as f64));
+    let mut backlog = Panel::new(Axis::new("Flits under way", highest(&under_way) * 1.1));
+    backlog.curves.push(curve("flits", under_way, Stroke::Full(Dash::Solid), blue));
+
+    let busiest = samples(&at_end, &|row| row.utilisation_busiest);
+    let mean = samples(&middle, &|row| row.utilisation_mean);
+    let high = highest(&busiest).max(highest(&mean));
+    let mut channels = Panel::new(Axis::of_shares("Channel utilisation", high * 1.1));
+    let mut legend = Legend::default();
+    if offered.is_some() {
+        legend.key(LegendSample::Line(GREY), "offered load");
+    }
+    legend.key(LegendSample::Dashed(BLACK), "end of warm-up");
+    channels.curves.push(curve("mean", mean, Stroke::Full(Dash::Solid), blue));
+    legend.key(LegendSample::Line(blue), "mean of the window");
+    if !busiest.is_empty() {
+        channels.curves.push(curve("busiest", busiest, Stroke::Dashed, orange));
+        legend.key(LegendSample::Dashed(orange), "busiest channel so far");
+    }
+
+    let warm = windows.iter().filter(|row| row.phase == WindowPhase::WarmUp);
+    let mut panels = vec![load, latency, backlog, channels];
+    if let Some(end) = warm.map(at_end).reduce(f64::max) {
+        for panel in &mut panels {
+            let ends = [(end, 0.0), (end, f64::INFINITY)];
+            panel.rules.push(Rule { ends, colour: BLACK, dashed: true });
+        }
+    }
+    panels.retain(|panel| panel.curves.iter().any(|curve| !curve.runs[0].is_empty()));
+    Chart::stacked(title, x, panels, legend)
+}
+
+fn curve(column: &'static str, samples: Vec<Sample>, stroke: Stroke, colour: Colour) -> Curve {
+    let markers = Markers::Nothing;
+    Curve { label: String::new(), column, colour, stroke, markers, runs: vec![samples] }
+}

@@ -1,0 +1,180 @@
+//! Ranks over time: what each of them did most in each stretch, a row a rank, or a group of them.
+
+use super::super::ActivityRow;
+use super::axis::Axis;
+use super::font;
+use super::legend::{Legend, SLACK, Sample};
+use super::look::Look;
+use super::palette::{BLACK, Colour, WHITE};
+use super::plot::{MARGIN, title_lines};
+use super::scene::{Anchor, Scene};
+use super::sheet::Sheet;
+use super::{AXIS_LINE, Figure};
+use flitlab_base::units::Picoseconds;
+use flitlab_model::Spent;
+
+/// The height of all rows together, and of one at the most.
+const HEIGHT: f64 = 190.0;
+const HIGHEST_ROW: f64 = 9.0;
+const TICK: f64 = 3.0;
+const SEAM: f64 = 0.3;
+/// Rows that have their number written beside them, at the most.
+const NUMBERED: usize = 9;
+
+/// Ranks over time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SpaceTime {
+    pub title: String,
+    /// Of time.
+    pub axis: Axis,
+    pub rows: Vec<Row>,
+    pub legend: Legend,
+}
+
+/// What a rank, or a group of ranks, did.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub first_rank: u32,
+    pub last_rank: u32,
+    /// From, to, in the unit of the axis, and what it was for the most part.
+    pub runs: Vec<(f64, f64, Spent)>,
+}
+
+/// Told apart with any colour vision; waiting for a partner is pale.
+pub(super) fn colour(spent: Spent) -> Colour {
+    match spent {
+        Spent::Compute => (86, 180, 233),
+        Spent::Host => (0, 114, 178),
+        Spent::Partner => (225, 225, 225),
+        Spent::Injection => (240, 228, 66),
+        Spent::Queueing => (213, 94, 0),
+        Spent::Flight => (0, 158, 115),
+    }
+}
+
+/// What groups of ranks did most, stretch by stretch: the rows of one point.
+pub fn space_time_figure(activity: &[ActivityRow], title: &str) -> Figure {
+    Figure::of_space_time(chart(activity, title, &Look::default()))
+}
+
+/// What groups of ranks did, as [`ActivityRow`]s of one point have it.
+pub(super) fn chart(activity: &[ActivityRow], title: &str, look: &Look) -> SpaceTime {
+    let end = activity.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1e3;
+    let unit = look.unit_for_whole_runs(end);
+    let axis = Axis::of_time("Time", end, unit);
+    let place = |time: Picoseconds| time.0 as f64 / 1e3 / unit.size();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut used = Vec::new();
+    for row in activity {
+        if rows.last().is_none_or(|last| last.first_rank != row.first_rank) {
+            let (first_rank, last_rank) = (row.first_rank, row.last_rank);
+            rows.push(Row { first_rank, last_rank, runs: Vec::new() });
+        }
+        let times = [row.compute, row.host, row.partner, row.injection, row.queueing, row.flight];
+        // The first of equal ones; nothing where all had ended.
+        let most = (0..times.len()).rev().max_by_key(|&kind| times[kind]).unwrap_or(0);
+        if times[most] == Picoseconds::ZERO {
+            continue;
+        }
+        let spent = Spent::ALL[most];
+        if !used.contains(&spent) {
+            used.push(spent);
+        }
+        let runs = &mut rows.last_mut().expect("one was pushed").runs;
+        match runs.last_mut() {
+            Some(run) if run.2 == spent && run.1 >= place(row.start) => run.1 = place(row.end),
+            _ => runs.push((place(row.start), place(row.end), spent)),
+        }
+    }
+    let mut legend = Legend::default();
+    for spent in Spent::ALL.into_iter().filter(|spent| used.contains(spent)) {
+        legend.key(Sample::Bar(colour(spent)), spent.name());
+    }
+    SpaceTime { title: title.into(), axis, rows, legend }
+}
+
+pub(super) fn draw(figure: &SpaceTime, sheet: &Sheet) -> Scene {
+    let SpaceTime { title, axis, rows, legend } = figure;
+    let size = sheet.small_size();
+    let height = (HEIGHT / rows.len().max(1) as f64).min(HIGHEST_ROW);
+    let last_rank = rows.last().map_or(0, |row| row.last_rank);
+    let widest = font::width(&last_rank.to_string(), size) * SLACK;
+    let left = MARGIN + sheet.axis_size() + 4.0 + widest + 4.0;
+    let right = sheet.width() - MARGIN - size;
+    let mut scene = Scene::new(sheet.width());
+    let top = title_lines(&mut scene, sheet, title) + 4.0;
+    let bottom = top + height * rows.len() as f64;
+    let across = |value: f64| left + axis.share(value).clamp(0.0, 1.0) * (right - left);
+    scene.rectangle((left, top), (right, bottom), WHITE);
+    let step = rows.len().div_ceil(NUMBERED).max(1);
+    for (number, row) in rows.iter().enumerate() {
+        let y = top + height * number as f64;
+        for &(from, to, spent) in &row.runs {
+            // A little over the next row, which covers it: else the seam would show.
+            let below = (y + height + SEAM).min(bottom);
+            scene.rectangle((across(from), y), (across(to), below), colour(spent));
+        }
+        if number % step == 0 {
+            let place = (left - 4.0, y + height / 2.0 + size * 0.36);
+            scene.text(&row.first_rank.to_string(), place, size, Anchor::End, BLACK);
+        }
+    }
+    let middle = (MARGIN + sheet.axis_size(), f64::midpoint(top, bottom));
+    scene.upwards("Rank", middle, sheet.axis_size(), BLACK);
+    for (value, label) in axis.ticks(if size > 10.0 { 3 } else { 5 }) {
+        let x = across(value);
+        scene.line(&[(x, bottom), (x, bottom + TICK)], AXIS_LINE, BLACK);
+        let place = (x, bottom + TICK + 2.0 + size * 0.8);
+        scene.text(&label, place, size, Anchor::Middle, BLACK);
+    }
+    scene.line(&[(left, top), (left, bottom), (right, bottom)], AXIS_LINE, BLACK);
+    let axis_title = bottom + TICK + 2.0 + size + 3.0 + sheet.axis_size();
+    let centre = f64::midpoint(left, right);
+    scene.text(&axis.title, (centre, axis_title), sheet.axis_size(), Anchor::Middle, BLACK);
+    let (legend_top, room) = (axis_title + 6.0, sheet.width() - 2.0 * MARGIN);
+    legend.draw(&mut scene, sheet, (MARGIN, legend_top), room);
+    scene.height = (legend_top + legend.height(sheet, room) + MARGIN).ceil();
+    scene
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(first_rank: u32, start: u64, times: [u64; 6]) -> ActivityRow {
+        let [compute, host, partner, injection, queueing, flight] = times;
+        let (last_rank, end) = (first_rank, start + 1000);
+        ActivityRow {
+            first_rank,
+            last_rank,
+            start: Picoseconds(start),
+            end: Picoseconds(end),
+            compute: Picoseconds(compute),
+            host: Picoseconds(host),
+            partner: Picoseconds(partner),
+            injection: Picoseconds(injection),
+            queueing: Picoseconds(queueing),
+            flight: Picoseconds(flight),
+        }
+    }
+
+    #[test]
+    fn stretches_of_one_kind_are_one_run_and_what_had_ended_is_blank() {
+        let rows = [
+            row(0, 0, [600, 400, 0, 0, 0, 0]),
+            row(0, 1000, [1000, 0, 0, 0, 0, 0]),
+            row(0, 2000, [0, 0, 0, 0, 500, 500]),
+            row(1, 0, [0, 0, 1000, 0, 0, 0]),
+            row(1, 1000, [0; 6]),
+            row(1, 2000, [0, 0, 1, 0, 0, 0]),
+        ];
+        let figure = chart(&rows, "", &Look::default());
+        let runs: Vec<_> = figure.rows.iter().map(|row| row.runs.clone()).collect();
+        assert_eq!(runs[0], [(0.0, 2.0, Spent::Compute), (2.0, 3.0, Spent::Queueing)]);
+        assert_eq!(runs[1], [(0.0, 1.0, Spent::Partner), (2.0, 3.0, Spent::Partner)]);
+        let names: Vec<&str> = figure.legend.keys.iter().map(|it| it.1.as_str()).collect();
+        assert_eq!(names, ["compute", "waiting for a partner", "queueing"]);
+        let scene = draw(&figure, &Sheet::default());
+        assert!(scene.height > 20.0);
+    }
+}

@@ -1,0 +1,160 @@
+//! The files of a result's folder: rows as points are found, and all of them in order at the end.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::csv::Row;
+use super::{
+    ChannelRow, Label, Labels, Measured, Point, ReportError, RowWriter, SustainedLoad, means_text,
+};
+use flitlab_base::FileError;
+
+/// A row a point.
+pub const POINTS: &str = "points.csv";
+/// A row for each channel of a point.
+pub const CHANNELS: &str = "channels.csv";
+/// A row for each step of a point's distribution of latencies.
+pub const LATENCIES: &str = "latencies.csv";
+/// A row for each window of a point.
+pub const WINDOWS: &str = "windows.csv";
+/// A row for each rank of an application.
+pub const RANKS: &str = "ranks.csv";
+/// A row for each group of an application's ranks in each stretch of time.
+pub const ACTIVITY: &str = "activity.csv";
+/// A row for each stretch of an application's critical path.
+pub const PATH: &str = "path.csv";
+/// A row for each channel that the critical path waited for.
+pub const PATH_CHANNELS: &str = "path_channels.csv";
+/// A row for each search for saturation.
+pub const SATURATION: &str = "saturation.csv";
+/// A row for the repetitions of a point.
+pub const MEANS: &str = "means.csv";
+/// What is known of the result as a whole; written last, so it tells a finished one.
+pub const SUMMARY: &str = "summary.json";
+
+/// The files of rows while points are found.
+#[derive(Debug)]
+pub struct ResultFolder {
+    folder: PathBuf,
+    labels: Labels,
+    points: RowWriter<Measured>,
+    channels: RowWriter<ChannelRow>,
+}
+
+impl ResultFolder {
+    /// Begins the files of rows in a folder; labels have columns for these keys of a sweep. Rows of an earlier
+    /// call are replaced.
+    ///
+    /// # Errors
+    /// If a file can't be removed or written.
+    pub fn begin(folder: &Path, keys: Vec<String>) -> Result<Self, ReportError> {
+        for name in [
+            SUMMARY,
+            POINTS,
+            CHANNELS,
+            LATENCIES,
+            WINDOWS,
+            RANKS,
+            ACTIVITY,
+            PATH,
+            PATH_CHANNELS,
+            SATURATION,
+            MEANS,
+        ] {
+            remove(&folder.join(name))?;
+        }
+        let labels = Labels::All(keys);
+        Ok(Self {
+            points: RowWriter::create(folder.join(POINTS), labels.clone())?,
+            channels: RowWriter::create(folder.join(CHANNELS), Labels::Place)?,
+            folder: folder.into(),
+            labels,
+        })
+    }
+
+    /// Adds a point's row and those of its channels; when this returns, they have been handed to the operating
+    /// system.
+    ///
+    /// # Errors
+    /// If a file can't be written.
+    pub fn add(&mut self, point: &Point) -> Result<(), ReportError> {
+        self.points.write(&point.label, &point.measured)?;
+        point.channels.iter().try_for_each(|row| self.channels.write(&point.label, row))
+    }
+
+    /// Writes the files with these points, in this order, and what is written of all points only: distributions,
+    /// windows and explanations if there are any, what searches for saturation found, or means if points are repeated.
+    ///
+    /// # Errors
+    /// If a file can't be written.
+    pub fn finish(self, points: &[Point], found: &[SustainedLoad]) -> Result<(), ReportError> {
+        let put = Rewrite { folder: &self.folder, points };
+        put.file(POINTS, self.labels.clone(), |point| std::slice::from_ref(&point.measured))?;
+        put.file(CHANNELS, Labels::Place, |point| &point.channels)?;
+        put.file(LATENCIES, Labels::Place, |point| &point.latencies)?;
+        if points.iter().any(|point| !point.windows.is_empty()) {
+            put.file(WINDOWS, Labels::Place, |point| &point.windows)?;
+        }
+        if points.iter().any(|point| !point.explained.ranks.is_empty()) {
+            put.file(RANKS, Labels::Place, |point| &point.explained.ranks)?;
+            put.file(ACTIVITY, Labels::Place, |point| &point.explained.activity)?;
+            put.file(PATH, Labels::Place, |point| &point.explained.path)?;
+        }
+        if points.iter().any(|point| !point.explained.channels.is_empty()) {
+            put.file(PATH_CHANNELS, Labels::Place, |point| &point.explained.channels)?;
+        }
+        if !found.is_empty() {
+            let rows = found.iter().map(|it| (&it.label, &it.found));
+            return RowWriter::write_file(self.folder.join(SATURATION), self.labels, rows);
+        }
+        if let Some(means) = means_text(points) {
+            let path = self.folder.join(MEANS);
+            fs::write(&path, means).map_err(FileError::write(path))?;
+        }
+        Ok(())
+    }
+}
+
+/// Files that are replaced as wholes.
+struct Rewrite<'p> {
+    folder: &'p Path,
+    points: &'p [Point],
+}
+
+impl<'p> Rewrite<'p> {
+    fn file<R: Row + 'p>(
+        &self,
+        name: &str,
+        labels: Labels,
+        of: impl Fn(&'p Point) -> &'p [R],
+    ) -> Result<(), ReportError> {
+        let path = self.folder.join(name);
+        let partial = path.with_extension("partial");
+        remove(&partial)?;
+        let of_point = |point: &'p Point| of(point).iter().map(|row| (&point.label, row));
+        let rows = self.points.iter().flat_map(of_point);
+        RowWriter::write_file(&partial, labels, rows)?;
+        Ok(fs::rename(&partial, path).map_err(FileError::write(partial))?)
+    }
+}
+
+/// The keys of a sweep that its points give values, in the order in which they come.
+pub fn keys_of<'l>(labels: impl IntoIterator<Item = &'l Label>) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for (key, _) in labels.into_iter().flat_map(|label| &label.settings) {
+        if !keys.contains(key) {
+            keys.push(key.clone());
+        }
+    }
+    keys
+}
+
+fn remove(path: &Path) -> Result<(), ReportError> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            Err(FileError::write(path)(cause).into())
+        }
+        _ => Ok(()),
+    }
+}

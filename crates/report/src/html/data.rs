@@ -1,0 +1,107 @@
+//! What the script is given, as one JSON object.
+
+use serde::Serialize;
+
+use super::columns::{Cells, Column};
+use super::curves::{Curve, curves};
+use super::links::{Budget, Links};
+use super::series::SeriesLine;
+use super::verdict::{Verdict, verdicts};
+use super::{Contrast, Fact, Report, Reported};
+use crate::figure::{Sheet, space_time_figure};
+use crate::{Cell, DeadlockNote, Label, Point};
+
+#[derive(Serialize)]
+pub(super) struct Data<'r> {
+    /// The version that made the page.
+    flitlab: &'static str,
+    title: &'r str,
+    command: &'r str,
+    columns: Vec<Column>,
+    results: Vec<ResultData<'r>>,
+    contrasts: &'r [Contrast],
+}
+
+/// The most points of a result whose ranks are shown: each is a picture of up to half a megabyte.
+const MOST_PICTURES: usize = 6;
+
+/// What the ranks of an application did, as a picture.
+#[derive(Serialize)]
+struct Ranks {
+    /// Tells the points apart; empty of a single one.
+    name: String,
+    svg: String,
+}
+
+impl Ranks {
+    fn of(points: &[Point]) -> Vec<Self> {
+        let has = |point: &&Point| !point.explained.activity.is_empty();
+        let picture = |point: &Point| {
+            let figure = space_time_figure(&point.explained.activity, "");
+            let svg = figure.svg(&Sheet::default()).ok()?;
+            let Label { series, repetition, .. } = &point.label;
+            let single = points.len() == 1;
+            let name = if single { String::new() } else { format!("{series} {repetition}") };
+            Some(Self { name: name.trim().into(), svg })
+        };
+        points.iter().filter(has).take(MOST_PICTURES).filter_map(picture).collect()
+    }
+}
+
+#[derive(Serialize)]
+struct ResultData<'r> {
+    label: &'r str,
+    version: Option<&'r str>,
+    facts: &'r [Fact],
+    verdicts: Vec<Verdict>,
+    warnings: &'r [String],
+    deadlocks: &'r [DeadlockNote],
+    series: Vec<SeriesLine>,
+    /// Cells in the order of the page's columns.
+    rows: Vec<Vec<Cell>>,
+    curves: Vec<Curve>,
+    links: Links,
+    ranks: Vec<Ranks>,
+    scenario: Option<&'r str>,
+    commands: &'r [String],
+}
+
+impl<'r> Data<'r> {
+    pub(super) fn new(report: &'r Report) -> Self {
+        let points: Vec<&[Point]> =
+            report.results.iter().map(|result| result.points.as_slice()).collect();
+        let cells = Cells::of(&points);
+        let count = report.results.len();
+        let results = report.results.iter().zip(cells.rows);
+        Self {
+            flitlab: env!("CARGO_PKG_VERSION"),
+            title: &report.title,
+            command: &report.command,
+            columns: cells.columns,
+            results: results.map(|(result, rows)| ResultData::new(result, rows, count)).collect(),
+            contrasts: &report.contrasts,
+        }
+    }
+}
+
+impl<'r> ResultData<'r> {
+    fn new(result: &'r Reported, rows: Vec<Vec<Cell>>, results: usize) -> Self {
+        let curves = curves(&result.points);
+        let torus = result.torus.as_ref();
+        Self {
+            label: &result.label,
+            version: result.version.as_deref(),
+            facts: &result.facts,
+            verdicts: verdicts(result),
+            warnings: &result.warnings,
+            deadlocks: &result.deadlocks,
+            series: curves.iter().filter_map(|curve| SeriesLine::of(curve, result)).collect(),
+            rows,
+            links: Budget::of(results).links(&result.points, torus),
+            ranks: Ranks::of(&result.points),
+            curves,
+            scenario: result.scenario.as_deref(),
+            commands: &result.commands,
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! What channels carried, cut to what the page shows: the links of the torus at some of the points.
+
+use serde::Serialize;
+
+use super::torus::{Shape, number, torus_of};
+use crate::{ChannelRow, Point};
+use flitlab_base::narrow::{narrow, try_rounded};
+use flitlab_fabric::Torus;
+use flitlab_model::ChannelKind;
+
+/// Numbers for pictures that a page holds at most; about two and a half characters each.
+const MOST_NUMBERS: usize = 600_000;
+
+/// Points whose busiest channels a page holds at most.
+const MOST_POINTS: usize = 200;
+
+/// Nodes of a torus that is drawn.
+const MOST_NODES: u32 = 4_096;
+
+/// Channels that are listed of a point.
+const BUSIEST: usize = 20;
+
+/// Utilisation, and stalls by reason.
+const QUANTITIES: usize = 5;
+
+/// The channels of some points of a result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Links {
+    /// Points that have channels.
+    pub of: usize,
+    pub points: Vec<PointLinks>,
+}
+
+/// A point's channels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct PointLinks {
+    /// The point's place among the result's rows.
+    pub row: usize,
+    pub torus: Option<Shape>,
+    /// Of each channel number of the torus (node times directions plus direction), in thousandths: how long
+    /// it was used, and stalled for want of credits, for the bubble, for the output, for the input.
+    /// -1 where there is no such channel, or it isn't listed. Nothing if the picture is left out.
+    pub loads: Option<[Vec<i32>; QUANTITIES]>,
+    /// Why there is no picture.
+    pub no_picture: Option<String>,
+    pub groups: Vec<Group>,
+    pub busiest: Vec<Busy>,
+}
+
+/// The channels of a direction, or those into and out of the network.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Group {
+    pub name: String,
+    pub channels: usize,
+    /// Means, and the most of any, of what was measured.
+    pub mean: [Option<f64>; QUANTITIES],
+    pub most: [Option<f64>; QUANTITIES],
+}
+
+/// A channel that was used for much of the time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Busy {
+    pub channel: String,
+    pub flits: u64,
+    pub shares: [Option<f64>; QUANTITIES],
+    /// Flits by virtual channel.
+    pub virtual_channels: Vec<u64>,
+}
+
+/// Takes points until the budget is spent, of each series in turn: those at which the network works hardest
+/// and is still steady first.
+pub(super) struct Budget {
+    numbers: usize,
+    points: usize,
+}
+
+impl Budget {
+    /// That of a page, or a result's share of it.
+    pub(super) fn of(results: usize) -> Self {
+        let share = results.max(1);
+        Self { numbers: MOST_NUMBERS / share, points: (MOST_POINTS / share).max(1) }
+    }
+
+    pub(super) fn links(mut self, points: &[Point], scenario: Option<&Torus>) -> Links {
+        let mut taken = Vec::new();
+        let order = order(points);
+        for &row in &order {
+            let links = PointLinks::new(row, &points[row].channels, scenario);
+            let size = links.loads.as_ref().map_or(0, |loads| loads.iter().map(Vec::len).sum());
+            if self.points == 0 || !taken.is_empty() && size > self.numbers {
+                break;
+            }
+            self.points -= 1;
+            self.numbers = self.numbers.saturating_sub(size);
+            taken.push(links);
+        }
+        taken.sort_by_key(|links| links.row);
+        Links { of: order.len(), points: taken }
+    }
+}
+
+/// Places of the points that have channels: the first of each series, then the second of each, and so on;
+/// in a series the steady points come first, and of these the highest loads.
+fn order(points: &[Point]) -> Vec<usize> {
+    let mut series: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (place, row) in points.iter().enumerate().filter(|(_, row)| !row.channels.is_empty()) {
+        match series.iter_mut().find(|(name, _)| *name == row.label.series) {
+            Some((_, places)) => places.push(place),
+            None => series.push((&row.label.series, vec![place])),
+        }
+    }
+    for (_, places) in &mut series {
+        places.sort_by(|&a, &b| {
+            let steady = |place: usize| points[place].measured.status.is_good();
+            let load = |place: usize| points[place].measured.offered().unwrap_or(0.0);
+            steady(b).cmp(&steady(a)).then(load(b).total_cmp(&load(a)))
+        });
+    }
+    let most = series.iter().map(|(_, places)| places.len()).max().unwrap_or(0);
+    (0..most)
+        .flat_map(|turn| series.iter().filter_map(move |(_, places)| places.get(turn).copied()))
+        .collect()
+}
+
+impl PointLinks {
+    fn new(row: usize, channels: &[ChannelRow], scenario: Option<&Torus>) -> Self {
+        let network: Vec<&ChannelRow> =
+            channels.iter().filter(|row| row.kind == ChannelKind::Network).collect();
+        let torus = if network.is_empty() { None } else { torus_of(&network, scenario) };
+        let small = torus.as_ref().filter(|torus| torus.nodes() <= MOST_NODES);
+        let no_picture = match (&torus, small) {
+            (_, Some(_)) => None,
+            (Some(torus), None) => Some(format!(
+                "a torus of {} nodes is not drawn (at most {MOST_NODES})",
+                torus.nodes()
+            )),
+            (None, _) => Some("these are not the channels of a torus".into()),
+        };
+        let mut busiest: Vec<&ChannelRow> =
+            network.iter().copied().filter(|row| row.flits > 0).collect();
+        busiest.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
+        busiest.truncate(BUSIEST);
+        Self {
+            row,
+            loads: small.map(|torus| loads(torus, &network)),
+            no_picture,
+            groups: groups(channels, torus.as_ref()),
+            busiest: busiest.into_iter().map(Busy::new).collect(),
+            torus: torus.as_ref().map(Shape::of),
+        }
+    }
+}
+
+fn loads(torus: &Torus, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES] {
+    let slots = (torus.nodes() * torus.directions()) as usize;
+    let mut loads: [Vec<i32>; QUANTITIES] = std::array::from_fn(|_| vec![-1; slots]);
+    for row in network {
+        let Some(at) = number(torus, &row.channel) else { continue };
+        for (loads, share) in loads.iter_mut().zip(shares(row)) {
+            // What was not measured stays as if there were no such channel.
+            if let Some(share) = share {
+                loads[at] = try_rounded(share * 1e3).unwrap_or(i32::MAX);
+            }
+        }
+    }
+    loads
+}
+
+/// Channels by direction, the two of a dimension side by side; then those of terminals.
+fn groups(channels: &[ChannelRow], torus: Option<&Torus>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    if let Some(torus) = torus {
+        let dimensions = narrow(torus.dimensions());
+        let names = (0..dimensions)
+            .flat_map(|dimension| [dimension, torus.opposite(dimension)])
+            .map(|direction| torus.direction_name(direction));
+        groups.extend(names.filter_map(|name| {
+            let end = format!(" {name}");
+            let own = channels.iter().filter(|row| row.channel.ends_with(&end));
+            Group::new(&name, own.filter(|row| row.kind == ChannelKind::Network))
+        }));
+    }
+    let kinds = [
+        ("network", ChannelKind::Network),
+        ("injection", ChannelKind::Injection),
+        ("ejection", ChannelKind::Ejection),
+    ];
+    let others = kinds.into_iter().skip(usize::from(torus.is_some()));
+    groups.extend(others.filter_map(|(name, kind)| {
+        Group::new(name, channels.iter().filter(|row| row.kind == kind))
+    }));
+    groups
+}
+
+impl Group {
+    fn new<'r>(name: &str, rows: impl Iterator<Item = &'r ChannelRow>) -> Option<Self> {
+        let (mut channels, mut sum, mut most) =
+            (0, [Some(0.0); QUANTITIES], [Some(0.0_f64); QUANTITIES]);
+        for row in rows {
+            channels += 1;
+            for (at, share) in shares(row).into_iter().enumerate() {
+                sum[at] = sum[at].zip(share).map(|(sum, share)| sum + share);
+                most[at] = most[at].zip(share).map(|(most, share)| most.max(share));
+            }
+        }
+        let mean = sum.map(|sum| sum.map(|sum: f64| rounded(sum / channels as f64)));
+        (channels > 0).then(|| Self { name: name.to_owned(), channels, mean, most })
+    }
+}
+
+impl Busy {
+    fn new(row: &ChannelRow) -> Self {
+        Self {
+            channel: row.channel.clone(),
+            flits: row.flits,
+            shares: shares(row),
+            virtual_channels: row.flits_by_virtual_channel(),
+        }
+    }
+}
+
+fn shares(row: &ChannelRow) -> [Option<f64>; QUANTITIES] {
+    [
+        Some(row.utilisation),
+        row.stalled_no_credit,
+        row.stalled_bubble,
+        row.stalled_output_busy,
+        row.stalled_input_busy,
+    ]
+}
+
+/// Six decimals, as in channels.csv.
+fn rounded(share: f64) -> f64 {
+    (share * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Label, Measured, Status};
+
+    fn point(series: &str, load: f64, status: Status, channels: Vec<ChannelRow>) -> Point {
+        Point {
+            label: Label { series: series.into(), ..Label::default() },
+            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            channels,
+            ..Point::default()
+        }
+    }
+
+    fn channel(name: &str, utilisation: f64) -> ChannelRow {
+        ChannelRow {
+            channel: name.into(),
+            flits: 10,
+            utilisation,
+            stalled_bubble: Some(0.25),
+            ..ChannelRow::default()
+        }
+    }
+
+    #[test]
+    fn steady_points_with_the_highest_loads_come_first_in_each_series() {
+        let some = || vec![channel("(0,0) +x", 0.5)];
+        let points = [
+            point("a", 0.1, Status::Steady, some()),
+            point("a", 0.2, Status::Steady, some()),
+            point("a", 0.3, Status::NotSteady, some()),
+            point("b", 0.1, Status::Steady, Vec::new()),
+            point("b", 0.2, Status::Steady, some()),
+        ];
+        assert_eq!(order(&points), [1, 4, 0, 2]);
+    }
+
+    #[test]
+    fn a_channel_is_at_its_number_in_thousandths() {
+        let rows = vec![channel("(0,0) +x", 0.1234), channel("(2,1) -y", 0.5)];
+        let points = [point("", 0.1, Status::Steady, rows)];
+        let links = Budget::of(1).links(&points, Some(&Torus::new(&[3, 2], &[]).unwrap()));
+        let [utilisation, _, bubble, ..] = links.points[0].loads.clone().unwrap();
+        assert_eq!(utilisation.len(), 6 * 4);
+        assert_eq!((utilisation[0], utilisation[5 * 4 + 3], utilisation[1]), (123, 500, -1));
+        assert_eq!(bubble[0], 250);
+        let names: Vec<&str> =
+            links.points[0].groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(names, ["+x", "-y"]);
+        assert_eq!(links.points[0].busiest[0].channel, "(2,1) -y");
+    }
+
+    #[test]
+    fn the_budget_bounds_what_is_kept() {
+        let torus = Torus::new(&[16, 16, 16], &[]).unwrap();
+        let at = |at: u32| {
+            point("", f64::from(at) / 20.0, Status::Steady, vec![channel("(0,0,0) +x", 0.5)])
+        };
+        let points: Vec<Point> = (0..20).map(at).collect();
+        let links = Budget::of(1).links(&points, Some(&torus));
+        assert_eq!((links.of, links.points.len()), (20, MOST_NUMBERS / (4096 * 6 * 5)));
+        assert_eq!(links.points.last().unwrap().row, 19);
+        let large = Torus::new(&[100, 100, 100], &[]).unwrap();
+        let links = Budget::of(1).links(&points, Some(&large));
+        assert_eq!((links.points.len(), &links.points[0].loads), (20, &None));
+        assert!(links.points[0].no_picture.as_ref().unwrap().contains("1000000 nodes"));
+    }
+}

@@ -1,0 +1,79 @@
+//! Results as one HTML file that opens anywhere: curves to point at, tables to sort, the links of the torus.
+//!
+//! [`page`] is a function from what a [`Report`] holds to the file's text. The file loads nothing: style,
+//! script and data are in it, the data as a block of JSON. It names no date, so equal results give equal
+//! bytes. The template, the style and the script are in `assets/report`.
+
+mod columns;
+mod curves;
+mod data;
+mod links;
+mod series;
+mod template;
+mod torus;
+mod verdict;
+
+use serde::Serialize;
+
+use super::{DeadlockNote, Point, SustainedLoad};
+use flitlab_fabric::Torus;
+
+/// What the page shows.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    pub title: String,
+    /// At least one.
+    pub results: Vec<Reported>,
+    /// Keys that are not the same in all scenarios.
+    pub contrasts: Vec<Contrast>,
+    /// The command that made the page.
+    pub command: String,
+}
+
+/// A run's or sweep's results.
+#[derive(Clone, Debug, Default)]
+pub struct Reported {
+    /// What curves and tables call it; the labels of a report differ.
+    pub label: String,
+    /// What was simulated: network, routing, traffic.
+    pub facts: Vec<Fact>,
+    pub points: Vec<Point>,
+    /// The scenario's torus, if it is the same for all points. Else the channels' names say what it is.
+    pub torus: Option<Torus>,
+    /// What searches for saturation found.
+    pub saturation: Vec<SustainedLoad>,
+    /// Why the results are not what a finished run leaves.
+    pub unfinished: Vec<String>,
+    pub warnings: Vec<String>,
+    pub deadlocks: Vec<DeadlockNote>,
+    /// How exactly the mean latency was to be known, relative to it.
+    pub precision: Option<f64>,
+    /// The resolved scenario, TOML.
+    pub scenario: Option<String>,
+    /// The version of flitlab that made the results.
+    pub version: Option<String>,
+    /// The commands that give the results again.
+    pub commands: Vec<String>,
+}
+
+/// Something to know, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    pub name: String,
+    pub value: String,
+}
+
+/// A key with its value in each result's scenario; `None` where it is not given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Contrast {
+    pub key: String,
+    pub values: Vec<Option<String>>,
+}
+
+/// The page as the text of an HTML file.
+pub fn page(report: &Report) -> String {
+    template::fill(&report.title, &data::Data::new(report))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! The parts of the page put into one text.
+
+use flitlab_base::printable::printable;
+use serde::Serialize;
+
+const PAGE: &str = include_str!("../../assets/report/page.html");
+const STYLE: &str = include_str!("../../assets/report/page.css");
+
+/// The script, by subject; what a part uses is in those above it.
+const SCRIPT: [&str; 8] = [
+    include_str!("../../assets/report/elements.js"),
+    include_str!("../../assets/report/results.js"),
+    include_str!("../../assets/report/table.js"),
+    include_str!("../../assets/report/scale.js"),
+    include_str!("../../assets/report/chart.js"),
+    include_str!("../../assets/report/bars.js"),
+    include_str!("../../assets/report/torus.js"),
+    include_str!("../../assets/report/page.js"),
+];
+
+/// Fills the template. Its marks are `{{title}}`, `{{style}}`, `{{data}}` and `{{script}}`; what is put in
+/// is not looked at again, so a title may hold a mark.
+pub(super) fn fill(title: &str, data: &impl Serialize) -> String {
+    let mut text = String::new();
+    let mut rest = PAGE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (mark, after) = after.split_once("}}").expect("the template's marks are closed");
+        text.push_str(before);
+        match mark {
+            "title" => text.push_str(&escaped(title)),
+            "style" => text.push_str(STYLE),
+            "data" => text.push_str(&json(data)),
+            "script" => text.push_str(&SCRIPT.join("\n")),
+            _ => unreachable!("the template has no other marks"),
+        }
+        rest = after;
+    }
+    text + rest
+}
+
+/// JSON that can stand in a script element: with no `<` in it, nothing ends the element or begins a comment.
+fn json(data: &impl Serialize) -> String {
+    let text = serde_json::to_string(data).expect("plain data");
+    // Outside of texts JSON has none of these.
+    text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// Text as HTML.
+fn escaped(text: &str) -> String {
+    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

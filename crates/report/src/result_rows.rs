@@ -1,0 +1,171 @@
+//! All rows of a result: what figures are drawn from.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::csv::{Row, read};
+use super::folder::{
+    ACTIVITY, CHANNELS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SUMMARY, WINDOWS,
+};
+use super::{Label, Labels, Measured, Point, ReportError, Sustained, SustainedLoad};
+use flitlab_base::FileError;
+
+/// What a run or a sweep left, or several of them together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResultRows {
+    pub points: Vec<Point>,
+    /// What a search for saturation found.
+    pub saturation: Vec<SustainedLoad>,
+    /// What the result is called, if it says.
+    pub title: Option<String>,
+    /// Columns that points.csv does not have, since an earlier version wrote it.
+    pub absent: Vec<String>,
+}
+
+/// What is needed of summary.json.
+#[derive(Default, Deserialize)]
+struct Summary {
+    title: Option<String>,
+    scenario: Option<Scenario>,
+}
+
+#[derive(Deserialize)]
+struct Scenario {
+    name: String,
+}
+
+impl ResultRows {
+    /// Reads a folder of results. Files other than points.csv may be missing. A note, a sentence without a full stop,
+    /// says what is left out: a last line that is cut short, and files without the columns that they need.
+    ///
+    /// # Errors
+    /// If a file can't be read, or points.csv is not of this kind.
+    pub fn read(folder: &Path, mut note: impl FnMut(String)) -> Result<Self, ReportError> {
+        let mut rows = Self::read_points(folder, &mut note)?;
+        rows.read_channels(folder, &mut note)?;
+        rows.read_activity(folder, &mut note)?;
+        let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
+        attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut note)?;
+        attach(points, &of(WINDOWS), |point| &mut point.windows, &mut note)?;
+        attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut note)?;
+        attach(points, &of(PATH), |point| &mut point.explained.path, &mut note)?;
+        let summary = summary(&of(SUMMARY))?;
+        rows.title = summary.title.or(summary.scenario.map(|scenario| scenario.name));
+        Ok(rows)
+    }
+
+    /// Reads the points of a folder of results, and what searches for saturation found, as [`ResultRows::read`].
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_points(folder: &Path, mut note: impl FnMut(String)) -> Result<Self, ReportError> {
+        let (points, absent) = whole::<Measured>(&folder.join(POINTS), &mut note)?;
+        let point = |(label, measured)| Point { label, measured, ..Point::default() };
+        let points = points.into_iter().map(point).collect();
+        let found = beside::<Sustained>(&folder.join(SATURATION), &mut note)?.into_iter();
+        let saturation = found.map(|(label, found)| SustainedLoad { label, found }).collect();
+        Ok(Self { points, saturation, title: None, absent })
+    }
+
+    /// Gives the points what their ranks did over time, if there is such a file.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_activity(
+        &mut self,
+        folder: &Path,
+        mut note: impl FnMut(String),
+    ) -> Result<(), ReportError> {
+        let path = folder.join(ACTIVITY);
+        attach(&mut self.points, &path, |point| &mut point.explained.activity, &mut note)
+    }
+
+    /// Gives the points what their channels carried, if there is such a file.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_channels(
+        &mut self,
+        folder: &Path,
+        mut note: impl FnMut(String),
+    ) -> Result<(), ReportError> {
+        let path = folder.join(CHANNELS);
+        attach(&mut self.points, &path, |point| &mut point.channels, &mut note)
+    }
+
+    /// The labels of all points and searches.
+    pub fn labels(&mut self) -> impl Iterator<Item = &mut Label> {
+        let points = self.points.iter_mut().map(|point| &mut point.label);
+        points.chain(self.saturation.iter_mut().map(|it| &mut it.label))
+    }
+
+    /// Adds another result's points after these.
+    pub fn extend(&mut self, more: Self) {
+        self.points.extend(more.points);
+        self.saturation.extend(more.saturation);
+        self.absent.extend(more.absent);
+    }
+}
+
+/// The rows of a file, and the columns that it does not have.
+type Whole<R> = (Vec<(Label, R)>, Vec<String>);
+
+/// Reads all rows of a file, but for a last line that is cut short.
+fn whole<R: Row>(path: &Path, note: &mut impl FnMut(String)) -> Result<Whole<R>, ReportError> {
+    let rows = read(path, &Labels::Place)?;
+    if let Some(line) = rows.incomplete_line {
+        note(format!("{}:{line}: the last line is cut short and left out", path.display()));
+    }
+    Ok((rows.rows, rows.absent))
+}
+
+/// The rows of a file beside points.csv; none if it is not there or has not the columns that they need.
+fn beside<R: Row>(
+    path: &Path,
+    note: &mut impl FnMut(String),
+) -> Result<Vec<(Label, R)>, ReportError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    match whole(path, note) {
+        Ok((rows, _)) => Ok(rows),
+        Err(error @ ReportError::Columns { .. }) => {
+            note(format!("{error}, so the file is left out"));
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives the rows of a file, if it is there, to the points that they name.
+fn attach<R: Row>(
+    points: &mut [Point],
+    path: &Path,
+    of: impl Fn(&mut Point) -> &mut Vec<R>,
+    note: &mut impl FnMut(String),
+) -> Result<(), ReportError> {
+    let rows = beside(path, note)?;
+    let labels: Vec<Label> = points.iter().map(|point| point.label.clone()).collect();
+    let places = labels.iter().enumerate().map(|(at, label)| (label.place(), at));
+    let places: HashMap<(&str, u32, u32), usize> = places.collect();
+    for (label, row) in rows {
+        if let Some(&at) = places.get(&label.place()) {
+            of(&mut points[at]).push(row);
+        }
+    }
+    Ok(())
+}
+
+fn summary(path: &Path) -> Result<Summary, ReportError> {
+    match fs::read_to_string(path) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Summary::default()),
+        read => {
+            let text = read.map_err(FileError::read(path))?;
+            Ok(serde_json::from_str(&text).map_err(|cause| FileError::read(path)(cause.into()))?)
+        }
+    }
+}

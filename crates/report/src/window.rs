@@ -1,0 +1,39 @@
+//! One window of a load point as a row of `windows.csv`.
+
+use serde::{Deserialize, Serialize};
+
+use super::table::{Count, Given, Microseconds, Nanoseconds, Number, Text, table};
+use flitlab_base::units::Picoseconds;
+
+/// What a window was for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum WindowPhase {
+    #[serde(rename = "warm-up")]
+    WarmUp,
+    #[default]
+    #[serde(rename = "measured")]
+    Measured,
+}
+
+table! {
+    /// What happened in a window, from the first of the warm-up on. `None` is an empty cell.
+    pub struct WindowRow {
+        /// What the window was for: `warm-up` or `measured`.
+        phase: WindowPhase as Text<WindowPhase>, "phase", "phase", Label, usual;
+        /// When it began.
+        start: Picoseconds as Given<Microseconds>, "start_us", "start", Label, usual;
+        /// When it ended.
+        end: Picoseconds as Given<Microseconds>, "end_us", "end", Label, usual;
+        /// Delivered flits, as a fraction of the fabric's capacity.
+        accepted_load: Option<f64> as Number, "accepted_load", "accepted load", Throughput, usual;
+        /// Mean latency of the packets delivered in the window.
+        packet_latency_mean: Option<Picoseconds> as Nanoseconds, "packet_latency_mean_ns", "mean packet latency", Latency, usual;
+        /// Flits created and not yet delivered at the window's end, source queues included.
+        flits_under_way: u64 as Given<Count<u64>>, "flits_under_way", "flits under way", Count, usual;
+        /// Mean over the channels between routers, from what the packets delivered in the window have crossed.
+        utilisation_mean: Option<f64> as Number, "utilisation_mean", "mean utilisation", Throughput, usual;
+        /// Of the busiest channel, injection and ejection channels included, since the warm-up or the
+        /// measurement began.
+        utilisation_busiest: Option<f64> as Number, "utilisation_busiest", "busiest channel", Throughput, usual;
+    }
+}

@@ -60,8 +60,6 @@
 
 pub mod output_queued;
 pub mod reproduce;
-pub mod scenario;
-pub mod sweep;
 
 pub use flitlab_base::{FileError, InvalidLine, document, memory, printable, text_file, units};
 pub(crate) use flitlab_base::{narrow, whole_file};
@@ -71,4 +69,6 @@ pub use flitlab_fabric as topology;
 pub use flitlab_report as report;
 pub use flitlab_routing as routing;
 pub use flitlab_routing::adaptive;
+pub use flitlab_scenario as scenario;
+pub use flitlab_scenario::executor as sweep;
 pub use flitlab_workload::{application, traffic};

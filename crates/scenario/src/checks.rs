@@ -1,0 +1,418 @@
+//! Rules between keys: what no single key can know, above all physical impossibilities.
+//!
+//! Each rule names the keys that it depends on, the likeliest culprit first. It is skipped if one of
+//! them is wrong by itself, and reported at the first one that is written.
+
+mod bubbles;
+mod collective;
+mod errors;
+mod fabrics;
+mod remote_memory;
+mod sharing;
+mod workload;
+
+pub(super) use fabrics::Fabrics;
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{Document, Network, Purpose, RoutingSpec, TopologySpec, WorkloadSpec, schema::Draft};
+use fabrics::FAILURES;
+use flitlab_base::document::Diagnostic;
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::{Picoseconds, Rate, bytes_text, rate_text, time_text};
+use flitlab_engine::{
+    MAX_BUFFERS, MAX_FLITS, MAX_HOP_TIME, Parameters, VIRTUAL_CHANNELS, max_buffers,
+};
+use flitlab_fabric::{CableClass, Fabric};
+use flitlab_workload::traffic::Access;
+
+const PACKET: [&str; 4] =
+    ["router.maximum_payload", "router.flit", "router.header_flits", "router.checksum_flits"];
+
+pub(super) fn run(
+    document: &Document,
+    broken: &BTreeSet<String>,
+    draft: &Draft,
+    fabrics: &mut Fabrics,
+    purpose: Purpose,
+) -> (Option<Arc<Network>>, Vec<Diagnostic>) {
+    let mut checks = Checks { document, broken, problems: Vec::new() };
+    let parameters = &draft.parameters;
+    let packets = checks.packets(parameters);
+    if packets {
+        checks.buffers(parameters);
+        checks.stay(draft);
+    }
+    checks.latencies(draft);
+    checks.windows(draft);
+    checks.fastest_rate(draft);
+    checks.virtual_channels(draft);
+    checks.bubbles(draft);
+    checks.forwarding(draft);
+    checks.sharing(draft);
+    let mut without_tables = Fabrics::without_tables();
+    let fabrics = if checks.problems.is_empty() { fabrics } else { &mut without_tables };
+    let makes_tables = fabrics.makes_tables();
+    let network = checks.network(draft, fabrics, purpose);
+    let fabric = network.as_ref().map(|network| &network.fabric);
+    if let Some(fabric) = fabric.filter(|_| purpose != Purpose::Routes) {
+        checks.ports(parameters, fabric);
+    }
+    if purpose != Purpose::Routes {
+        checks.interruption(draft, network.as_deref(), makes_tables);
+        checks.errors(draft, packets, fabric);
+    }
+    match &draft.workload {
+        _ if purpose == Purpose::Routes => {}
+        Some(WorkloadSpec::Load(load)) => checks.whole_load(draft, load, (packets, fabric)),
+        Some(WorkloadSpec::Exchange(exchange)) => {
+            checks.empty_packets(parameters, exchange.message, exchange.access, "exchange");
+            checks.packets_of_messages(parameters, exchange.message, exchange.access, "exchange");
+            checks.pattern(&exchange.pattern, fabric, draft.seed, "exchange.pattern");
+            checks.steps(draft, exchange, fabric);
+        }
+        Some(WorkloadSpec::Application(application)) => {
+            checks.application(draft, application, fabric);
+        }
+        Some(WorkloadSpec::Collective(collective)) => {
+            if let Some(load) = &collective.load {
+                checks.whole_load(draft, load, (packets, fabric));
+            }
+            if packets {
+                checks.collective(draft, collective, fabric);
+            }
+        }
+        Some(WorkloadSpec::RemoteMemory(operations)) => {
+            checks.remote_memory(draft, operations, fabric);
+        }
+        None => {}
+    }
+    (network, checks.problems)
+}
+
+struct Checks<'d> {
+    document: &'d Document,
+    broken: &'d BTreeSet<String>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Checks<'_> {
+    /// Whether none of the keys is wrong by itself.
+    fn sound(&self, keys: &[&str]) -> bool {
+        !self.broken.iter().any(|broken| {
+            keys.iter().any(|key| {
+                let below = |inner: &str, outer: &str| {
+                    inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'))
+                };
+                broken == key || below(broken, key) || below(key, broken)
+            })
+        })
+    }
+
+    /// Reports a broken rule at the first of the keys that is written.
+    fn report(
+        &mut self,
+        keys: &[&str],
+        message: impl Into<String>,
+        label: &str,
+        help: Option<String>,
+    ) {
+        let (place, written) = self.document.blame(keys);
+        let label = if written.as_deref() == Some(keys[0]) { label } else { "" };
+        let mut problem = Diagnostic::new(&place, message).label(label);
+        problem.help = help;
+        self.problems.push(problem);
+    }
+
+    /// The same with a way out and without a label, unless one of the keys has been reported.
+    fn refuse(&mut self, keys: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        if self.sound(keys) {
+            self.report(keys, message, "", Some(help.into()));
+        }
+    }
+
+    /// What the routing needs of the routers.
+    fn forwarding(&mut self, draft: &Draft) {
+        let Some(routing) = &draft.routing else { return };
+        let (bubble, has) = (draft.parameters.bubble, draft.parameters.virtual_channels);
+        if bubble && self.sound(&["router.bubble"]) {
+            let mut one = |message, help: &str| {
+                self.report(&["router.bubble"], message, "must be false", Some(help.into()));
+            };
+            if routing.is_of_any_fabric() {
+                let message =
+                    "a routing of any fabric has no rings into which packets could keep a bubble";
+                one(message, "leave `bubble` out: here its default is false");
+            }
+            if routing.has_dateline() {
+                let help = "leave `bubble` out: here its default is false; or leave out `dateline`, and the bubble keeps rings \
+                            from deadlock";
+                one("with a dateline no ring needs a bubble", help);
+            }
+        }
+        let keys = [
+            "router.virtual_channels",
+            "routing.direction_order.dateline",
+            "routing.agnostic.lanes",
+            "routing.relation.lanes",
+            "routing.opensm.map",
+            "routing.opensm.paths",
+            "router.preset",
+        ];
+        let reads = draft.reads();
+        let (needs, why) = match routing.lanes() {
+            None if routing.has_dateline() && reads => {
+                (4, "with a dateline requests and responses take two each: write `virtual_channels = 4`".into())
+            }
+            None if routing.has_dateline() => {
+                (2, "a dateline parts the packets of a ring into two: write `virtual_channels = 2`".into())
+            }
+            Some(lanes) if matches!(routing, RoutingSpec::Relation(_)) => {
+                (lanes, format!("the relation has {lanes} lanes"))
+            }
+            Some(lanes) => (lanes, format!("the table has {lanes} lanes")),
+            None if draft.parameters.sharing.is_some() => return,
+            None => {
+                let why =
+                    "this routing takes Angara's five: request, response, adaptive, two collective";
+                (narrow(VIRTUAL_CHANNELS), why.into())
+            }
+        };
+        if has < needs {
+            let message =
+                format!("the routers have {has} virtual channels, and {needs} are needed");
+            self.refuse(&keys, message, why);
+        }
+    }
+
+    /// Virtual channels of packets that choose their way.
+    fn virtual_channels(&mut self, draft: &Draft) {
+        let Some(RoutingSpec::Adaptive(rules)) = &draft.routing else { return };
+        let Some((key, reason)) = rules.channels.flaw(&rules.non_minimal) else { return };
+        let tables = ["adaptive", "pick_orthant", "outflank"];
+        let keys = tables.map(|table| format!("routing.{table}.virtual_channels.{key}"));
+        let key = self.written(&keys);
+        let message = format!("with this virtual channel packets could deadlock: {reason}");
+        let help = "leave it out: with the default layout they can't";
+        self.report(&[key], message, "", Some(help.into()));
+    }
+
+    /// Of keys of several tables, of which a scenario has one, the one that is written, or else the first.
+    fn written<'k>(&self, keys: &'k [String]) -> &'k str {
+        let written = |key: &&String| self.document.blame(&[key]).1.as_ref() == Some(key);
+        keys.iter().find(written).unwrap_or(&keys[0])
+    }
+
+    /// Whether something can fail during this workload, and new tables lead round it; these are made where tables are.
+    fn interruption(&mut self, draft: &Draft, network: Option<&Network>, makes_tables: bool) {
+        let Some(interruption) = &draft.interruption else { return };
+        let load = match &draft.workload {
+            Some(WorkloadSpec::Load(load)) => load.access == Access::Write,
+            Some(_) => false,
+            None => true,
+        };
+        if !load {
+            let message = "nothing can fail during an exchange, an application, collective or remote memory operations, or while nodes read: what is lost is \
+                           not sent again, and they would wait for it for ever";
+            let help = "leave out [interruption], or simulate a load ([traffic]) without reads";
+            self.report(&["interruption"], message, "", Some(help.into()));
+        }
+        let agnostic = |it: &RoutingSpec| matches!(it, RoutingSpec::Agnostic { .. });
+        if draft.routing.as_ref().is_some_and(|routing| !agnostic(routing)) {
+            let message = "new tables need an algorithm that makes them for any fabric";
+            let help = "choose the routing in [routing.agnostic]";
+            self.report(&["interruption"], message, "", Some(help.into()));
+        }
+        let Some(network) = network.filter(|_| self.sound(&["interruption"])) else { return };
+        let (message, help) = match network.after(&interruption.failures) {
+            Err(error) => (error.to_string(), None),
+            Ok(left) if makes_tables => match left.routes() {
+                Err(error) => (
+                    format!("no new tables can be made: {error}"),
+                    Some(
+                        "choose another algorithm in [routing.agnostic], or let something else fail",
+                    ),
+                ),
+                Ok(_) => return,
+            },
+            Ok(_) => return,
+        };
+        let keys = FAILURES.map(|key| format!("interruption.{key}"));
+        let keys: Vec<&str> = keys.iter().map(String::as_str).chain(["interruption"]).collect();
+        self.report(&keys, message, "", help.map(Into::into));
+    }
+
+    /// Sizes of packets; false if nothing can be computed from them.
+    fn packets(&mut self, parameters: &Parameters) -> bool {
+        if !self.sound(&PACKET) {
+            return false;
+        }
+        let around = u64::from(parameters.header_flits) + u64::from(parameters.checksum_flits);
+        let flits = around + parameters.maximum_payload.0.div_ceil(parameters.flit.0);
+        if flits <= u64::from(MAX_FLITS) {
+            return true;
+        }
+        let most = (u64::from(MAX_FLITS) - around) * parameters.flit.0;
+        let message = format!("the largest packet has {flits} flits, and {MAX_FLITS} is the most");
+        let flit = bytes_text(parameters.flit);
+        let help = format!("with flits of {flit}, `maximum_payload` can be at most {most} B");
+        self.refuse(&PACKET, message, help);
+        false
+    }
+
+    fn buffers(&mut self, parameters: &Parameters) {
+        let packet = parameters.maximum_packet();
+        let size = format!(
+            "a packet with {} of payload has {packet} flits",
+            bytes_text(parameters.maximum_payload)
+        );
+        let keys = |first| [first, PACKET[0], PACKET[1], PACKET[2], PACKET[3]];
+        let of = [parameters.buffer, parameters.injection_buffer];
+        let names = ["router.buffer", "adapter.injection_buffer"];
+        for ((name, has), (least, what)) in
+            names.into_iter().zip(of).zip(Self::least_buffers(parameters))
+        {
+            let (keys, key) = (keys(name), name.rsplit('.').next().unwrap_or_default());
+            if self.sound(&keys) && self.sound(&["link.sharing"]) && has < least {
+                let message = format!("a `{key}` of {has} flits does not hold {what}");
+                let help = format!("{size}, so `{key}` must be at least \"{least} flits\"");
+                self.report(&keys, message, &format!("at least {least} flits"), Some(help));
+            }
+        }
+    }
+
+    /// Whether the buffers of every router can be numbered.
+    fn ports(&mut self, parameters: &Parameters, fabric: &Fabric) {
+        let keys = ["topology", "adapter.injection_channels", "router.virtual_channels"];
+        let (buffers, router) = max_buffers(fabric, parameters);
+        if buffers > MAX_BUFFERS {
+            let message = format!(
+                "router {} would have {buffers} buffers (input ports times virtual channels, and times outputs with virtual output \
+                 queues), and {MAX_BUFFERS} is the most",
+                fabric.router_name(router)
+            );
+            let help =
+                "give routers fewer terminals or cables, or terminals fewer `injection_channels`";
+            self.refuse(&keys, message, help);
+        }
+    }
+
+    /// Whether the time from router to router is one that routers can reckon with.
+    fn stay(&mut self, draft: &Draft) {
+        let (parameters, cables) = (&draft.parameters, draft.cable_classes());
+        let stay = parameters.longest_stay(&cables);
+        let slowest = |time: &dyn Fn(CableClass) -> Picoseconds| {
+            cables.iter().map(|&class| time(class)).max().unwrap_or(Picoseconds::ZERO)
+        };
+        let output_wait = parameters.output_wait(&cables);
+        let has_latency = |class: &CableClass| class.latency.is_some();
+        let is_slow = |class: &CableClass| class.rate.slowness() > 1.0;
+        let torus = matches!(draft.topology, Some(TopologySpec::Torus(..)));
+        let link_rate =
+            if torus && cables.iter().any(is_slow) { "topology.torus.rates" } else { "link.rate" };
+        let link_latency = if cables.iter().any(has_latency) {
+            "topology.torus.latencies"
+        } else {
+            "link.latency"
+        };
+        let flits = |flit: Picoseconds| flit * parameters.maximum_packet().into();
+        let parts = [
+            (link_rate, flits(slowest(&|it| parameters.flit_time_of(it)))),
+            ("adapter.injection_rate", flits(slowest(&|it| parameters.injection_flit_time_of(it)))),
+            ("adapter.ejection_rate", flits(slowest(&|it| parameters.ejection_flit_time_of(it)))),
+            (link_latency, slowest(&|it| parameters.latency_of(it))),
+            ("adapter.injection_latency", parameters.injection_latency),
+            ("adapter.ejection_latency", parameters.ejection_latency),
+            ("router.routing_latency", parameters.routing_latency),
+            ("router.crossbar_latency", parameters.crossbar_latency),
+            ("link.sharing", parameters.allocation_latency().max(output_wait)),
+        ];
+        let (key, most) = parts.into_iter().max_by_key(|part| part.1).expect("nine parts");
+        if stay <= MAX_HOP_TIME {
+            return;
+        }
+        let size = if key == "link.sharing" { "output_buffer" } else { "maximum_payload" };
+        let made_of = if key.ends_with("rate") || key.ends_with("rates") {
+            format!("the flits of the largest packet take {} at `{key}`", time_text(most))
+        } else if key == "link.sharing" {
+            format!("its allocations, or what waits behind the crossbar, take {}", time_text(most))
+        } else {
+            format!("`{key}` is {}", time_text(most))
+        };
+        let message = format!(
+            "a packet may take {} from router to router, and {} is the most: {made_of}",
+            time_text(stay),
+            time_text(MAX_HOP_TIME)
+        );
+        let help = format!("shorten the latency, raise the rate, or make `{size}` less");
+        self.refuse(&[key], message, help);
+    }
+
+    fn latencies(&mut self, draft: &Draft) {
+        let parameters = &draft.parameters;
+        let mut one = |keys: [&str; 3], rate: Rate, flit: Picoseconds, latency: Picoseconds| {
+            if !self.sound(&keys) || latency >= flit {
+                return;
+            }
+            let key = keys[0].rsplit('.').next().unwrap_or_default();
+            let least = time_text(flit);
+            let message = format!(
+                "`{key}` is {}, but a flit of {} at {} takes {least}",
+                time_text(latency),
+                bytes_text(parameters.flit),
+                rate_text(rate)
+            );
+            let help = format!(
+                "a latency ends when all of the flit has arrived, so `{key}` must be at least \"{least}\""
+            );
+            self.report(&keys, message, &format!("at least {least}"), Some(help));
+        };
+        let p = parameters;
+        let flit = "router.flit";
+        let (rates, latencies) = ("topology.torus.rates", "topology.torus.latencies");
+        for class in draft.cable_classes().into_iter().filter(|class| class.latency.is_some()) {
+            let keys = [latencies, rates, flit];
+            one(keys, p.rate_of(class), p.flit_time_of(class), p.latency_of(class));
+        }
+        one(["link.latency", "link.rate", flit], p.link_rate, p.link_flit_time(), p.link_latency);
+        one(
+            ["adapter.injection_latency", "adapter.injection_rate", flit],
+            p.injection_rate,
+            p.injection_flit_time(),
+            p.injection_latency,
+        );
+        one(
+            ["adapter.ejection_latency", "adapter.ejection_rate", flit],
+            p.ejection_rate,
+            p.ejection_flit_time(),
+            p.ejection_latency,
+        );
+    }
+
+    /// Whether `link.rate` is that of the fastest cables, where the topology gives them rates.
+    fn fastest_rate(&mut self, draft: &Draft) {
+        let Some(fastest) = draft.topology.as_ref().and_then(TopologySpec::fastest_rate) else {
+            return;
+        };
+        let rate = draft.parameters.link_rate;
+        if rate != fastest {
+            let message = format!(
+                "`link.rate` is {}, and the fastest of `rates` is {}",
+                rate_text(rate),
+                rate_text(fastest)
+            );
+            let keys = ["link.rate", "topology.torus.rates"];
+            self.refuse(&keys, message, "leave out `link.rate`, or `rates` of [topology.torus]");
+        }
+    }
+
+    fn windows(&mut self, draft: &Draft) {
+        let keys = ["measure.minimum_windows", "measure.maximum_windows"];
+        let (least, most) = (draft.measure.minimum_windows, draft.measure.maximum_windows);
+        if least > most {
+            let message =
+                format!("`minimum_windows` is {least}, above `maximum_windows`, which is {most}");
+            self.refuse(&keys, message, "raise `maximum_windows` or lower `minimum_windows`");
+        }
+    }
+}

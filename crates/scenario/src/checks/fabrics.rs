@@ -1,0 +1,159 @@
+//! Networks, made once for all that needs them, and why there may be none.
+
+use std::sync::Arc;
+
+use super::Checks;
+use crate::schema::Draft;
+use crate::{Network, Purpose, RoutingError, RoutingSpec, TopologySpec};
+use flitlab_routing::relation::NoRelation;
+
+/// Networks already built, so that the points of a sweep share them.
+#[derive(Default)]
+pub(crate) struct Fabrics {
+    /// Tables that tell only when they are made whether they can be are left until somebody asks for them.
+    without_tables: bool,
+    known: Vec<(Key, Result<Arc<Network>, Refusal>)>,
+}
+
+/// What a network is made of; the seed is the scenario's.
+type Key = (TopologySpec, RoutingSpec, u64);
+
+/// Why there is no such network.
+#[derive(Clone)]
+struct Refusal {
+    message: String,
+    help: Option<String>,
+    /// The key that is to blame, if it isn't the topology.
+    key: Option<&'static str>,
+}
+
+impl Fabrics {
+    /// Networks whose tables for any fabric are made when somebody asks for them.
+    pub(crate) fn without_tables() -> Self {
+        Self { without_tables: true, ..Self::default() }
+    }
+
+    /// Whether tables are made at once, and refused where they can't be.
+    pub(super) fn makes_tables(&self) -> bool {
+        !self.without_tables
+    }
+
+    fn get(&mut self, key: Key, purpose: Purpose) -> Result<Arc<Network>, Refusal> {
+        if let Some((_, outcome)) = self.known.iter().find(|(other, outcome)| match outcome {
+            Ok(network) => network.is(&key.0, &key.1, key.2),
+            Err(_) => *other == key,
+        }) {
+            return outcome.clone();
+        }
+        let mut outcome = network(key.clone());
+        if purpose != Purpose::Routes {
+            let later = self.without_tables
+                && matches!(key.1, RoutingSpec::Agnostic { .. } | RoutingSpec::Relation(_));
+            outcome =
+                outcome.and_then(|network| if later { Ok(network) } else { routable(network) });
+        }
+        let outcome = outcome.map(Arc::new);
+        self.known.push((key, outcome.clone()));
+        outcome
+    }
+}
+
+fn network((topology, routing, seed): Key) -> Result<Network, Refusal> {
+    let fabric = topology.fabric().map_err(|error| Refusal {
+        message: error.to_string(),
+        help: error.help(),
+        key: None,
+    })?;
+    routing.applies(&fabric).map_err(|error| Refusal {
+        message: error.to_string(),
+        help: Some(if let RoutingError::NoRing(_) = error { NO_RING } else { ANY_FABRIC }.into()),
+        key: Some("routing"),
+    })?;
+    Ok(Network::new(topology, fabric, routing, seed))
+}
+
+/// What can make a topology fall apart, and what can be wrong with its shape; likeliest first.
+pub(super) const FAILURES: [&str; 7] = [
+    "failed_cables",
+    "failed_nodes",
+    "failed_switches",
+    "random_failures",
+    "node_set",
+    "dimensions",
+    "open",
+];
+
+/// Refuses a network in which a pair of nodes has no route.
+fn routable(network: Network) -> Result<Network, Refusal> {
+    let checked = match &network.routing {
+        // Some algorithms find only while they work that they can't; the table is kept.
+        RoutingSpec::Agnostic { .. } | RoutingSpec::Relation(_) => {
+            network.routes().map(drop).map_err(Clone::clone)
+        }
+        routing => routing.check(&network.fabric),
+    };
+    let Err(error) = checked else { return Ok(network) };
+    let key = match error {
+        RoutingError::Unroutable(_) | RoutingError::Adaptive(_) => None,
+        RoutingError::PastHalf(_) => Some("routing.direction_order.dateline"),
+        RoutingError::Table(_) => Some("routing.file.path"),
+        RoutingError::Memory(_) | RoutingError::NeedsTorus(_) | RoutingError::NoRing(_) => {
+            Some("routing")
+        }
+        RoutingError::NoTable(_) => Some("routing.agnostic"),
+        RoutingError::NoRelation(NoRelation::Root { .. }) => Some("routing.relation.root"),
+        RoutingError::NoSelection(_) => Some("routing.relation.selection"),
+        RoutingError::NoRelation(_) | RoutingError::Unproved(_) => Some("routing.relation.rule"),
+        RoutingError::Incomplete(_) => Some("routing.opensm.tables"),
+    };
+    let help = match &error {
+        RoutingError::Memory(shortage) => shortage.help(),
+        RoutingError::NoSelection(_) => {
+            "leave out `selection`, and packets choose at each router; or take a rule without escapes".into()
+        }
+        RoutingError::NoRelation(NoRelation::Lanes { needed, .. }) => format!(
+            "write `virtual_channels = {needed}` in [router], and leave `lanes` out; or choose another rule"
+        ),
+        RoutingError::NoRelation(NoRelation::Root { routers, .. }) => {
+            format!("give a number from 0 to {}, or leave `root` out", routers - 1)
+        }
+        RoutingError::PastHalf(_) => {
+            "leave out `dateline`: with the bubble rule packets may go any way round a ring".into()
+        }
+        _ => network.routing.help().into(),
+    };
+    Err(Refusal { message: error.to_string(), help: Some(help), key })
+}
+
+const ANY_FABRIC: &str = "for any fabric there are [routing.agnostic], which makes a table, [routing.opensm], \
+                          which reads one, and [routing.relation], by which packets choose";
+
+const NO_RING: &str = "without a ring nothing but [routing.adaptive] is left of it: write that, or [routing.outflank], \
+                       whose detours need none, or use a torus (a dimension is a ring if it has three or more nodes \
+                       and is not `open`)";
+
+impl Checks<'_> {
+    /// The network, if it is connected and, unless it is read for its routes, every pair has one.
+    pub(super) fn network(
+        &mut self,
+        draft: &Draft,
+        fabrics: &mut Fabrics,
+        purpose: Purpose,
+    ) -> Option<Arc<Network>> {
+        let (topology, routing) = (draft.topology.clone()?, draft.routing.clone()?);
+        if !self.sound(&["topology"]) {
+            return None;
+        }
+        match fabrics.get((topology, routing, draft.seed), purpose) {
+            Ok(network) => Some(network),
+            Err(Refusal { message, help, key }) => {
+                let below = |key| self.document.below("topology", key);
+                let of_topology: Vec<String> = FAILURES.into_iter().filter_map(below).collect();
+                let of_topology = of_topology.iter().map(String::as_str).chain(["topology"]);
+                let keys: Vec<&str> = key.into_iter().chain(of_topology).collect();
+                self.report(&keys, message, "", help);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Whether packets of a scenario can wait for each other for ever, and what to type where they can.
+
+use std::collections::BTreeSet;
+
+use super::{RoutingSpec, Scenario, WorkloadSpec};
+use flitlab_engine::{Parameters, Switching};
+use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom};
+use flitlab_workload::application::Action;
+use flitlab_workload::traffic::{Access, Carrier};
+
+/// What is known of a scenario's packets before they are simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deadlock {
+    /// They can't wait for each other for ever, for this reason.
+    Never(Freedom),
+    /// They can't as long as they have one size, and the workload sends several: small ones can split the room that rings
+    /// keep (docs/model.md, "What the bubble promises"). What rules it out, if something does.
+    Rarely { advice: Option<String> },
+    /// They can in this way. What to type, if something is known to help.
+    Possible { how: String, advice: Option<String> },
+}
+
+/// What parts the packets of rings into two classes.
+const DATELINE: &str = "routing.direction_order.dateline=true";
+
+impl Scenario {
+    /// Whether packets can wait for each other for ever; every pair has a route.
+    pub fn deadlock(&self) -> Deadlock {
+        if matches!(&self.workload, WorkloadSpec::Application(it) if it.carrier != Carrier::Flits) {
+            return Deadlock::Never(Freedom::NoCircle);
+        }
+        // Old and new tables never serve packets together, so each is judged by itself.
+        let left = self.interruption.as_ref().and_then(|it| self.network.after(&it.failures).ok());
+        let after = left.map_or(Ok(()), |left| left.freedom(self.flow_control()).map(drop));
+        let after =
+            after.map_err(|how| format!("by the tables made after the interruption: {how}"));
+        match self.network.freedom(self.flow_control()).and_then(|freedom| after.map(|()| freedom))
+        {
+            Ok(Freedom::Bubble) if self.mixes_sizes() => {
+                Deadlock::Rarely { advice: self.dateline().map(|set| format!("--set {set}")) }
+            }
+            Ok(freedom) => Deadlock::Never(freedom),
+            Err(how) => Deadlock::Possible { how, advice: self.deadlock_advice() },
+        }
+    }
+
+    /// What the routers do about it.
+    pub fn flow_control(&self) -> FlowControl {
+        let wormhole = self.parameters.switching == Switching::Wormhole;
+        FlowControl { bubble: self.parameters.bubble, wormhole }
+    }
+
+    /// What to type where packets wait for each other for ever; `None` where nothing is known to help.
+    pub fn deadlock_advice(&self) -> Option<String> {
+        let wormhole = self.parameters.switching == Switching::Wormhole;
+        match &self.network.routing {
+            RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock => Some(format!(
+                "{} makes tables that can deadlock; of those that can't, any fabric has one: try --set \
+                 routing.agnostic.algorithm=nue",
+                algorithm.name
+            )),
+            RoutingSpec::Agnostic { .. } => None,
+            RoutingSpec::OpenSm(_) => Some(
+                "the forwarding table that was read can deadlock; try one that can't: --set \
+                 'routing={ agnostic = { algorithm = \"nue\" } }'"
+                    .into(),
+            ),
+            RoutingSpec::Relation(spec) if spec.unproved => Some(format!(
+                "{} can deadlock on this fabric, and `unproved = true` allows it; try --set \
+                 routing.relation.rule=up-down",
+                spec.rule.name
+            )),
+            RoutingSpec::Relation(spec) if wormhole => Some(format!(
+                "worms can stand behind others that wait, and hold escapes meanwhile, so those of {} don't keep them from \
+                 deadlock; try a rule without: --set routing.relation.rule=up-down",
+                spec.rule.name
+            )),
+            RoutingSpec::Relation(_) => None,
+            _ if !self.can_keep_bubbles() && self.dateline().is_some() => Some(format!(
+                "nothing keeps rings from deadlock; try --set {}",
+                self.dateline().unwrap_or_default()
+            )),
+            RoutingSpec::Adaptive(_) if wormhole => Some(format!(
+                "worms can stand behind others that wait, and hold escapes meanwhile, so these don't keep them from deadlock; \
+                 try buffers that hold whole packets:{}",
+                self.bubbles()
+            )),
+            RoutingSpec::File(_) if self.parameters.bubble => Some(
+                "the table that was read turns in circles that no bubble breaks; those that flitlab makes don't: try --set \
+                 'routing={ angara = { algorithm = \"bfs\" } }'"
+                    .into(),
+            ),
+            _ if self.parameters.bubble => None,
+            _ => Some(format!(
+                "the bubble rule is switched off, and rings deadlock without it; try{}",
+                self.bubbles()
+            )),
+        }
+    }
+
+    /// The settings by which a dateline keeps rings from deadlock; `None` if the routing has none, or failures have packets go
+    /// more than half round a ring.
+    fn dateline(&self) -> Option<String> {
+        let RoutingSpec::DirectionOrder(rules) = &self.network.routing else { return None };
+        let dated = DirectionRules { dateline: true, ..rules.clone() };
+        if rules.dateline || DirectionOrder::new(&self.network.fabric, dated).is_err() {
+            return None;
+        }
+        // The collective subnetwork takes virtual channels that datelines take.
+        if matches!(self.workload, WorkloadSpec::Collective(_)) {
+            return None;
+        }
+        let least = if self.workload.reads() { 4 } else { 2 };
+        let mut set = DATELINE.to_owned();
+        if self.parameters.virtual_channels < least {
+            set += &format!(" --set router.virtual_channels={least}");
+        }
+        if self.parameters.bubble {
+            set += " --set router.bubble=false";
+        }
+        Some(set)
+    }
+
+    /// The settings by which rings keep a bubble.
+    fn bubbles(&self) -> String {
+        let Parameters { switching, buffer, injection_buffer, .. } = self.parameters;
+        let packet = self.parameters.maximum_packet();
+        let two = 2 * u64::from(packet);
+        let mut sets = Vec::new();
+        if switching == Switching::Wormhole {
+            sets.push("router.switching=virtual-cut-through".to_owned());
+        }
+        sets.push("router.bubble=true".into());
+        if u64::from(buffer) < two {
+            sets.push(format!("'router.buffer=\"{two} flits\"'"));
+        }
+        if injection_buffer < packet {
+            sets.push(format!("'adapter.injection_buffer=\"{packet} flits\"'"));
+        }
+        sets.iter().fold(String::new(), |text, set| format!("{text} --set {set}"))
+    }
+
+    /// Whether the bubble rule can keep rings from deadlock: packets are not strung out as worms, and buffers hold two.
+    fn can_keep_bubbles(&self) -> bool {
+        let Parameters { switching, buffer, .. } = self.parameters;
+        let two = 2 * u64::from(self.parameters.maximum_packet());
+        switching != Switching::Wormhole && u64::from(buffer) >= two
+    }
+
+    /// Whether packets that share a ring's virtual channels may have several sizes.
+    fn mixes_sizes(&self) -> bool {
+        // Requests and responses have virtual channels of their own on Angara, and share them elsewhere.
+        let together = self.network.routing.is_of_any_fabric();
+        let (requests, responses) = self.message_sizes();
+        let flits = |messages: &BTreeSet<u64>| -> BTreeSet<u32> {
+            let of = |&bytes: &u64| {
+                let (full, rest) = self.parameters.packets(bytes);
+                let rest = rest.map(|rest| self.parameters.packet_flits(rest));
+                let full = (full > 0).then(|| self.parameters.maximum_packet());
+                full.into_iter().chain(rest)
+            };
+            messages.iter().flat_map(of).collect()
+        };
+        let (requests, responses) = (flits(&requests), flits(&responses));
+        if together {
+            return requests.union(&responses).count() > 1;
+        }
+        requests.len() > 1 || responses.len() > 1
+    }
+
+    /// The payloads of messages: data and requests, and what answers them.
+    fn message_sizes(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
+        let of = |bytes: u64, access: Access| match access {
+            Access::Write => (BTreeSet::from([bytes]), BTreeSet::new()),
+            Access::Read { request } => (BTreeSet::from([request.0]), BTreeSet::from([bytes])),
+        };
+        match &self.workload {
+            WorkloadSpec::Load(load) => of(load.message.0, load.access),
+            WorkloadSpec::Exchange(exchange) => of(exchange.message.0, exchange.access),
+            WorkloadSpec::Collective(collective) => match &collective.load {
+                Some(load) => of(load.message.0, load.access),
+                None => Default::default(),
+            },
+            WorkloadSpec::RemoteMemory(spec) => {
+                let (response, access) = spec.access();
+                of(response, access)
+            }
+            WorkloadSpec::Application(spec) => {
+                let sends = spec.schedule.operations().filter(|it| it.action == Action::Send);
+                let mut sizes: BTreeSet<u64> = sends.map(|it| it.amount).collect();
+                // Larger messages are asked for.
+                if sizes.last().is_some_and(|&most| most > spec.host.eager_limit.0) {
+                    sizes.insert(spec.host.control_message.0);
+                }
+                (sizes, BTreeSet::new())
+            }
+        }
+    }
+}

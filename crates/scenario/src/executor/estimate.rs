@@ -1,0 +1,243 @@
+//! How long points will take, from how long the first moments of two of their series take here and now.
+//!
+//! The time of a point is that of the packets which it will deliver. What one costs, and what the network
+//! accepts at most, is measured by simulating the first windows of the series' lowest and highest load.
+//! How many windows a load will need follows from how near to saturation it is. Where a series saturates
+//! is known to some ten percent by that, and so it is an estimate.
+
+use std::time::{Duration, Instant};
+
+use cpu_time::ThreadTime;
+
+use super::simulation::{SetupError, Simulation};
+use crate::{Scenario, WorkloadSpec};
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::measure::{Outlook, Saturation, bisect};
+use flitlab_workload::application::Action;
+use flitlab_workload::traffic::Exchange;
+
+/// Windows of warm-up of a load that is sustained, in the mean.
+const WARM_UP: u32 = 4;
+
+/// Windows simulated to see what packets cost and how many get through; the last one counts for that.
+const REHEARSED: u32 = 3;
+
+/// Steps of a window between looks at the clock.
+const STEPS: u64 = 64;
+
+/// A rehearsed load is sustained if this share of its last window's packets gets through.
+const SUSTAINED: f64 = 0.95;
+
+/// The highest load that is sustained for long, as a multiple of what is accepted past it: congestion lowers
+/// that.
+const COLLAPSE: f64 = 1.1;
+
+/// The same as a fraction of the throughput bound, where nothing could be measured in the time there was.
+const UNMEASURED_SATURATION: f64 = 0.7;
+
+/// The standard deviation of packet latencies as a fraction of their mean, far from saturation.
+const SPREAD: f64 = 0.35;
+
+/// What a packet costs where none arrived in the time there was: a rough figure of a present machine.
+const UNMEASURED_PACKET: Duration = Duration::from_micros(2);
+
+/// What the points of a series cost on this machine, and where the series saturates.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    /// Making the engine, and all else that does not depend on the load.
+    fixed: Duration,
+    /// CPU time of a packet that is delivered, at the lowest and at the highest load.
+    packet: [Duration; 2],
+    /// The highest load that was rehearsed, the highest that is sustained, and what is accepted past that.
+    highest: f64,
+    sustained: f64,
+    accepted: f64,
+    outlook: Outlook,
+}
+
+/// What the first windows of a point showed.
+struct Rehearsal {
+    fixed: Duration,
+    packet: Duration,
+    /// The share of the offered packets that gets through; `None` if it wasn't seen.
+    accepted: Option<f64>,
+}
+
+impl Pace {
+    /// Simulates the beginning of the series' points of lowest and highest load, each for about `limit`. A
+    /// search has no highest load: it begins at the throughput bound.
+    ///
+    /// # Errors
+    /// If the scenario can't be simulated.
+    pub(super) fn measure(
+        lowest: &Scenario,
+        highest: Option<&Scenario>,
+        limit: Duration,
+    ) -> Result<Self, SetupError> {
+        let begun = ThreadTime::now();
+        let simulation = Simulation::new(lowest)?;
+        let outlook = simulation.outlook().clone();
+        let looking =
+            if lowest.measure.window.is_none() { begun.elapsed() } else { Duration::ZERO };
+        let bound = bound(&simulation);
+        let low = rehearse(&simulation, limit);
+        let highest = highest.map_or_else(|| lowest.at_load(bound), Scenario::clone);
+        let simulation = Simulation::new(&highest)?.with_outlook(outlook.clone());
+        let high = rehearse(&simulation, limit);
+        let highest = simulation.load().map_or(1.0, |load| load.offered_fraction);
+        let (sustained, accepted) = match high.accepted {
+            Some(share) if share >= SUSTAINED => (bound.max(highest), highest),
+            Some(share) if share > 0.0 => {
+                ((COLLAPSE * share * highest).min(bound), share * highest)
+            }
+            // Nothing at all gets through where packets wait for each other for ever.
+            Some(_) | None => (UNMEASURED_SATURATION * bound, UNMEASURED_SATURATION * bound),
+        };
+        let packet = [low.packet, high.packet];
+        Ok(Self { fixed: looking + low.fixed, packet, highest, sustained, accepted, outlook })
+    }
+
+    /// The time of a point of the series on one thread.
+    ///
+    /// # Errors
+    /// If the scenario can't be simulated.
+    pub(super) fn of_point(&self, scenario: &Scenario) -> Result<Duration, SetupError> {
+        let simulation = Simulation::new(scenario)?.with_outlook(self.outlook.clone());
+        let (packets, cost) = match &scenario.workload {
+            WorkloadSpec::Load(_) => self.of_load(&simulation),
+            WorkloadSpec::Exchange(spec) => {
+                let (full, rest) = scenario.parameters.packets(spec.message.0);
+                let pattern = simulation.pattern().clone();
+                let messages = Exchange::new(spec, pattern, simulation.fabric()).messages();
+                let packets = messages as f64 * (full + u64::from(rest.is_some())) as f64;
+                (packets, self.packet[1])
+            }
+            WorkloadSpec::Application(spec) => {
+                let bytes = spec.schedule.operations();
+                let bytes = bytes.filter(|it| it.action == Action::Send).map(|it| it.amount);
+                let packets = bytes.map(|bytes| scenario.parameters.packets(bytes));
+                let packets = packets.map(|(full, rest)| full + u64::from(rest.is_some()));
+                (packets.sum::<u64>() as f64, self.packet[1])
+            }
+            WorkloadSpec::RemoteMemory(spec) => {
+                let packets = |bytes| {
+                    let (full, rest) = scenario.parameters.packets(bytes);
+                    (full + u64::from(rest.is_some())) as f64
+                };
+                let (request, response) = spec.payloads();
+                let operations = f64::from(spec.operations) * f64::from(spec.processes);
+                let all = operations * simulation.senders().len() as f64;
+                (all * (packets(request) + packets(response)), self.packet[1])
+            }
+            WorkloadSpec::Collective(spec) => {
+                let (full, rest) = scenario.parameters.packets(spec.message.0);
+                let nodes = simulation.fabric().live_terminals().count() as f64;
+                let packets = (full + u64::from(rest.is_some())) as f64;
+                (packets * f64::from(spec.rounds) * nodes, self.packet[1])
+            }
+        };
+        Ok(self.fixed + cost.mul_f64(packets))
+    }
+
+    /// Packets that a load will deliver, and what one will cost.
+    fn of_load(&self, simulation: &Simulation) -> (f64, Duration) {
+        let settings = &simulation.scenario().measure;
+        let load = simulation.load().map_or(1.0, |load| load.offered_fraction);
+        let packets = simulation.offered_load().map_or(0.0, |offered| offered.packets);
+        let window = packets * simulation.window().unwrap_or(Picoseconds::ZERO).0 as f64;
+        let share = load / self.sustained;
+        let [low, high] = self.packet.map(|cost| cost.as_secs_f64());
+        // Packets cost more where they wait for each other.
+        let crowd = load.min(self.sustained) / self.highest.min(self.sustained);
+        let cost = Duration::from_secs_f64(low + (high - low).max(0.0) * crowd * crowd);
+        if share > 1.0 {
+            let windows = settings.warm_up_windows + settings.minimum_windows;
+            return (window * f64::from(windows) * self.accepted / load, cost);
+        }
+        // Means of windows scatter less with more packets in each, and more near saturation.
+        let needed = (2.0 * SPREAD / settings.precision).powi(2) / window / (1.0 - share).max(0.01);
+        let (fewest, most) = (settings.minimum_windows, settings.maximum_windows);
+        let measured = needed.clamp(f64::from(fewest), f64::from(most.max(fewest)));
+        let warm_up = WARM_UP.min(settings.warm_up_windows);
+        (window * (f64::from(warm_up) + measured), cost)
+    }
+
+    /// Whether a point's load looks past saturation.
+    ///
+    /// # Errors
+    /// If the scenario can't be simulated.
+    pub(super) fn is_past_saturation(&self, scenario: &Scenario) -> Result<bool, SetupError> {
+        let simulation = Simulation::new(scenario)?;
+        Ok(simulation.load().is_some_and(|load| load.offered_fraction > self.sustained))
+    }
+
+    /// The time of a search for saturation on one thread.
+    ///
+    /// # Errors
+    /// If the scenario can't be simulated.
+    pub(super) fn of_search(
+        &self,
+        scenario: &Scenario,
+        tolerance: f64,
+    ) -> Result<Duration, SetupError> {
+        let simulation = Simulation::new(scenario)?.with_outlook(self.outlook.clone());
+        let mut time = Duration::ZERO;
+        let _: Saturation = bisect(bound(&simulation), tolerance, |load| {
+            time += self.of_point(&scenario.at_load(load))?;
+            Ok::<bool, SetupError>(load <= self.sustained)
+        })?;
+        Ok(time)
+    }
+}
+
+/// The highest load that the channel loads allow, as a fraction of capacity; 1 if that is not known.
+fn bound(simulation: &Simulation) -> f64 {
+    let capacity = simulation.fabric().capacity();
+    simulation.outlook().throughput().map_or(1.0, |flits| flits / capacity)
+}
+
+fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
+    let begun = ThreadTime::now();
+    let mut engine = simulation.engine(simulation.workload());
+    let fixed = begun.elapsed();
+    let window = simulation
+        .window()
+        .unwrap_or(simulation.outlook().zero_load_maximum)
+        .max(Picoseconds(STEPS));
+    let (begun, started) = (ThreadTime::now(), Instant::now());
+    let mut delivered = [0, 0];
+    let mut windows = 0;
+    'rehearsal: while windows < REHEARSED || simulation.window().is_none() {
+        for step in 1..=STEPS {
+            let more = engine.run_until(window * windows.into() + window * step / STEPS);
+            if !more || started.elapsed() > limit {
+                break 'rehearsal;
+            }
+        }
+        windows += 1;
+        delivered = [delivered[1], engine.counters().packets_delivered];
+    }
+    let counters = engine.counters();
+    let packets = match windows {
+        // Most packets are still under way.
+        0 => counters.packet_hops as f64 / simulation.outlook().hops_mean.max(1.0),
+        _ => counters.packets_delivered as f64,
+    };
+    let packet = match packets {
+        1.0.. => begun.elapsed().div_f64(packets),
+        _ => UNMEASURED_PACKET,
+    };
+    let accepted = simulation
+        .offered_load()
+        .filter(|_| windows == REHEARSED)
+        .map(|offered| (delivered[1] - delivered[0]) as f64 / (offered.packets * window.0 as f64));
+    Rehearsal { fixed, packet, accepted }
+}
+
+impl Simulation {
+    /// The length of a window of a load point.
+    fn window(&self) -> Option<Picoseconds> {
+        let offered = self.offered_load()?;
+        Some(self.scenario().measure.window.unwrap_or_else(|| offered.window()))
+    }
+}

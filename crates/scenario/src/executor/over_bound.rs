@@ -1,0 +1,136 @@
+//! How far a finite workload stayed from its bound, and why, in sentences.
+
+use serde::Serialize;
+
+use super::Simulation;
+use crate::WorkloadSpec;
+use flitlab_base::units::{Picoseconds, time_text};
+use flitlab_engine::ChannelKind;
+use flitlab_report::{ChannelRow, Measured};
+use flitlab_workload::traffic::Between;
+
+/// From how many times its bound on it is told why a workload took so long.
+const WORTH_TELLING: f64 = 1.1;
+
+/// How many times as long as its bound a workload took, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OverBound {
+    /// Completion time over bound: 1 at best.
+    pub ratio: f64,
+    pub bound_us: f64,
+    /// What sets the bound.
+    pub bottleneck: String,
+    /// Sentences, the most likely cause first; none if the bound was nearly reached.
+    pub why: Vec<String>,
+}
+
+impl OverBound {
+    /// Of what a simulation gave; `None` if it has no bound, or did not end.
+    pub fn new(
+        simulation: &Simulation,
+        measured: &Measured,
+        channels: &[ChannelRow],
+    ) -> Option<Self> {
+        let bound = simulation.completion_bound().filter(|bound| bound.time > Picoseconds::ZERO)?;
+        let completion = measured.completion_time?;
+        let ratio = completion.0 as f64 / bound.time.0 as f64;
+        let mut why = Vec::new();
+        if ratio >= WORTH_TELLING {
+            why.extend(steps(simulation, (bound.by_steps, bound.by_rates), completion));
+            why.extend(busiest(channels, completion));
+            why.extend(stalls(channels));
+        }
+        let bound_us = bound.time.0 as f64 / 1e6;
+        Some(Self { ratio, bound_us, bottleneck: bound.bottleneck, why })
+    }
+}
+
+/// What waiting for others between two steps has to do with it.
+fn steps(
+    simulation: &Simulation,
+    (by_steps, by_rates): (Picoseconds, Picoseconds),
+    completion: Picoseconds,
+) -> Option<String> {
+    match &simulation.scenario().workload {
+        WorkloadSpec::Exchange(spec) if spec.between != Between::Nothing => {
+            let all = simulation.pattern().steps()?.saturating_mul(spec.rounds);
+            if all < 2 {
+                return None;
+            }
+            let each = time_text(completion / u64::from(all) / 1000 * 1000);
+            let waits = match spec.between {
+                Between::Barrier { .. } => "all nodes wait for the slowest one in each",
+                _ => "in each a node waits for its partners",
+            };
+            Some(format!(
+                "lock step: {all} steps of {each} in the mean, and {waits}; one after the other they take {:.3} us at \
+                 least, the channels {:.3} us (exchange.between_steps = \"nothing\" lets nodes go on)",
+                by_steps.0 as f64 / 1e6,
+                by_rates.0 as f64 / 1e6
+            ))
+        }
+        WorkloadSpec::RemoteMemory(spec) => Some(format!(
+            "a process has at most {} operations under way, and begins the next one when one is done",
+            spec.outstanding
+        )),
+        WorkloadSpec::Application(_) => Some(
+            "the bound counts messages alone; the critical path says what ranks waited for".into(),
+        ),
+        _ => None,
+    }
+}
+
+/// How long the busiest channel was busy.
+fn busiest(channels: &[ChannelRow], completion: Picoseconds) -> Option<String> {
+    let most =
+        |one: &&ChannelRow, other: &&ChannelRow| one.utilisation.total_cmp(&other.utilisation);
+    // Of equal ones the first.
+    let busiest = channels.iter().rev().max_by(most)?;
+    Some(format!(
+        "the busiest channel, {}, carried flits for {:.3} us, {:.1}% of the time",
+        busiest.channel,
+        busiest.utilisation * completion.0 as f64 / 1e6,
+        100.0 * busiest.utilisation
+    ))
+}
+
+/// For how long packets waited for channels between routers, by reason.
+fn stalls(channels: &[ChannelRow]) -> Option<String> {
+    let network: Vec<&ChannelRow> =
+        channels.iter().filter(|it| it.kind == ChannelKind::Network && it.flits > 0).collect();
+    let mean = |share: fn(&ChannelRow) -> Option<f64>| {
+        let sum: Option<f64> = network.iter().map(|&channel| share(channel)).sum();
+        Some(100.0 * sum? / network.len() as f64)
+    };
+    if network.is_empty() {
+        return None;
+    }
+    let reasons = [
+        (mean(|it| it.stalled_no_credit), "for credits"),
+        (mean(|it| it.stalled_bubble), "for the bubble of a ring"),
+        (mean(|it| it.stalled_output_busy), "for a channel that was sending others"),
+        (mean(|it| it.stalled_input_busy), "for an input that was sending others"),
+    ];
+    let Some(mut reasons) =
+        reasons.into_iter().map(|(share, name)| Some((share?, name))).collect::<Option<Vec<_>>>()
+    else {
+        return Some(
+            "link.sharing = { flit = { stall_times = true } } has it measured why packets waited"
+                .into(),
+        );
+    };
+    reasons.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let all: f64 = reasons.iter().map(|it| it.0).sum();
+    let list: Vec<String> = reasons
+        .iter()
+        .filter(|it| it.0 >= 0.05)
+        .map(|(share, name)| format!("{share:.1}% {name}"))
+        .collect();
+    if list.is_empty() {
+        return Some("packets hardly waited for channels between routers".into());
+    }
+    Some(format!(
+        "packets waited for each channel between routers {all:.1}% of the time in the mean: {}",
+        list.join(", ")
+    ))
+}

@@ -1,0 +1,52 @@
+//! Points of a sweep: taken from the store, or computed and kept.
+
+use super::simulation::{SetupError, Simulation};
+use super::store::{Store, StoreError};
+use crate::{Identity, Point, Scenario};
+use flitlab_report::{Finding, Label, is_setting};
+
+/// A point, and whether it had to be computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Obtained {
+    pub point: Finding,
+    pub computed: bool,
+}
+
+/// Why a point is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum PointError {
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What results call a sweep's point: `number` is the point's, or of a search for saturation that of the load tried.
+pub fn label_of(point: &Point, number: u32) -> Label {
+    Label {
+        series: point.series.clone(),
+        figure: point.figure.clone(),
+        point: number,
+        repetition: point.repetition,
+        seed: point.scenario.seed,
+        settings: point.of_grid.iter().filter(|(key, _)| is_setting(key)).cloned().collect(),
+    }
+}
+
+/// The point of a scenario; simulated on one thread if the store does not have it. If another thread is
+/// simulating it, this one waits for that.
+///
+/// # Errors
+/// If the scenario can't be simulated, or the point not be read or kept.
+pub fn obtain(
+    store: &Store,
+    identity: &Identity,
+    scenario: &Scenario,
+) -> Result<Obtained, PointError> {
+    let _claim = store.claim(identity);
+    if let Some(point) = store.find(identity)? {
+        return Ok(Obtained { point, computed: false });
+    }
+    let outcome = Simulation::new(scenario)?.run(&mut |_| {});
+    Ok(Obtained { point: store.keep(identity, &outcome.found)?, computed: true })
+}

@@ -1,0 +1,213 @@
+//! Result rows from what was measured, without knowing the fabric.
+
+use flitlab_base::narrow::rounded;
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::measure::{
+    Delivered, Distribution, Ending, Explanation, FiniteMeasurement, Phase, Quantile, Reordering,
+    Span, Window,
+};
+use flitlab_engine::{ChannelReport, Counters};
+use flitlab_report::{ChannelRow, LatencyRow, Measured, Status, WindowPhase, WindowRow};
+
+/// What is left of a point that ended in a deadlock: how far it got depends on how long was simulated.
+pub(super) fn without_results(row: Measured) -> Measured {
+    Measured {
+        accepted_load: None,
+        accepted_payload: None,
+        accepted_minimum_source: None,
+        jain_fairness: None,
+        packet_latency_mean_ci95: None,
+        effective_windows: None,
+        network_latency_mean: None,
+        hops_mean: None,
+        derouted_outflank: None,
+        derouted_wraparound: None,
+        derouted_orthant: None,
+        overtaken: None,
+        reorder_buffer: None,
+        ..with_latencies(row, None, None)
+    }
+}
+
+/// Fills in how far packets were out of order, if they can be.
+pub(super) fn with_order(row: Measured, reordering: Option<Reordering>) -> Measured {
+    Measured {
+        overtaken: reordering.and_then(|it| it.share()),
+        reorder_buffer: reordering.filter(|it| it.packets > 0).map(|it| it.buffer),
+        ..row
+    }
+}
+
+/// Fills in what links have damaged and sent again, if they can err.
+pub(super) fn with_link_errors(row: Measured, errs: bool, counters: &Counters) -> Measured {
+    let share = |part: u64, of: u64| errs.then(|| part as f64 / of.max(1) as f64);
+    Measured {
+        damaged_packets: share(
+            counters.damaged_packets,
+            counters.packet_hops + counters.damaged_packets,
+        ),
+        resent_flits: share(counters.flits_resent, counters.flit_hops),
+        ..row
+    }
+}
+
+/// The state of a load's point whose measurement ended so.
+pub(super) fn status_of(ending: &Ending) -> Status {
+    match ending {
+        Ending::Steady | Ending::SteadyImprecise => Status::Steady,
+        Ending::NotSteady(_) => Status::NotSteady,
+        Ending::Undecided(_) => Status::Undecided,
+        Ending::Deadlock(_) => Status::Deadlock,
+        Ending::Livelock(_) => Status::Livelock,
+        Ending::Interrupted(_) => Status::Completed,
+    }
+}
+
+/// Fills in how an interruption passed, if there was one.
+pub(super) fn with_recovery(row: Measured, ending: &Ending) -> Measured {
+    let Ending::Interrupted(recovery) = ending else { return row };
+    Measured {
+        packets_lost: Some(recovery.report.packets_lost),
+        messages_lost: Some(recovery.report.messages_lost),
+        interruption: Some(recovery.interruption),
+        recovery: recovery.recovery,
+        ..row
+    }
+}
+
+pub(super) fn finite_row(row: Measured, measured: &FiniteMeasurement) -> Measured {
+    Measured {
+        status: Status::Completed,
+        network_latency_mean: measured.network_latency.map(whole),
+        hops_mean: measured.hops,
+        completion_time: Some(measured.completion),
+        bandwidth: Some(measured.bandwidth / 1e9),
+        simulated_time: Some(measured.completion),
+        events: measured.counters.grants,
+        digest: Some(measured.digest.0),
+        ..with_latencies(row, measured.packet_latency, measured.message_latency)
+    }
+}
+
+/// With the time at which the last rank of an application was done, and what it went into, if that is known. A sending
+/// node has so much payload in the mean, control messages left out.
+pub(super) fn application_row(
+    row: Measured,
+    completion: Picoseconds,
+    payload: f64,
+    explanation: Option<&Explanation>,
+) -> Measured {
+    let [path_compute, path_host, path_partner, path_injection, path_queueing, path_flight] =
+        explanation.map_or([None; 6], |it| it.path_times().map(Some));
+    let [ranks_compute, ranks_host, ranks_partner, ranks_injection, ranks_queueing, ranks_flight] =
+        explanation.map_or([None; 6], |it| it.rank_times().map(Some));
+    Measured {
+        completion_time: Some(completion),
+        // Bytes a picosecond are TB/s.
+        bandwidth: Some(payload / completion.max(Picoseconds(1)).0 as f64 * 1e3),
+        simulated_time: Some(completion),
+        path_compute,
+        path_host,
+        path_partner,
+        path_injection,
+        path_queueing,
+        path_flight,
+        ranks_compute,
+        ranks_host,
+        ranks_partner,
+        ranks_injection,
+        ranks_queueing,
+        ranks_flight,
+        ..row
+    }
+}
+
+/// With the time that collective operations took, and the rate at which a node's operands went into them. If a load goes on
+/// beside them, all else is of that time, too.
+pub(super) fn collective_row(
+    row: Measured,
+    (start, end): Span,
+    bytes: u64,
+    has_load: bool,
+) -> Measured {
+    let completion = end - start;
+    Measured {
+        completion_time: Some(completion),
+        warm_up: has_load.then_some(start),
+        simulated_time: if has_load { Some(end) } else { row.simulated_time },
+        bandwidth: Some(bytes as f64 / completion.max(Picoseconds(1)).0 as f64 * 1e3),
+        ..row
+    }
+}
+
+/// With the rates of remote memory operations, each of so many bytes, of so many nodes that do them.
+pub(super) fn remote_memory_row(
+    row: Measured,
+    measured: &FiniteMeasurement,
+    bytes: u64,
+    initiators: usize,
+) -> Measured {
+    // Millions a second.
+    let all = measured.messages as f64 / measured.completion.max(Picoseconds(1)).0 as f64 * 1e6;
+    let each = all / initiators.max(1) as f64;
+    Measured {
+        bandwidth: Some(each * bytes as f64 / 1e3),
+        bandwidth_total: Some(all * bytes as f64 / 1e3),
+        operation_rate: Some(each),
+        operation_rate_total: Some(all),
+        ..row
+    }
+}
+
+pub(super) fn with_latencies(
+    row: Measured,
+    packets: Option<Distribution>,
+    messages: Option<Distribution>,
+) -> Measured {
+    Measured {
+        packets: packets.map(|latency| latency.count),
+        packet_latency_mean: packets.map(|latency| whole(latency.mean)),
+        packet_latency_p50: packets.map(|latency| latency.p50),
+        packet_latency_p95: packets.map(|latency| latency.p95),
+        packet_latency_p99: packets.map(|latency| latency.p99),
+        packet_latency_p999: packets.map(|latency| latency.p999),
+        packet_latency_max: packets.map(|latency| latency.maximum),
+        message_latency_mean: messages.map(|latency| whole(latency.mean)),
+        message_latency_p50: messages.map(|latency| latency.p50),
+        message_latency_p95: messages.map(|latency| latency.p95),
+        message_latency_p99: messages.map(|latency| latency.p99),
+        message_latency_p999: messages.map(|latency| latency.p999),
+        message_latency_max: messages.map(|latency| latency.maximum),
+        ..row
+    }
+}
+
+/// A mean in picoseconds, rounded to whole ones.
+pub(super) fn whole(mean: f64) -> Picoseconds {
+    rounded(mean)
+}
+
+pub(super) fn channel_rows(channels: &[ChannelReport]) -> Vec<ChannelRow> {
+    channels.iter().map(ChannelRow::new).collect()
+}
+
+pub(super) fn latency_rows(quantiles: &[Quantile]) -> Vec<LatencyRow> {
+    quantiles.iter().map(LatencyRow::new).collect()
+}
+
+/// What a window's row has without knowing the fabric.
+pub(super) fn window_row(window: &Window) -> WindowRow {
+    let Delivered { packets, latency, .. } = window.delivered;
+    WindowRow {
+        phase: match window.phase {
+            Phase::WarmUp => WindowPhase::WarmUp,
+            Phase::Measuring => WindowPhase::Measured,
+        },
+        start: window.start,
+        end: window.end,
+        packet_latency_mean: (packets > 0).then(|| whole(latency as f64 / packets as f64)),
+        flits_under_way: window.under_way,
+        utilisation_busiest: Some(window.busiest_channel),
+        ..WindowRow::default()
+    }
+}

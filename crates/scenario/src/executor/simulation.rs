@@ -1,0 +1,732 @@
+//! One scenario, from its checked form to its result rows.
+//!
+//! A [`Simulation`] is a scenario bound to its fabric, routes and traffic: what `flitlab check` prints and
+//! what `flitlab run` runs. Building it simulates nothing.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use cpu_time::ThreadTime;
+
+use super::bound::Traffic;
+use super::checkpoint::Checkpoint;
+use super::rows::{
+    application_row, channel_rows, collective_row, finite_row, latency_rows, remote_memory_row,
+    status_of, whole, window_row, with_latencies, with_link_errors, with_order, with_recovery,
+    without_results,
+};
+use super::warnings::{
+    TOO_LONG, channels_warning, collective_warning, livelock_warning, load_warnings,
+    records_warning, stuck_warning,
+};
+use crate::{InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec};
+use flitlab_base::memory::{Shortage, claim};
+use flitlab_base::narrow::rounded_down;
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::measure::{
+    Bottleneck, Collector, CompletionBound, Ending, Explanation, Halt, LogFilter, Logged, Offered,
+    Outlook, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
+    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook,
+};
+use flitlab_engine::{
+    Counters, Deadlock, END, EmptyNetwork, Engine, EngineState, Followed, Interruption, Passage,
+    memory_needed,
+};
+use flitlab_fabric::{CableClass, Fabric, TreeError};
+use flitlab_report::{
+    DigestLog, Explained, Finding, FoundDeadlock, Measured, PathChannelRow, Status, WindowRow,
+};
+use flitlab_routing::Routes;
+use flitlab_routing::adaptive::Misroute;
+use flitlab_workload::traffic::{
+    self, Application, ApplicationSpec, Carrier, Collectives, Leg, LegKind, LoadError, LoadSpec,
+    OpenLoad, Pattern, PatternError, PlacementError, Workload,
+};
+
+/// How often it is looked at what holds up a critical path.
+const LOOKS: u64 = 2000;
+
+/// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
+/// places.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SetupError {
+    #[error(transparent)]
+    Routing(#[from] RoutingError),
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error("{0}")]
+    Placement(PlacementError),
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// There is too little memory for the simulator's arrays.
+    #[error(transparent)]
+    Memory(#[from] Shortage),
+}
+
+impl SetupError {
+    /// The way out, where there is one to tell.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Memory(shortage) | Self::Routing(RoutingError::Memory(shortage)) => {
+                Some(shortage.help())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A scenario bound to its fabric, routes and traffic.
+#[derive(Debug)]
+pub struct Simulation {
+    scenario: Scenario,
+    traffic: Traffic,
+    interruption: Option<Interruption>,
+    threads: usize,
+    digests: Option<DigestLog>,
+    /// Whether an application is simulated twice, to know what its critical path waited for.
+    traces_path: bool,
+    log_filter: Option<LogFilter>,
+    outlook: OnceLock<Outlook>,
+}
+
+/// What a simulation gave.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub found: Finding,
+    /// With its packets, where the finding has a text.
+    pub deadlock: Option<Deadlock>,
+    /// Packets and messages, if they were asked for.
+    pub logged: Logged,
+    pub work: Work,
+}
+
+/// What a simulation cost. No part of the results: it differs from run to run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// CPU time of all threads while simulating, and of this one while building what is simulated.
+    pub simulating: Duration,
+    pub building: Duration,
+    /// Simulating, on the clock.
+    pub elapsed: Duration,
+    pub counters: Counters,
+    /// Bytes of the simulator's arrays per node before traffic, and per packet under way.
+    pub bytes_a_node: f64,
+    pub bytes_a_packet: usize,
+}
+
+impl Work {
+    /// CPU nanoseconds for each of `count` things.
+    pub fn nanoseconds_each(&self, count: u64) -> f64 {
+        self.simulating.as_nanos() as f64 / count.max(1) as f64
+    }
+}
+
+impl Simulation {
+    /// Makes the routes, if no other simulation of the network has, and the pattern.
+    ///
+    /// # Errors
+    /// If a pair can't be routed, the pattern is not defined on the fabric, or there is too little memory.
+    pub fn new(scenario: &Scenario) -> Result<Self, SetupError> {
+        let network = &scenario.network;
+        let routes = network.routes().map_err(Clone::clone)?;
+        let collective = matches!(scenario.workload, WorkloadSpec::Collective(_));
+        let engine = memory_needed(&network.fabric, &scenario.parameters, routes, collective);
+        let traffic = Traffic::new(scenario, |traffic| {
+            claim("simulating this fabric", engine.saturating_add(traffic))
+        })?;
+        let interruption = scenario.interruption.as_ref().map(|it| interruption(it, network));
+        Ok(Self {
+            scenario: scenario.clone(),
+            traffic,
+            interruption: interruption.transpose()?,
+            threads: 1,
+            digests: None,
+            traces_path: false,
+            log_filter: None,
+            outlook: OnceLock::new(),
+        })
+    }
+
+    /// Runs with at most so many threads; otherwise with one. Results do not depend on them.
+    #[must_use]
+    pub fn on_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Writes the digest in the course of the simulation to a log.
+    #[must_use]
+    pub fn logging(self, digests: DigestLog) -> Self {
+        Self { digests: Some(digests), ..self }
+    }
+
+    /// Keeps the packets and messages that the filter lets through.
+    #[must_use]
+    pub fn logging_deliveries(self, filter: LogFilter) -> Self {
+        Self { log_filter: Some(filter), ..self }
+    }
+
+    /// Simulates an application a second time, with an eye on the packets of its critical path, and finds the channels
+    /// that they waited for.
+    #[must_use]
+    pub fn tracing_path(self) -> Self {
+        Self { traces_path: true, ..self }
+    }
+
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    pub fn fabric(&self) -> &Fabric {
+        &self.scenario.network.fabric
+    }
+
+    /// How the largest packets get across channels that err; `None` where links don't.
+    pub fn passage(&self) -> Option<Passage> {
+        self.scenario.parameters.passage(self.fabric().cable_classes())
+    }
+
+    fn routes(&self) -> &Routes {
+        self.scenario.network.routes().expect("or there would be no simulation")
+    }
+
+    pub fn pattern(&self) -> &Pattern {
+        self.traffic.pattern()
+    }
+
+    /// The traffic of a load point; `None` for a finite exchange.
+    pub fn load(&self) -> Option<&OpenLoad> {
+        self.traffic.load()
+    }
+
+    /// The terminals that send something.
+    pub fn senders(&self) -> Vec<u32> {
+        self.fabric()
+            .live_terminals()
+            .filter(|&terminal| self.pattern().rate(terminal) > 0.0)
+            .collect()
+    }
+
+    /// What can be said without simulating; looks at all pairs at the first call.
+    pub fn outlook(&self) -> &Outlook {
+        self.outlook.get_or_init(|| self.look_at_pairs())
+    }
+
+    /// How soon a finite workload can be over at best by what channels carry; `None` for a load, and where too many
+    /// messages would have to be looked at.
+    pub fn completion_bound(&self) -> Option<CompletionBound> {
+        let (fabric, routes) = (self.fabric(), self.routes());
+        self.traffic.completion_bound(fabric, routes, &self.scenario.parameters)
+    }
+
+    fn look_at_pairs(&self) -> Outlook {
+        let (bytes, access) = self.traffic.message();
+        let parameters = &self.scenario.parameters;
+        outlook(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
+    }
+
+    /// Simulates to the end.
+    pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Outcome {
+        self.run_from(None, progress, &mut |_| {})
+    }
+
+    /// The same from where a checkpoint was taken of the same scenario. `keep` is shown again and again all that it
+    /// takes to go on from there ([`Checkpoint`]).
+    ///
+    /// # Panics
+    /// If the checkpoint is another scenario's, or was taken on another number of threads.
+    pub fn run_from(
+        &self,
+        checkpoint: Option<Checkpoint>,
+        progress: &mut dyn FnMut(Progress),
+        keep: &mut dyn FnMut(Snapshot<'_>),
+    ) -> Outcome {
+        let (state, from) = checkpoint.map(|it| (it.engine, it.standing)).unzip();
+        let watch = &mut Watch { progress, keep, from };
+        let row = Measured {
+            nodes: u32::try_from(self.fabric().live_terminals().count()).ok(),
+            ..Measured::default()
+        };
+        match &self.traffic {
+            Traffic::Load(load, spec) => self.run_load(load.clone(), spec, row, state, watch),
+            Traffic::Application(_, spec) => match &spec.carrier {
+                Carrier::Flits => self.run_finite(row, state, watch),
+                Carrier::LogGops(parameters) => super::loggops::run(spec, parameters, row),
+            },
+            _ => self.run_finite(row, state, watch),
+        }
+    }
+
+    /// With what another simulation of the same network, parameters and pattern says of the pairs.
+    #[must_use]
+    pub(super) fn with_outlook(self, outlook: Outlook) -> Self {
+        Self { outlook: outlook.into(), ..self }
+    }
+
+    /// The traffic from its beginning.
+    pub(super) fn workload(&self) -> Workload {
+        self.traffic.workload(self.fabric())
+    }
+
+    /// What the measurement has to know of the load; `None` for a finite exchange.
+    pub(super) fn offered_load(&self) -> Option<Offered> {
+        match &self.traffic {
+            Traffic::Load(load, spec) => Some(self.offered(load, spec, self.senders().len())),
+            _ => None,
+        }
+    }
+
+    pub(super) fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
+        let mut engine = self.engine_without_logs(workload, self.log_filter.as_ref());
+        if let Some(digests) = self.digests.clone() {
+            engine.log(move |time, grants, digest| digests.add(time, grants, digest));
+        }
+        engine
+    }
+
+    /// An engine whose digests are not written, for what is simulated once more.
+    fn engine_without_logs(
+        &self,
+        workload: Workload,
+        log_filter: Option<&LogFilter>,
+    ) -> Engine<'_, Collector> {
+        let mut collector = Collector::new(self.fabric().terminals());
+        if self.routes().reorders() {
+            collector = collector.following_order();
+        }
+        if let Some(filter) = log_filter {
+            collector = collector.logging(filter.clone());
+        }
+        let (fabric, routes) = (self.fabric(), self.routes());
+        let mut parameters = self.scenario.parameters.clone();
+        if let Traffic::Application(..) = self.traffic {
+            // The ranks' streams are busy for so long, which the engine knows nothing of.
+            (parameters.send_overhead, parameters.receive_overhead) =
+                (Picoseconds::ZERO, Picoseconds::ZERO);
+        }
+        let (threads, interruption) = (self.threads, self.interruption.as_ref());
+        Engine::interrupted(threads, fabric, routes, &parameters, workload, collector, interruption)
+    }
+
+    fn run_load(
+        &self,
+        load: OpenLoad,
+        spec: &LoadSpec,
+        row: Measured,
+        state: Option<EngineState<Collector>>,
+        watch: &mut Watch<'_>,
+    ) -> Outcome {
+        let started = ThreadTime::now();
+        let senders = self.senders();
+        let (fraction, payload) = (load.offered_fraction, load.offered_payload);
+        let offered = self.offered(&load, spec, senders.len());
+        let mut engine = self.engine(Workload::Load(load));
+        go_on(&mut engine, state);
+        let memory = engine.memory();
+        let built = (ThreadTime::now(), Instant::now());
+        let settings = &self.scenario.measure;
+        let measured = match &self.interruption {
+            None => measure_load(&mut engine, &offered, &senders, settings, watch),
+            Some(it) => measure_interruption(&mut engine, it, &offered, &senders, settings, watch),
+        };
+        let logged = engine.observer().logged();
+        let work = self.work(&engine, started, built, memory);
+        let capacity = self.fabric().capacity();
+        let to_fraction = 1.0 / capacity;
+        let parameters = &self.scenario.parameters;
+        // Bytes a picosecond are TB/s.
+        let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time().0 as f64 * 1e3;
+        let interval = measured.packet_latency_interval;
+        let row = Measured {
+            capacity: Some(capacity * flit_rate),
+            status: status_of(&measured.ending),
+            offered_load: Some(fraction),
+            offered_payload: Some(payload / 1e9),
+            accepted_load: Some(measured.accepted_flits * to_fraction),
+            accepted_payload: Some(measured.accepted_payload / 1e9),
+            accepted_minimum_source: Some(measured.accepted_payload_minimum / 1e9),
+            jain_fairness: measured.fairness,
+            packet_latency_mean_ci95: interval.and_then(|it| it.half_width).map(whole),
+            effective_windows: interval.map(|it| it.effective_windows),
+            network_latency_mean: measured.network_latency.map(whole),
+            hops_mean: measured.hops,
+            simulated_time: Some(measured.warm_up + measured.measured),
+            warm_up: Some(measured.warm_up),
+            windows: Some(measured.windows),
+            events: measured.counters.grants,
+            digest: Some(measured.digest.0),
+            ..with_latencies(row, measured.packet_latency, measured.message_latency)
+        };
+        let row = with_recovery(self.with_derouted(row, measured.derouted), &measured.ending);
+        let errs = self.scenario.parameters.errors.is_some();
+        let row = with_link_errors(row, errs, &measured.counters);
+        let row = with_order(row, measured.reordering);
+        let stuck = matches!(row.status, Status::Deadlock | Status::Livelock);
+        let row = if stuck { without_results(row) } else { row };
+        let channels = channel_rows(&measured.channels);
+        let quantiles = if stuck { &[] } else { &measured.packet_latency_quantiles[..] };
+        let latencies = latency_rows(quantiles);
+        let windows = measured.history.iter().map(|window| WindowRow {
+            accepted_load: Some(
+                window.delivered.flits as f64 * offered.flit_time.0 as f64
+                    / window.length().0 as f64
+                    / senders.len().max(1) as f64
+                    * to_fraction,
+            ),
+            utilisation_mean: Some(window.mean_utilisation),
+            ..window_row(window)
+        });
+        let windows = windows.collect();
+        let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
+        match &measured.ending {
+            Ending::Deadlock(_) => warnings.extend(self.scenario.deadlock_advice()),
+            Ending::Livelock(livelock) => {
+                warnings.push(livelock_warning(*livelock, self.passage()));
+            }
+            _ => {}
+        }
+        warnings.extend(channels_warning(channels.len(), measured.all_channels));
+        let deadlock = match measured.ending {
+            Ending::Deadlock(deadlock) => Some(deadlock),
+            _ => None,
+        };
+        let found = Finding {
+            measured: row,
+            channels,
+            latencies,
+            windows,
+            explained: Explained::default(),
+            warnings,
+            deadlock: deadlock.as_ref().map(FoundDeadlock::from),
+        };
+        Outcome { found, deadlock, logged, work }
+    }
+
+    /// What a simulation has cost that was begun, and built, at these times, and took so much memory at first.
+    fn work(
+        &self,
+        engine: &Engine<'_, Collector>,
+        started: ThreadTime,
+        built: (ThreadTime, Instant),
+        memory: (usize, usize),
+    ) -> Work {
+        Work {
+            simulating: built.0.elapsed() + engine.time_of_other_threads(),
+            building: built.0.duration_since(started),
+            elapsed: built.1.elapsed(),
+            counters: engine.counters(),
+            bytes_a_node: memory.0 as f64 / f64::from(self.fabric().routers()),
+            bytes_a_packet: memory.1,
+        }
+    }
+
+    /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
+    fn with_derouted(&self, row: Measured, shares: Option<[f64; 3]>) -> Measured {
+        let kinds: &[Misroute] = match &self.scenario.network.routing {
+            RoutingSpec::Adaptive(rules) => rules.non_minimal.kinds(),
+            _ => &[],
+        };
+        let share = |kind| {
+            let place = kinds.contains(&kind).then_some(kind as usize)?;
+            Some(shares?[place])
+        };
+        Measured {
+            derouted_outflank: share(Misroute::OutFlank),
+            derouted_wraparound: share(Misroute::Wraparound),
+            derouted_orthant: share(Misroute::Orthant),
+            ..row
+        }
+    }
+
+    /// What the measurement has to know of the load.
+    fn offered(&self, load: &OpenLoad, spec: &LoadSpec, senders: usize) -> Offered {
+        let parameters = &self.scenario.parameters;
+        let flit_time = parameters.link_flit_time();
+        let all = senders as f64 / flit_time.0 as f64;
+        let flits = load.offered_flits * all;
+        let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
+        // All pairs of nodes are looked at for these: seconds in a large network.
+        let bound = looks_at_all_pairs(self.fabric(), self.pattern())
+            .then(|| self.outlook().bottleneck.as_ref())
+            .flatten()
+            .map(|it| Bottleneck { name: it.name.clone(), load: it.load * load.offered_flits });
+        let settled = self.scenario.measure.window.is_some();
+        let zero_load = (!settled).then(|| {
+            let packet: Picoseconds = rounded_down(self.outlook().zero_load_mean);
+            let behind = parameters.message_flits(spec.message.0)
+                - u64::from(
+                    parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0)),
+                );
+            let slowest = self.fabric().cable_classes().iter().map(|&class| {
+                parameters
+                    .injection_flit_time_of(class)
+                    .max(parameters.flit_time_of(class))
+                    .max(parameters.ejection_flit_time_of(class))
+            });
+            let slowest = slowest.max().expect("a class of cables");
+            ZeroLoad { packet, message: packet + slowest * behind }
+        });
+        Offered {
+            flits,
+            packets: flits / f64::from(packet),
+            messages: load.offered_messages * all,
+            flit_time,
+            random: load.is_random() || self.routes().draws(),
+            zero_load,
+            bound,
+        }
+    }
+
+    /// Where an application's time went.
+    fn explain(
+        &self,
+        spec: &ApplicationSpec,
+        places: &[u32],
+        outcome: &traffic::Outcome,
+    ) -> Explanation {
+        let (parameters, fabric) = (&self.scenario.parameters, self.fabric());
+        let empty = EmptyNetwork::new(parameters, fabric.cable_classes());
+        let flight = |leg: &Leg| {
+            if leg.in_memory {
+                return leg.delivered - leg.injected;
+            }
+            let bytes = match leg.kind {
+                LegKind::Eager | LegKind::Data => spec.schedule.operation(leg.operation).amount,
+                LegKind::Ask | LegKind::Answer => spec.host.control_message.0,
+            };
+            let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
+            let flits = parameters.packet_flits(last);
+            let sender = spec.schedule.rank_of(leg.operation);
+            let receiver = spec.schedule.operation(leg.operation).peer;
+            let ends = match leg.kind {
+                // It goes the other way.
+                LegKind::Answer => [receiver, sender],
+                LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
+            };
+            let ends = ends.map(|rank| places[rank as usize]);
+            let ends_classes = ends.map(|terminal| fabric.terminal_class(terminal));
+            empty.latency(ends_classes, self.classes_of_way(ends, leg.hops), flits)
+        };
+        explain(&spec.schedule, &outcome.records, places, flight)
+    }
+
+    /// The classes of the cables of a way with so many hops; where packets choose ways, which are
+    /// not known, the fastest of the fabric, so that what they take at least is known.
+    fn classes_of_way(&self, [source, destination]: [u32; 2], hops: u8) -> Vec<u8> {
+        let fabric = self.fabric();
+        let mut classes = Vec::new();
+        if fabric.cable_classes().len() > 1 {
+            self.routes().for_each_channel(fabric, source, destination, |channel| {
+                classes.push(fabric.cable_class(channel));
+            });
+        }
+        let chosen = matches!(self.routes(), Routes::Adaptive(_) | Routes::Relation(_));
+        if chosen || classes.len() != usize::from(hops) {
+            let slowness = |class: &CableClass| class.rate.slowness();
+            let fastest = (0..)
+                .zip(fabric.cable_classes())
+                .min_by(|one, other| slowness(one.1).total_cmp(&slowness(other.1)));
+            classes = vec![fastest.expect("a class of cables").0; hops.into()];
+        }
+        classes
+    }
+
+    /// The channels that the critical path waited for: simulates all of it again, and looks at which channel holds the
+    /// path's message up at [`LOOKS`] times at the most, which lie equally far apart in the time that these take.
+    fn channels_of_path(
+        &self,
+        outcome: &traffic::Outcome,
+        explanation: &Explanation,
+    ) -> Vec<PathChannelRow> {
+        let Traffic::Application(placed, spec) = &self.traffic else { return Vec::new() };
+        let followed = |leg: &Leg| {
+            let operation = spec.schedule.operation(leg.operation);
+            // An answer goes the other way.
+            let sender = match leg.kind {
+                LegKind::Answer => operation.peer,
+                _ => spec.schedule.rank_of(leg.operation),
+            };
+            Followed {
+                source: placed.places[sender as usize],
+                channel: leg.channel,
+                sequence: leg.sequence,
+            }
+        };
+        // Each message's time on the path, one after the other.
+        let mut legs: Vec<(Picoseconds, Picoseconds, Followed)> = Vec::new();
+        for message in explanation.path.chunk_by(|one, next| one.leg == next.leg) {
+            let ends = message.first().zip(message.last());
+            let Some((first, last)) = ends.filter(|(first, _)| first.leg.is_some()) else {
+                continue;
+            };
+            let leg = first.leg.map(|number| &outcome.records.legs[number as usize]);
+            if let Some(leg) = leg.filter(|leg| !leg.in_memory) {
+                legs.push((first.start, last.end, followed(leg)));
+            }
+        }
+        let mut engine = self.engine_without_logs(self.workload(), None);
+        engine.trace(legs.iter().map(|(_, _, packet)| (packet.source, packet.sequence)));
+        let all: Picoseconds = legs.iter().map(|(start, end, _)| *end - *start).sum();
+        let apart = all.div_ceil(LOOKS).max(Picoseconds(1));
+        let mut held_up = Vec::new();
+        // From one message on to the next, the first look half as far from the start.
+        let mut next = apart / 2;
+        for (start, end, packet) in legs {
+            while start + next < end {
+                engine.run_until(start + next);
+                held_up.extend(engine.held_up_by(packet));
+                next += apart;
+            }
+            next -= end - start;
+        }
+        engine.run_until(Picoseconds::NEVER);
+        let waited = explanation.path_times()[Spent::Queueing as usize];
+        PathChannelRow::of(&engine.traced(), &held_up, waited)
+    }
+
+    /// From the first operation's beginning until the last one's end, if a load goes on beside operations of the collective
+    /// subnetwork: it is measured for that time. That is known when all has been simulated once before. `None` also if they
+    /// don't come to their end.
+    fn time_of_operations(&self) -> Option<Span> {
+        let Traffic::Collective(_, spec) = &self.traffic else { return None };
+        self.load()?;
+        let mut engine = self.engine_without_logs(self.workload(), None);
+        let end = end_of_operations(&mut engine)?;
+        Some((spec.start, end))
+    }
+
+    fn run_finite(
+        &self,
+        row: Measured,
+        state: Option<EngineState<Collector>>,
+        watch: &mut Watch<'_>,
+    ) -> Outcome {
+        let started = ThreadTime::now();
+        let workload = self.workload();
+        let messages = self.traffic.messages(&workload);
+        let span = self.time_of_operations();
+        let mut engine = self.engine(workload);
+        go_on(&mut engine, state);
+        let memory = engine.memory();
+        let built = (ThreadTime::now(), Instant::now());
+        let measured = measure_finite(&mut engine, messages, self.senders().len(), span, watch);
+        let logged = engine.observer().logged();
+        let work = self.work(&engine, started, built, memory);
+        let unfinished = |status, time| Measured {
+            status,
+            simulated_time: Some(time),
+            events: engine.counters().grants,
+            digest: Some(engine.digest().0),
+            ..row.clone()
+        };
+        let measured = match measured {
+            Ok(measured) => measured,
+            Err(Halt::Livelock(livelock)) => {
+                let warning = livelock_warning(livelock, self.passage());
+                let found = Finding {
+                    measured: unfinished(Status::Livelock, engine.now()),
+                    warnings: vec![warning],
+                    ..Finding::default()
+                };
+                return Outcome { found, deadlock: None, logged, work };
+            }
+            Err(Halt::Deadlock(deadlock)) => {
+                let found = Finding {
+                    measured: unfinished(Status::Deadlock, deadlock.time),
+                    warnings: self.scenario.deadlock_advice().into_iter().collect(),
+                    deadlock: Some((&deadlock).into()),
+                    ..Finding::default()
+                };
+                return Outcome { found, deadlock: Some(deadlock), logged, work };
+            }
+        };
+        if engine.now() == END {
+            let measured = unfinished(Status::TooLong, END);
+            let found = Finding { measured, warnings: vec![TOO_LONG.into()], ..Finding::default() };
+            return Outcome { found, deadlock: None, logged, work };
+        }
+        let mut row = finite_row(row.clone(), &measured);
+        let mut explained = Explained::default();
+        let stuck = |warning, time| {
+            let measured = unfinished(Status::Stuck, time);
+            Finding { measured, warnings: vec![warning], ..Finding::default() }
+        };
+        if let Traffic::Application(placed, spec) = &self.traffic {
+            match Application::outcome(engine.applications()) {
+                Ok(outcome) => {
+                    let kept = Application::keeps_records(spec);
+                    let explanation = kept.then(|| self.explain(spec, &placed.places, &outcome));
+                    let payload: u128 = placed.messages.iter().map(|it| u128::from(it.2)).sum();
+                    let each = payload as f64 / self.senders().len().max(1) as f64;
+                    row = application_row(row, outcome.time(), each, explanation.as_ref());
+                    if let Some(explanation) = explanation {
+                        explained = Explained::new(&explanation, &outcome.finished, |it| {
+                            spec.schedule.describe(it)
+                        });
+                        if self.traces_path {
+                            explained.channels = self.channels_of_path(&outcome, &explanation);
+                        }
+                    }
+                }
+                Err(ranks) => {
+                    let found = stuck(stuck_warning(&ranks, &spec.schedule), ranks.time);
+                    return Outcome { found, deadlock: None, logged, work };
+                }
+            }
+        }
+        if let Traffic::Collective(_, spec) = &self.traffic {
+            match Collectives::outcome(engine.collectives()) {
+                Ok(done) => {
+                    let last = done.into_iter().max().unwrap_or(spec.start);
+                    let bytes = spec.message.0.saturating_mul(spec.rounds.into());
+                    row = collective_row(row, (spec.start, last), bytes, span.is_some());
+                }
+                Err(hangs) => {
+                    let found = stuck(collective_warning(hangs), engine.now());
+                    return Outcome { found, deadlock: None, logged, work };
+                }
+            }
+        }
+        if let Traffic::RemoteMemory(_, spec) = &self.traffic {
+            row = remote_memory_row(row, &measured, spec.message.0, self.senders().len());
+        }
+        let row = with_order(self.with_derouted(row, measured.derouted), measured.reordering);
+        let errs = self.scenario.parameters.errors.is_some();
+        let row = with_link_errors(row, errs, &measured.counters);
+        let channels = channel_rows(&measured.channels);
+        let mut warnings: Vec<String> =
+            channels_warning(channels.len(), measured.all_channels).into_iter().collect();
+        if let Traffic::Application(_, spec) = &self.traffic {
+            warnings.extend(records_warning(spec));
+        }
+        let found = Finding {
+            measured: row,
+            channels,
+            latencies: latency_rows(&measured.packet_latency_quantiles),
+            windows: Vec::new(),
+            explained,
+            warnings,
+            deadlock: None,
+        };
+        Outcome { found, deadlock: None, logged, work }
+    }
+}
+
+/// The failures of a scenario's interruption, and the table that its algorithm makes of what is left.
+fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interruption, SetupError> {
+    let refuse = |reason: String| SetupError::Routing(RoutingError::NoTable(reason));
+    let left = network.after(&spec.failures).map_err(|error| refuse(error.to_string()))?;
+    let Routes::Forwarding(table) = left.routes().map_err(Clone::clone)? else {
+        return Err(refuse("new tables need [routing.agnostic]".into()));
+    };
+    let times = (spec.time, spec.time + spec.new_tables_after);
+    Ok(Interruption::new(&network.fabric, &left.fabric, times, (**table).clone()))
+}
+
+/// Brings an engine to where a checkpoint was taken, if it is to go on from one.
+fn go_on(engine: &mut Engine<'_, Collector>, state: Option<EngineState<Collector>>) {
+    if let Some(state) = state {
+        assert!(engine.resume(state), "the checkpoint is another scenario's");
+    }
+}

@@ -1,0 +1,172 @@
+//! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
+
+use crate::Scenario;
+use flitlab_base::units::{Picoseconds, time_text};
+use flitlab_engine::Passage;
+use flitlab_engine::measure::{
+    Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement,
+    MAX_WINDOWS,
+};
+use flitlab_report::Measured;
+use flitlab_workload::application::{Schedule, Stuck};
+use flitlab_workload::traffic::{Application, ApplicationSpec};
+
+/// Says that only so many channels are listed, of how many.
+pub(super) fn channels_warning(listed: usize, all: usize) -> Option<String> {
+    (listed < all).then(|| format!("channels.csv lists the busiest {listed} channels of {all}"))
+}
+
+/// Says how far the operations of the collective subnetwork have come that hang.
+pub(super) fn collective_warning((operation, done, members): (u32, u32, u32)) -> String {
+    format!(
+        "operation {operation} (counted from 0) is done for {done} of {members} nodes, and nothing moves any more"
+    )
+}
+
+/// Says what the numbers don't, and what to type next.
+pub(super) fn load_warnings(
+    measured: &LoadMeasurement,
+    offered: f64,
+    row: &Measured,
+    Scenario { measure, parameters, network, .. }: &Scenario,
+) -> Vec<String> {
+    let windows = measured.windows;
+    let four_times = |windows: u32| windows.saturating_mul(4).min(MAX_WINDOWS);
+    let longer = format!("--set measure.maximum_windows={}", four_times(windows.max(10)));
+    let warning = match &measured.ending {
+        Ending::NotSteady(cause) => not_steady(cause, offered, row, &longer),
+        Ending::Undecided(Doubt::TooLittle { messages }) => {
+            let auto = measure.window.map_or(String::new(), |window| {
+                format!(" of {} (measure.window)", time_text(window))
+            });
+            format!(
+                "undecided: only {messages} messages were received in {windows} windows{auto}, too few to tell \
+                 whether the load is steady, which takes {ENOUGH_MESSAGES}; try {}",
+                if measure.window.is_some() { "--set measure.window=auto" } else { &longer }
+            )
+        }
+        Ending::Undecided(Doubt::WarmUp) => format!(
+            "undecided: what is under way did not become level within the warm-up's {} windows, and did not \
+             clearly grow after them; try a longer warm-up with --set measure.warm_up_windows={}",
+            measure.warm_up_windows,
+            measure.warm_up_windows.max(5).saturating_mul(2).min(MAX_WINDOWS)
+        ),
+        Ending::Undecided(Doubt::Source { terminal, others }) => format!(
+            "undecided: in {windows} windows the source queue of terminal {terminal}{} neither clearly grew nor ran \
+             empty often enough, so load {offered:.3} is near saturation; try longer with {longer}",
+            match others {
+                0 => String::new(),
+                1 => " and of another".into(),
+                _ => format!(" and of {others} others"),
+            }
+        ),
+        Ending::SteadyImprecise => format!(
+            "{} {windows} windows{}, try {longer}",
+            row.packet_latency_mean_ci95.zip(row.packet_latency_mean).map_or(
+                "the mean latency has no confidence interval after".into(),
+                |(half, mean)| format!(
+                    "the mean latency is known to +-{:.1}% only, after",
+                    half.0 as f64 / mean.max(Picoseconds(1)).0 as f64 * 100.0
+                )
+            ),
+            few_effective(row.effective_windows)
+                .unwrap_or_else(|| ": for more precision".into()),
+        ),
+        Ending::Interrupted(recovery) if recovery.recovery.is_none() => {
+            "the network had not recovered at the end: more was under way than before the failure; a \
+             lower load, or less that fails, leaves it time to"
+                .into()
+        }
+        Ending::Deadlock(_) | Ending::Livelock(_) | Ending::Steady | Ending::Interrupted(_) => {
+            return Vec::new();
+        }
+    };
+    let bound = parameters.packets_on_a_link(network.fabric.cable_classes());
+    let bound = bound.filter(|(most, sent)| f64::from(*most) < *sent);
+    let bound = bound.map(|(most, sent)| {
+        format!(
+            "a channel sends {:.1}% of its rate at the most: replay buffer and numbers are for {most} of the largest \
+             packets, and {sent:.1} could be sent until one is acknowledged; raise link.errors.replay_buffer or \
+             link.errors.sequence_bits",
+            100.0 * f64::from(most) / sent
+        )
+    });
+    [Some(warning), bound].into_iter().flatten().collect()
+}
+
+/// Why a simulation was ended that would go on for ever, and what to change.
+pub(super) fn livelock_warning(livelock: Livelock, passage: Option<Passage>) -> String {
+    let way_out = match livelock {
+        Livelock::Links { .. } => {
+            let chance = passage.map_or(0.0, |passage| passage.probability);
+            format!(
+                ": one of the largest packets gets across with probability {chance:.2e}; make packets \
+                 smaller (router.maximum_payload), or errors rarer ([link.errors])"
+            )
+        }
+        Livelock::Ways { .. } => {
+            "; a routing that bounds detours would have led them to their destinations".into()
+        }
+    };
+    format!("livelock: {livelock}{way_out}")
+}
+
+/// Says that windows are too much alike, or too uneven, for their interval to be relied on.
+fn few_effective(windows: Option<f64>) -> Option<String> {
+    let few = windows.filter(|windows| *windows < ENOUGH_EFFECTIVE_WINDOWS)?;
+    Some(format!(
+        ", which tell no more than {few:.1} independent ones, too few to rely on the \
+         mean or its interval: to measure longer"
+    ))
+}
+
+/// A load to try, of three digits and never 0.
+fn advised(load: f64) -> String {
+    if load >= 0.01 { format!("{load:.3}") } else { format!("{:.2e}", load.max(1e-9)) }
+}
+
+/// Why a load is not steady, and what load may be.
+fn not_steady(cause: &Cause, offered: f64, row: &Measured, longer: &str) -> String {
+    let latencies = "latencies depend on how long was simulated";
+    let accepted = row.accepted_load.unwrap_or(0.0);
+    match cause {
+        Cause::Bound { name, excess } => format!(
+            "not steady: {name} can carry load {:.4} at most, and {offered:.4} is offered; {latencies}. Try \
+             --set traffic.load={}",
+            offered / excess,
+            advised(offered / excess * 0.9)
+        ),
+        Cause::Source { terminal, growth } => format!(
+            "not steady: the source queue of terminal {terminal} grew by {:.1}% of what a source offers in the \
+             mean, so load {offered:.3} is past saturation for it; {latencies}. Try a lower load, or {longer}",
+            growth * 100.0
+        ),
+        Cause::Whole { growth } => format!(
+            "not steady: what is under way grew by {:.1}% of what was offered, so load {offered:.3} looks \
+             past saturation (accepted {accepted:.3}); {latencies}. Try --set traffic.load={}, or \
+             a longer warm-up with --set measure.warm_up_windows=200",
+            growth * 100.0,
+            advised(accepted)
+        ),
+    }
+}
+
+/// Why a finite workload does not come to its end though it goes on.
+pub(super) const TOO_LONG: &str = "what is left happens later than can be told (213 days): shorten what is computed, \
+                                   or the gaps between messages, or do it less often";
+
+/// Why an application does not come to its end.
+pub(super) fn stuck_warning(stuck: &Stuck, schedule: &Schedule) -> String {
+    format!("the application hangs:\n{}", stuck.describe(schedule))
+}
+
+/// That it is not told where an application's time went.
+pub(super) fn records_warning(spec: &ApplicationSpec) -> Option<String> {
+    let operations = spec.schedule.operations().len();
+    (!Application::keeps_records(spec)).then(|| {
+        format!(
+            "where the time went is not told of so many operations ({operations}), which would fill the memory; \
+             fewer `iterations` have the same shares"
+        )
+    })
+}

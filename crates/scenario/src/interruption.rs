@@ -1,0 +1,13 @@
+//! What fails while a load is simulated, and when new tables are there.
+
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::Failures;
+
+/// A failure during operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterruptionSpec {
+    pub time: Picoseconds,
+    /// From the failure until the new tables are ready.
+    pub new_tables_after: Picoseconds,
+    pub failures: Failures,
+}

@@ -1,0 +1,291 @@
+//! From TOML text to a checked [`Scenario`], with all mistakes at once.
+//!
+//! A scenario goes through three forms: a [`Document`] is what was written, with places; reading it
+//! walks the keys of `schema` one by one; the result, checked as a whole by `checks`, holds
+//! numbers and no text. A [`Sweep`] makes many scenarios of one document.
+//!
+//! ```
+//! use flitlab_scenario::{Document, Scenario};
+//! use flitlab_base::units::Picoseconds;
+//! let mut document = Document::parse("a.toml", r#"
+//!     [topology.torus]
+//!     dimensions = [4, 2, 2, 2]
+//!     [traffic]
+//!     pattern = "uniform"
+//!     lod = 0.3
+//! "#);
+//! let mistakes = Scenario::read(&document).unwrap_err();
+//! assert!(mistakes.plain().contains("a.toml:6:5"));
+//! assert!(mistakes.plain().contains("did you mean `load`?"));
+//!
+//! let right = "[topology.torus]\ndimensions = [8]\n[traffic]\npattern = 'uniform'\nload = 0.3";
+//! let mut document = Document::parse("a.toml", right);
+//! document.set("link.latency=100 ns");
+//! let scenario = Scenario::read(&document).unwrap();
+//! assert_eq!(scenario.parameters.link_latency, Picoseconds(100_000));
+//! ```
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "tests cast numbers that stand beside the cast"
+    )
+)]
+
+mod checks;
+mod deadlock;
+mod difference;
+mod document;
+pub mod executor;
+mod features;
+mod identity;
+mod interruption;
+mod load;
+mod name;
+mod network;
+mod reference;
+mod relation;
+mod resolved;
+mod routing;
+mod schema;
+mod series;
+mod starter;
+mod sweep;
+mod topology;
+
+pub use deadlock::Deadlock;
+pub use difference::{Difference, Setting, differences, settings};
+pub use document::Document;
+use features::Features;
+pub use flitlab_base::document::{
+    Diagnostic, Diagnostics, KeyDoc, Location, Reference, ReferencePart, Source, VariantDoc,
+};
+pub use identity::{Identity, RESULTS_VERSION};
+pub use interruption::InterruptionSpec;
+pub use network::Network;
+pub use reference::reference;
+pub use relation::{PathsSpec, RelationSpec};
+pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
+pub use starter::{Offer, Starter, StarterWorkload};
+pub use sweep::{
+    Figures, Point, Saturation, SlurmSettings, Sweep, Unasked, check_sbatch_option,
+    check_slurm_name,
+};
+pub use topology::{NetlistFile, Plan, SwitchedSpec, TopologySpec};
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use checks::Fabrics;
+use flitlab_base::document::{Hints, Missed, Reader};
+use flitlab_engine::Parameters;
+use flitlab_engine::measure::Settings;
+use flitlab_workload::traffic::{
+    Access, ApplicationSpec, CollectiveSpec, ExchangeSpec, LoadSpec, OfferedLoad, Partners,
+    Placement, RemoteMemorySpec,
+};
+use schema::Draft;
+
+/// What a document is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Run,
+    /// Keys that only the sweep gives are not missed.
+    Sweep,
+    /// A workload is not missed, and pairs without a route are no mistake.
+    Routes,
+}
+
+/// A checked scenario: everything that a run needs, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Letters, digits, `-`, `_` and `.` only, fit for a folder's name.
+    pub name: String,
+    /// Title of its figures.
+    pub title: Option<String>,
+    pub seed: u64,
+    /// Every pair of live nodes has a route.
+    pub network: Arc<Network>,
+    /// Where the defaults of the parameters come from.
+    pub preset: &'static str,
+    pub parameters: Parameters,
+    pub workload: WorkloadSpec,
+    pub measure: Settings,
+    /// Of a load only.
+    pub interruption: Option<InterruptionSpec>,
+}
+
+/// What is sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WorkloadSpec {
+    /// A load that goes on, measured in a steady state.
+    Load(LoadSpec),
+    /// Something finite, measured from beginning to end.
+    Exchange(ExchangeSpec),
+    /// What ranks send, receive and compute, from beginning to end.
+    Application(ApplicationSpec),
+    /// What routers combine and replicate along trees, from beginning to end, perhaps beside a load.
+    Collective(CollectiveSpec),
+    /// Puts, gets and atomic operations, from beginning to end.
+    RemoteMemory(RemoteMemorySpec),
+}
+
+impl WorkloadSpec {
+    /// Whether nodes read, or send what is answered in other ways.
+    fn reads(&self) -> bool {
+        match self {
+            Self::Load(load) => load.access != Access::Write,
+            Self::Exchange(exchange) => exchange.access != Access::Write,
+            Self::Application(_) => false,
+            Self::Collective(collective) => {
+                collective.load.as_ref().is_some_and(|load| load.access != Access::Write)
+            }
+            Self::RemoteMemory(_) => true,
+        }
+    }
+}
+
+impl Scenario {
+    /// Reads and checks a document; its `[sweep]`, if it has one, is left alone.
+    ///
+    /// # Errors
+    /// All mistakes that can be found, syntax included.
+    pub fn read(document: &Document) -> Result<Self, Diagnostics> {
+        Self::read_resolved(document).map(|(scenario, _)| scenario)
+    }
+
+    /// As [`Scenario::read`], and the scenario as TOML with every value written out, which reads
+    /// back to an equal scenario wherever it is put.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub fn read_resolved(document: &Document) -> Result<(Self, String), Diagnostics> {
+        let (scenario, read) = Self::read_with(document, &mut Fabrics::default())?;
+        Ok((scenario, resolved::render(&read.keys)))
+    }
+
+    /// What tells this document's result from those of others.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub fn identity(document: &Document) -> Result<Identity, Diagnostics> {
+        Self::read_with(document, &mut Fabrics::default()).map(|(_, read)| read.identity())
+    }
+
+    /// Whether another seed gives the same result: this and `other`, the same with another seed, draw no random
+    /// number. Of a load `false`, since its messages come at random times.
+    pub fn ignores_the_seed(&self, other: &Self) -> bool {
+        let fixed = match &self.workload {
+            WorkloadSpec::Load(_) => false,
+            WorkloadSpec::Collective(collective) => collective.load.is_none(),
+            WorkloadSpec::Exchange(exchange) => exchange.pattern.partners() == Partners::Fixed,
+            WorkloadSpec::Application(application) => application.placement != Placement::Random,
+            WorkloadSpec::RemoteMemory(spec) => spec.pattern.partners() == Partners::Fixed,
+        };
+        // Links that err draw which packets they damage.
+        let fixed = fixed && self.parameters.errors.is_none();
+        // A fabric that is drawn has the seed that it follows from in its description.
+        fixed
+            && self.network.topology == other.network.topology
+            && !self.network.routing.is_random()
+    }
+
+    /// The same with another offered load, as a fraction of the fabric's capacity; a finite exchange stays
+    /// as it is.
+    #[must_use]
+    pub fn at_load(&self, load: f64) -> Self {
+        let mut scenario = self.clone();
+        match &mut scenario.workload {
+            WorkloadSpec::Load(spec) => spec.load = OfferedLoad::Fraction(load),
+            WorkloadSpec::Collective(CollectiveSpec { load: Some(spec), .. }) => {
+                spec.load = OfferedLoad::Fraction(load);
+            }
+            _ => {}
+        }
+        scenario
+    }
+
+    fn read_with(
+        document: &Document,
+        fabrics: &mut Fabrics,
+    ) -> Result<(Self, Resolved), Diagnostics> {
+        let reading = Reading::of(document, fabrics, Purpose::Run);
+        Diagnostics::check(reading.problems)?;
+        let draft = reading.draft.expect("only syntax errors prevent reading");
+        let scenario = Self {
+            name: draft.name,
+            title: draft.title,
+            seed: draft.seed,
+            network: reading.network.expect("or it was reported"),
+            preset: draft.preset,
+            parameters: draft.parameters,
+            workload: draft.workload.expect("or it was reported"),
+            measure: draft.measure,
+            interruption: draft.interruption,
+        };
+        Ok((scenario, reading.resolved))
+    }
+}
+
+/// Every key of a scenario with its value, given or default.
+#[derive(Default)]
+struct Resolved {
+    /// Path and TOML text.
+    keys: Vec<(String, String)>,
+    /// What identifies the contents of files, by the path of the key that names the file.
+    contents: BTreeMap<String, String>,
+}
+
+impl Resolved {
+    fn identity(&self) -> Identity {
+        Identity::new(&self.keys, &self.contents)
+    }
+}
+
+/// What can be read of a document.
+#[derive(Default)]
+struct Reading {
+    draft: Option<Draft>,
+    network: Option<Arc<Network>>,
+    resolved: Resolved,
+    /// All mistakes.
+    problems: Vec<Diagnostic>,
+}
+
+impl Reading {
+    fn of(document: &Document, fabrics: &mut Fabrics, purpose: Purpose) -> Self {
+        let mut problems = document.problems.clone();
+        if !document.intact {
+            return Self { problems, ..Self::default() };
+        }
+        let missed = |path: &str| match (sweep::gives(document, path), purpose) {
+            (false, _) => Missed::Mistake,
+            (true, Purpose::Run) => Missed::Help(format!(
+                "only [sweep] gives it: run the sweep, or give it for one run with --set \
+                 {path}=VALUE"
+            )),
+            (true, _) => Missed::Nothing,
+        };
+        let hints = Hints { reference: &|| document.features.reference(), missed: &missed };
+        let mut reader = Reader::reading(document, Some(hints));
+        let draft = schema::read(&mut reader, &document.features, purpose);
+        problems.append(&mut reader.problems);
+        if problems.is_empty() {
+            problems.append(&mut reader.held);
+        }
+        // Of what is wrong anyhow no tables are made, which can take long.
+        let mut without_tables = Fabrics::without_tables();
+        let fabrics = if problems.is_empty() { fabrics } else { &mut without_tables };
+        let (network, broken_rules) =
+            checks::run(document, &reader.broken, &draft, fabrics, purpose);
+        problems.extend(broken_rules);
+        let resolved = Resolved { keys: reader.resolved, contents: reader.contents };
+        Self { draft: Some(draft), network, resolved, problems }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! A scenario's network: its fabric, and routes that are made when first asked for.
+//!
+//! This is all that a routing table depends on. The points of a sweep that have the same network share
+//! it, and so its routes.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::{
+    Diagnostics, Document, Reading, RoutingError, RoutingSpec, TopologySpec, checks::Fabrics,
+};
+use crate::Purpose;
+use flitlab_fabric::{Fabric, Failures, Faults, TopologyError, Torus};
+use flitlab_routing::{
+    Danger, FlowControl, ForwardingFlaw, ForwardingProof, Freedom, Routes,
+    agnostic::{Algorithm, Parameters},
+    prove_deadlock_free, prove_forwarding,
+};
+
+/// A fabric and how it is routed.
+#[derive(Debug)]
+pub struct Network {
+    pub topology: TopologySpec,
+    pub routing: RoutingSpec,
+    pub fabric: Fabric,
+    /// Matters to algorithms that draw at random.
+    pub seed: u64,
+    routes: OnceLock<Result<Routes, RoutingError>>,
+    proof: OnceLock<Option<ForwardingProof>>,
+    /// What is left of the network after failures during operation, as far as somebody asked.
+    left: Mutex<Vec<(Failures, Arc<Self>)>>,
+}
+
+impl PartialEq for Network {
+    /// Fabric and routes follow from the rest.
+    fn eq(&self, other: &Self) -> bool {
+        self.is(&other.topology, &other.routing, other.seed)
+    }
+}
+
+impl Network {
+    /// Reads the network of a document, which may have no workload; whether every pair can be routed
+    /// is left open.
+    ///
+    /// # Errors
+    /// All mistakes that can be found.
+    pub fn read(document: &Document) -> Result<Arc<Self>, Diagnostics> {
+        let mut fabrics = Fabrics::default();
+        let reading = Reading::of(document, &mut fabrics, Purpose::Routes);
+        Diagnostics::check(reading.problems)?;
+        Ok(reading.network.expect("or it was reported"))
+    }
+
+    pub(super) fn new(
+        topology: TopologySpec,
+        fabric: Fabric,
+        routing: RoutingSpec,
+        seed: u64,
+    ) -> Self {
+        let (routes, proof, left) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        Self { topology, routing, fabric, seed, routes, proof, left }
+    }
+
+    /// The algorithm that makes the forwarding table where the routing is another, and none is named.
+    pub fn usual_algorithm(&self) -> Algorithm {
+        let usual = self.topology.usual_table(Parameters::default().lanes);
+        usual.parse().unwrap_or(Algorithm::NUE_BALANCED)
+    }
+
+    /// The torus and what it lacks, if each port is a direction.
+    pub fn torus(&self) -> Option<(&Torus, &Faults)> {
+        self.topology.torus()
+    }
+
+    pub(super) fn is(&self, topology: &TopologySpec, routing: &RoutingSpec, seed: u64) -> bool {
+        (&self.topology, &self.routing) == (topology, routing)
+            && (self.seed == seed || !routing.is_random())
+    }
+
+    /// The routes, made at the first call.
+    ///
+    /// # Errors
+    /// If a pair of live nodes has no route.
+    pub fn routes(&self) -> Result<&Routes, &RoutingError> {
+        self.routes.get_or_init(|| self.routing.routes(&self.fabric, self.seed)).as_ref()
+    }
+
+    /// What failures during operation leave of the network: the fabric without what fails, and routes of the same routing
+    /// there. The points of a sweep that have the same failures share it.
+    ///
+    /// # Errors
+    /// If what fails is no part of the fabric, or what is left falls apart.
+    pub fn after(&self, failures: &Failures) -> Result<Arc<Self>, TopologyError> {
+        let mut known = self.left.lock().expect("nothing panics while it is held");
+        if let Some((_, left)) = known.iter().find(|(other, _)| other == failures) {
+            return Ok(left.clone());
+        }
+        let fabric = failures.apply(&self.fabric)?;
+        let left = Self::new(self.topology.clone(), fabric, self.routing.clone(), self.seed);
+        let left = Arc::new(left);
+        known.push((failures.clone(), left.clone()));
+        Ok(left)
+    }
+
+    /// What is proved of the forwarding table, looked at when first asked for; `None` if routers have none.
+    pub fn forwarding_proof(&self) -> Option<&ForwardingProof> {
+        let prove = || match self.routes() {
+            Ok(Routes::Forwarding(table)) => Some(prove_forwarding(&self.fabric, table)),
+            _ => None,
+        };
+        self.proof.get_or_init(prove).as_ref()
+    }
+
+    /// Why packets can't wait for each other for ever, if routers do this about it. Nothing is said where a pair has no
+    /// route.
+    ///
+    /// # Errors
+    /// How they can.
+    pub(super) fn freedom(&self, flow: FlowControl) -> Result<Freedom, String> {
+        let Ok(routes) = self.routes() else { return Ok(Freedom::NoCircle) };
+        let described = |danger: Danger| danger.describe(&self.fabric);
+        if let Some(proof) = self.forwarding_proof() {
+            let mut flaws = proof.flaws.iter();
+            let cycle = flaws.find(|flaw| matches!(flaw, ForwardingFlaw::Cycle(_)));
+            return cycle.map_or(Ok(Freedom::NoCircle), |cycle| Err(cycle.describe(&self.fabric)));
+        }
+        if let Some(freedom) = self.proved_when_made(routes, flow) {
+            return Ok(freedom);
+        }
+        prove_deadlock_free(&self.fabric, routes, flow).map_err(described)
+    }
+
+    /// Why it was found when the routes were made, which are refused otherwise; `None` if it was not asked then.
+    fn proved_when_made(&self, routes: &Routes, flow: FlowControl) -> Option<Freedom> {
+        match (&self.routing, routes) {
+            (RoutingSpec::Relation(spec), _) if spec.unproved => None,
+            (_, Routes::Relation(made)) if made.relation.has_ring() => Some(Freedom::Bubble),
+            (_, Routes::Relation(made)) if !made.relation.has_escape() => Some(Freedom::NoCircle),
+            (_, Routes::Relation(_)) => (!flow.wormhole).then_some(Freedom::Escape),
+            (_, Routes::Adaptive(adaptive)) if adaptive.has_table() => {
+                (!flow.wormhole).then_some(Freedom::Escape)
+            }
+            // Of a relation that has no escapes.
+            (_, Routes::Paths(_)) => Some(Freedom::NoCircle),
+            _ => None,
+        }
+    }
+}

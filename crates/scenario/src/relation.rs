@@ -1,0 +1,110 @@
+//! Routings by a relation, as scenarios describe them.
+
+use std::sync::Arc;
+
+use super::RoutingError;
+use flitlab_fabric::Fabric;
+use flitlab_routing::path_selection::{NoSelection, PathSelection, SelectionParameters};
+use flitlab_routing::relation::{
+    Hop, NoRelation, PathChoice, PathSet, Relation, RelationParameters, RelationRule,
+};
+use flitlab_routing::{PathRoutes, RelationRoutes, Routes, prove_relation};
+
+/// Packets that choose among the hops of a relation, made for the fabric whatever its shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RelationSpec {
+    pub rule: RelationRule,
+    pub parameters: RelationParameters,
+    /// Whether of equally good hops each packet prefers one by chance.
+    pub random_ties: bool,
+    /// Of how many of the largest packets a packet that is injected leaves room.
+    pub injection_bubble: u8,
+    /// The paths that sources choose, if they do.
+    pub selection: Option<PathsSpec>,
+    /// Whether the relation is used even if its proof refuses it.
+    pub unproved: bool,
+}
+
+/// Whole paths, selected from all that a relation allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathsSpec {
+    pub selection: PathSelection,
+    /// The most paths of a pair: more than one only if they are drawn.
+    pub most: u8,
+    pub choice: PathChoice,
+}
+
+impl PathsSpec {
+    /// One path a pair.
+    pub fn one(selection: PathSelection) -> Self {
+        Self { selection, most: 1, choice: PathChoice::default() }
+    }
+
+    /// # Errors
+    /// If the relation has an escape, or there is too little memory.
+    pub fn paths(
+        &self,
+        fabric: &Fabric,
+        relation: &Relation,
+        seed: u64,
+    ) -> Result<PathSet, NoSelection> {
+        let selected = |number: u8| {
+            let seed = seed.wrapping_add(number.into());
+            let parameters = SelectionParameters { seed, ..SelectionParameters::default() };
+            self.selection.paths(fabric, relation, parameters)
+        };
+        if self.most == 1 {
+            return Ok(selected(0)?.chosen(self.choice));
+        }
+        let sets = (0..self.most).map(selected).collect::<Result<Vec<_>, _>>()?;
+        let paths = |source, destination| {
+            let mut paths: Vec<Vec<Hop>> = Vec::new();
+            for path in sets.iter().flat_map(|set| set.paths(source, destination)) {
+                if !paths.iter().any(|other| other == path) {
+                    paths.push(path.to_vec());
+                }
+            }
+            paths
+        };
+        Ok(PathSet::new(fabric, relation.lanes(), self.choice, paths)?)
+    }
+
+    fn is_random(&self) -> bool {
+        use PathSelection as Select;
+        let draws = [Select::RANDOM, Select::LOW_PORT, Select::BALANCED].contains(&self.selection);
+        draws || self.most > 1 && self.choice == PathChoice::Random
+    }
+}
+
+impl RelationSpec {
+    pub(super) fn routes(&self, fabric: &Fabric, seed: u64) -> Result<Routes, RoutingError> {
+        let relation =
+            self.rule.relation(fabric, &self.parameters).map_err(|error| match error {
+                NoRelation::Memory(shortage) => RoutingError::Memory(shortage),
+                error => RoutingError::NoRelation(error),
+            })?;
+        let proof = prove_relation(fabric, &relation);
+        // Nobody can simulate packets that find no way on.
+        let flaw = proof.flaws.iter().find(|flaw| !self.unproved || !flaw.is_cycle());
+        if let Some(flaw) = flaw {
+            return Err(RoutingError::Unproved(flaw.describe(fabric)));
+        }
+        if let Some(spec) = &self.selection {
+            let paths = spec.paths(fabric, &relation, seed).map_err(|error| match error {
+                NoSelection::Memory(shortage) => RoutingError::Memory(shortage),
+                error => RoutingError::NoSelection(error),
+            })?;
+            return Ok(Routes::Paths(PathRoutes { paths: Arc::new(paths), seed }));
+        }
+        let relation = Arc::new(relation);
+        let &Self { random_ties, injection_bubble, .. } = self;
+        Ok(Routes::Relation(RelationRoutes { relation, random_ties, injection_bubble, seed }))
+    }
+
+    pub(super) fn is_random(&self) -> bool {
+        match &self.selection {
+            Some(spec) => spec.is_random(),
+            None => self.random_ties,
+        }
+    }
+}

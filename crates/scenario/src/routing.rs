@@ -1,0 +1,305 @@
+//! How a scenario's routes are found.
+
+use std::sync::Arc;
+
+use super::RelationSpec;
+use flitlab_base::InvalidLine;
+use flitlab_base::memory::{Shortage, claim};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::Fabric;
+use flitlab_routing::agnostic::NoTable;
+use flitlab_routing::angara::{
+    Algorithm, Choices, Freedoms, Parameters, memory_needed, unroutable,
+};
+use flitlab_routing::path_selection::NoSelection;
+use flitlab_routing::relation::NoRelation;
+use flitlab_routing::{
+    Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, ForwardingFlaw, ForwardingTable,
+    HalfRing, NonMinimalRule, OrderError, Region, Routes, TableFile, Unroutable, agnostic,
+    prove_forwarding,
+};
+
+/// How routes are found; every pair of live nodes has one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RoutingSpec {
+    DirectionOrder(DirectionRules),
+    /// A table for Angara, made for the fabric.
+    Angara {
+        algorithm: Algorithm,
+        parameters: Parameters,
+    },
+    /// A table that was read from a file.
+    File(Arc<TableFile>),
+    /// Packets choose their way hop by hop.
+    Adaptive(AdaptiveRules),
+    /// A forwarding table, made for the fabric whatever its shape.
+    Agnostic {
+        algorithm: agnostic::Algorithm,
+        parameters: agnostic::Parameters,
+    },
+    /// A forwarding table that was read from OpenSM's dumps.
+    OpenSm(Arc<OpenSmTable>),
+    /// All hops that a rule allows, on any fabric.
+    Relation(RelationSpec),
+}
+
+/// A forwarding table that was read for a fabric, and what is known of it there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenSmTable {
+    pub table: Arc<ForwardingTable>,
+    /// One more than the highest lane that packets take.
+    pub lanes: u8,
+    /// The first reason why not every pair has a way.
+    gap: Option<String>,
+}
+
+impl OpenSmTable {
+    pub(super) fn new(fabric: &Fabric, table: ForwardingTable) -> Self {
+        let proof = prove_forwarding(fabric, &table);
+        let gap = proof.flaws.iter().find(|flaw| !matches!(flaw, ForwardingFlaw::Cycle(_)));
+        let highest = proof.lanes.iter().rposition(|&used| used);
+        Self {
+            lanes: highest.map_or(1, |lane| narrow(lane + 1)),
+            gap: gap.map(|flaw| flaw.describe(fabric)),
+            table: Arc::new(table),
+        }
+    }
+}
+
+/// Why a fabric can't be routed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RoutingError {
+    #[error("{0}")]
+    Unroutable(Unroutable),
+    /// The table of a file does not fit, for this reason.
+    #[error("the routing table does not fit: {0}")]
+    Table(InvalidLine),
+    /// Making the routes takes more memory than there is.
+    #[error("{0}")]
+    Memory(Shortage),
+    /// The escape of adaptive packets has no table for the fabric, or the proof refuses what they may do, for this
+    /// reason.
+    #[error("adaptive routing is refused: {0}")]
+    Adaptive(String),
+    /// With a dateline packets would go too far round rings.
+    #[error("{0}")]
+    PastHalf(String),
+    /// This routing is for tori with a direction at each port.
+    #[error("{0} is for [topology.torus], where each port is a direction; this fabric's are not")]
+    NeedsTorus(&'static str),
+    /// This routing leads packets the other way round rings, and no dimension of the fabric is one.
+    #[error("{0} leads packets the other way round rings, and this fabric has none")]
+    NoRing(&'static str),
+    /// The algorithm has no table for the fabric, for this reason.
+    #[error("{0}")]
+    NoTable(String),
+    /// The rule has no relation for the fabric.
+    #[error("{0}")]
+    NoRelation(NoRelation),
+    /// No paths can be selected from the relation.
+    #[error("{0}")]
+    NoSelection(NoSelection),
+    /// A relation is refused by its proof, for this reason.
+    #[error("the relation is refused: {0}")]
+    Unproved(String),
+    /// A forwarding table lacks ways, this one first.
+    #[error("the forwarding table does not lead everywhere: {0}")]
+    Incomplete(String),
+}
+
+impl From<OrderError> for RoutingError {
+    fn from(error: OrderError) -> Self {
+        match error {
+            OrderError::Unroutable(pairs) => Self::Unroutable(pairs),
+            error @ OrderError::PastHalf { .. } => Self::PastHalf(error.to_string()),
+        }
+    }
+}
+
+impl RoutingSpec {
+    /// The routes of a fabric. `seed` matters to algorithms that draw at random.
+    ///
+    /// # Errors
+    /// If a pair of live nodes has no legal route, or a file's table does not fit.
+    pub fn routes(&self, fabric: &Fabric, seed: u64) -> Result<Routes, RoutingError> {
+        self.applies(fabric)?;
+        self.claim_memory(fabric)?;
+        match *self {
+            Self::DirectionOrder(ref rules) => DirectionOrder::new(fabric, rules.clone())
+                .map(|order| Routes::DirectionOrder(order.with_seed(seed)))
+                .map_err(RoutingError::from),
+            Self::File(ref file) => {
+                file.fits(fabric).map_err(RoutingError::Table)?;
+                Ok(Routes::Table(file.table.clone()))
+            }
+            Self::Adaptive(rules) => {
+                let adaptive =
+                    Adaptive::new(fabric, rules, seed).map_err(RoutingError::Adaptive)?;
+                let proof = adaptive.has_table().then(|| adaptive.prove(fabric));
+                match proof.iter().flat_map(|proof| &proof.flaws).next() {
+                    Some(flaw) => Err(RoutingError::Adaptive(flaw.describe(fabric))),
+                    None => Ok(Routes::Adaptive(adaptive)),
+                }
+            }
+            Self::Angara { algorithm, ref parameters } => {
+                self.check(fabric)?;
+                let choices = Choices::new(Region::new(fabric), parameters.freedoms);
+                (algorithm.table)(&choices, parameters, seed)
+                    .map(|made| Routes::Table(made.table))
+                    .map_err(|error| RoutingError::NoTable(error.to_string()))
+            }
+            Self::Agnostic { algorithm, ref parameters } => algorithm
+                .generate(fabric, parameters)
+                .map(|made| Routes::Forwarding(Arc::new(made.table)))
+                .map_err(|error| match error {
+                    NoTable::Memory(shortage) => RoutingError::Memory(shortage),
+                    error => RoutingError::NoTable(error.to_string()),
+                }),
+            Self::OpenSm(ref read) => match &read.gap {
+                Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
+                None => Ok(Routes::Forwarding(read.table.clone())),
+            },
+            Self::Relation(ref spec) => spec.routes(fabric, seed),
+        }
+    }
+
+    /// Whether the routing is one for fabrics of this kind.
+    pub(super) fn applies(&self, fabric: &Fabric) -> Result<(), RoutingError> {
+        if let (Some(torus), Self::Adaptive(rules)) = (fabric.torus(), self) {
+            let ring = (0..torus.dimensions()).any(|dimension| torus.closed(dimension));
+            return match &rules.non_minimal {
+                // Without a ring there is no detour to choose, and the name would promise one.
+                non_minimal
+                    if !ring
+                        && *non_minimal != NonMinimalRule::None
+                        && !non_minimal.goes_via_intermediate() =>
+                {
+                    Err(RoutingError::NoRing(non_minimal.name()))
+                }
+                _ => Ok(()),
+            };
+        }
+        let routing = match self {
+            _ if fabric.torus().is_some() => return Ok(()),
+            Self::Agnostic { .. } | Self::OpenSm(_) | Self::Relation(_) => return Ok(()),
+            Self::DirectionOrder(_) => "direction order",
+            Self::Angara { .. } => "Angara routing",
+            Self::File(_) => "a table of Angara routes",
+            Self::Adaptive(_) => "adaptive routing",
+        };
+        Err(RoutingError::NeedsTorus(routing))
+    }
+
+    /// Whether it is one of any fabric, without rings and a bubble rule.
+    pub fn is_of_any_fabric(&self) -> bool {
+        matches!(self, Self::Agnostic { .. } | Self::OpenSm(_) | Self::Relation(_))
+    }
+
+    /// Whether rings have two classes of packets instead of the bubble.
+    pub fn has_dateline(&self) -> bool {
+        matches!(self, Self::DirectionOrder(rules) if rules.dateline)
+    }
+
+    /// The lanes that a forwarding table or a relation has, or may have.
+    pub fn lanes(&self) -> Option<u8> {
+        match self {
+            Self::Agnostic { parameters, .. } => Some(parameters.lanes),
+            Self::OpenSm(read) => Some(read.lanes),
+            Self::Relation(spec) => Some(spec.parameters.lanes),
+            _ => None,
+        }
+    }
+
+    /// Whether every pair of live nodes has a route; makes no table or relation, and so does not ask whether an
+    /// algorithm for any fabric runs out of lanes.
+    pub(super) fn check(&self, fabric: &Fabric) -> Result<(), RoutingError> {
+        self.applies(fabric)?;
+        self.claim_memory(fabric)?;
+        match *self {
+            Self::DirectionOrder(ref rules) => {
+                DirectionOrder::new(fabric, rules.clone()).map(drop).map_err(RoutingError::from)
+            }
+            Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
+            Self::Adaptive(_) | Self::Agnostic { .. } | Self::Relation(_) => Ok(()),
+            Self::OpenSm(ref read) => match &read.gap {
+                Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
+                None => Ok(()),
+            },
+            Self::Angara { parameters: Parameters { freedoms, .. }, .. } => {
+                let region = Region::new(fabric);
+                enough_memory(&region, freedoms)?;
+                let unroutable = unroutable(&region, freedoms);
+                let Some(&(source, destination)) = unroutable.first() else { return Ok(()) };
+                Err(RoutingError::Unroutable(Unroutable {
+                    routing: "Angara routing",
+                    first: (fabric.router_name(source), fabric.router_name(destination)),
+                    pairs: unroutable.len() as u64,
+                }))
+            }
+        }
+    }
+
+    /// Sees to it that what the routes take in advance can be had; tables for any fabric see to it themselves,
+    /// and those of files did when they were read.
+    fn claim_memory(&self, fabric: &Fabric) -> Result<(), RoutingError> {
+        let needed = match self {
+            Self::DirectionOrder(_) => DirectionOrder::memory_needed(fabric),
+            Self::Adaptive(rules) => Adaptive::memory_needed(fabric, rules),
+            _ => return Ok(()),
+        };
+        claim("its routes", needed).map_err(RoutingError::Memory)
+    }
+
+    /// Whether the routes depend on the seed.
+    pub(super) fn is_random(&self) -> bool {
+        match self {
+            Self::Angara { algorithm, .. } => algorithm.is_random,
+            Self::Adaptive(rules) => rules.is_random(),
+            Self::DirectionOrder(rules) => rules.half_ring == HalfRing::Random,
+            Self::Relation(spec) => spec.is_random(),
+            Self::File(_) | Self::Agnostic { .. } | Self::OpenSm(_) => false,
+        }
+    }
+
+    /// What to know where there are no routes.
+    pub(super) fn help(&self) -> &'static str {
+        match self {
+            Self::DirectionOrder(_) => {
+                "direction order takes each dimension in one go, one way or the other; it can't \
+                 leave a row to pass a failure and come back to it; first and last steps may: try \
+                 [routing.angara]"
+            }
+            Self::Angara { parameters, .. } if !parameters.freedoms.first_and_last_steps => {
+                "first and last steps may lead around: set `first_and_last_steps = true`; `flitlab \
+                 route` names the pairs"
+            }
+            Self::Angara { .. } => {
+                "no first and last step leads around these failures without a risk of deadlock; \
+                 `flitlab route` names the pairs"
+            }
+            Self::Adaptive(_) => {
+                "leave out `escape` and `virtual_channels`: with the defaults packets can't deadlock"
+            }
+            Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
+            Self::Agnostic { .. } => {
+                "nue, nue-balanced, mud, up-down and segments route any fabric in any number of lanes; others \
+                 may need more `lanes`, or a fabric of a certain shape or size"
+            }
+            Self::Relation(_) => {
+                "minimal alone can deadlock, the other rules can't; or write `unproved = true`, and packets go by it \
+                 until they wait for each other for ever"
+            }
+            Self::OpenSm(_) => "the dump has to be that of this fabric, with what has failed in it",
+        }
+    }
+}
+
+/// The bytes that making a table takes, if that many are free.
+///
+/// # Errors
+/// If they are not.
+pub fn enough_memory(region: &Region<'_>, freedoms: Freedoms) -> Result<u64, RoutingError> {
+    let needed = memory_needed(region, freedoms);
+    claim("making this table", needed).map_err(RoutingError::Memory)?;
+    Ok(needed)
+}

@@ -1,0 +1,342 @@
+//! `[application]`: what ranks send, receive and compute.
+
+use std::sync::Arc;
+
+use super::traffic::LARGEST_MESSAGE;
+use flitlab_base::document::{
+    Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain, quoted,
+    rate, read_other, size, time, with_keys,
+};
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::{Bytes, Picoseconds};
+use flitlab_fabric::{NodeName, Places};
+use flitlab_workload::application::{
+    Action, Schedule, Unmatched, check,
+    generate::{GENERATORS, Generator, Parameters, make},
+    goal, loggops,
+};
+use flitlab_workload::traffic::{Answer, ApplicationSpec, Carrier, HostParameters, Placement};
+
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    places: Option<Places<'_>>,
+    parameters: &flitlab_engine::Parameters,
+) -> Option<ApplicationSpec> {
+    let schedule = schedule(reader);
+    let placement = placement(reader, places);
+    let mut ranks_per_node = 1;
+    let doc = "The most ranks of a node; ranks of one node talk through its memory.";
+    reader.set("ranks_per_node", &Whole { range: 1..=65536 }, &mut ranks_per_node, doc);
+    let host = host(reader, parameters);
+    let carrier = carrier(reader);
+    Some(ApplicationSpec {
+        schedule: schedule?,
+        placement: placement?,
+        ranks_per_node,
+        host: host?,
+        carrier: carrier?,
+    })
+}
+
+/// The schedule, from a file or made in.
+fn schedule(reader: &mut Reader<'_>) -> Option<Arc<Schedule>> {
+    let (file, made) = (reader.has("file"), reader.has("schedule"));
+    if let (true, true, Some(place)) = (file, made, reader.key_place("schedule")) {
+        let problem = Diagnostic::new(&place, "an application has `file` or `schedule`, not both");
+        reader.problems.push(problem.help("keep one of the two"));
+    }
+    let schedule = if reader.is_documenting() {
+        from_file(reader);
+        made_in(reader)
+    } else if let (false, Some(problem)) = (file, file_as_generator(reader)) {
+        reader.problems.push(problem);
+        reader.ignore("file");
+        reader.ignore("schedule");
+        None
+    } else if made {
+        reader.ignore("file");
+        made_in(reader)
+    } else if file {
+        reader.ignore("schedule");
+        from_file(reader)
+    } else {
+        reader.ignore("file");
+        reader.ignore("schedule");
+        let misspelt = reader.has_misspelt("file") || reader.has_misspelt("schedule");
+        if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
+            let problem = Diagnostic::new(&place, "[application] needs `file` or `schedule`");
+            reader.problems.push(problem.help(
+                "write for example `file = \"allreduce.goal\"`, or `schedule = { all-reduce = { ranks = 16, bytes = \"1 MiB\" } }`",
+            ));
+        }
+        None
+    }?;
+    let key = if made { "schedule" } else { "file" };
+    let unmatched = check(&schedule);
+    let place = reader.place(key)?;
+    for Unmatched { action, count, example } in &unmatched {
+        let which = schedule.describe(*example);
+        let message = match action {
+            Action::Receive => format!("{which} waits for a message that nobody sends"),
+            _ => format!("nobody receives what {which} sends"),
+        };
+        let problem = Diagnostic::new(&place, message);
+        reader.problems.push(match count {
+            1 => problem,
+            _ => {
+                problem.help(format!("{count} of this kind are too many; this is the last of them"))
+            }
+        });
+    }
+    unmatched.is_empty().then(|| Arc::new(schedule))
+}
+
+fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
+    let kind = Text { what: "a file's path", example: "allreduce.goal" };
+    let doc = "A GOAL file beside the scenario, text or binary, with what each rank sends, receives and computes; or \
+               `schedule` in its place. docs/schedules.md.";
+    read_other(reader, "file", &kind, doc, goal::read)
+}
+
+/// What is wrong with a file's name where a generator's should be.
+fn file_as_generator(reader: &Reader<'_>) -> Option<Diagnostic> {
+    let name = reader.text("schedule").filter(|name| name.contains(['.', '/']))?;
+    let message = "`schedule` names a generator, and this looks like a file";
+    let problem = Diagnostic::new(&reader.place("schedule")?, message);
+    Some(problem.help(format!("write `file = {}` in place of `schedule`", quoted(name))))
+}
+
+/// The schedule of a generator.
+fn made_in(reader: &mut Reader<'_>) -> Option<Schedule> {
+    let doc =
+        "A schedule that is made in, in place of `file`. docs/schedules.md says what each is.";
+    let choice = Choice::required("schedule", "schedule", doc);
+    let place = reader.place("schedule");
+    let variants = GENERATORS.iter().map(|generator| {
+        with_keys(generator.name, generator.doc, move |reader: &mut Reader<'_>| {
+            Some((generator.name, parameters(reader, generator)))
+        })
+    });
+    let (name, parameters) = reader.choice(&choice, variants.collect())?;
+    match make(name, &parameters) {
+        Ok(schedule) => Some(schedule),
+        Err(message) => {
+            // A key that is wrong by itself has been reported.
+            if let Some(place) = place.filter(|_| !reader.broken.contains("application.schedule")) {
+                reader.problems.push(Diagnostic::new(&place, message));
+            }
+            reader.mark_broken("schedule");
+            None
+        }
+    }
+}
+
+/// The parameters that a generator takes.
+fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
+    let count = |range| Whole { range };
+    let mut parameters = Parameters::default();
+    let doc = "How many ranks there are.";
+    let ranks = reader.required("ranks", &count(1..=1 << 27), doc);
+    parameters.ranks = ranks.map(narrow);
+    let doc = "How often it is done: once, or as often as a benchmark's class says, if absent.";
+    let iterations = reader.optional("iterations", &count(1..=1_000_000_000), doc);
+    parameters.iterations = iterations.map(narrow);
+    let name = |example| Text { what: "a name", example };
+    let doc = "The algorithm, or the library whose choice it is: `open-mpi-4.1` or `mpich-3` (which it is if absent).";
+    parameters.algorithm = taken(reader, generator, "algorithm", &name("ring"), doc);
+    let doc = "Bytes of each rank's contribution.";
+    let bytes = taken(reader, generator, "bytes", &size(0, LARGEST_MESSAGE), doc);
+    parameters.bytes = bytes.map(|bytes| bytes.0);
+    let doc = "The rank that all comes from, or goes to: 0 if absent.";
+    parameters.root = taken(reader, generator, "root", &count(0..=1 << 27), doc).map(narrow);
+    let doc = "The most bytes that algorithms in segments send at once.";
+    let segment = taken(reader, generator, "segment", &size(1, LARGEST_MESSAGE), doc);
+    parameters.segment = segment.map(|bytes| bytes.0);
+    let rate = Number { above: 0.0, to: 1e18, inclusive: true };
+    let doc = "Nanoseconds that it takes to combine two bytes into one; none if absent.";
+    // No computation of a rank may take longer than 213 days.
+    let each = Number { to: 1e16, ..rate };
+    parameters.combine_ns_per_byte = taken(reader, generator, "combine_ns_per_byte", &each, doc);
+    if generator.takes.contains(&"benchmark") {
+        let doc = "The benchmark: lu, mg, cg, ft or is.";
+        parameters.benchmark = reader.required("benchmark", &name("ft"), doc);
+    }
+    if generator.takes.contains(&"class") {
+        let doc = "Its class: S, W, A, B, C or D.";
+        parameters.class = reader.required("class", &name("C"), doc);
+    }
+    let doc = "Operations that a rank computes a second; computing takes no time if absent.";
+    parameters.flops_per_second = taken(reader, generator, "flops_per_second", &rate, doc);
+    let list = |noun, example| List {
+        kind: Whole { range: 1..=1 << 27 },
+        noun,
+        length: 1..=3,
+        example: Some(example),
+    };
+    let numbers = |list: Vec<Listed<u64>>| Listed::values(list).into_iter().map(narrow).collect();
+    let doc = "Grid points of a rank by dimension; of fft3d those of all ranks.";
+    let points = taken(reader, generator, "points", &list("points", "[100, 100, 100]"), doc);
+    parameters.points = points.map(numbers);
+    let doc = "Ranks by dimension; as near to equal as possible if absent.";
+    let grid = taken(reader, generator, "grid", &list("ranks", "[4, 4, 8]"), doc);
+    parameters.grid = grid.map(numbers);
+    let doc = "Numbers of 8 B that a grid point has: 1 of halo3d, 8 of sweep3d if absent.";
+    let few = count(1..=1_000_000);
+    parameters.fields = taken(reader, generator, "fields", &few, doc).map(narrow);
+    let doc = "Planes that are computed and sent together: 1 if absent.";
+    parameters.block = taken(reader, generator, "block", &few, doc).map(narrow);
+    parameters
+}
+
+/// A key that may be absent, of a generator that takes it.
+fn taken<K: Kind>(
+    reader: &mut Reader<'_>,
+    generator: &Generator,
+    key: &'static str,
+    kind: &K,
+    doc: &'static str,
+) -> Option<K::Value> {
+    generator.takes.contains(&key).then(|| reader.optional(key, kind, doc)).flatten()
+}
+
+fn placement(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placement> {
+    let doc =
+        "Which node each rank is on. Failed nodes, and those outside topology.node_set, get none.";
+    let choice = Choice::usual("placement", "placement", "linear", doc);
+    let linear =
+        "the first `ranks_per_node` ranks on the first node, the next ones on the next node.";
+    let in_turn = "one rank on each node in turn, and from the first node on again.";
+    let random = "as \"linear\", with the nodes in an order that the seed draws.";
+    let file = "as a file says.";
+    reader.choice(
+        &choice,
+        vec![
+            plain("linear", Placement::Linear, linear).known_as([
+                ("block", ""),
+                ("blocks", ""),
+                ("sequential", ""),
+            ]),
+            plain("round-robin", Placement::RoundRobin, in_turn).known_as([("cyclic", "")]),
+            plain("random", Placement::Random, random),
+            with_keys("file", file, move |reader| given(reader, places)),
+        ],
+    )
+}
+
+/// The nodes of a file: a line for each rank.
+fn given(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placement> {
+    let kind = Text { what: "a file's path", example: "nodes.txt" };
+    let doc = "A text file beside the scenario with a node a line, the one of rank 0 first: its number, its \
+               coordinates such as 0;1;3 (in a torus) or its name (elsewhere). What stands behind a # means nothing.";
+    let file = InputFile::required(reader, "path", &kind, doc)?;
+    let names = NodeName { places };
+    let mut nodes = Vec::new();
+    for (number, line) in (1..).zip(file.text.lines()) {
+        let node = line.split('#').next().unwrap_or_default().trim();
+        if !node.is_empty() {
+            let found = names.of_text(node).map_err(|(message, help)| match help {
+                Some(help) => (number, format!("{message}: {help}")),
+                None => (number, message),
+            });
+            nodes.push(file.take(reader, found)?);
+        }
+    }
+    Some(Placement::Given(nodes.into()))
+}
+
+fn host(
+    reader: &mut Reader<'_>,
+    parameters: &flitlab_engine::Parameters,
+) -> Option<HostParameters> {
+    let mut host = HostParameters {
+        send_overhead: parameters.send_overhead,
+        receive_overhead: parameters.receive_overhead,
+        ..HostParameters::default()
+    };
+    let doc = "Larger messages wait at their sender until their receipt has begun (LogGOPS' S).";
+    reader.set("eager_limit", &size(0, LARGEST_MESSAGE), &mut host.eager_limit, doc);
+    let doc = "Who sees to it that a large message comes once its receipt has begun.";
+    let adapter = "the adapters, at once, whatever their hosts are busy with.";
+    let processor = "the ranks themselves, when the operation's stream is free; it takes them a send overhead each.";
+    let rules =
+        [("adapter", Answer::Adapter, adapter), ("processor", Answer::Processor, processor)];
+    let answer = reader.one_of("rendezvous", "rule", doc, rules);
+    let doc = "Payload of the messages by which sender and receiver agree on a large one.";
+    reader.set("control_message", &size(0, 1 << 20), &mut host.control_message, doc);
+    let per_byte = Number { above: 0.0, to: 1e6, inclusive: false };
+    let overhead_per_byte = reader.optional(
+        "overhead_per_byte",
+        &per_byte,
+        "Nanoseconds for which a host is busy with each byte but the first of a message, at either end, besides \
+         adapter.send_overhead and adapter.receive_overhead (LogGOPS' O). None if absent.",
+    );
+    host.overhead_per_byte = overhead_per_byte.unwrap_or(0.0) * 1e3;
+    let doc = "The least time between the beginnings of two messages of a node (LogGOPS' g).";
+    reader.set("gap", &time(Picoseconds::ZERO), &mut host.gap, doc);
+    let doc = "How fast a host copies a message that came before its receipt had begun; takes no time if absent.";
+    host.copy_rate = reader.optional("copy_rate", &rate(), doc);
+    let doc = "How long a message between ranks of one node takes, besides its bytes at `memory_rate`. Assumed.";
+    reader.set("memory_latency", &time(Picoseconds::ZERO), &mut host.memory_latency, doc);
+    let doc = "How fast ranks of one node send each other bytes. Assumed.";
+    reader.set("memory_rate", &rate(), &mut host.memory_rate, doc);
+    Some(HostParameters { answer: answer?, ..host })
+}
+
+fn carrier(reader: &mut Reader<'_>) -> Option<Carrier> {
+    let doc = "What carries messages between ranks.";
+    let choice = Choice::usual("network", "network", "flits", doc);
+    let flits = "the network of this scenario, flit by flit.";
+    let loggops = "no network: latencies, overheads and gaps alone, by the rules of LogGOPSim. The keys of hosts \
+                   above mean nothing then.";
+    reader.choice(
+        &choice,
+        vec![
+            plain("flits", Carrier::Flits, flits),
+            with_keys("loggops", loggops, |reader| Some(Carrier::LogGops(loggops_of(reader)?))),
+        ],
+    )
+}
+
+/// The parameters of LogGOPS; whole nanoseconds.
+fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
+    let mut parameters = loggops::LogGops::CLASSIC;
+    let doc = "Whose rules: for one schedule they give times up to eight times apart.";
+    let classic = "LogGOPSim's: a message's gap is charged at its receiver.";
+    let atlahs = "those of the version in ATLAHS: it is charged at its sender.";
+    let dialects = [
+        ("classic", loggops::Dialect::Classic, classic),
+        ("atlahs", loggops::Dialect::Atlahs, atlahs),
+    ];
+    let dialect = reader.one_of("dialect", "dialect", doc, dialects);
+    let mut whole = |key, nanoseconds: &mut u64, doc| {
+        let time: Picoseconds = reader.value(
+            key,
+            &time(Picoseconds::ZERO),
+            Picoseconds::NANOSECOND * *nanoseconds,
+            doc,
+        );
+        *nanoseconds = (time + Picoseconds(500)).0 / 1000;
+    };
+    whole("latency", &mut parameters.latency, "L: how long a message's first byte travels.");
+    let doc = "o: how long a host is busy with a message, at either end.";
+    whole("overhead", &mut parameters.overhead, doc);
+    let doc = "O: the same for each byte but the first.";
+    whole("overhead_per_byte", &mut parameters.overhead_per_byte, doc);
+    whole("gap", &mut parameters.gap, "g: the time between two messages of an adapter.");
+    let per_byte = Number { above: 0.0, to: 1e6, inclusive: true };
+    let doc = "G: nanoseconds for each byte but the first of a message; a whole number under \"classic\".";
+    reader.set("gap_per_byte", &per_byte, &mut parameters.gap_per_byte, doc);
+    let mut eager_limit = Bytes(parameters.eager_limit);
+    let doc = "S: larger messages wait for their receipt.";
+    reader.set("eager_limit", &size(0, LARGEST_MESSAGE), &mut eager_limit, doc);
+    let dialect = dialect?;
+    if dialect == loggops::Dialect::Classic && parameters.gap_per_byte.fract() != 0.0 {
+        if let Some(place) = reader.place("gap_per_byte") {
+            let message = "under \"classic\" `gap_per_byte` is a whole number of nanoseconds";
+            let problem = Diagnostic::new(&place, message);
+            reader.problems.push(problem.help("LogGOPSim takes no other; \"atlahs\" does"));
+        }
+        return None;
+    }
+    Some(loggops::LogGops { dialect, eager_limit: eager_limit.0, ..parameters })
+}

@@ -1,0 +1,131 @@
+//! `[routing.agnostic]` and `[routing.opensm]`: tables by which routers look up the way.
+
+use std::sync::Arc;
+
+use crate::{Features, RoutingSpec, TopologySpec, routing::OpenSmTable};
+use flitlab_base::InvalidLine;
+use flitlab_base::document::{
+    Choice, InputFile, Reader, Text, Value, Variant, Whole, plain, with_keys,
+};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::builders::ANY_TABLE;
+use flitlab_routing::{
+    agnostic::{Parameters, Partition},
+    opensm::{Dump, PathLevels},
+};
+
+/// `lanes` are those of the routers.
+pub(super) fn agnostic<'v, 'd>(
+    lanes: u8,
+    topology: Option<&'v TopologySpec>,
+    features: &'v Features,
+) -> Variant<'v, 'd, RoutingSpec> {
+    let doc = "A forwarding table for a fabric of any shape, made by an algorithm that knows nothing of the \
+               shape: at each router, packets for a destination have one output. The default of all \
+               topologies but [topology.torus]. `flitlab route` shows how good it is.";
+    with_keys("agnostic", doc, move |reader: &mut Reader<'_>| {
+        let doc = "What makes the table. If none is named, nue-balanced does, but d-mod-k on [topology.tree], and with eight \
+                   lanes or more dfsssp-balanced on [topology.dragonfly] and [topology.cascade].";
+        let written = reader.scope.table.and_then(|table| table.get("lanes"));
+        let own = match written.map(|node| &node.value) {
+            Some(&Value::Integer(Some(own))) => u8::try_from(own).unwrap_or(lanes),
+            _ => lanes,
+        };
+        let usual = topology.map_or(ANY_TABLE(own), |topology| topology.usual_table(own));
+        let choice = Choice::usual("algorithm", "algorithm", usual, doc);
+        let named = features.algorithms().map(|it| {
+            plain(it.name, it, it.doc).known_as(elsewhere(it.name).iter().map(|name| (*name, "")))
+        });
+        let algorithm = reader.choice(&choice, named.collect());
+        let lanes = narrow(reader.value_from(
+            "lanes",
+            &Whole { range: 1..=16 },
+            lanes.into(),
+            "as router.virtual_channels",
+            "Virtual lanes that the algorithm may use.",
+        ));
+        let doc = "How nue and nue-balanced part the destinations among the lanes.";
+        let near = "those near each other together, by multilevel partitioning of the fabric.";
+        let partitions =
+            [("near", Partition::Near, near), ("in-turn", Partition::InTurn, "in turn.")];
+        let partition = reader.one_of("partition", "partition", doc, partitions)?;
+        let parameters = Parameters { lanes, partition };
+        Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
+    })
+    .known_as(features.algorithms().flat_map(|it| {
+        let names = std::iter::once(it.name).chain(elsewhere(it.name).iter().copied());
+        names.map(move |name| (name, in_table("agnostic", it.name)))
+    }))
+}
+
+/// What an algorithm is called elsewhere, above all by OpenSM.
+fn elsewhere(name: &str) -> &'static [&'static str] {
+    match name {
+        "min-hop" => &["minhop", "minimal"],
+        "up-down" => &["updn"],
+        "d-mod-k" => &["ftree", "fattree", "fat-tree"],
+        // For routings of tori `dor` is direction order.
+        "dimension-order" => &["dor-table"],
+        _ => &[],
+    }
+}
+
+/// What to write for an algorithm that is named in place of its routing.
+pub(super) fn in_table(routing: &str, name: &str) -> String {
+    format!(
+        "`{name}` is an algorithm of [routing.{routing}]: write that and below it `algorithm = \"{name}\"`"
+    )
+}
+
+pub(super) fn opensm<'v, 'd: 'v>(
+    topology: Option<&'v TopologySpec>,
+) -> Variant<'v, 'd, RoutingSpec> {
+    let doc = "Forwarding tables of OpenSM, for the fabric of a netlist or one whose switches and terminals \
+               have the identifiers that ibsim gives them.";
+    with_keys("opensm", doc, move |reader: &mut Reader<'d>| {
+        let kind = |example| Text { what: "a file's path", example };
+        let tables = InputFile::required(
+            reader,
+            "tables",
+            &kind("opensm-lfts.dump"),
+            "The switches' tables, beside the scenario: `opensm-lfts.dump`, or the output of `ibroute` or \
+             `dump_fts`.",
+        );
+        let paths = InputFile::optional(
+            reader,
+            "paths",
+            &kind("paths.txt"),
+            "Service levels of paths, a line each: local identifiers (LIDs) of source and destination, service \
+             level. Without it packets take lane 0.",
+        );
+        let map = InputFile::optional(
+            reader,
+            "map",
+            &kind("opensm-sl2vl.dump"),
+            "The switches' maps from service levels to lanes; without it a service level is the lane of the \
+             same number.",
+        );
+        // A fabric that falls apart is reported as such.
+        let netlist = topology?.netlist().ok()?;
+        let tables = tables?;
+        let line = |error: InvalidLine| (error.line, error.message);
+        let mut dump = tables.take(reader, Dump::read(&netlist, &tables.text).map_err(line))?;
+        if let Some(paths) = &paths {
+            let levels =
+                PathLevels { paths: &paths.text, map: map.as_ref().map(|map| map.text.as_str()) };
+            if let Err((text, error)) = dump.set_levels(&netlist, levels) {
+                let file = if text == "map" { map.as_ref()? } else { paths };
+                return file.take(reader, Err(line(error)));
+            }
+        } else if map.is_some() {
+            reader.forbid(
+                "map",
+                "`map` says nothing without `paths`: all packets have service level 0",
+                "name the file of the paths' service levels too, or leave `map` out",
+            );
+            return None;
+        }
+        let table = OpenSmTable::new(&netlist.fabric, dump.table);
+        Some(RoutingSpec::OpenSm(Arc::new(table)))
+    })
+}

@@ -1,0 +1,33 @@
+//! `[measure]`: for how long, and how precisely.
+
+use flitlab_base::document::{Auto, Number, Reader, Whole, time};
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::measure::{MAX_WINDOWS, Settings};
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Settings {
+    let doc = "When a measurement begins and ends. For a steady load only; an [exchange] is \
+               measured from its beginning to its end.";
+    reader.table("measure", doc, settings)
+}
+
+fn settings(reader: &mut Reader<'_>) -> Settings {
+    let mut settings = Settings::default();
+    let doc = "Length of a window; \"auto\" chooses it from the latency without load, the offered load and the \
+         messages.";
+    reader.set("window", &Auto(time(Picoseconds(1))), &mut settings.window, doc);
+    let mut count = |key, least, windows: &mut u32, doc| {
+        reader.set(key, &Whole { range: least..=u64::from(MAX_WINDOWS) }, windows, doc);
+    };
+    count("warm_up_windows", 1, &mut settings.warm_up_windows, "Most windows of warm-up.");
+    // A confidence interval needs two means.
+    count("minimum_windows", 2, &mut settings.minimum_windows, "Fewest windows measured.");
+    count("maximum_windows", 2, &mut settings.maximum_windows, "Most windows measured.");
+    let fraction = Number { above: 0.0, to: 1.0, inclusive: false };
+    let doc = "Half width of the 95% confidence interval of the mean latency, relative to the mean, at \
+         which the measurement ends.";
+    reader.set("precision", &fraction, &mut settings.precision, doc);
+    let doc = "Growth of all that is under way, as a fraction of what is offered, up to which a load may be \
+         called steady; each source queue is judged by itself.";
+    reader.set("growth", &fraction, &mut settings.growth, doc);
+    settings
+}

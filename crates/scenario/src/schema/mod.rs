@@ -1,0 +1,93 @@
+//! The keys of a scenario, one subject a file.
+
+mod adaptive;
+mod application;
+mod bfs;
+mod collective;
+mod direction_order;
+mod errors;
+mod exchange;
+mod forwarding;
+mod interruption;
+mod measure;
+mod pattern;
+mod relation;
+mod remote_memory;
+mod router;
+mod routing;
+mod topology;
+mod traffic;
+
+use self::pattern::Senders;
+use super::{
+    Features, InterruptionSpec, Purpose, RoutingSpec, TopologySpec, WorkloadSpec,
+    name::ScenarioName,
+};
+use flitlab_base::document::{LARGEST, Reader, Text, Whole};
+use flitlab_engine::Parameters;
+use flitlab_engine::measure::Settings;
+use flitlab_fabric::CableClass;
+
+/// What was read. What is `None` has been reported.
+pub(super) struct Draft {
+    pub name: String,
+    pub title: Option<String>,
+    pub seed: u64,
+    pub topology: Option<TopologySpec>,
+    pub preset: &'static str,
+    pub parameters: Parameters,
+    pub routing: Option<RoutingSpec>,
+    pub workload: Option<WorkloadSpec>,
+    pub measure: Settings,
+    pub interruption: Option<InterruptionSpec>,
+}
+
+impl Draft {
+    /// The classes that cables are of; where the topology is wrong, the usual one.
+    pub(super) fn cable_classes(&self) -> Vec<CableClass> {
+        let topology = self.topology.as_ref();
+        topology.map_or_else(|| vec![CableClass::default()], TopologySpec::cable_classes)
+    }
+
+    /// Whether nodes read.
+    pub(super) fn reads(&self) -> bool {
+        self.workload.as_ref().is_some_and(WorkloadSpec::reads)
+    }
+}
+
+/// Reads, or documents, all keys.
+pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpose) -> Draft {
+    let stem = reader
+        .document
+        .map_or_else(String::new, |document| ScenarioName::from_path(&document.file.name));
+    let doc = "Name of the folder that the results go into.";
+    let name = reader.value_from("name", &ScenarioName, stem, "the file's name without .toml", doc);
+    let title = Text { what: "text", example: "Uniform traffic on a 4D torus" };
+    let title = reader.optional("title", &title, "Title of the figures.");
+    let doc = "Seed of everything random. Equal scenarios with equal seeds give equal results, bit by bit.";
+    let seed = reader.value("seed", &Whole { range: 0..=LARGEST }, 1, doc);
+    let topology = topology::read(reader, seed);
+    let spec = topology.as_ref();
+    let any_fabric = routing::is_of_any_fabric(reader, spec);
+    let bubble = !any_fabric && !direction_order::has_dateline(reader);
+    let (preset, mut parameters) = router::read(reader, any_fabric, bubble, (spec, seed));
+    let routing = routing::read(reader, spec, &parameters, features);
+    let senders = Senders { places: spec.map(TopologySpec::places), features };
+    let workload = traffic::read(reader, senders, &mut parameters, purpose);
+    let measure = measure::read(reader);
+    let interruption = interruption::read(reader, spec, seed);
+    reader.ignore("sweep");
+    reader.finish();
+    Draft {
+        name,
+        title,
+        seed,
+        topology,
+        preset,
+        parameters,
+        routing,
+        workload,
+        measure,
+        interruption,
+    }
+}

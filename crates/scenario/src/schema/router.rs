@@ -1,0 +1,229 @@
+//! `[router]`, `[link]` and `[adapter]`: see docs/model.md for what each value does.
+
+use super::errors;
+use crate::TopologySpec;
+use flitlab_base::document::{
+    Choice, Flag, List, Listed, Quantity, Reader, Whole, flits, plain, rate, size, time, time_to,
+    with_keys,
+};
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::{
+    Arbitration, FlitSharing, MAX_FLITS, MAX_HOP_TIME, MAX_VIRTUAL_CHANNELS, Parameters, Switching,
+};
+use flitlab_fabric::CableClass;
+
+/// Small counts: a u8 numbers injection channels.
+const CHANNELS: Whole = Whole { range: 1..=255 };
+
+/// The most bytes of a flit.
+const MOST_FLIT: u64 = 4096;
+
+/// The most bytes of a packet of nothing else.
+const MOST_PAYLOAD: u64 = MAX_FLITS as u64 * MOST_FLIT;
+
+/// A part of the time from router to router, which is limited as a whole.
+fn hop_time(least: Picoseconds) -> Quantity<Picoseconds> {
+    time_to(least, MAX_HOP_TIME - Picoseconds(1_000_000))
+}
+
+const ANGARA: &str = "angara";
+const INFINIBAND: &str = "infiniband-4xqdr";
+
+/// The preset's name, and the values. `any_fabric`: the routing is one of any fabric, so there is no bubble rule, and the defaults are
+/// those of a network of switches. `bubble`: by default there is a bubble rule. The topology is `None` if it is wrong; the seed
+/// is the scenario's.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    any_fabric: bool,
+    bubble: bool,
+    (topology, seed): (Option<&TopologySpec>, u64),
+) -> (&'static str, Parameters) {
+    let mut parameters = Parameters::default();
+    let doc = "The routers, and the packets that they forward.";
+    let preset =
+        reader.table("router", doc, |reader| router(reader, any_fabric, bubble, &mut parameters));
+    reader.table("link", "The cables between routers.", |reader| {
+        if let Some(rate) = topology.and_then(TopologySpec::fastest_rate) {
+            parameters.link_rate = rate;
+        }
+        link(reader, &mut parameters);
+        let fabric = || topology.and_then(|topology| topology.fabric().ok());
+        let cables = topology.map_or_else(|| vec![CableClass::default()], |it| it.cable_classes());
+        parameters.errors = errors::read(reader, &parameters, &cables, fabric, seed);
+    });
+    let doc = "The network adapters: each node's way into and out of the network, and its host.";
+    reader.table("adapter", doc, |reader| adapter(reader, &mut parameters));
+    (preset, parameters)
+}
+
+/// The preset's name.
+fn router(
+    reader: &mut Reader<'_>,
+    any_fabric: bool,
+    bubble: bool,
+    to: &mut Parameters,
+) -> &'static str {
+    let usual = if any_fabric { INFINIBAND } else { ANGARA };
+    let doc = "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic], \
+              [routing.opensm] and [routing.relation] it is \"infiniband-4xqdr\".";
+    let preset = Choice::usual("preset", "preset", usual, doc);
+    let angara = "the Angara router: virtual cut-through, input buffers, bubble flow control.";
+    let infiniband = "InfiniBand: 32 Gb/s of data, flits of 64 B, packets of up to 2 KiB with a header of one \
+                      flit, 8 virtual channels (lanes) with buffers of 132 flits, 100 ns a switch, one \
+                      injection and one ejection channel, no bubble.";
+    let presets = vec![
+        plain(ANGARA, (ANGARA, Parameters::default()), angara),
+        plain(INFINIBAND, (INFINIBAND, Parameters::infiniband_4xqdr()), infiniband),
+    ];
+    let (preset, parameters) =
+        reader.choice(&preset, presets).unwrap_or((usual, Parameters::default()));
+    *to = parameters;
+    reader.set("flit", &size(1, MOST_FLIT), &mut to.flit, "Size of a flit.");
+    let few = Whole { range: 0..=1024 };
+    let doc = "Flits of a packet before its payload.";
+    reader.set("header_flits", &few, &mut to.header_flits, doc);
+    let doc = "Flits of a packet after its payload.";
+    reader.set("checksum_flits", &few, &mut to.checksum_flits, doc);
+    let doc = "Payload of the largest packet; longer messages are cut into several.";
+    reader.set("maximum_payload", &size(1, MOST_PAYLOAD), &mut to.maximum_payload, doc);
+    let doc = "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
+               the lanes of a forwarding table or a relation.";
+    let lanes = Whole { range: 1..=MAX_VIRTUAL_CHANNELS.into() };
+    reader.set("virtual_channels", &lanes, &mut to.virtual_channels, doc);
+    let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \
+               one where links are shared flit by flit without the bubble rule, any with wormhole switching.";
+    reader.set("buffer", &flits(), &mut to.buffer, doc);
+    to.switching = switching(reader).unwrap_or(to.switching);
+    to.arbitration = arbitration(reader).unwrap_or(to.arbitration);
+    let doc = "Whether a packet enters a ring only if there is room for it and one of the largest \
+         packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
+         go without, and so do [routing.direction_order] with a `dateline` and wormhole switching.";
+    let bubble = to.bubble && bubble && to.switching != Switching::Wormhole;
+    to.bubble = reader.value("bubble", &Flag, bubble, doc);
+    let doc = "Packets that an input port can send at once; where links are shared flit by flit, how many times as fast \
+               as a channel the crossbar is.";
+    reader.set("crossbar_speedup", &CHANNELS, &mut to.crossbar_speedup, doc);
+    let doc = "Time from a header's arrival until it asks for an output.";
+    reader.set("routing_latency", &hop_time(Picoseconds::ZERO), &mut to.routing_latency, doc);
+    let doc = "Time of a flit from an input buffer to an output.";
+    reader.set("crossbar_latency", &hop_time(Picoseconds::ZERO), &mut to.crossbar_latency, doc);
+    preset
+}
+
+fn switching(reader: &mut Reader<'_>) -> Option<Switching> {
+    let doc = "When a packet may ask for its next output.";
+    let wormhole = "when its header is there; its flits wait where they are for room, one by one. Only where links \
+                    are shared flit by flit.";
+    let kinds = [
+        ("virtual-cut-through", Switching::VirtualCutThrough, "when its header is there."),
+        ("store-and-forward", Switching::StoreAndForward, "when its last flit is there."),
+        ("wormhole", Switching::Wormhole, wormhole),
+    ];
+    reader.one_of("switching", "kind of switching", doc, kinds)
+}
+
+fn arbitration(reader: &mut Reader<'_>) -> Option<Arbitration> {
+    let doc = "Who is served first at an output.";
+    let transit = "packets from other routers before packets from the node, each in turn.";
+    let oldest = "the packet that was created first. Only where links are shared flit by flit.";
+    let weighted = "virtual channels in turn, each for as many flits as its weight (`weights` of [link]) says. Only \
+                    where links are shared flit by flit.";
+    let kinds = [
+        ("round-robin", Arbitration::RoundRobin, "all input buffers in turn."),
+        ("transit-first", Arbitration::TransitFirst, transit),
+        ("random", Arbitration::Random, "one of those that can go, drawn anew each time."),
+        ("oldest-first", Arbitration::OldestFirst, oldest),
+        ("weighted", Arbitration::Weighted, weighted),
+    ];
+    reader.one_of("arbitration", "kind of arbitration", doc, kinds)
+}
+
+fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
+    reader.set("rate", &rate(), &mut to.link_rate, "Rate in each direction.");
+    let doc =
+        "Time from a flit's start on the cable until all of it is in the next router's buffer.";
+    reader.set("latency", &hop_time(Picoseconds(1)), &mut to.link_latency, doc);
+    let doc = "How virtual channels share the channels of links and adapters.";
+    let choice = Choice::usual("sharing", "kind of sharing", "packet", doc);
+    let packet = "a channel is granted to a packet until its end.";
+    let flit = "packets take turns flit by flit, each in a virtual channel of its own.";
+    let variants =
+        vec![plain("packet", None, packet), with_keys("flit", flit, |it| Some(Some(sharing(it))))];
+    to.sharing = reader.choice(&choice, variants).flatten();
+}
+
+/// The keys of links that are shared flit by flit.
+fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
+    let mut sharing = FlitSharing::default();
+    let doc = "Time from a packet's getting a virtual channel until its flits ask for the switch.";
+    let key = "virtual_channel_allocation_latency";
+    reader.set(key, &hop_time(Picoseconds::ZERO), &mut sharing.virtual_channel_allocation, doc);
+    let doc = "Time from a flit's winning the switch until it enters the crossbar.";
+    let key = "switch_allocation_latency";
+    reader.set(key, &hop_time(Picoseconds::ZERO), &mut sharing.switch_allocation, doc);
+    let doc = "Rounds of each allocation (iSLIP's iterations).";
+    reader.set("iterations", &CHANNELS, &mut sharing.iterations, doc);
+    let doc = "When routers look for a packet's way.";
+    let times = [
+        ("on-arrival", false, "when its header comes, whatever is before it."),
+        ("at-head", true, "when its header is at the head of its queue."),
+    ];
+    let at_head = reader.one_of("routing", "time of routing", doc, times);
+    sharing.routing_at_head = at_head.unwrap_or_default();
+    let doc = "The queues of an input port.";
+    let queues = [
+        ("virtual-channel", false, "one for each virtual channel."),
+        ("virtual-output", true, "one for each virtual channel and output."),
+    ];
+    let virtual_output = reader.one_of("queues", "kind of queues", doc, queues);
+    sharing.virtual_output_queues = virtual_output.unwrap_or_default();
+    let doc = "Flits that can wait behind the crossbar at each output.";
+    let few = Whole { range: 0..=1 << 16 };
+    reader.set("output_buffer", &few, &mut sharing.output_buffer, doc);
+    let doc = "Flits of each virtual channel's turn, from virtual channel 0 on, where `arbitration` is \"weighted\"; 1 \
+               of those not named.";
+    let weight = |example| List {
+        kind: Whole { range: 0..=255 },
+        noun: "weights",
+        length: 0..=MAX_VIRTUAL_CHANNELS.into(),
+        example: Some(example),
+    };
+    let mut weights = |key, example, doc| -> Vec<u8> {
+        let weights = Listed::values(reader.value(key, &weight(example), Vec::new(), doc));
+        weights.into_iter().map(narrow).collect()
+    };
+    sharing.weights = weights("weights", "[4, 1]", doc);
+    let doc = "Weights of virtual channels whose flits go first; by default these have none in `weights`.";
+    sharing.high_priority = weights("high_priority", "[0, 4]", doc);
+    let doc = "Flits that these send until a packet of the others has its turn; by default it waits for as long as they \
+               send.";
+    let limit = Whole { range: 0..=1 << 20 };
+    sharing.high_priority_limit = reader.optional("high_priority_limit", &limit, doc).map(narrow);
+    let doc = "Whether it is measured how long packets wait for each channel (`stalled_...` of channels.csv).";
+    reader.set("stall_times", &Flag, &mut sharing.stall_times, doc);
+    sharing
+}
+
+fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
+    let doc = "Channels from a node into its router; its messages take them in turn.";
+    reader.set("injection_channels", &CHANNELS, &mut to.injection_channels, doc);
+    let doc = "Rate of each injection channel.";
+    reader.set("injection_rate", &rate(), &mut to.injection_rate, doc);
+    let doc = "Time of a flit on an injection channel, its own length included.";
+    reader.set("injection_latency", &hop_time(Picoseconds(1)), &mut to.injection_latency, doc);
+    let doc = "The router's buffer of an injection channel, for each virtual channel; at least one of \
+         the largest packets.";
+    reader.set("injection_buffer", &flits(), &mut to.injection_buffer, doc);
+    let doc = "Channels from a router to its node.";
+    reader.set("ejection_channels", &CHANNELS, &mut to.ejection_channels, doc);
+    reader.set("ejection_rate", &rate(), &mut to.ejection_rate, "Rate of each ejection channel.");
+    let doc = "Time of a flit on an ejection channel, its own length included.";
+    reader.set("ejection_latency", &hop_time(Picoseconds(1)), &mut to.ejection_latency, doc);
+    let doc = "The host's time from a message's creation to that of its packets.";
+    reader.set("send_overhead", &time(Picoseconds::ZERO), &mut to.send_overhead, doc);
+    let doc = "The host's time from the arrival of a message's last packet to its receipt.";
+    reader.set("receive_overhead", &time(Picoseconds::ZERO), &mut to.receive_overhead, doc);
+    let doc = "Time from the arrival of a request to the creation of its response.";
+    reader.set("service_time", &time(Picoseconds::ZERO), &mut to.service_time, doc);
+}

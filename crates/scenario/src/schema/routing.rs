@@ -1,0 +1,92 @@
+//! `[routing]`: how routes are found.
+
+use std::sync::Arc;
+
+use crate::{Features, RoutingSpec, TopologySpec};
+use flitlab_base::document::{Choice, Flag, InputFile, Reader, Text, Value, plain, with_keys};
+use flitlab_routing::{
+    TableFile,
+    angara::{Freedoms, Parameters},
+};
+
+use super::{adaptive, bfs, direction_order, forwarding, forwarding::in_table, relation};
+
+/// Routings of any fabric, which have no bubble rule.
+const ANY_FABRIC: [&str; 3] = ["agnostic", "opensm", "relation"];
+
+/// The routing where none is written.
+fn default(topology: Option<&TopologySpec>) -> &'static str {
+    match topology {
+        Some(TopologySpec::Switched(_)) => "agnostic",
+        Some(TopologySpec::Torus(..)) | None => "direction_order",
+    }
+}
+
+/// Whether the routing is one of any fabric.
+pub(super) fn is_of_any_fabric(reader: &Reader<'_>, topology: Option<&TopologySpec>) -> bool {
+    let written = reader.scope.table.and_then(|table| table.get("routing"));
+    let name = match written.map(|node| &node.value) {
+        Some(Value::Text(name)) => name,
+        Some(Value::Table(table)) if !table.entries.is_empty() => &table.entries[0].key,
+        _ => default(topology),
+    };
+    ANY_FABRIC.contains(&name)
+}
+
+/// `parameters` are those of the routers.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    topology: Option<&TopologySpec>,
+    parameters: &flitlab_engine::Parameters,
+    features: &Features,
+) -> Option<RoutingSpec> {
+    let choice = Choice {
+        key: "routing",
+        noun: "routing",
+        default: Some(default(topology)),
+        doc: "",
+        sections: true,
+    };
+    let doc = "A table for Angara: direction order, never both ways in a dimension, and one first \
+               positive and one last negative step that may break these rules where no deadlock can \
+               come of it. `flitlab route` shows how good it is.";
+    let angara = with_keys("angara", doc, |reader: &mut Reader<'_>| {
+        let doc = "What chooses among the shortest legal routes of each pair.";
+        let choice = Choice::usual("algorithm", "algorithm", "balanced", doc);
+        let algorithm = reader
+            .choice(&choice, features.angara().map(|it| plain(it.name, it, it.doc)).collect());
+        let mut freedoms = Freedoms::default();
+        let doc = "Whether routes may begin with a first and end with a last step.";
+        reader.set("first_and_last_steps", &Flag, &mut freedoms.first_and_last_steps, doc);
+        let doc =
+            "Whether these steps may break the direction order where no deadlock can come of it.";
+        reader.set("relaxation", &Flag, &mut freedoms.relaxation, doc);
+        let parameters = Parameters { freedoms, bfs: bfs::reading(reader)? };
+        Some(RoutingSpec::Angara { algorithm: algorithm?, parameters })
+    });
+    let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";
+    let file = with_keys("file", doc, |reader: &mut Reader<'_>| {
+        let kind = Text { what: "a file's path", example: "desmos.routes" };
+        let file =
+            InputFile::required(reader, "path", &kind, "The table file, beside the scenario.")?;
+        let read = TableFile::parse(&file.text).map_err(|error| (error.line, error.message));
+        Some(RoutingSpec::File(Arc::new(file.take(reader, read)?)))
+    });
+    let of_angara = features.angara().map(|it| (it.name, in_table("angara", it.name)));
+    let variants = vec![
+        direction_order::variant(topology).known_as([
+            ("dor", ""),
+            ("dimension_order", ""),
+            ("xy", ""),
+        ]),
+        angara.known_as(of_angara),
+        file,
+        adaptive::bubble(),
+        adaptive::pick_orthant(),
+        adaptive::outflank(),
+        forwarding::agnostic(parameters.virtual_channels, topology, features),
+        forwarding::opensm(topology),
+        relation::variant(parameters, features),
+    ];
+    reader.choice(&choice, variants)
+}

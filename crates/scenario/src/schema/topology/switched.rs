@@ -1,0 +1,44 @@
+//! Fabrics of switches that are built by rule, a table each.
+
+use std::sync::Arc;
+
+use crate::{
+    TopologySpec,
+    topology::{Plan, SwitchedSpec},
+};
+use flitlab_base::document::{Diagnostic, Reader, Variant, with_keys};
+use flitlab_fabric::{
+    Cabling,
+    builders::{BUILDERS, BuilderKind, Sizes},
+};
+
+use super::failures;
+
+pub(super) fn variants<'v, 'd>(seed: u64) -> impl Iterator<Item = Variant<'v, 'd, TopologySpec>> {
+    BUILDERS.into_iter().map(move |kind| {
+        let others = kind.known_as.iter().map(|other| (*other, ""));
+        with_keys(kind.name, kind.doc, move |reader| read(reader, kind, seed)).known_as(others)
+    })
+}
+
+/// The fabric of a builder, and what has failed in it.
+fn read(reader: &mut Reader<'_>, kind: &BuilderKind, seed: u64) -> Option<TopologySpec> {
+    let start = reader.resolved.len();
+    let built = (kind.read)(&mut Sizes { reader, seed });
+    let keys = reader.resolved[start..].to_vec();
+    let built = built.and_then(|built| match built.cabling.and_then(Cabling::fabric) {
+        Ok(fabric) => Some((built.name, fabric)),
+        Err(error) => {
+            if let Some(place) = reader.scope.place.clone() {
+                let mut problem = Diagnostic::new(&place, error.to_string());
+                problem.help = error.help();
+                reader.problems.push(problem);
+            }
+            None
+        }
+    });
+    let failures = failures::read(reader, built.as_ref().map(|(_, fabric)| fabric), seed);
+    let (name, whole) = built?;
+    let plan = Plan::Built { name, keys, usual_table: kind.usual_table };
+    Some(TopologySpec::Switched(Arc::new(SwitchedSpec { plan, failures, whole })))
+}

@@ -1,0 +1,298 @@
+//! A first scenario to go on from: the keys that most studies change, described in the words of the reference.
+
+use std::fmt::Write as _;
+
+use super::reference;
+use flitlab_base::document::{Item, KeyDoc, comment, describe, write_items};
+use flitlab_fabric::builders::{ANY_TABLE, BUILDERS};
+
+/// Keys that are shown with their defaults.
+const SHOWN: [&str; 2] = ["seed", "measure.precision"];
+
+/// Of Angara's router; InfiniBand's is shown by its preset.
+const SHOWN_OF_ANGARA: [&str; 3] = ["router.buffer", "link.rate", "link.latency"];
+
+/// The keys of a topology that are left out, besides those whose defaults follow from others.
+const LEFT_OUT: [&str; 6] =
+    ["open", "node_set", "failed_cables", "failed_nodes", "failed_switches", "random_failures"];
+
+/// What can be chosen, and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    pub name: String,
+    pub doc: &'static str,
+}
+
+/// What a starter's nodes do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StarterWorkload {
+    /// Send at this load, a fraction of capacity; a sweep draws the curve.
+    Load(f64),
+    /// Send a message of this size to each partner.
+    Exchange(String),
+}
+
+/// What a first scenario is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Starter {
+    /// One of [`Starter::topologies`].
+    pub topology: String,
+    /// Sizes of the topologies that [have dimensions](Starter::has_dimensions).
+    pub dimensions: Vec<u32>,
+    /// One of [`Starter::routings`] or [`Starter::algorithms`].
+    pub routing: String,
+    /// One of [`Starter::patterns`].
+    pub pattern: String,
+    pub workload: StarterWorkload,
+}
+
+/// The topology of Angara's routings.
+const TORUS: &str = "torus";
+
+/// The routing of the other topologies.
+const AGNOSTIC: &str = "agnostic";
+const RELATION: &str = "relation";
+
+/// Terminals of a switch where a single one would leave most of the cables idle: about as many as
+/// uniform traffic at load 1 fills the cables of the sizes above with; on a Slim Fly half the
+/// cables of a switch, as \[slim-fly\] has it.
+const TERMINALS: [(&str, u32); 3] = [("random_regular", 3), ("kautz", 3), ("slim_fly", 4)];
+
+/// The lanes of the starters' switches.
+const INFINIBAND_LANES: u8 = 8;
+
+/// The key that says which of its algorithms makes the table.
+const ALGORITHM: &str = "routing.agnostic.algorithm";
+
+impl Default for Starter {
+    fn default() -> Self {
+        Self {
+            topology: TORUS.into(),
+            dimensions: vec![4, 4, 4],
+            routing: "direction_order".into(),
+            pattern: "uniform".into(),
+            workload: StarterWorkload::Load(0.3),
+        }
+    }
+}
+
+impl Starter {
+    /// The topologies that need no file.
+    pub fn topologies() -> Vec<Offer> {
+        let mut offers = sections("topology");
+        offers.retain(|offer| !required("topology", &offer.name).iter().any(|key| key == "path"));
+        offers
+    }
+
+    /// The routings that need nothing else said.
+    pub fn routings() -> Vec<Offer> {
+        let mut offers = sections("routing");
+        offers.retain(|offer| required("routing", &offer.name).is_empty());
+        offers
+    }
+
+    /// The algorithms that make tables for any fabric, each a routing by its own name.
+    pub fn algorithms() -> Vec<Offer> {
+        choices(ALGORITHM)
+    }
+
+    /// Whether the routing is one of [`Starter::algorithms`].
+    fn is_algorithm(&self) -> bool {
+        Self::algorithms().iter().any(|offer| offer.name == self.routing)
+    }
+
+    /// The routing of a topology where nobody says otherwise; of all but the torus the only one.
+    pub fn usual_routing(topology: &str) -> &'static str {
+        if topology == TORUS { "direction_order" } else { AGNOSTIC }
+    }
+
+    /// The algorithm that makes the table where nobody says otherwise.
+    fn usual_table(&self) -> &'static str {
+        let mut kinds = BUILDERS.into_iter();
+        let kind = kinds.find(|kind| kind.name == self.topology);
+        kind.map_or(ANY_TABLE, |kind| kind.usual_table)(INFINIBAND_LANES)
+    }
+
+    /// Whether a topology is one of `dimensions`.
+    pub fn has_dimensions(topology: &str) -> bool {
+        required("topology", topology).iter().any(|key| key == "dimensions")
+    }
+
+    /// The patterns that need nothing else said.
+    pub fn patterns() -> Vec<Offer> {
+        choices("traffic.pattern")
+    }
+
+    /// The scenario, with a comment for each key. `path` is the file's, for the commands to type.
+    pub fn text(&self, path: &str) -> String {
+        let mut page = String::new();
+        self.write(&mut page, path).expect("a string takes all");
+        page
+    }
+
+    fn write(&self, page: &mut String, path: &str) -> std::fmt::Result {
+        let mut commands =
+            vec![("check", "what would run, and what is wrong"), ("run", "simulate it once")];
+        if let StarterWorkload::Load(_) = self.workload {
+            commands.push(("sweep", "draw the curve: every load of [sweep]"));
+        }
+        let command = |name: &str| format!("flitlab {name} {path}");
+        let width = commands.iter().map(|(name, _)| command(name).len()).max().unwrap_or(0);
+        for (name, purpose) in commands {
+            writeln!(page, "# {:<width$}    {purpose}", command(name))?;
+        }
+        writeln!(page, "#")?;
+        let more = "The keys that most studies change. All others have defaults too: `flitlab check \
+                    --reference` lists them.";
+        comment(page, 0, more)?;
+        write_items(page, &reference().items, |key| self.value(key))?;
+        if let (StarterWorkload::Load(_), Some(grid)) =
+            (&self.workload, reference().key("sweep.grid"))
+        {
+            // As a table of its own: whoever goes on from here adds lines to it.
+            writeln!(page)?;
+            describe(page, grid)?;
+            writeln!(
+                page,
+                "[sweep.grid]\n\ntraffic.load = {{ from = 0.1, to = 0.9, step = 0.1 }}"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Whether a key is shown, and its value if that is not the default.
+    fn value(&self, key: &KeyDoc) -> Option<Option<String>> {
+        let path = key.path.as_str();
+        let angara = self.topology == TORUS;
+        if SHOWN.contains(&path) || angara && SHOWN_OF_ANGARA.contains(&path) {
+            let measured = matches!(self.workload, StarterWorkload::Load(_));
+            return (measured || !path.starts_with("measure.")).then_some(None);
+        }
+        if let Some((table, name)) = path.rsplit_once('.') {
+            let routing = if self.is_algorithm() { AGNOSTIC } else { &self.routing };
+            if path == ALGORITHM && routing == AGNOSTIC {
+                let own = if self.is_algorithm() { &self.routing } else { self.usual_table() };
+                return Some(Some(format!("\"{own}\"")));
+            }
+            let chosen = table.strip_prefix("routing.") == Some(routing)
+                || table.strip_prefix("topology.") == Some(&self.topology);
+            if chosen {
+                let shown = key.default_from.is_none() && !LEFT_OUT.contains(&name);
+                let terminals = || {
+                    let own = TERMINALS.iter().find(|it| it.0 == self.topology)?;
+                    Some(own.1.to_string())
+                };
+                let value = match name {
+                    "dimensions" => Some(format!("{:?}", self.dimensions)),
+                    "terminals" => terminals(),
+                    _ => None,
+                };
+                return shown.then_some(value);
+            }
+        }
+        let pattern = || format!("\"{}\"", self.pattern);
+        let value = match (path, &self.workload) {
+            ("router.preset", _) if !angara => "\"infiniband-4xqdr\"".into(),
+            // A torus takes in more than one of InfiniBand's adapters gives.
+            ("router.preset", _)
+                if [AGNOSTIC, RELATION].contains(&&*self.routing) || self.is_algorithm() =>
+            {
+                "\"angara\"".into()
+            }
+            ("traffic.pattern", StarterWorkload::Load(_)) => pattern(),
+            ("traffic.load", StarterWorkload::Load(load)) => load.to_string(),
+            ("traffic.message", StarterWorkload::Load(_)) if !angara => "\"2 KiB\"".into(),
+            ("traffic.message", StarterWorkload::Load(_))
+            | ("exchange.between_steps" | "exchange.rounds", StarterWorkload::Exchange(_)) => {
+                return Some(None);
+            }
+            ("exchange.pattern", StarterWorkload::Exchange(_)) => pattern(),
+            ("exchange.message", StarterWorkload::Exchange(size)) => format!("\"{size}\""),
+            _ => return None,
+        };
+        Some(Some(value))
+    }
+}
+
+/// What can be chosen at a key without giving it keys of its own.
+fn choices(key: &str) -> Vec<Offer> {
+    let variants = reference().key(key).map_or(&[][..], |key| &key.variants);
+    let enough = variants.iter().filter(|it| it.fields.iter().all(|field| field.default.is_some()));
+    enough.map(|it| Offer { name: it.name.into(), doc: it.doc }).collect()
+}
+
+/// The tables below one, with what each is for.
+fn sections(table: &str) -> Vec<Offer> {
+    let below = |path: &str| {
+        let name = path.strip_prefix(table)?.strip_prefix('.')?;
+        (!name.contains('.')).then(|| name.to_owned())
+    };
+    let sections = reference().items.iter().filter_map(|item| match item {
+        Item::Section { path, doc } => Some(Offer { name: below(path)?, doc }),
+        Item::Key(_) => None,
+    });
+    sections.collect()
+}
+
+/// The keys that a table below another can't do without.
+fn required(table: &str, name: &str) -> Vec<String> {
+    let prefix = format!("{table}.{name}.");
+    let keys = reference().keys().filter(|key| key.required);
+    keys.filter_map(|key| Some(key.path.strip_prefix(&prefix)?.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Document, Scenario, Sweep};
+
+    #[test]
+    fn every_offer_makes_a_scenario_that_reads() {
+        let read = |starter: &Starter| {
+            let text = starter.text("a.toml");
+            let document = Document::parse("a.toml", &text);
+            let read = Scenario::read(&document).map(drop);
+            let read = match starter.workload {
+                StarterWorkload::Load(_) => read.and(Sweep::read(&document).map(drop)),
+                StarterWorkload::Exchange(_) => read,
+            };
+            read.unwrap_or_else(|found| panic!("{starter:?}\n{found}"));
+        };
+        let (routings, patterns) = (Starter::routings(), Starter::patterns());
+        let topologies = Starter::topologies();
+        assert!(routings.len() >= 6 && patterns.len() >= 10 && topologies.len() >= 10);
+        for Offer { name: topology, .. } in topologies {
+            let routing = Starter::usual_routing(&topology).into();
+            read(&Starter { topology, routing, ..Starter::default() });
+        }
+        for Offer { name: routing, .. } in routings {
+            read(&Starter { routing, ..Starter::default() });
+        }
+        for Offer { name: routing, .. } in Starter::algorithms() {
+            let starter = Starter { topology: "tree".into(), routing, ..Starter::default() };
+            let text = starter.text("a.toml");
+            assert!(text.contains(&format!("algorithm = \"{}\"", starter.routing)), "{text}");
+        }
+        // A terminal a switch would leave most cables idle.
+        for (topology, terminals) in
+            [("hyperx", 256), ("slim_fly", 200), ("kautz", 108), ("random_regular", 96)]
+        {
+            let (topology, routing) = (topology.into(), AGNOSTIC.into());
+            let starter = Starter { topology, routing, ..Starter::default() };
+            let document = Document::parse("a.toml", &starter.text("a.toml"));
+            let fabric = &Scenario::read(&document).unwrap().network.fabric;
+            assert_eq!(fabric.terminals(), terminals, "{starter:?}");
+        }
+        for Offer { name: pattern, .. } in patterns {
+            // Some patterns are defined on some shapes only.
+            let dimensions = if pattern == "transpose-3d" { vec![4, 4, 4] } else { vec![4, 4] };
+            let starter = Starter { dimensions, pattern, ..Starter::default() };
+            read(&starter);
+            // The partners of a finite exchange are fixed.
+            if starter.pattern != "uniform" {
+                let workload = StarterWorkload::Exchange("4 KiB".into());
+                read(&Starter { workload, ..starter });
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `[sweep.grid]`: keys with the values that they take.
+
+use flitlab_base::document::{
+    Diagnostic, Kind, Location, Node, Slot, Table, Value, range, wrong_type,
+};
+
+/// A key and its values, each as text and as a value.
+#[derive(Clone)]
+pub(super) struct Key {
+    pub path: String,
+    pub key_place: Location,
+    pub values: Vec<(String, Node)>,
+}
+
+/// A table of keys, keys dotted or nested.
+pub(super) struct Grid;
+
+impl Kind for Grid {
+    type Value = Vec<Key>;
+
+    fn describe(&self) -> String {
+        "a table of keys with their values".into()
+    }
+
+    fn example(&self) -> String {
+        "{ router.buffer = [\"72 flits\", \"144 flits\"], traffic.load = [0.1, 0.2, 0.3] }".into()
+    }
+
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Vec<Key>, Vec<Diagnostic>> {
+        let Value::Table(table) = &node.value else {
+            return Err(wrong_type(self, slot, node));
+        };
+        let (mut keys, mut problems) = (Vec::new(), Vec::new());
+        collect(table, "", &mut keys, &mut problems);
+        keys.sort_by_key(|key| (key.key_place.source.order, key.key_place.span.start));
+        if problems.is_empty() { Ok(keys) } else { Err(problems) }
+    }
+
+    fn show(&self, keys: &Vec<Key>) -> String {
+        let key = |key: &Key| {
+            let values: Vec<&str> = key.values.iter().map(|(text, _)| text.as_str()).collect();
+            format!("{} = [{}]", key.path, values.join(", "))
+        };
+        format!("{{ {} }}", keys.iter().map(key).collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn collect(table: &Table, above: &str, keys: &mut Vec<Key>, problems: &mut Vec<Diagnostic>) {
+    for entry in &table.entries {
+        let path =
+            if above.is_empty() { entry.key.clone() } else { format!("{above}.{}", entry.key) };
+        let place = &entry.node.place;
+        let values = match &entry.node.value {
+            Value::Broken => continue,
+            Value::Table(inner) if range::KEYS.iter().any(|key| inner.get(key).is_some()) => {
+                range::values(&path, inner, place)
+            }
+            Value::Table(inner) => {
+                collect(inner, &path, keys, problems);
+                continue;
+            }
+            Value::List(list) => elements(&path, list, place),
+            _ => Err(vec![
+                Diagnostic::new(place, format!("`{path}` must be a list of values"))
+                    .label(format!("this is {}", entry.node.what()))
+                    .help(format!(
+                        "write `{path} = [{}]`, or a range {{ from = 0.1, to = 0.9, step = 0.1 }}",
+                        place.text()
+                    )),
+            ]),
+        };
+        match values {
+            Ok(values) => keys.push(Key { path, key_place: entry.key_place.clone(), values }),
+            Err(more) => problems.extend(more),
+        }
+    }
+}
+
+fn elements(
+    path: &str,
+    list: &[Node],
+    place: &Location,
+) -> Result<Vec<(String, Node)>, Vec<Diagnostic>> {
+    if list.is_empty() {
+        return Err(vec![Diagnostic::new(place, format!("`{path}` has no values"))]);
+    }
+    let mut problems = Vec::new();
+    let mut values: Vec<(String, Node)> = Vec::new();
+    for node in list {
+        let text = node.place.text();
+        if values.iter().any(|(_, earlier)| equal(earlier, node)) {
+            problems.push(
+                Diagnostic::new(&node.place, format!("`{path}` has the value {text} twice"))
+                    .label("the second time"),
+            );
+        }
+        values.push((text.into(), node.clone()));
+    }
+    if problems.is_empty() { Ok(values) } else { Err(problems) }
+}
+
+/// Whether two values are written the same, or are the same number.
+fn equal(one: &Node, other: &Node) -> bool {
+    let number = |node: &Node| match &node.value {
+        Value::Integer(number) => number.map(|number| number as f64),
+        Value::Float(number, _) => Some(*number),
+        _ => None,
+    };
+    one.place.text() == other.place.text()
+        || number(one).is_some_and(|number_of_one| Some(number_of_one) == number(other))
+}

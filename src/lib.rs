@@ -58,14 +58,11 @@
     )
 )]
 
-pub mod output_queued;
-pub mod reproduce;
-
 pub use flitlab_base::{FileError, InvalidLine, document, memory, printable, text_file, units};
-pub(crate) use flitlab_base::{narrow, whole_file};
 pub use flitlab_engine as engine;
 pub use flitlab_engine::measure;
 pub use flitlab_fabric as topology;
+pub use flitlab_papers::{output_queued, reproduce};
 pub use flitlab_report as report;
 pub use flitlab_routing as routing;
 pub use flitlab_routing::adaptive;

@@ -1,0 +1,21 @@
+//! Published results computed again, beside the numbers as they were printed.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`reproduce`] | tables and figures of the papers on Angara, Nue, path selection and OutFlank Routing |
+//! | [`output_queued`] | the output-queued router of \[outflank\], a simulator of its own |
+//!
+//! `flitlab reproduce` runs them from the command line; docs/validation.md has the numbers.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "tests cast numbers that stand beside the cast"
+    )
+)]
+
+pub mod output_queued;
+pub mod reproduce;

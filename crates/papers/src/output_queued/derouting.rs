@@ -1,0 +1,75 @@
+//! Whether and where a new packet is derouted.
+
+use super::{Routing, Settings};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::Torus;
+use flitlab_routing::adaptive::profit::{IdleRatio, Way, best_detour};
+use flitlab_routing::adaptive::{Candidate, Leg, Misroute, orthants, outflank, wraparound};
+
+/// Packets with less than this distance to go are never derouted.
+const LEAST_DISTANCE: u32 = 2;
+
+/// The ways open to the packets of a node's current message.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ways {
+    minimal: Leg,
+    candidates: Vec<Candidate>,
+    /// The minimal way and the candidates as the profit sees them; none if there's nothing to decide.
+    minimal_way: Option<Way>,
+    detours: Vec<Way>,
+    idle: Option<IdleRatio>,
+}
+
+impl Ways {
+    /// Finds the ways from `source` to `destination`.
+    pub(super) fn find(
+        &mut self,
+        torus: &Torus,
+        settings: &Settings,
+        source: u32,
+        destination: u32,
+    ) {
+        self.minimal = Leg::minimal(torus, source, destination, 0);
+        self.candidates.clear();
+        self.detours.clear();
+        self.minimal_way = None;
+        if self.minimal.distance() < LEAST_DISTANCE {
+            return;
+        }
+        let weights = match &settings.routing {
+            Routing::AdaptiveBubble => return,
+            Routing::PickOrthant(weights) => {
+                orthants(torus, source, destination, &mut self.candidates);
+                weights
+            }
+            Routing::OutFlank { outflank: rule, wraparound: midpoint, weights } => {
+                outflank(torus, source, destination, *rule, &mut self.candidates);
+                wraparound(torus, source, destination, *midpoint, &mut self.candidates);
+                weights
+            }
+        };
+        let dimensions = narrow(torus.dimensions());
+        self.idle = Some(weights.idle);
+        self.minimal_way = Some(Way::minimal(&self.minimal, dimensions, weights));
+        let way = |candidate| Way::detour(candidate, &self.minimal, dimensions, weights);
+        self.detours.extend(self.candidates.iter().map(way));
+    }
+
+    /// The first leg of the next packet, and the kind and node of its detour, if it takes one.
+    #[inline]
+    pub(super) fn choose(&self, used: &[u8], capacity: u32) -> (Leg, Option<(Misroute, u32)>) {
+        let detour = match (&self.minimal_way, self.idle) {
+            (Some(minimal), Some(idle)) => {
+                best_detour(minimal, self.detours.iter().copied(), used, capacity, idle)
+            }
+            _ => None,
+        };
+        match detour {
+            None => (self.minimal, None),
+            Some(number) => {
+                let candidate = &self.candidates[number];
+                (candidate.first, Some((candidate.kind, candidate.node)))
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What goes through the network.
+
+use flitlab_routing::adaptive::{Bearing, Misroute};
+
+/// A packet: 16 bytes, as what a run waits for is reading them from memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Packet {
+    /// Number of its message at its source: all nodes create their messages at the same instants.
+    pub(super) message: u32,
+    pub(super) destination: u32,
+    /// The intermediate node, and once that is reached the destination.
+    pub(super) target: u32,
+    /// What leads to the target.
+    pub(super) bearing: Bearing,
+    pub(super) negative_ties: u8,
+    pub(super) derouting: Option<Misroute>,
+}
+
+impl Packet {
+    pub(super) fn is_on_detour(&self) -> bool {
+        self.target != self.destination
+    }
+}
+
+/// What a sink needs to know of a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Delivered {
+    /// Number of its message at its source: all nodes create their messages at the same instants.
+    pub(super) message: u32,
+    pub(super) derouting: Option<Misroute>,
+}

@@ -1,0 +1,81 @@
+//! Bursts: messages that all nodes create at the same instants, and the injection clock.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::event::Femtoseconds;
+use super::{Parameters, Settings};
+use flitlab_base::narrow::{narrow, rounded_down};
+use flitlab_base::units::Rate;
+use flitlab_fabric::Torus;
+use flitlab_workload::traffic::Pattern;
+
+/// Time to send `bits` at `rate`, in femtoseconds, rounded down.
+pub(super) fn transmission(bits: u64, rate: Rate) -> Femtoseconds {
+    narrow(u128::from(bits) * 1_000_000_000_000_000 / u128::from(rate.0))
+}
+
+/// When messages are created and packets are offered to the router. Both clocks start at 0 and tick
+/// at multiples of a period of whole femtoseconds, so that they drift against each other as little.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// Between two messages of a node.
+    message: Femtoseconds,
+    /// Between two attempts to inject.
+    attempt: Femtoseconds,
+}
+
+impl Clock {
+    /// Load 1 brings the bisection's links to their rate under uniform traffic: a node then sends at
+    /// 8 / k of a link's rate, for the largest size k.
+    pub(super) fn new(torus: &Torus, parameters: &Parameters, load: f64) -> Self {
+        let largest = u64::from(torus.sizes().iter().copied().max().unwrap_or(1));
+        let packet_bits = 8 * parameters.packet.0;
+        let bits = packet_bits * u64::from(parameters.message_packets) * largest;
+        let message = transmission(bits, parameters.external_rate) as f64 / 8.0;
+        let packet = transmission(packet_bits * largest, parameters.external_rate) as f64 / 8.0;
+        let attempt = rounded_down(packet / parameters.injection_rate);
+        Self { message: rounded_down(message / load), attempt }
+    }
+
+    /// The next tick after `now` at which packets are offered.
+    pub(super) fn next_tick(&self, now: Femtoseconds) -> Femtoseconds {
+        (now / self.attempt + 1) * self.attempt
+    }
+
+    /// When message `index` is created.
+    pub(super) fn creation(&self, index: u32) -> Femtoseconds {
+        u64::from(index) * self.message
+    }
+}
+
+/// Destinations of the messages of all nodes.
+#[derive(Debug)]
+pub(super) struct Destinations {
+    pattern: Pattern,
+    random: Vec<ChaCha8Rng>,
+}
+
+impl Destinations {
+    pub(super) fn new(pattern: Pattern, nodes: u32, settings: &Settings) -> Self {
+        let random = (0..nodes)
+            .map(|node| {
+                let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
+                random.set_stream(u64::from(node));
+                random
+            })
+            .collect();
+        Self { pattern, random }
+    }
+
+    /// Destination of a node's next message. A permutation's fixed points send to themselves.
+    pub(super) fn next(&mut self, node: u32, index: u32) -> u32 {
+        let random = &mut self.random[node as usize];
+        self.pattern.destination(node, u64::from(index), random).unwrap_or(node)
+    }
+
+    /// A node's random stream.
+    pub(super) fn random(&mut self, node: u32) -> &mut ChaCha8Rng {
+        &mut self.random[node as usize]
+    }
+}

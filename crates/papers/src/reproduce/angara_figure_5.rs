@@ -1,0 +1,297 @@
+//! \[angara-routing\], Figure 5: edge-forwarding indices and run times of the algorithms on many
+//! tori.
+
+use cpu_time::ThreadTime;
+use serde::Serialize;
+
+use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, over_nodes, systems, table};
+use super::{Extent, Flawed, Progress, Reproduction, all, json};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::sizes_text;
+use flitlab_report::figure::{Figure, Series, Style, ratio_figure};
+use flitlab_report::rows_text;
+use flitlab_routing::angara::{Algorithm, Reading};
+
+/// Genetic, which is slow, runs on one in so many of the three- and four-dimensional systems that have at
+/// most so many nodes.
+const GENETIC_EVERY: usize = 12;
+const GENETIC_NODES: u32 = 150;
+
+/// The run time up to which \[angara-routing\] calls an algorithm practical, in seconds.
+const PRACTICAL: f64 = 0.25;
+
+/// The systems up to which it finds SSSP and BFS practical, in three and in four dimensions.
+const PUBLISHED_PRACTICAL: [(&str, [u32; 2]); 2] = [("sssp", [150, 90]), ("bfs", [160, 300])];
+
+/// Maximum loads, and CPU seconds of one thread, the list of routes included where it is used.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    dimensions: u32,
+    torus: String,
+    nodes: u32,
+    share_of_pairs_with_one_shortest_route: f64,
+    lower_bound: u64,
+    load_bfs: u64,
+    load_genetic: Option<u64>,
+    load_sssp: u64,
+    load_balanced: u64,
+    seconds_bfs: f64,
+    seconds_genetic: Option<f64>,
+    seconds_sssp: f64,
+    seconds_balanced: f64,
+}
+
+impl Row {
+    fn load(&self, algorithm: &str) -> Option<u64> {
+        match algorithm {
+            "bfs" => Some(self.load_bfs),
+            "genetic" => self.load_genetic,
+            "sssp" => Some(self.load_sssp),
+            _ => Some(self.load_balanced),
+        }
+    }
+
+    fn seconds(&self, algorithm: &str) -> Option<f64> {
+        match algorithm {
+            "bfs" => Some(self.seconds_bfs),
+            "genetic" => self.seconds_genetic,
+            "sssp" => Some(self.seconds_sssp),
+            _ => Some(self.seconds_balanced),
+        }
+    }
+}
+
+struct Job {
+    sizes: Vec<u32>,
+    genetic: bool,
+}
+
+/// All systems under all algorithms.
+///
+/// # Errors
+/// If a table is wrong.
+pub fn angara_figure_5(extent: Extent<'_>, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
+    let every = if extent.quick { QUICK } else { 1 };
+    let systems = SETS.iter().flat_map(|&(dimensions, most)| {
+        systems(dimensions, most).into_iter().enumerate().step_by(every)
+    });
+    let jobs: Vec<Job> = systems
+        .map(|(number, sizes)| {
+            let small = sizes.iter().product::<u32>() <= GENETIC_NODES;
+            let genetic = sizes.len() == 2 || small && number % GENETIC_EVERY == 0;
+            Job { sizes, genetic }
+        })
+        .collect();
+    let work = |job: &Job| on_one_thread(|| row(job));
+    let rows = all(&jobs, extent, work, |_| String::new(), progress);
+    let rows = rows.into_iter().collect::<Result<Vec<Row>, Flawed>>()?;
+    let comparisons = comparisons(&rows);
+    let mut figures = quality_figures(&comparisons);
+    figures.extend(SETS.iter().map(|set| time_figure(&rows, set.0)));
+    Ok(Reproduction {
+        text: text(&rows, &comparisons),
+        tables: vec![("systems", rows_text(&rows)), ("comparisons", rows_text(&comparisons))],
+        figures,
+        json: serde_json::json!({ "systems": json(&rows), "comparisons": json(&comparisons) }),
+    })
+}
+
+fn row(job: &Job) -> Result<Row, Flawed> {
+    let fabric = fabric(&job.sizes);
+    let started = ThreadTime::now();
+    let choices = choices(&fabric);
+    let listing = started.elapsed().as_secs_f64();
+    let (_, bfs, seconds_bfs) = table(&choices, Algorithm::BFS, Reading::default())?;
+    let (_, sssp, seconds_sssp) = table(&choices, Algorithm::SSSP, Reading::default())?;
+    let (best, balanced, seconds_balanced) =
+        table(&choices, Algorithm::BALANCED, Reading::default())?;
+    let genetic = if job.genetic {
+        Some(table(&choices, Algorithm::GENETIC, Reading::default())?)
+    } else {
+        None
+    };
+    Ok(Row {
+        dimensions: narrow(job.sizes.len()),
+        torus: sizes_text(&job.sizes),
+        nodes: fabric.routers(),
+        share_of_pairs_with_one_shortest_route: choices.single_share(),
+        lower_bound: best.bound.map_or(0, |bound| bound.rounded().into()),
+        load_bfs: bfs.load.maximum,
+        load_genetic: genetic.as_ref().map(|(_, quality, _)| quality.load.maximum),
+        load_sssp: sssp.load.maximum,
+        load_balanced: balanced.load.maximum,
+        seconds_bfs,
+        seconds_genetic: genetic.map(|(_, _, seconds)| seconds + listing),
+        seconds_sssp: seconds_sssp + listing,
+        seconds_balanced: seconds_balanced + listing,
+    })
+}
+
+/// The systems of a set on which an algorithm's maximum load is less than, equal to or greater than
+/// another's.
+#[derive(Clone, Debug, Serialize)]
+struct Comparison {
+    dimensions: u32,
+    algorithm: &'static str,
+    baseline: &'static str,
+    /// Where the loads are equal, one is less than the other, or greater.
+    group: &'static str,
+    systems: usize,
+    /// Total load under the algorithm over total load under the baseline.
+    ratio: f64,
+    /// By how much the algorithm's load is below the baseline's, in the mean over the systems.
+    mean_improvement: f64,
+}
+
+const COMPARED: [(&str, &str); 5] = [
+    ("sssp", "bfs"),
+    ("genetic", "bfs"),
+    ("balanced", "bfs"),
+    ("sssp", "genetic"),
+    ("balanced", "sssp"),
+];
+
+fn comparisons(rows: &[Row]) -> Vec<Comparison> {
+    let mut all = Vec::new();
+    for (dimensions, _) in SETS {
+        for (algorithm, baseline) in COMPARED {
+            let loads: Vec<(u64, u64)> = rows
+                .iter()
+                .filter(|row| row.dimensions == dimensions)
+                .filter_map(|row| Some((row.load(algorithm)?, row.load(baseline)?)))
+                .collect();
+            let group = |group, keep: fn(&(u64, u64)) -> bool| {
+                let kept: Vec<(u64, u64)> = loads.iter().copied().filter(keep).collect();
+                let total = |of: fn(&(u64, u64)) -> u64| kept.iter().map(of).sum::<u64>();
+                let improvement = |&(own, other): &(u64, u64)| 1.0 - own as f64 / other as f64;
+                let count = kept.len().max(1) as f64;
+                Comparison {
+                    dimensions,
+                    algorithm,
+                    baseline,
+                    group,
+                    systems: kept.len(),
+                    ratio: total(|load| load.0) as f64 / total(|load| load.1).max(1) as f64,
+                    mean_improvement: kept.iter().map(improvement).sum::<f64>() / count,
+                }
+            };
+            all.push(group("less", |load| load.0 < load.1));
+            all.push(group("equal", |load| load.0 == load.1));
+            all.push(group("greater", |load| load.0 > load.1));
+            all.push(group("differs", |load| load.0 != load.1));
+        }
+    }
+    all
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0u32), |(sum, count), value| (sum + value, count + 1));
+    sum / f64::from(count.max(1))
+}
+
+fn text(rows: &[Row], comparisons: &[Comparison]) -> String {
+    let mut text = format!(
+        "{:<4}{:<10}{:<10}{:<9}{:>8}{:>12}{:>18}\n",
+        "", "algorithm", "against", "load is", "systems", "total ratio", "mean improvement"
+    );
+    for it in comparisons.iter().filter(|it| it.systems > 0) {
+        text += &format!(
+            "{:<4}{:<10}{:<10}{:<9}{:>8}{:>12.3}{:>17.1}%\n",
+            format!("{}D", it.dimensions),
+            it.algorithm,
+            it.baseline,
+            it.group,
+            it.systems,
+            it.ratio,
+            100.0 * it.mean_improvement
+        );
+    }
+    text += "published: sssp better than bfs by 13%, 11%, 17% (2D, 3D, 4D), than genetic by 4%, 7% (3D, 4D)\n\n";
+    for (dimensions, _) in SETS {
+        let of = || rows.iter().filter(move |row| row.dimensions == dimensions);
+        let gap = |row: &Row| row.load_balanced as f64 / row.lower_bound.max(1) as f64 - 1.0;
+        text += &format!(
+            "{dimensions}D: {} systems, {} of them with genetic; {:.1}% of the pairs have one shortest \
+             route (mean over systems)\n    balanced above its bound: mean {:.2}%, at most {:.2}%; \
+             optimal in {}\n",
+            of().count(),
+            of().filter(|row| row.load_genetic.is_some()).count(),
+            100.0 * mean(of().map(|row| row.share_of_pairs_with_one_shortest_route)),
+            100.0 * mean(of().map(gap)),
+            100.0 * of().map(gap).fold(0.0, f64::max),
+            of().filter(|row| row.load_balanced == row.lower_bound).count()
+        );
+    }
+    text += &format!(
+        "\nlargest systems below which every one takes at most {PRACTICAL} s of CPU, in nodes\n"
+    );
+    text += &format!("{:<10}{:>6}{:>6}{:>6}   published 3D, 4D\n", "", "2D", "3D", "4D");
+    for algorithm in ["bfs", "genetic", "sssp", "balanced"] {
+        let practical = SETS.map(|(dimensions, _)| practical(rows, dimensions, algorithm));
+        let published = PUBLISHED_PRACTICAL.iter().find(|(name, _)| *name == algorithm);
+        let published =
+            published.map_or("-".into(), |(_, nodes)| format!("{}, {}", nodes[0], nodes[1]));
+        let [two, three, four] = practical;
+        text += &format!("{algorithm:<10}{two:>6}{three:>6}{four:>6}   {published}\n");
+    }
+    text
+}
+
+/// The most nodes for which neither a system of this size nor a smaller one takes too long.
+fn practical(rows: &[Row], dimensions: u32, algorithm: &str) -> u32 {
+    let times = || {
+        let rows = rows.iter().filter(|row| row.dimensions == dimensions);
+        rows.filter_map(|row| Some((row.nodes, row.seconds(algorithm)?)))
+    };
+    let slow = times().filter(|(_, seconds)| *seconds > PRACTICAL).map(|(nodes, _)| nodes).min();
+    times()
+        .map(|(nodes, _)| nodes)
+        .filter(|&nodes| slow.is_none_or(|it| nodes < it))
+        .max()
+        .unwrap_or(0)
+}
+
+fn quality_figures(comparisons: &[Comparison]) -> Vec<(String, Figure)> {
+    let figure = |dimensions: u32| {
+        let bars: Vec<(String, f64)> = comparisons
+            .iter()
+            .filter(|it| it.dimensions == dimensions && it.baseline == "bfs" && it.systems > 0)
+            .filter(|it| it.group != "differs")
+            .map(|it| (format!("{}, {} ({})", it.algorithm, it.group, it.systems), it.ratio))
+            .collect();
+        let title = format!("{dimensions}D tori: maximum channel load, by comparison with BFS");
+        (
+            format!("loads-{dimensions}d"),
+            ratio_figure(&bars, "Total maximum load (BFS = 1)", &title),
+        )
+    };
+    SETS.iter().map(|set| figure(set.0)).collect()
+}
+
+fn time_figure(rows: &[Row], dimensions: u32) -> (String, Figure) {
+    let series = ["bfs", "genetic", "sssp", "balanced"].map(|algorithm| Series {
+        label: algorithm.into(),
+        style: Style::Dots,
+        points: rows
+            .iter()
+            .filter(|row| row.dimensions == dimensions)
+            .filter_map(|row| Some((f64::from(row.nodes), row.seconds(algorithm)?)))
+            .collect(),
+    });
+    (format!("times-{dimensions}d"), over_nodes(dimensions, "CPU time (s)", &series))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_small_systems_balanced_beats_sssp_which_beats_bfs() {
+        let sizes = [vec![5, 4], vec![4, 3, 2], vec![6, 6], vec![3, 2, 4, 2], vec![2, 5, 3]];
+        let jobs = sizes.into_iter().map(|sizes| Job { sizes, genetic: false });
+        let rows: Vec<Row> = jobs.map(|job| row(&job).unwrap()).collect();
+        let total = |algorithm| rows.iter().filter_map(|row| row.load(algorithm)).sum::<u64>();
+        assert!(total("balanced") < total("sssp") && total("sssp") < total("bfs"), "{rows:?}");
+        assert!(rows.iter().all(|row| row.lower_bound <= row.load_balanced), "{rows:?}");
+    }
+}

@@ -1,0 +1,410 @@
+//! Figure 10 of the slides of \[nue\]: throughput of an all-to-all exchange of 2 KiB messages on
+//! seven fabrics of InfiniBand with 4xQDR links and 8 virtual lanes, under Nue with 1 to 8 lanes
+//! and under the algorithms of OpenSM that have a table free of deadlock.
+//!
+//! The slides say: Nue gives between 83.5% (10-ary 3-tree) and 121.4% (Cascade) of the best other algorithm, and
+//! more lanes give more throughput. Open is how messages follow each other: here all are queued at the start,
+//! in the order of a shift, so that the network alone decides. Which random graph theirs was is open too.
+//!
+//! Beyond the slides: packets that choose among the hops of the relations `two-orders`, `bubble-colouring` and, where it is
+//! another one than `two-orders`, `parted` with 1, 2, 4 and 8 lanes, and all the same when every terminal offers as much as
+//! it can to terminals drawn alike, and when each sends all that it has to one.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::nue_tables::{FABRICS, LANES};
+use super::{Extent, Flawed, Progress, Reproduction, all};
+use flitlab_base::units::Picoseconds;
+use flitlab_report::Status;
+use flitlab_report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
+use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::{Diagnostics, Document, Scenario};
+
+/// Small ones of the same kinds.
+const SMALL: [(&str, &str); 2] = [
+    ("3x3x3", "switched_torus = { dimensions = [3, 3, 3], terminals = 2 }"),
+    ("2-ary 3-tree", "tree = { arity = 2, levels = 3 }"),
+];
+
+/// Those of OpenSM.
+const OTHERS: [&str; 5] = ["up-down", "lash", "dfsssp", "torus-2qos", "d-mod-k"];
+
+/// The routing relations beside them.
+const RELATIONS: [&str; 2] = ["two-orders", "bubble-colouring"];
+
+/// The relation that is another one on two fabrics alone, and these fabrics.
+const PARTED: &str = "parted";
+const PARTS: [&str; 2] = ["tsubame2.5", "2-ary 3-tree"];
+
+/// Lanes of those that are not tried with all numbers from 1 to 8.
+const SOME_LANES: [u8; 4] = [1, 2, 4, LANES];
+
+/// What the slides of \[nue\] have sent.
+const ALL_TO_ALL: &str = "all-to-all";
+
+/// What is sent, and its lines of a scenario: 2 KiB from each terminal to each other one; messages of 2 KiB to terminals
+/// drawn alike, as many as the adapters can send, of which those count that come in 0.1 ms, after 0.1 ms; 128 KiB from each
+/// terminal to another one, drawn so that each receives from one.
+const TRAFFIC: [(&str, &str); 3] = [
+    (
+        ALL_TO_ALL,
+        "exchange = { pattern = \"all-to-all\", message = \"2 KiB\", between_steps = \"nothing\" }\n",
+    ),
+    (
+        "uniform",
+        "traffic = { pattern = \"uniform\", message = \"2 KiB\", load = 1.0 }\n\
+         measure = { window = \"10 us\", warm_up_windows = 10, minimum_windows = 10, maximum_windows = 10 }\n",
+    ),
+    ("permutation", "exchange = { pattern = \"random-permutation\", message = \"128 KiB\" }\n"),
+];
+
+/// The least and the most of Nue's throughput beside the best other's, in percent.
+const PUBLISHED: [(&str, f64); 2] = [("10-ary 3-tree", 83.5), ("cascade", 121.4)];
+
+/// A simulation.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    fabric: &'static str,
+    topology: &'static str,
+    traffic: (&'static str, &'static str),
+    algorithm: &'static str,
+    lanes: u8,
+}
+
+/// What a simulation gave, or why there is none.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Row {
+    fabric: &'static str,
+    traffic: &'static str,
+    algorithm: &'static str,
+    lanes: u8,
+    /// Payload that a terminal receives.
+    #[serde(rename = "throughput_GB_per_s_per_node")]
+    throughput: Option<f64>,
+    /// Beside the best of OpenSM's other algorithms on the fabric under this traffic.
+    of_best_other: Option<f64>,
+    #[serde(rename = "completion_time_us")]
+    completion_time: Option<f64>,
+    #[serde(rename = "packet_latency_mean_ns")]
+    packet_latency_mean: Option<f64>,
+    hops_mean: Option<f64>,
+    reason: Option<String>,
+    /// Of the event stream.
+    digest: Option<String>,
+}
+
+/// All fabrics under all algorithms.
+///
+/// # Errors
+/// If packets deadlock in spite of a proof.
+pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Reproduction, Flawed> {
+    let mut rows: Vec<Row> =
+        all(&cases(extent.quick), extent, |case| run(case, extent), note, progress)
+            .into_iter()
+            .collect::<Result<_, _>>()?;
+    relate(&mut rows);
+    let mut figures = Vec::new();
+    let of_slides: Vec<Row> =
+        rows.iter().filter(|row| row.traffic == ALL_TO_ALL).cloned().collect();
+    for algorithm in ["nue", "nue-balanced"].into_iter().chain(RELATIONS) {
+        figures.push((format!("{algorithm}-over-lanes"), over_lanes(&of_slides, algorithm)));
+    }
+    for of_fabric in of_slides.chunk_by(|one, other| one.fabric == other.fabric) {
+        let name = of_fabric[0].fabric;
+        figures.push((format!("throughput-{}", name.replace([' ', '.'], "-")), bars(of_fabric)));
+    }
+    Ok(Reproduction::of_rows("throughput", &rows, text(&rows, &of_slides), figures))
+}
+
+fn cases(quick: bool) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &(fabric, topology) in if quick { &SMALL[..] } else { &FABRICS[..] } {
+        for traffic in TRAFFIC {
+            let mut case = |algorithm, lanes| {
+                cases.push(Case { fabric, topology, traffic, algorithm, lanes });
+            };
+            OTHERS.into_iter().for_each(|algorithm| case(algorithm, LANES));
+            if traffic.0 == ALL_TO_ALL {
+                (1..=LANES).for_each(|lanes| case("nue", lanes));
+            } else {
+                SOME_LANES.into_iter().for_each(|lanes| case("nue", lanes));
+            }
+            let parted = Some(PARTED).filter(|_| PARTS.contains(&fabric));
+            for algorithm in ["nue-balanced"].into_iter().chain(RELATIONS).chain(parted) {
+                SOME_LANES.into_iter().for_each(|lanes| case(algorithm, lanes));
+            }
+        }
+    }
+    cases
+}
+
+/// Simulates a case.
+fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
+    let Case { fabric, topology, traffic: (traffic, sent), algorithm, lanes } = *case;
+    let routing = if is_relation(algorithm) {
+        format!("routing.relation = {{ rule = \"{algorithm}\", lanes = {lanes} }}")
+    } else {
+        format!("routing.agnostic = {{ algorithm = \"{algorithm}\", lanes = {lanes} }}")
+    };
+    let text =
+        format!("topology.{topology}\n{routing}\nrouter.preset = \"infiniband-4xqdr\"\n{}", sent);
+    let mut row = Row { fabric, traffic, algorithm, lanes, ..Row::default() };
+    let found = match extent.simulated(&text, || simulate(&text)) {
+        Ok(found) => found,
+        Err(reason) if OTHERS.contains(&algorithm) => {
+            row.reason = reason.map(|reason| reason.trim_start_matches("error: ").to_owned());
+            return Ok(row);
+        }
+        Err(reason) => {
+            return Err(format!("{algorithm} on {fabric}: {}", reason.unwrap_or_default()));
+        }
+    };
+    let Some(found) = found else {
+        return Err(format!("{algorithm} with {lanes} lanes on {fabric} deadlocks"));
+    };
+    row.throughput = found.throughput;
+    row.completion_time = found.completion_time.map(|time| time.0 as f64 / 1e6);
+    row.packet_latency_mean = found.packet_latency_mean.map(|time| time.0 as f64 / 1e3);
+    row.hops_mean = found.hops_mean;
+    row.digest = found.digest.map(|digest| format!("{digest:016x}"));
+    Ok(row)
+}
+
+fn is_relation(algorithm: &str) -> bool {
+    RELATIONS.contains(&algorithm) || algorithm == PARTED
+}
+
+/// What is kept of a simulation.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    throughput: Option<f64>,
+    completion_time: Option<Picoseconds>,
+    packet_latency_mean: Option<Picoseconds>,
+    hops_mean: Option<f64>,
+    digest: Option<u64>,
+}
+
+/// Simulates a scenario; `None` if it deadlocks. Otherwise why it is refused.
+fn simulate(text: &str) -> Result<Option<Found>, Option<String>> {
+    let document = Document::parse("nue-throughput", text);
+    // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
+    let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
+    let scenario = Scenario::read(&document).map_err(refused)?;
+    let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
+    let measured = simulation.run(&mut |_| {}).found.measured;
+    Ok((measured.status != Status::Deadlock).then_some(Found {
+        throughput: measured.bandwidth.or(measured.accepted_payload),
+        completion_time: measured.completion_time,
+        packet_latency_mean: measured.packet_latency_mean,
+        hops_mean: measured.hops_mean,
+        digest: measured.digest,
+    }))
+}
+
+/// Fills in throughputs beside the best other algorithm's.
+fn relate(rows: &mut [Row]) {
+    for of_fabric in
+        rows.chunk_by_mut(|one, other| (one.fabric, one.traffic) == (other.fabric, other.traffic))
+    {
+        let best = of_fabric
+            .iter()
+            .filter(|row| OTHERS.contains(&row.algorithm))
+            .filter_map(|row| row.throughput)
+            .fold(0.0, f64::max);
+        for row in of_fabric {
+            row.of_best_other = row.throughput.filter(|_| best > 0.0).map(|own| own / best);
+        }
+    }
+}
+
+fn note(row: &Result<Row, Flawed>) -> String {
+    let Ok(row) = row else { return String::new() };
+    let found = match (row.throughput, &row.reason) {
+        (Some(throughput), _) => format!("{throughput:.3} GB/s"),
+        (None, reason) => reason.clone().unwrap_or_default(),
+    };
+    let lanes = lanes_text(row.lanes);
+    let Row { fabric, traffic, algorithm, .. } = row;
+    format!("{fabric:<14} {traffic:<11} {algorithm:<13} {lanes:<7}  {found}")
+}
+
+fn lanes_text(lanes: u8) -> String {
+    if lanes == 1 { "1 lane".into() } else { format!("{lanes} lanes") }
+}
+
+/// Throughput beside the best other's over the lanes given, a curve a fabric.
+fn over_lanes(rows: &[Row], algorithm: &str) -> Figure {
+    let own = rows.chunk_by(|one, other| one.fabric == other.fabric).map(|of_fabric| Series {
+        label: of_fabric[0].fabric.into(),
+        style: Style::Curve,
+        points: of_fabric
+            .iter()
+            .filter(|row| row.algorithm == algorithm)
+            .filter_map(|row| Some((f64::from(row.lanes), row.of_best_other?)))
+            .collect(),
+    });
+    let title = format!("{algorithm}, all-to-all of 2 KiB messages");
+    let y = ("Throughput / best other algorithm's", Scale::Linear);
+    xy_figure(&title, ("Virtual lanes", Scale::Linear), y, &own.collect::<Vec<_>>())
+}
+
+/// All throughputs on a fabric.
+fn bars(of_fabric: &[Row]) -> Figure {
+    let bar = |row: &Row| {
+        let name = match row.algorithm {
+            other if OTHERS.contains(&other) => other.into(),
+            own => format!("{own}, {}", lanes_text(row.lanes)),
+        };
+        Some((name, row.throughput?))
+    };
+    let values: Vec<(String, f64)> = of_fabric.iter().filter_map(bar).collect();
+    let title = format!("{}, all-to-all of 2 KiB messages", of_fabric[0].fabric);
+    ratio_figure(&values, "Throughput (GB/s of payload a node)", &title)
+}
+
+/// Throughputs, a column for each algorithm with so many lanes.
+fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
+    let mut text = format!("{:<14}", "");
+    for (algorithm, _) in columns {
+        let _ = write!(text, "{algorithm:>13}");
+    }
+    let _ = write!(text, "\n{:<14}", "lanes");
+    for (_, lanes) in columns {
+        let _ = write!(text, "{lanes:>13}");
+    }
+    text.push('\n');
+    for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
+        let _ = write!(text, "{:<14}", of_fabric[0].fabric);
+        for column in columns {
+            let row = of_fabric.iter().find(|row| (row.algorithm, row.lanes) == *column);
+            let cell = row.and_then(|row| row.throughput);
+            let cell = cell.map_or("-".into(), |throughput| format!("{throughput:.3}"));
+            let _ = write!(text, "{cell:>13}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A relation beside Nue with as many lanes, and with eight beside the best table.
+fn beside(rows: &[Row], relation: &str) -> String {
+    let mut text = format!("{:<14}{:<13}", "", "traffic");
+    for lanes in SOME_LANES {
+        let _ = write!(text, "{:>20}", lanes_text(lanes));
+    }
+    text += "          best table with 8\n";
+    for alike in rows
+        .chunk_by(|one, other| (one.fabric, one.traffic) == (other.fabric, other.traffic))
+        .filter(|alike| alike.iter().any(|row| row.algorithm == relation))
+    {
+        let throughput = |algorithm: &str, lanes: u8| {
+            let mut own =
+                alike.iter().filter(|row| (row.algorithm, row.lanes) == (algorithm, lanes));
+            own.next().and_then(|row| row.throughput)
+        };
+        let _ = write!(text, "{:<14}{:<13}", alike[0].fabric, alike[0].traffic);
+        for lanes in SOME_LANES {
+            let own = throughput(relation, lanes).zip(throughput("nue", lanes));
+            let cell = own.map_or("-".into(), |(own, nue)| format!("{own:.3} ({:.2})", own / nue));
+            let _ = write!(text, "{cell:>20}");
+        }
+        let is_table = |row: &&Row| !is_relation(row.algorithm);
+        let tables = alike.iter().filter(is_table).filter(|row| row.lanes == LANES);
+        let best = tables
+            .filter_map(|row| Some((row.throughput?, row.algorithm)))
+            .max_by(|one, other| one.0.total_cmp(&other.0));
+        if let (Some(own), Some((table, algorithm))) = (throughput(relation, LANES), best) {
+            let _ = write!(text, "    {table:.3} ({:.2}), {algorithm}", own / table);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// `rows` are those of the slides' traffic.
+fn text(all: &[Row], rows: &[Row]) -> String {
+    let others = OTHERS.map(|algorithm| (algorithm, LANES));
+    let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)];
+    let mut text = String::from("throughput in GB/s of payload a node\n");
+    text += &throughputs(rows, &others);
+    text.push('\n');
+    text += &throughputs(rows, &nue);
+    text += "\nbeside the best other algorithm; nue with the lanes that suit it best\n";
+    let _ = writeln!(
+        text,
+        "{:<14}{:>14}{:>10}{:>10}{:>15}{:>10}",
+        "", "best other", "nue", "(lanes)", "nue-balanced", "slides"
+    );
+    for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
+        let best = |of: &dyn Fn(&&Row) -> bool| {
+            let rows = of_fabric.iter().filter(of).filter(|row| row.throughput.is_some());
+            rows.max_by(|a, b| a.throughput.partial_cmp(&b.throughput).expect("no NaN"))
+        };
+        let other = best(&|row| OTHERS.contains(&row.algorithm));
+        let nue = best(&|row| row.algorithm == "nue");
+        let balanced = best(&|row| row.algorithm == "nue-balanced");
+        let percent = |row: Option<&Row>| {
+            let share = row.and_then(|row| row.of_best_other);
+            share.map_or("-".into(), |share| format!("{:.1}%", 100.0 * share))
+        };
+        let published = PUBLISHED.iter().find(|(fabric, _)| *fabric == of_fabric[0].fabric);
+        let _ = writeln!(
+            text,
+            "{:<14}{:>14}{:>10}{:>10}{:>15}{:>10}",
+            of_fabric[0].fabric,
+            other.map_or("-", |row| row.algorithm),
+            percent(nue),
+            nue.map_or("-".into(), |row| row.lanes.to_string()),
+            percent(balanced),
+            published.map_or(String::new(), |(_, percent)| format!("{percent}%"))
+        );
+    }
+    for relation in RELATIONS.into_iter().chain([PARTED]) {
+        let _ = writeln!(
+            text,
+            "\n{relation}, and how many times nue's with as many lanes; the best table, and how many times it"
+        );
+        text += &beside(all, relation);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::SAMPLE;
+
+    #[test]
+    fn the_fabrics_have_the_slides_sizes() {
+        let sizes = [125, 150, 300, 150, 180, 192, 243];
+        for ((name, topology), switches) in FABRICS.into_iter().zip(sizes) {
+            let text = format!(
+                "topology.{topology}\n\
+                 exchange = {{ pattern = \"all-to-all\", message = \"2 KiB\" }}\n"
+            );
+            let scenario = Scenario::read(&Document::parse("nue", &text)).unwrap();
+            assert_eq!(scenario.network.fabric.routers(), switches, "{name}");
+            assert_eq!(scenario.parameters.virtual_channels, LANES);
+        }
+    }
+
+    #[test]
+    fn every_algorithm_that_applies_gives_a_throughput() {
+        let found = nue_throughput(SAMPLE, &mut |_, _, _| {}).unwrap();
+        let rows = found.json.as_array().unwrap();
+        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 12) + 8 + 2 * 4) + 3 * 4);
+        for row in rows {
+            let (fabric, algorithm) = (&row["fabric"], row["algorithm"].as_str().unwrap());
+            let applies = match algorithm {
+                "torus-2qos" => fabric == "3x3x3",
+                "d-mod-k" => fabric == "2-ary 3-tree",
+                _ => true,
+            };
+            assert_eq!(row["throughput_GB_per_s_per_node"].is_number(), applies, "{row}");
+            assert_eq!(row["reason"].is_string(), !applies, "{row}");
+        }
+        assert!(found.text.contains("3x3x3"), "{}", found.text);
+    }
+}

@@ -1,0 +1,540 @@
+//! \[path-selection\], Tables 2, 3 and 4: how unevenly the paths of all pairs of switches are
+//! spread over the channels, as the standard deviation (of the population of directed channels
+//! between switches, one path a pair).
+//!
+//! The paper leaves open which ten irregular networks were drawn, how paths that differ in their virtual channels
+//! alone are counted, which of equal channels and paths comes first, and which lanes UDWM's hops may take that are
+//! no turns. Networks are drawn here from seeds 1 to 100, with all 32 links that four ports of 16 switches allow,
+//! and with two of them fewer, drawn too, as a generator leaves that draws links one by one and comes to an end
+//! before all ports are taken. Of each hundred the first ten stand for a table of the paper's kind and all for what
+//! it would be on average. What is open otherwise is computed in each [reading](READINGS), and how near each comes
+//! is printed too.
+
+use std::fmt::Write;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+use super::{Extent, Flawed, Progress, Reproduction, all, json};
+use flitlab_engine::measure::half_width_95;
+use flitlab_fabric::builders::{Irregular, SwitchedTorus};
+use flitlab_fabric::{Fabric, NONE};
+use flitlab_report::rows_text;
+use flitlab_routing::path_selection::{
+    LaneChoices, PATH_SELECTIONS, PathSelection, RelationBound, SelectionParameters, Ties,
+};
+use flitlab_routing::prove_relation;
+use flitlab_routing::relation::{PathSet, Relation, RelationParameters, RelationRule, udwm};
+
+/// Which table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathSelectionTable {
+    /// 16 switches, Up*/Down*, one virtual channel.
+    Table2,
+    /// 16 switches, Up*/Down* and UDWM, five virtual channels.
+    Table3,
+    /// 8x8 torus, Up*/Down*, one and five virtual channels. Its values are not at hand.
+    Table4,
+}
+
+/// A routing of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Routing {
+    UpDown,
+    /// Hops that are no turns stay in their lane, or may go to a lower one.
+    Udwm {
+        may_descend: bool,
+    },
+}
+
+/// A way to understand what \[path-selection\] leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reading {
+    name: &'static str,
+    choices: LaneChoices,
+    singly: bool,
+    ties: Ties,
+}
+
+const fn reading(name: &'static str, choices: LaneChoices, singly: bool, ties: Ties) -> Reading {
+    Reading { name, choices, singly, ties }
+}
+
+/// The first is that of all other commands.
+const READINGS: [Reading; 7] = [
+    reading("routes, lowest first", LaneChoices::Distinct, false, Ties::Lowest),
+    reading("routes, highest first", LaneChoices::Distinct, false, Ties::Highest),
+    reading("routes, drawn", LaneChoices::Distinct, false, Ties::Drawn(1)),
+    reading("shared, lowest first", LaneChoices::Shared, false, Ties::Lowest),
+    reading("shared, highest first", LaneChoices::Shared, false, Ties::Highest),
+    reading("shared, drawn", LaneChoices::Shared, false, Ties::Drawn(1)),
+    reading("singly, lowest first", LaneChoices::Distinct, true, Ties::Lowest),
+];
+
+/// Table 2, and of Table 3 Up*/Down* and UDWM.
+const TABLE_2: [(PathSelection, f64); 4] = [
+    (PathSelection::RANDOM, 5.63),
+    (PathSelection::LOW_PORT, 5.61),
+    (PathSelection::TRAFFIC_BALANCING, 5.06),
+    (PathSelection::LOW_VIRTUAL, 5.39),
+];
+const TABLE_3: [(PathSelection, f64, f64); 6] = [
+    (PathSelection::RANDOM, 5.54, 2.87),
+    (PathSelection::LOW_PORT, 5.61, 3.04),
+    (PathSelection::TRAFFIC_BALANCING, 5.09, 2.27),
+    (PathSelection::HIGH_PHYSICAL, 5.07, 2.23),
+    (PathSelection::LOW_VIRTUAL, 5.38, 2.70),
+    (PathSelection::LOW_PHYSICAL, 5.52, 2.75),
+];
+
+/// As many networks as \[path-selection\] has, and as many as all means are taken over.
+const PAPERS: usize = 10;
+const NETWORKS: u64 = 100;
+const QUICK: u64 = 6;
+/// Links between switches of the networks.
+const LINKS: [usize; 2] = [32, 30];
+
+impl Routing {
+    fn name(self) -> &'static str {
+        match self {
+            Self::UpDown => "up-down",
+            Self::Udwm { may_descend: true } => "udwm",
+            Self::Udwm { may_descend: false } => "udwm, no descent",
+        }
+    }
+
+    fn published(self, table: PathSelectionTable, selection: PathSelection) -> Option<f64> {
+        let of_3 = TABLE_3.iter().find(|row| row.0 == selection);
+        match (table, self) {
+            (PathSelectionTable::Table2, _) => {
+                TABLE_2.iter().find(|row| row.0 == selection).map(|row| row.1)
+            }
+            (PathSelectionTable::Table3, Self::UpDown) => of_3.map(|row| row.1),
+            (PathSelectionTable::Table3, Self::Udwm { .. }) => of_3.map(|row| row.2),
+            (PathSelectionTable::Table4, _) => None,
+        }
+    }
+
+    fn relation(self, fabric: &Fabric, lanes: u8) -> Result<Relation, Flawed> {
+        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+        let made = match self {
+            Self::UpDown => RelationRule::UP_DOWN.relation(fabric, &parameters),
+            Self::Udwm { may_descend } => udwm(fabric, &parameters, may_descend),
+        };
+        let relation = made.map_err(|none| none.to_string())?;
+        match prove_relation(fabric, &relation).flaws.first() {
+            Some(flaw) => Err(flaw.describe(fabric)),
+            None => Ok(relation),
+        }
+    }
+}
+
+impl PathSelectionTable {
+    /// Routings with their lanes.
+    fn routings(self) -> Vec<(Routing, u8)> {
+        let udwm = |may_descend| (Routing::Udwm { may_descend }, 5);
+        match self {
+            Self::Table2 => vec![(Routing::UpDown, 1)],
+            Self::Table3 => vec![(Routing::UpDown, 5), udwm(true), udwm(false)],
+            Self::Table4 => vec![(Routing::UpDown, 1), (Routing::UpDown, 5)],
+        }
+    }
+
+    /// Readings that make a difference, and can be computed.
+    fn readings(self, routing: Routing, lanes: u8) -> impl Iterator<Item = Reading> {
+        // Up*/Down* in five lanes has too many paths to take them away singly on each network: 43,620 on the first, of
+        // 356 physical routes.
+        let makes_sense = move |reading: &Reading| {
+            lanes > 1 && !(routing == Routing::UpDown && reading.singly)
+                || reading.choices == LaneChoices::Distinct && !reading.singly
+        };
+        READINGS.into_iter().filter(makes_sense)
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Table2 => "Table 2: irregular networks of 16 switches, 1 virtual channel",
+            Self::Table3 => "Table 3: irregular networks of 16 switches, 5 virtual channels",
+            Self::Table4 => "Table 4: 8x8 torus (the paper's values are not at hand)",
+        }
+    }
+}
+
+/// What one selection gave on one network.
+#[derive(Clone, Debug, Serialize)]
+struct Found {
+    network: String,
+    /// Links between switches.
+    links: usize,
+    routing: &'static str,
+    lanes: u8,
+    selection: &'static str,
+    reading: &'static str,
+    /// Of the pairs of switches across a channel.
+    deviation: f64,
+    maximum: u64,
+    mean: f64,
+    /// The maximum of no selection can be lower.
+    bound: u64,
+}
+
+/// What a selection gave on all networks.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    links: usize,
+    routing: &'static str,
+    lanes: u8,
+    selection: &'static str,
+    reading: &'static str,
+    published: Option<f64>,
+    /// Over as many networks as \[path-selection\] has.
+    deviation_10: f64,
+    deviation_10_half_width_95: Option<f64>,
+    /// Over all networks.
+    deviation: f64,
+    deviation_half_width_95: Option<f64>,
+    difference: Option<f64>,
+    networks: usize,
+    maximum_mean: f64,
+    bound_mean: f64,
+    load_mean: f64,
+}
+
+/// Computes a table.
+///
+/// # Errors
+/// If a relation is wrong.
+pub fn path_selection(
+    table: PathSelectionTable,
+    extent: Extent<'_>,
+    progress: Progress<'_>,
+) -> Result<Reproduction, Flawed> {
+    let seeds: Vec<u64> = match table {
+        // Of the torus the seed is that of what is drawn on it.
+        PathSelectionTable::Table4 => (1..=if extent.quick { 1 } else { 10 }).collect(),
+        _ => (1..=if extent.quick { QUICK } else { NETWORKS }).collect(),
+    };
+    let work = |&seed: &u64| of_seed(table, seed, extent.quick);
+    let found = all(&seeds, extent, work, |_| String::new(), progress);
+    let mut found: Vec<Vec<Found>> = found.into_iter().collect::<Result<_, _>>()?;
+    if table == PathSelectionTable::Table4 {
+        repeat_first(&mut found);
+    }
+    let rows = rows(table, &found);
+    let first = |found: &&Found| found.reading == READINGS[0].name;
+    let networks: Vec<Found> = found.iter().flatten().filter(first).cloned().collect();
+    Ok(Reproduction {
+        text: text(table, &rows),
+        tables: vec![("table", rows_text(&rows)), ("networks", rows_text(&networks))],
+        figures: Vec::new(),
+        json: serde_json::json!({ "table": json(&rows), "networks": json(&networks) }),
+    })
+}
+
+/// The networks of a seed, one after the other.
+fn of_seed(table: PathSelectionTable, seed: u64, quick: bool) -> Result<Vec<Found>, Flawed> {
+    let links = if table == PathSelectionTable::Table4 { &LINKS[..1] } else { &LINKS };
+    let found = links.iter().map(|&links| of_network(table, links, seed, quick));
+    Ok(found.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// On the one torus only what is drawn differs: everything else is that of the first draw.
+fn repeat_first(found: &mut [Vec<Found>]) {
+    let Some((first, others)) = found.split_first_mut() else { return };
+    for other in others {
+        let drawn = std::mem::replace(other, first.clone());
+        for found in drawn {
+            let key = |of: &Found| (of.routing, of.lanes, of.selection, of.reading);
+            if let Some(place) = other.iter().position(|of| key(of) == key(&found)) {
+                other[place] = found;
+            }
+        }
+    }
+}
+
+fn fabric(table: PathSelectionTable, links: usize, seed: u64, quick: bool) -> (String, Fabric) {
+    let (name, cabling) = match table {
+        PathSelectionTable::Table4 => {
+            let sizes = if quick { vec![4, 4] } else { vec![8, 8] };
+            let name = flitlab_fabric::sizes_text(&sizes);
+            let torus = SwitchedTorus { sizes, terminals: 4, redundancy: 1 };
+            (format!("{name} torus, draw {seed}"), torus.cabling())
+        }
+        _ => {
+            let graph = Irregular { switches: 16, ports: 8, terminals: 4, links: 4, seed };
+            (format!("irregular, seed {seed}"), graph.cabling())
+        }
+    };
+    let cabling = cabling.expect("sizes of a fabric");
+    let mut order: Vec<usize> = (0..cabling.cables().len()).collect();
+    let fewer = if table == PathSelectionTable::Table4 { 0 } else { order.len() - links };
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    loop {
+        let (removed, _) = order.partial_shuffle(&mut random, fewer);
+        let mut rest = cabling.clone();
+        rest.remove(removed);
+        // Another draw if they part it.
+        if let Ok(fabric) = rest.fabric() {
+            return (name, fabric);
+        }
+    }
+}
+
+fn of_network(
+    table: PathSelectionTable,
+    links: usize,
+    seed: u64,
+    quick: bool,
+) -> Result<Vec<Found>, Flawed> {
+    let (network, fabric) = fabric(table, links, seed, quick);
+    let mut all = Vec::new();
+    for (routing, lanes) in table.routings() {
+        let relation = routing.relation(&fabric, lanes)?;
+        let bound = RelationBound::new(&fabric, &relation).map_err(|none| none.to_string())?;
+        // A pair of switches is so many of terminals.
+        let bound = bound.rounded().div_ceil(16);
+        for reading in table.readings(routing, lanes) {
+            for selection in PATH_SELECTIONS {
+                let Reading { choices, singly, ties, .. } = reading;
+                let counts =
+                    ![PathSelection::LOW_PORT, PathSelection::BALANCED].contains(&selection);
+                let draws = selection == PathSelection::RANDOM;
+                let again = table == PathSelectionTable::Table4 && seed > 1;
+                if again && !draws && selection != PathSelection::LOW_PORT {
+                    continue;
+                }
+                if reading != READINGS[0] && (!counts || draws && (singly || ties != Ties::Lowest))
+                {
+                    continue;
+                }
+                let parameters = SelectionParameters { seed, choices, singly, ties };
+                let paths = selection.paths(&fabric, &relation, parameters);
+                let paths = paths.map_err(|none| none.to_string())?;
+                let loads = loads(&fabric, &paths);
+                let mean = loads.iter().sum::<u64>() as f64 / loads.len() as f64;
+                let squares: f64 = loads.iter().map(|&load| (load as f64 - mean).powi(2)).sum();
+                all.push(Found {
+                    network: network.clone(),
+                    links: fabric.channels() / 2,
+                    routing: routing.name(),
+                    lanes,
+                    selection: selection.name,
+                    reading: reading.name,
+                    deviation: (squares / loads.len() as f64).sqrt(),
+                    maximum: loads.iter().copied().max().unwrap_or(0),
+                    mean,
+                    bound,
+                });
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Pairs of routers across each channel that there is.
+fn loads(fabric: &Fabric, paths: &PathSet) -> Vec<u64> {
+    let mut loads = vec![0; fabric.channel_slots() as usize];
+    for source in 0..fabric.routers() {
+        for destination in 0..fabric.routers() {
+            for path in paths.paths(source, destination) {
+                let mut at = source;
+                for hop in path {
+                    let channel = fabric.outputs(at).start + u32::from(hop.port);
+                    loads[channel as usize] += 1;
+                    at = fabric.target(channel).unwrap_or(NONE);
+                }
+            }
+        }
+    }
+    let live = (0..fabric.channel_slots()).filter(|&channel| fabric.target(channel).is_some());
+    live.map(|channel| loads[channel as usize]).collect()
+}
+
+fn rows(table: PathSelectionTable, found: &[Vec<Found>]) -> Vec<Row> {
+    let networks = found.len();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let mut rows = Vec::new();
+    for (place, first) in found[0].iter().enumerate() {
+        let values = |of: fn(&Found) -> f64| -> Vec<f64> {
+            found.iter().map(|network| of(&network[place])).collect()
+        };
+        let deviations = values(|found| found.deviation);
+        let few = &deviations[..networks.min(PAPERS)];
+        let (routing, _) = table
+            .routings()
+            .into_iter()
+            .find(|(routing, _)| routing.name() == first.routing)
+            .expect("a routing of the table");
+        let selection = PATH_SELECTIONS.into_iter().find(|it| it.name == first.selection);
+        let selection = selection.expect("a selection of the list");
+        let published = routing.published(table, selection);
+        rows.push(Row {
+            links: first.links,
+            routing: first.routing,
+            lanes: first.lanes,
+            selection: first.selection,
+            reading: first.reading,
+            published,
+            deviation_10: mean(few),
+            deviation_10_half_width_95: half_width_95(few),
+            deviation: mean(&deviations),
+            deviation_half_width_95: half_width_95(&deviations),
+            difference: published.map(|published| mean(&deviations) - published),
+            networks,
+            maximum_mean: mean(&values(|found| found.maximum as f64)),
+            bound_mean: mean(&values(|found| found.bound as f64)),
+            load_mean: mean(&values(|found| found.mean)),
+        });
+    }
+    rows
+}
+
+fn text(table: PathSelectionTable, rows: &[Row]) -> String {
+    let networks = rows[0].networks;
+    let few = networks.min(PAPERS);
+    let mut text = format!(
+        "{}\nstandard deviation of the pairs of switches across a channel, and the fullest channel\n\n\
+         {:>5} {:<10} {:>5} {:<18}{:>10}{:>16}{:>16}{:>12}{:>9}{:>9}\n",
+        table.title(),
+        "links",
+        "routing",
+        "lanes",
+        "selection",
+        "published",
+        format!("ours, {few}"),
+        format!("ours, {networks}"),
+        "difference",
+        "fullest",
+        "bound"
+    );
+    let interval = |mean: f64, half: Option<f64>| match half {
+        Some(half) => format!("{mean:.2} +-{half:.2}"),
+        None => format!("{mean:.2}"),
+    };
+    let first = |row: &&Row| {
+        row.reading == READINGS[0].name
+            && row.routing != Routing::Udwm { may_descend: false }.name()
+    };
+    for row in rows.iter().filter(first) {
+        let _ = writeln!(
+            text,
+            "{:>5} {:<10} {:>5} {:<18}{:>10}{:>16}{:>16}{:>12}{:>9.2}{:>9.2}",
+            row.links,
+            row.routing,
+            row.lanes,
+            row.selection,
+            row.published.map_or("-".into(), |value| format!("{value:.2}")),
+            interval(row.deviation_10, row.deviation_10_half_width_95),
+            interval(row.deviation, row.deviation_half_width_95),
+            row.difference.map_or("-".into(), |value| format!("{value:+.2}")),
+            row.maximum_mean,
+            row.bound_mean
+        );
+    }
+    text + &readings_text(table, rows)
+}
+
+/// How each reading changes what the selections give, and how near that comes to
+/// \[path-selection\].
+fn readings_text(table: PathSelectionTable, rows: &[Row]) -> String {
+    let counting = [
+        PathSelection::TRAFFIC_BALANCING,
+        PathSelection::HIGH_PHYSICAL,
+        PathSelection::LOW_VIRTUAL,
+        PathSelection::LOW_PHYSICAL,
+    ];
+    let mut text = format!(
+        "\n{:>5} {:<17} {:>5} {:<22}{:>9}",
+        "links", "routing", "lanes", "reading", "random"
+    );
+    for selection in counting {
+        let _ = write!(text, "{:>19}", selection.name);
+    }
+    text += "  off by\n";
+    let mut links: Vec<usize> = rows.iter().map(|row| row.links).collect();
+    links.dedup();
+    for (links, (routing, lanes)) in
+        links.into_iter().flat_map(|links| table.routings().into_iter().map(move |of| (links, of)))
+    {
+        for reading in table.readings(routing, lanes) {
+            let of = |selection: PathSelection, reading: &str| {
+                rows.iter().find(|row| {
+                    (row.links, row.routing, row.lanes) == (links, routing.name(), lanes)
+                        && (row.selection, row.reading) == (selection.name, reading)
+                })
+            };
+            // Random selection counts no channels: only how lanes are counted makes a difference.
+            let drawn = match reading.choices {
+                LaneChoices::Distinct => READINGS[0].name,
+                LaneChoices::Shared => READINGS[3].name,
+            };
+            let random = of(PathSelection::RANDOM, drawn);
+            let own: Vec<&Row> = random
+                .into_iter()
+                .chain(counting.iter().filter_map(|at| of(*at, reading.name)))
+                .collect();
+            let _ =
+                write!(text, "{links:>5} {:<17} {lanes:>5} {:<22}", routing.name(), reading.name);
+            for (place, row) in own.iter().enumerate() {
+                let width = if place == 0 { 9 } else { 19 };
+                let _ = write!(text, "{:>width$.2}", row.deviation);
+            }
+            let off: Vec<f64> = own.iter().filter_map(|row| row.difference).map(f64::abs).collect();
+            if !off.is_empty() {
+                let _ = write!(text, "  {:.3}", off.iter().sum::<f64>() / off.len() as f64);
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::SAMPLE;
+
+    fn quick(table: PathSelectionTable) -> Vec<Row> {
+        let seeds: Vec<u64> = (1..=2).collect();
+        let found: Result<Vec<_>, _> =
+            seeds.iter().map(|&seed| of_seed(table, seed, true)).collect();
+        rows(table, &found.unwrap())
+    }
+
+    #[test]
+    fn with_one_lane_virtual_and_physical_channels_are_the_same() {
+        let rows = quick(PathSelectionTable::Table2);
+        let of = |selection: PathSelection| {
+            let own = rows.iter().filter(move |row| row.selection == selection.name);
+            own.map(|row| (row.deviation, row.maximum_mean)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(PathSelection::TRAFFIC_BALANCING), of(PathSelection::HIGH_PHYSICAL));
+        assert_eq!(of(PathSelection::LOW_VIRTUAL), of(PathSelection::LOW_PHYSICAL));
+    }
+
+    #[test]
+    fn the_order_of_the_papers_selections_is_found_again() {
+        let found = path_selection(PathSelectionTable::Table4, SAMPLE, &mut |_, _, _| {}).unwrap();
+        assert!(found.text.contains("traffic-balancing"), "{}", found.text);
+        let rows = quick(PathSelectionTable::Table3);
+        let of = |routing: &str, selection: PathSelection| {
+            let own = rows.iter().find(|row| {
+                (row.routing, row.selection, row.reading)
+                    == (routing, selection.name, READINGS[0].name)
+            });
+            own.unwrap()
+        };
+        for routing in ["up-down", "udwm"] {
+            let drawn = of(routing, PathSelection::RANDOM).deviation;
+            for counted in [PathSelection::TRAFFIC_BALANCING, PathSelection::HIGH_PHYSICAL] {
+                assert!(of(routing, counted).deviation < drawn, "{routing}");
+            }
+            let balanced = of(routing, PathSelection::BALANCED);
+            assert!(balanced.maximum_mean < balanced.bound_mean + 0.5, "{routing}");
+        }
+        let halved = of("udwm", PathSelection::RANDOM).deviation;
+        assert!(halved < 0.7 * of("up-down", PathSelection::RANDOM).deviation);
+    }
+}

@@ -1,30 +1,19 @@
 //! flitlab simulates high-performance interconnects flit by flit.
 //!
-//! The modules, in the order in which data flows. Each uses only those above it.
+//! This crate is the program and a facade: each module is a crate, or a part of one, which can be had alone.
+//! They are listed from the bottom; each uses only those above it.
 //!
-//! | module | what it is for |
-//! |---|---|
-//! | `narrow` | numbers taken to a smaller type, with a check |
-//! | `prefetch` | memory fetched ahead, in networks larger than the caches |
-//! | [`units`] | time, rates and sizes, with their units |
-//! | [`memory`] | memory that something will take, compared with what there is |
-//! | [`printable`] | text of anybody, without control characters |
-//! | [`text_file`] | files of users, read with a limit |
-//! | `foreign` | files of other kinds, told by how they begin |
-//! | [`InvalidLine`] | what is wrong in a line of a table or netlist |
-//! | [`document`] | TOML texts with places, and the reading of their keys |
-//! | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
-//! | [`adaptive`] | which way packets may go: orthants, detours through intermediate nodes, their profit |
-//! | [`routing`] | which way packets go: routes, headers, tables, direction order |
-//! | [`application`] | what the ranks of an application send, receive and compute |
-//! | [`traffic`] | who sends what to whom, when |
-//! | [`engine`] | the simulator: packets, buffers, channels, routers, terminals, deadlock |
-//! | [`output_queued`] | the output-queued router of \[outflank\], a simulator of its own |
-//! | [`measure`] | latency, throughput, fairness, steady state, saturation |
-//! | [`report`] | result rows, their files, figures, the page of a report |
-//! | [`scenario`] | the keys of a scenario, and the checked scenario made of them |
-//! | [`sweep`] | a scenario simulated; many of them at once |
-//! | [`reproduce`] | published results computed again |
+//! | crate | modules here | what it is for |
+//! |---|---|---|
+//! | `flitlab-base` | [`units`], [`memory`], [`printable`], [`text_file`], [`document`] | numbers, units, files, TOML documents with places |
+//! | `flitlab-fabric` | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
+//! | `flitlab-model` | in [`engine`] and [`measure`] | parameters of routers and links; records of packets and channels |
+//! | `flitlab-routing` | [`routing`], [`adaptive`] | routes, tables, relations, adaptive rules, proofs |
+//! | `flitlab-workload` | [`application`], [`traffic`] | what ranks do; who sends what to whom, when |
+//! | `flitlab-engine` | [`engine`], [`measure`] | the simulator; latency, throughput, steady state, saturation |
+//! | `flitlab-report` | [`report`] | result rows, their files, figures, the page of a report |
+//! | `flitlab-scenario` | [`scenario`], [`sweep`] | the keys of a scenario; scenarios simulated, many at once |
+//! | `flitlab-papers` | [`reproduce`], [`output_queued`] | published results computed again |
 //!
 //! What is simulated is written in `docs/model.md`.
 //!

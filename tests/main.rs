@@ -66,7 +66,6 @@ mod shell;
 mod slurm;
 mod stall_times;
 mod steady;
-mod structure;
 mod sweeps;
 mod threads;
 mod told;

@@ -327,7 +327,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         queue.out_vc = escape;
         let (ask, escape) = (queue.ask, usize::from(queue.output));
         for output in bits(options | 1 << escape) {
-            self.add_asker(output, input_vc, ask);
+            self.add_request(output, input_vc, ask);
         }
         let word = self.word(escape, input_vc);
         self.escapes[word] |= 1 << (input_vc % 64);
@@ -340,7 +340,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let options = std::mem::take(&mut queue.options);
         let escape = usize::from(queue.output);
         for output in bits(options | 1 << escape).filter(|&output| output != granted) {
-            self.stop_asking(output, input_vc, now);
+            self.withdraw_request(output, input_vc, now);
         }
         let word = self.word(escape, input_vc);
         self.escapes[word] &= !(1 << (input_vc % 64));
@@ -351,9 +351,9 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Withdraws the request of a head for an output that it does not get.
     #[inline(always)]
-    pub(super) fn stop_asking(&mut self, output: usize, input_vc: u32, now: Tick) {
+    pub(super) fn withdraw_request(&mut self, output: usize, input_vc: u32, now: Tick) {
         let word = self.word(output, input_vc);
-        self.asking[word] &= !(1 << (input_vc % 64));
+        self.requests[word] &= !(1 << (input_vc % 64));
         // The head counts among those that wait until now; from now on the reason may be another.
         let stall = self.output(output).stall;
         if stall == Stall::OutputBusy as u8 {
@@ -456,8 +456,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             for step in 0..span_count(words.len()) {
                 let BitSpan { word, mask, turn } = cyclic_span(pointer, step, words.len());
                 let of_set = bits_between(low, high, fitted!(word, u32) * 64);
-                let asking = self.escapes[words.start + word];
-                let mut bits = (asking & mask & of_set).rotate_right(turn);
+                let requests = self.escapes[words.start + word];
+                let mut bits = (requests & mask & of_set).rotate_right(turn);
                 while bits != 0 {
                     let input_vc = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
                     bits &= bits - 1;

@@ -96,7 +96,7 @@ impl Returning {
     #[inline]
     pub(super) fn send(
         &mut self,
-        links: &mut ChainPool,
+        chains: &mut ChainPool,
         credit: Credit,
         settled: Tick,
     ) -> (u16, bool) {
@@ -104,12 +104,12 @@ impl Returning {
             let overtakes = self.insert(credit);
             return (0, std::mem::take(&mut self.awaited) | overtakes);
         }
-        self.send_far(links, credit, settled)
+        self.send_far(chains, credit, settled)
     }
 
     /// Does the work of [`send`](Self::send) if the line is full, or was.
-    fn send_far(&mut self, links: &mut ChainPool, credit: Credit, settled: Tick) -> (u16, bool) {
-        let flits = self.collect(links, settled);
+    fn send_far(&mut self, chains: &mut ChainPool, credit: Credit, settled: Tick) -> (u16, bool) {
+        let flits = self.collect(chains, settled);
         let near = self.near;
         let overtakes = if self.head == NONE && usize::from(near) < NEAR {
             self.insert(credit)
@@ -118,39 +118,39 @@ impl Returning {
             let last = self.at(near - 1);
             self.near -= 1;
             self.insert(credit);
-            self.send_later(links, last);
+            self.send_later(chains, last);
             true
         } else {
-            self.send_later(links, credit)
+            self.send_later(chains, credit)
         };
         (flits, std::mem::take(&mut self.awaited) | overtakes)
     }
 
     /// Inserts a credit into the chain. Returns whether it overtakes others there.
     #[cold]
-    fn send_later(&mut self, links: &mut ChainPool, credit: Credit) -> bool {
+    fn send_later(&mut self, chains: &mut ChainPool, credit: Credit) -> bool {
         let (mut before, mut at) = (NONE, self.head);
-        if at != NONE && links.links[self.tail as usize].credit.time <= credit.time {
+        if at != NONE && chains.chains[self.tail as usize].credit.time <= credit.time {
             (before, at) = (self.tail, NONE);
         }
-        while let Some(link) = links.get(at).filter(|it| it.credit.time <= credit.time) {
+        while let Some(link) = chains.get(at).filter(|it| it.credit.time <= credit.time) {
             (before, at) = (at, link.next);
         }
-        let slot = links.insert(ChainNode { credit, next: at });
+        let slot = chains.insert(ChainNode { credit, next: at });
         if at == NONE {
             self.tail = slot;
         }
         if before == NONE {
             self.head = slot;
         } else {
-            links.links[before as usize].next = slot;
+            chains.chains[before as usize].next = slot;
         }
         at != NONE
     }
 
     /// Takes out the credits that have arrived by `now`, and returns their flits.
     #[inline]
-    pub(super) fn collect(&mut self, links: &mut ChainPool, now: Tick) -> u16 {
+    pub(super) fn collect(&mut self, chains: &mut ChainPool, now: Tick) -> u16 {
         let mut flits = 0;
         while self.near > 0 {
             let credit = self.at(0);
@@ -162,16 +162,16 @@ impl Returning {
             self.near -= 1;
         }
         if self.near == 0 && self.head != NONE {
-            flits += self.bring_near(links, now);
+            flits += self.bring_near(chains, now);
         }
         flits
     }
 
     /// Takes out the arrived credits of the chain, and moves the next ones into the line.
     #[cold]
-    fn bring_near(&mut self, links: &mut ChainPool, now: Tick) -> u16 {
+    fn bring_near(&mut self, chains: &mut ChainPool, now: Tick) -> u16 {
         let mut flits = 0;
-        while let Some(&ChainNode { credit, next }) = links.get(self.head)
+        while let Some(&ChainNode { credit, next }) = chains.get(self.head)
             && usize::from(self.near) < NEAR
         {
             if credit.time <= now {
@@ -180,7 +180,7 @@ impl Returning {
                 self.put(self.near, credit);
                 self.near += 1;
             }
-            links.remove(self.head);
+            chains.remove(self.head);
             self.head = next;
         }
         flits
@@ -188,9 +188,9 @@ impl Returning {
 
     /// The time at which the credits for this many flits will have arrived. [`NEVER`] if that is
     /// not known yet: then the next credit that is sent wakes the sender.
-    pub(super) fn foresee(&mut self, links: &ChainPool, flits: u16) -> Tick {
+    pub(super) fn foresee(&mut self, chains: &ChainPool, flits: u16) -> Tick {
         let mut sum = 0;
-        for credit in self.on_their_way(links) {
+        for credit in self.on_their_way(chains) {
             sum += u32::from(credit.flits);
             if sum >= u32::from(flits) {
                 return credit.time;
@@ -200,9 +200,9 @@ impl Returning {
         NEVER
     }
 
-    fn on_their_way(&self, links: &ChainPool) -> impl Iterator<Item = Credit> {
+    fn on_their_way(&self, chains: &ChainPool) -> impl Iterator<Item = Credit> {
         let near = (0..self.near).map(|number| self.at(number));
-        let chain = std::iter::successors(links.get(self.head), |link| links.get(link.next));
+        let chain = std::iter::successors(chains.get(self.head), |link| chains.get(link.next));
         near.chain(chain.map(|link| link.credit))
     }
 }
@@ -210,28 +210,28 @@ impl Returning {
 /// The chains of credits that do not fit into their lines.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ChainPool {
-    links: Vec<ChainNode>,
+    chains: Vec<ChainNode>,
     free: u32,
 }
 
 impl ChainPool {
     #[inline]
     fn get(&self, slot: u32) -> Option<&ChainNode> {
-        self.links.get(slot as usize)
+        self.chains.get(slot as usize)
     }
 
     fn insert(&mut self, link: ChainNode) -> u32 {
-        if let Some(slot) = self.links.get_mut(self.free as usize) {
+        if let Some(slot) = self.chains.get_mut(self.free as usize) {
             let next = slot.next;
             *slot = link;
             return std::mem::replace(&mut self.free, next);
         }
-        self.links.push(link);
-        fitted!(self.links.len(), u32) - 1
+        self.chains.push(link);
+        fitted!(self.chains.len(), u32) - 1
     }
 
     fn remove(&mut self, slot: u32) {
-        self.links[slot as usize].next = std::mem::replace(&mut self.free, slot);
+        self.chains[slot as usize].next = std::mem::replace(&mut self.free, slot);
     }
 }
 
@@ -242,14 +242,14 @@ pub(super) struct Credits {
     /// collected.
     pub room: Vec<u16>,
     pub returning: Vec<Returning>,
-    pub links: ChainPool,
+    pub chains: ChainPool,
 }
 
 impl Credits {
     /// The credits of channels with this much room, one entry for each virtual channel.
     pub(super) fn new(room: Vec<u16>) -> Self {
         let returning = vec![Returning::NONE; room.len()];
-        Self { room, returning, links: ChainPool { links: Vec::new(), free: NONE } }
+        Self { room, returning, chains: ChainPool { chains: Vec::new(), free: NONE } }
     }
 
     /// Bytes for each channel and virtual channel.
@@ -264,7 +264,7 @@ impl Credits {
     #[inline]
     pub(super) fn send(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
         let (flits, awaited) =
-            self.returning[place as usize].send(&mut self.links, credit, settled);
+            self.returning[place as usize].send(&mut self.chains, credit, settled);
         self.room[place as usize] += flits;
         awaited
     }
@@ -272,7 +272,7 @@ impl Credits {
     /// Collects the credits of a channel's sender that have arrived by `now`.
     #[inline]
     pub(super) fn collect(&mut self, place: u32, now: Tick) {
-        let flits = self.returning[place as usize].collect(&mut self.links, now);
+        let flits = self.returning[place as usize].collect(&mut self.chains, now);
         self.room[place as usize] += flits;
     }
 
@@ -280,19 +280,19 @@ impl Credits {
     /// [`Returning::foresee`].
     pub(super) fn foresee(&mut self, place: u32, need: u16) -> Tick {
         let lacks = need - self.room[place as usize];
-        self.returning[place as usize].foresee(&self.links, lacks)
+        self.returning[place as usize].foresee(&self.chains, lacks)
     }
 
     /// Flits of room of a channel's sender, with all credits under way.
     pub(super) fn due(&self, place: u32) -> u32 {
-        let credits = self.returning[place as usize].on_their_way(&self.links);
+        let credits = self.returning[place as usize].on_their_way(&self.chains);
         let flits = credits.map(|credit| u32::from(credit.flits));
         u32::from(self.room[place as usize]) + flits.sum::<u32>()
     }
 
     /// Flits of room of a channel's sender by a time, as far as is known.
     pub(super) fn by(&self, place: u32, now: Tick) -> u32 {
-        let credits = self.returning[place as usize].on_their_way(&self.links);
+        let credits = self.returning[place as usize].on_their_way(&self.chains);
         let back = credits.filter(|credit| credit.time <= now);
         u32::from(self.room[place as usize]) + back.map(|it| u32::from(it.flits)).sum::<u32>()
     }
@@ -303,7 +303,7 @@ impl Credits {
                 *time = rebased(*time, by);
             }
         }
-        for link in &mut self.links.links {
+        for link in &mut self.chains.chains {
             link.credit.time = rebased(link.credit.time, by);
         }
     }

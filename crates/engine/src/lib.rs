@@ -39,7 +39,7 @@
 //!   free_at, upstream   ask, head -> packet                    free_at, pointer, stall
 //!
 //!   block: due[output]   the earliest time at which it can grant
-//!   asking[output]       the queues whose heads ask for it, a bit each
+//!   requests[output]     the queues whose heads ask for it, a bit each
 //!   arrived              the queues that have got a head since the last visit
 //!   credits, by channel  room: flits free at the far end; returning: credits under way, with times
 //! ```

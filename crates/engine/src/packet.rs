@@ -34,7 +34,7 @@ pub(super) struct Packet {
     pub flits: u16,
     /// By routing: the channels between routers that it has crossed, if routers look up its route;
     /// its random number, if routing is adaptive; else the dimensions in whose rings it passes the
-    /// dateline, a bit each.
+    /// dateline, a bit each. In a collective operation: the number of nodes whose data it contains.
     pub note: u16,
     pub route: EncodedRoute,
 }

@@ -208,7 +208,7 @@ pub(super) struct Ports {
     /// By input port, then virtual channel. There may be more places than virtual channels.
     pub queues: Vec<PacketQueue>,
     /// By output: the input virtual channels whose heads ask for it now or soon, a bit each.
-    pub asking: Vec<u64>,
+    pub requests: Vec<u64>,
     /// By output: the input virtual channels whose heads may leave by it on an escape channel;
     /// empty unless routing is adaptive.
     pub escapes: Vec<u64>,
@@ -243,7 +243,7 @@ impl Ports {
             blocks: Vec::new(),
             outputs: 0,
             queues: Vec::new(),
-            asking: Vec::new(),
+            requests: Vec::new(),
             escapes: Vec::new(),
             arrived: vec![0; routers.len() * words],
             size: Any { words, shift },
@@ -295,8 +295,8 @@ impl Ports {
             alike && words == 1 && context.trees.is_none() && parameters.errors.is_none();
         ports.small = Some(blocks).filter(|_| is_small);
         ports.queues = vec![PacketQueue::EMPTY; (inputs_before as usize) << shift];
-        ports.asking = vec![0; ports.outputs * words];
-        ports.escapes = if adaptive { ports.asking.clone() } else { Vec::new() };
+        ports.requests = vec![0; ports.outputs * words];
+        ports.escapes = if adaptive { ports.requests.clone() } else { Vec::new() };
         debug_assert!(fabric.routers() >= routers.end);
         ports
     }
@@ -482,7 +482,7 @@ impl Ports {
         size_of_val(&*self.routers)
             + size_of_val(&*self.blocks)
             + size_of_val(&*self.queues)
-            + size_of_val(&*self.asking)
+            + size_of_val(&*self.requests)
             + size_of_val(&*self.escapes)
             + size_of_val(&*self.arrived)
             + size_of_val(&*self.senders)

@@ -1,10 +1,11 @@
 //! Allocation for packets that choose among the hops of a routing relation (docs/model.md, "Routing
 //! relations").
 //!
-//! The three passes are those of `adaptive`, for routers with any number of ports and hops on any
-//! virtual channels. An output offers a packet the virtual channels that the relation allows there,
-//! rather than one adaptive virtual channel. The hops of a packet are looked up by the input
-//! virtual channel at which it has arrived and by its destination.
+//! There are three passes, as in `adaptive`. The third one grants fallbacks, and is repeated while
+//! it grants any. Routers may have any number of ports, and hops may use any virtual channels. An
+//! output offers a packet the virtual channels that the relation allows there, rather than one
+//! adaptive virtual channel. The hops of a packet are looked up by the input virtual channel at
+//! which it has arrived and by its destination.
 
 use std::ops::Range;
 
@@ -346,7 +347,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         for place in self.ports_of(input_vc) {
             let hops = self.relation_tables().port(place);
             let output = usize::from(hops.port);
-            self.add_asker(output, input_vc, ask);
+            self.add_request(output, input_vc, ask);
             if hops.fallback != 0 {
                 let word = self.word(output, input_vc);
                 self.escapes[word] |= 1 << (input_vc % 64);
@@ -361,7 +362,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             let word = self.word(output, input_vc);
             self.escapes[word] &= !(1 << (input_vc % 64));
             if output != granted {
-                self.stop_asking(output, input_vc, now);
+                self.withdraw_request(output, input_vc, now);
             }
         }
         self.queues[input_vc as usize].options = 0;
@@ -409,8 +410,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
         let mut granted = false;
         for output in behind.iter().chain(before).map(|&output| usize::from(output)) {
-            let asking = self.words(output);
-            let any = self.escapes[asking].iter().any(|&word| word != 0);
+            let requests = self.words(output);
+            let any = self.escapes[requests].iter().any(|&word| word != 0);
             if any && self.output(output).free_at <= now {
                 granted |= self.grant_escapes::<true>(output, now);
             }

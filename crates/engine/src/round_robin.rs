@@ -59,8 +59,8 @@ pub(super) fn random_rank(
     (port, virtual_channel): (usize, u8),
 ) -> u64 {
     let output = u64::from(router) << 16 | fitted!(output, u64);
-    let asker = fitted!(port, u64) << 8 | u64::from(virtual_channel);
-    mixed(mixed(mixed(time.0) ^ output) ^ asker)
+    let requester = fitted!(port, u64) << 8 | u64::from(virtual_channel);
+    mixed(mixed(mixed(time.0) ^ output) ^ requester)
 }
 
 #[cfg(test)]

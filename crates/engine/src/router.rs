@@ -41,7 +41,7 @@ pub(super) struct RouterView<'a, 'f, S: Size> {
     /// By input virtual channel.
     pub queues: &'a mut [PacketQueue],
     /// By output: the set of input virtual channels that ask for it, in words.
-    pub asking: &'a mut [u64],
+    pub requests: &'a mut [u64],
     pub escapes: &'a mut [u64],
     pub arrived: &'a mut [u64],
     /// Its number in its part and in the whole network, and the number of the part's first output.
@@ -279,14 +279,14 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         queue.output = output;
         queue.out_vc = out_vc;
         let ask = queue.ask;
-        self.add_asker(usize::from(output), input_vc, ask);
+        self.add_request(usize::from(output), input_vc, ask);
     }
 
     /// Adds a request of a head for an output, from time `ask` on.
     #[inline(always)]
-    pub(super) fn add_asker(&mut self, output: usize, input_vc: u32, ask: Tick) {
+    pub(super) fn add_request(&mut self, output: usize, input_vc: u32, ask: Tick) {
         let word = self.word(output, input_vc);
-        self.asking[word] |= 1 << (input_vc % 64);
+        self.requests[word] |= 1 << (input_vc % 64);
         let state = self.output(output);
         // No branch here either.
         let waits = if state.stall == Stall::OutputBusy as u8 { ask } else { NEVER };
@@ -355,7 +355,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         for (low, high) in self.priority_classes() {
             for step in 0..span_count(sets.len()) {
                 let mut span = cyclic_span(pointer, step, sets.len());
-                if self.asking[sets.start + span.word] == 0 {
+                if self.requests[sets.start + span.word] == 0 {
                     continue;
                 }
                 span.mask &= bits_between(low, high, fitted!(span.word, u32) * 64);
@@ -378,7 +378,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     ) -> bool {
         let mut latest = None;
         loop {
-            latest = self.next_drawn(&self.asking[self.words(output)], output, latest, now);
+            latest = self.next_drawn(&self.requests[self.words(output)], output, latest, now);
             let Some((_, input_vc)) = latest else { return false };
             let span =
                 BitSpan { word: input_vc as usize / 64, mask: 1 << (input_vc % 64), turn: 0 };
@@ -405,8 +405,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 let input_vc = word * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 let (input, vc) = self.place(input_vc);
-                let asker = (input, self.context.vc_map.drawn_number(vc));
-                let drawn = Some((random_rank(time, (self.name, output), asker), input_vc));
+                let requester = (input, self.context.vc_map.drawn_number(vc));
+                let drawn = Some((random_rank(time, (self.name, output), requester), input_vc));
                 if drawn > latest && (next.is_none() || drawn < next) {
                     next = drawn;
                 }
@@ -437,8 +437,8 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
-        let asking = self.asking[output * self.size.words() + span.word];
-        let mut bits = (asking & span.mask).rotate_right(span.turn);
+        let requests = self.requests[output * self.size.words() + span.word];
+        let mut bits = (requests & span.mask).rotate_right(span.turn);
         while bits != 0 {
             let input_vc = fitted!(span.word, u32) * 64 + (bits.trailing_zeros() + span.turn) % 64;
             bits &= bits - 1;
@@ -598,7 +598,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
         // From here on: the other requests for the output, and the packet behind the head.
         let word = self.word(output, input_vc);
-        self.asking[word] &= !(1 << (input_vc % 64));
+        self.requests[word] &= !(1 << (input_vc % 64));
         let since = self.waited_for_since(output, now);
         self.output(output).since = since;
         *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };

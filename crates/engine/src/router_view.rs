@@ -130,7 +130,7 @@ impl<'f> Part<'f> {
         let router = &self.ports.routers[number as usize];
         let output = router.first_output as usize;
         self.ports.blocks_of(router).iter().for_each(prefetch);
-        prefetch(&self.ports.asking[output * self.ports.size.words]);
+        prefetch(&self.ports.requests[output * self.ports.size.words]);
         prefetch(&self.statistics.flits[output * self.context.vc_map.count()]);
         let terminal = router.first_terminal as usize;
         self.sources.due.get(terminal).into_iter().for_each(prefetch);
@@ -242,7 +242,7 @@ impl<'f> Part<'f> {
     #[inline(always)]
     pub(super) fn borrow_router<S: Size>(&mut self, number: u32, size: S) -> RouterView<'_, 'f, S> {
         let (words, shift) = (size.words(), size.shift());
-        let Ports { routers, blocks, queues, asking, escapes, arrived, .. } = &mut self.ports;
+        let Ports { routers, blocks, queues, requests, escapes, arrived, .. } = &mut self.ports;
         let router = &mut routers[number as usize];
         let sets = router.first_output as usize * words;
         let sets = sets..sets + usize::from(router.outputs) * words;
@@ -253,7 +253,7 @@ impl<'f> Part<'f> {
             size,
             blocks: S::blocks(blocks),
             queues: &mut queues[input_vcs],
-            asking: &mut asking[sets.clone()],
+            requests: &mut requests[sets.clone()],
             escapes: escapes.get_mut(sets).unwrap_or_default(),
             arrived: &mut arrived[number as usize * words..][..words],
             router,

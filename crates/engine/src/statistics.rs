@@ -85,7 +85,7 @@ impl<S: Size> RouterView<'_, '_, S> {
     pub(super) fn waited_for_since(&self, output: usize, now: Tick) -> Tick {
         let mut first = NEVER;
         for word in 0..self.size.words() {
-            let mut bits = self.asking[output * self.size.words() + word];
+            let mut bits = self.requests[output * self.size.words() + word];
             while bits != 0 {
                 let input_vc = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;

@@ -34,7 +34,7 @@ impl Parameters {
         let flits = f64::from(self.maximum_packet());
         let bits = flits * 8.0 * self.flit.0 as f64;
         let slowest = cables.iter().map(|&class| self.flit_time_of(class)).max();
-        let sending = flits * slowest.unwrap_or(Picoseconds::ZERO).0 as f64;
+        let transmission = flits * slowest.unwrap_or(Picoseconds::ZERO).0 as f64;
         let sound_bits = libm::exp(bits * libm::log1p(-errors.bit_error_rate));
         // The probability that no burst lasts at any time of such a stretch.
         let no_burst = |stretch: f64| {
@@ -48,7 +48,7 @@ impl Parameters {
             Resend::Selective => 1.0,
         };
         let of_bits = sound_bits / (sound_bits + (1.0 - sound_bits) * lost);
-        let rate = of_bits * no_burst(lost * sending) * (f64::from(most) / sent).min(1.0);
-        Some(Passage { probability: sound_bits * no_burst(sending), rate })
+        let rate = of_bits * no_burst(lost * transmission) * (f64::from(most) / sent).min(1.0);
+        Some(Passage { probability: sound_bits * no_burst(transmission), rate })
     }
 }

@@ -41,7 +41,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let ask = packet.ready.max(queue.free_at).max(unit.down_at);
         (queue.ask, queue.out_vc, queue.need) = (ask, trees.down, packet.flits);
         for &output in outputs {
-            self.add_asker(usize::from(output), input_vc, ask);
+            self.add_request(usize::from(output), input_vc, ask);
         }
     }
 
@@ -80,7 +80,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     fn hold_output(&mut self, output: usize, input_vc: u32, now: Tick) {
         self.end_stall(output, now);
         let word = self.word(output, input_vc);
-        self.asking[word] &= !(1 << (input_vc % 64));
+        self.requests[word] &= !(1 << (input_vc % 64));
         let since = self.waited_for_since(output, now);
         let state = self.output(output);
         (state.free_at, state.since, state.stall) = (NEVER, since, Stall::OutputBusy as u8);
@@ -150,7 +150,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             self.leave(output, slot, out_vc, arrives);
         }
         let word = self.word(output, input_vc);
-        self.asking[word] &= !(1 << (input_vc % 64));
+        self.requests[word] &= !(1 << (input_vc % 64));
         let since = self.waited_for_since(output, now);
         self.output(output).since = since;
         *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };

@@ -176,7 +176,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             let output = trees.place(self.name, route).0.towards[self.name as usize];
             let queue = &mut self.queues[input_vc as usize];
             (queue.output, queue.out_vc, queue.need) = (output, trees.up, flits);
-            self.add_asker(usize::from(output), input_vc, ask);
+            self.add_request(usize::from(output), input_vc, ask);
         }
     }
 

@@ -156,8 +156,8 @@ impl FlitRouterView<'_, '_> {
             self.set_next_of(number, first + holder as usize);
         }
         let set = (router.first_output as usize + output as usize) * self.rules.words;
-        let asking = &self.state.asking[set..set + self.rules.words];
-        members(asking).for_each(|queue| {
+        let requests = &self.state.requests[set..set + self.rules.words];
+        members(requests).for_each(|queue| {
             let FlitQueue { input, again, .. } = self.state.queues[first + queue];
             let port = (number, router.first_input + u32::from(input));
             self.state.wake_times.lower(first + queue, port, time.max(again));

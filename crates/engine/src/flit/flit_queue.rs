@@ -58,8 +58,8 @@ pub(super) struct FlitQueue {
     pub upstream: Upstream,
     /// The arrival time of each flit, in order; some flits may be under way.
     pub flits: TimeRing,
-    /// The first and the last packet behind the active one. A packet that asks for a virtual
-    /// channel is itself the first.
+    /// The first and the last packet behind the routed one. A head whose route has not been
+    /// computed is itself the first.
     pub head: u32,
     pub tail: u32,
     pub vc_state: VcState,
@@ -84,7 +84,8 @@ pub(super) struct FlitQueue {
     pub again: Tick,
     /// Time at which the packet before it has left.
     pub free_at: Tick,
-    /// The packet's slot while it leaves the network, and the packet's identity.
+    /// The slot of the routed head, [`NONE`] once its header has gone to the next router; and the
+    /// head's identity.
     pub slot: u32,
     pub source: u32,
     pub sequence: u32,

@@ -177,7 +177,7 @@ pub(super) struct FlitState {
     priorities: Vec<Priority>,
     inputs: Vec<FlitInput>,
     /// By output: the queues whose packets ask for one of its virtual channels, a bit each.
-    asking: Vec<u64>,
+    requests: Vec<u64>,
     /// By router: the number of its active virtual channels. The next two lists are by output, then
     /// virtual channel: a router's active ones in any order.
     active_count: Vec<u16>,
@@ -253,7 +253,7 @@ impl FlitRouters {
     pub(super) fn memory(&self) -> usize {
         let FlitState { wake_times, queues, current, vcs, outputs, inputs, .. } = &self.state;
         let FlitState {
-            asking,
+            requests,
             active_count,
             switch_requests,
             active_vcs,
@@ -270,7 +270,7 @@ impl FlitRouters {
             + size_of_val(&**outputs)
             + size_of_val(&*self.state.priorities)
             + size_of_val(&**inputs)
-            + size_of_val(&**asking)
+            + size_of_val(&**requests)
             + size_of_val(&**active_count)
             + size_of_val(&**switch_requests)
             + size_of_val(&**active_vcs)
@@ -364,7 +364,7 @@ impl FlitState {
             current: if rules.outputs > 1 { vec![0; inputs << rules.shift] } else { Vec::new() },
             queues,
             vcs,
-            asking: vec![0; outputs.len() * rules.words],
+            requests: vec![0; outputs.len() * rules.words],
             active_count: vec![0; ports.routers.len()],
             priorities: if rules.sharing.high_priority.is_empty() {
                 Vec::new()

@@ -40,14 +40,14 @@ impl<'f> FlitRouterView<'_, 'f> {
         (state.options, state.need) = (BY_RELATION, need);
         state.output = hops.first().expect("every state leads on").port;
         for hop in hops {
-            self.set_asking(queue, usize::from(hop.port));
+            self.add_request(queue, usize::from(hop.port));
         }
     }
 
     /// Withdraws the requests of a packet, which has been granted a virtual channel.
     pub(super) fn withdraw_hops(&mut self, queue: usize) {
         for hop in self.hops(queue) {
-            *self.asking(queue, usize::from(hop.port)) &= !(1 << (queue % 64));
+            *self.request_word(queue, usize::from(hop.port)) &= !(1 << (queue % 64));
         }
     }
 

@@ -279,7 +279,7 @@ impl FlitRouterView<'_, '_> {
     pub(super) fn wake_requesters(&mut self, output: usize, time: Tick) {
         let first = (self.router.first_output as usize + output) * self.rules.words;
         for word in 0..self.rules.words {
-            for bit in bits(self.state.asking[first + word]) {
+            for bit in bits(self.state.requests[first + word]) {
                 let queue = word * 64 + bit;
                 let again = self.queue(queue).again;
                 self.lower(queue, time.max(again));

@@ -157,7 +157,7 @@ impl FlitRouterView<'_, '_> {
         state.vc_state = VcState::VcAlloc;
         (state.output, state.vcs, state.options) = (output, vcs, 0);
         state.need = needed;
-        self.set_asking(queue, usize::from(output));
+        self.add_request(queue, usize::from(output));
     }
 
     /// Flits of room that a packet needs.
@@ -182,20 +182,20 @@ impl FlitRouterView<'_, '_> {
         state.output = output;
         (state.vc, state.need) = (escape, need);
         for output in bits(options | 1 << output) {
-            self.set_asking(queue, output);
+            self.add_request(queue, output);
         }
     }
 
     /// The word with a queue in an output's set of requests.
     #[inline(always)]
-    pub(super) fn asking(&mut self, queue: usize, output: usize) -> &mut u64 {
+    pub(super) fn request_word(&mut self, queue: usize, output: usize) -> &mut u64 {
         let first = (self.router.first_output as usize + output) * self.rules.words;
-        &mut self.state.asking[first + queue / 64]
+        &mut self.state.requests[first + queue / 64]
     }
 
     #[inline(always)]
-    pub(super) fn set_asking(&mut self, queue: usize, output: usize) {
-        *self.asking(queue, output) |= 1 << (queue % 64);
+    pub(super) fn add_request(&mut self, queue: usize, output: usize) {
+        *self.request_word(queue, output) |= 1 << (queue % 64);
     }
 
     /// Withdraws the requests of a packet, which has been granted a virtual channel.
@@ -203,14 +203,14 @@ impl FlitRouterView<'_, '_> {
     pub(super) fn withdraw(&mut self, queue: usize) {
         let FlitQueue { options, output, .. } = *self.queue(queue);
         if options == 0 {
-            *self.asking(queue, usize::from(output)) &= !(1 << (queue % 64));
+            *self.request_word(queue, usize::from(output)) &= !(1 << (queue % 64));
             return;
         }
         if self.relation_tables().is_some() {
             return self.withdraw_hops(queue);
         }
         for output in bits(options | 1 << output) {
-            *self.asking(queue, output) &= !(1 << (queue % 64));
+            *self.request_word(queue, output) &= !(1 << (queue % 64));
         }
     }
 

@@ -130,7 +130,7 @@ impl FlitRouterView<'_, '_> {
         if since < now {
             let mut waiting = std::mem::take(&mut waits.waiting);
             self.find_senders(&waits, &mut waiting);
-            self.find_askers(&waits, &mut waiting);
+            self.find_requesters(&waits, &mut waiting);
             waiting.sort_unstable_by_key(|&(output, _)| output);
             for own in waiting.chunk_by(|one, other| one.0 == other.0) {
                 self.count_stalls_of(own, (since, now));
@@ -208,20 +208,20 @@ impl FlitRouterView<'_, '_> {
     }
 
     /// Finds packets that ask for virtual channels.
-    fn find_askers(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
+    fn find_requesters(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
         let (words, outputs) = (self.rules.words, usize::from(self.router.outputs));
         let first = self.router.first_output as usize;
-        let asking = self.state.asking[first * words..][..outputs * words].chunks_exact(words);
-        for (output, asking) in (0..).zip(asking) {
-            for queue in members(asking) {
-                let wait = self.wait_of_asker(waits, output, self.first_queue + queue);
+        let requests = self.state.requests[first * words..][..outputs * words].chunks_exact(words);
+        for (output, requests) in (0..).zip(requests) {
+            for queue in members(requests) {
+                let wait = self.wait_of_requester(waits, output, self.first_queue + queue);
                 waiting.push((output, wait));
             }
         }
     }
 
     /// The wait of the head of a queue, which asks for virtual channels of an output.
-    fn wait_of_asker(&self, waits: &Waits, output: u16, queue: usize) -> Wait {
+    fn wait_of_requester(&self, waits: &Waits, output: u16, queue: usize) -> Wait {
         let state = &self.state.queues[queue];
         debug_assert!(state.vc_state == VcState::VcAlloc);
         let takes_room = self.output_port(output.into()).needs_room
@@ -229,7 +229,7 @@ impl FlitRouterView<'_, '_> {
         let flits = if takes_room { u32::from(state.left) } else { 0 };
         let number = self.router.first_output as usize + usize::from(output);
         let first = self.state.outputs[number].vcs as usize;
-        let room_from = bits(self.vcs_asked_for(state, output)).map(|vc| {
+        let room_from = bits(self.vcs_requested(state, output)).map(|vc| {
             let vc = &self.state.vcs[first + vc];
             vc.free_at.max(vc.room_from(flits, &self.state.times))
         });
@@ -244,7 +244,7 @@ impl FlitRouterView<'_, '_> {
     }
 
     /// The virtual channels of an output that the head of a queue asks for, a bit each.
-    fn vcs_asked_for(&self, queue: &FlitQueue, output: u16) -> u16 {
+    fn vcs_requested(&self, queue: &FlitQueue, output: u16) -> u16 {
         if queue.options == 0 {
             return queue.vcs;
         }

@@ -76,7 +76,7 @@ impl<S: Size> RouterView<'_, '_, S> {
     fn withdraw_all(&mut self, input_vc: u32, now: Tick) {
         let PacketQueue { options, output, .. } = self.queues[input_vc as usize];
         if options == 0 {
-            self.stop_asking(usize::from(output), input_vc, now);
+            self.withdraw_request(usize::from(output), input_vc, now);
         } else if self.by_relation() {
             self.withdraw_hops(usize::MAX, input_vc, now);
         } else {

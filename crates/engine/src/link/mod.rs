@@ -61,15 +61,15 @@ impl Links {
             let slots = fabric.outputs(router);
             for slot in slots.clone() {
                 let channel = fabric.target(slot).map(|target| {
-                    let opposite = fabric.opposite(slot).map(|opposite| {
+                    let reverse = fabric.opposite(slot).map(|reverse| {
                         let far = cut.part_of_router(target);
                         ReverseChannel {
                             part: narrow::<u32>(far),
                             router: target - cut.first_router(far),
-                            output: narrow::<u16>(opposite - fabric.outputs(target).start),
+                            output: narrow::<u16>(reverse - fabric.outputs(target).start),
                         }
                     });
-                    Box::new(ReplayChannel::new(Damage::new(errors, slot), opposite))
+                    Box::new(ReplayChannel::new(Damage::new(errors, slot), reverse))
                 });
                 channels.push(channel);
             }

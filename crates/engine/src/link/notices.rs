@@ -14,7 +14,7 @@ pub(crate) struct Notice {
     pub output: u16,
     /// Time at which the notice takes effect.
     pub time: Tick,
-    pub news: NoticeKind,
+    pub kind: NoticeKind,
 }
 
 /// The contents of a notice.
@@ -31,20 +31,20 @@ pub(crate) enum NoticeKind {
 impl Links {
     /// Takes in a notice for a router of the part, whose first output has this number.
     fn take_in(&mut self, first_output: u32, notice: &Notice) {
-        let &Notice { router, output, time, news, .. } = notice;
+        let &Notice { router, output, time, kind, .. } = notice;
         let place = (first_output + u32::from(output)) as usize;
         let LinkState { channels, next, due, bad_copies } = &mut self.state;
-        match (news, &mut channels[place]) {
+        match (kind, &mut channels[place]) {
             (NoticeKind::BadCopy(input_vc), _) => {
                 bad_copies[router as usize].push((time, input_vc));
             }
             (_, None) => return,
-            (NoticeKind::ToSend(verdict), Some(channel)) => {
-                channel.to_send.push_back((time, verdict));
+            (NoticeKind::ToSend(message), Some(channel)) => {
+                channel.to_send.push_back((time, message));
                 next[place] = next[place].min(time);
             }
-            (NoticeKind::Learned(verdict), Some(channel)) => {
-                channel.learned.push_back((time, verdict));
+            (NoticeKind::Learned(message), Some(channel)) => {
+                channel.learned.push_back((time, message));
                 next[place] = next[place].min(time);
             }
         }

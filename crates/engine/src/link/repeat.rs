@@ -178,7 +178,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.links().granted.push(fitted!(output, u16));
         let damaged = self.is_damaged(output, packet.flits, (now, free_at));
         let (ready, arrives) = (packet.ready, packet.tail);
-        let sending = Transmission { start: now, ready, arrives, damaged, again: false };
+        let transmission = Transmission { start: now, ready, arrives, damaged, again: false };
         if cut {
             return self.enter(output, vc, slot);
         }
@@ -193,7 +193,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             accepted: false,
             bad,
         });
-        self.pass(output, place, sending);
+        self.pass(output, place, transmission);
     }
 
     /// Retransmits the next packet that is to be sent again.
@@ -222,34 +222,34 @@ impl<S: Size> RouterView<'_, '_, S> {
         self.link(output).flits_resent += u64::from(flits);
         self.occupy(output, now, released);
         let damaged = self.is_damaged(output, flits, (now, released));
-        let sending = Transmission { start: now, ready, arrives, damaged, again: true };
+        let transmission = Transmission { start: now, ready, arrives, damaged, again: true };
         if self.is_cut(output, arrives) {
-            return self.lose(output, place, sending);
+            return self.lose(output, place, transmission);
         }
         let time_out = self.links().rules.time_out;
         self.link(output).entries[place].due = released.saturating_add(time_out);
         if let Some(packet) = self.packets.packets.get_mut(slot as usize) {
             (packet.ready, packet.tail) = (ready, arrives);
         }
-        self.pass(output, place, sending);
+        self.pass(output, place, transmission);
     }
 
     /// Loses a packet, whose retransmission is on a channel that fails before its last flit is
     /// there.
-    fn lose(&mut self, output: usize, place: usize, sending: Transmission) {
+    fn lose(&mut self, output: usize, place: usize, transmission: Transmission) {
         let Some(ReplayEntry { slot, vc, .. }) = self.link(output).remove(place) else { return };
         if slot != NONE {
             self.packets.origins[slot as usize].lose();
             if self.output(output).dead {
-                let time = self.time(sending.arrives);
+                let time = self.time(transmission.arrives);
                 self.outbox.deliveries.push(Delivery { time, slot, terminal: NONE, vc });
             } else {
                 let packet = &mut self.packets.packets[slot as usize];
-                (packet.ready, packet.tail) = (sending.ready, sending.arrives);
+                (packet.ready, packet.tail) = (transmission.ready, transmission.arrives);
                 self.enter(output, vc, slot);
             }
         }
-        self.admit_waiting(output, vc, sending.arrives);
+        self.admit_waiting(output, vc, transmission.arrives);
     }
 
     /// Whether a channel fails before a last flit gets across that would be there at this time.
@@ -266,34 +266,34 @@ impl<S: Size> RouterView<'_, '_, S> {
     }
 
     /// Handles the reaction of the far end to a transmission.
-    fn pass(&mut self, output: usize, place: usize, sending: Transmission) {
+    fn pass(&mut self, output: usize, place: usize, transmission: Transmission) {
         let rules = self.links().rules;
-        let Transmission { arrives, damaged, again, .. } = sending;
+        let Transmission { arrives, damaged, again, .. } = transmission;
         let back = self.timing(output).back;
         let link = self.link(output);
         let ReplayEntry { slot, vc, flits, bad, accepted, .. } = link.entries[place];
-        let (verdict, fate) = link.react(place, damaged, &rules);
-        if let Some(verdict) = verdict {
+        let (message, outcome) = link.react(place, damaged, &rules);
+        if let Some(message) = message {
             if !rules.takes_flits {
-                link.learned.push_back((arrives + back, verdict));
-            } else if let Some(far) = link.opposite {
-                let news = NoticeKind::ToSend(verdict);
+                link.learned.push_back((arrives + back, message));
+            } else if let Some(far) = link.reverse {
+                let kind = NoticeKind::ToSend(message);
                 let notice = Notice {
                     part: far.part,
                     router: far.router,
                     output: far.output,
                     time: arrives,
-                    news,
+                    kind,
                 };
                 self.links().notices.push(notice);
             }
         }
         self.counters.damaged_packets += u64::from(damaged && !bad);
         let accepted =
-            accepted || matches!(fate, ArrivalOutcome::Enters | ArrivalOutcome::Waits) && !bad;
+            accepted || matches!(outcome, ArrivalOutcome::Enters | ArrivalOutcome::Waits) && !bad;
         self.counters.resent_accepted += u64::from(again && accepted);
         let by_header = rules.retry == Retry::Stomp;
-        match fate {
+        match outcome {
             ArrivalOutcome::Nothing => {}
             ArrivalOutcome::Waits => self.link(output).put_beside(place),
             ArrivalOutcome::Enters => {
@@ -314,7 +314,7 @@ impl<S: Size> RouterView<'_, '_, S> {
                 self.packets.remove(slot);
                 let &mut Output { room, free_at, .. } = self.output(output);
                 let credit = Credit { time: arrives + back, flits };
-                if self.credits.send(room + u32::from(vc), credit, sending.start) {
+                if self.credits.send(room + u32::from(vc), credit, transmission.start) {
                     self.lower(output, credit.time.max(free_at));
                 }
             }
@@ -329,9 +329,9 @@ impl<S: Size> RouterView<'_, '_, S> {
         let input_vc = u32::from(far_input_vc) + u32::from(vc);
         self.outbox.sent.push(Sent { slot, part, router, input_vc });
         if self.packets.origins[slot as usize].is_bad() {
-            let (time, news) =
+            let (time, kind) =
                 (self.packets.packets[slot as usize].tail, NoticeKind::BadCopy(input_vc));
-            self.links().notices.push(Notice { part, router, output: 0, time, news });
+            self.links().notices.push(Notice { part, router, output: 0, time, kind });
         }
     }
 
@@ -356,8 +356,8 @@ impl<S: Size> RouterView<'_, '_, S> {
         let channel = self.router.first_output + fitted!(output, u32);
         self.statistics.sent(channel, self.context.vc_map.index(REQUEST_CHANNEL), 1);
         self.occupy(output, now, until);
-        let far = self.link(output).opposite;
-        while let Some(&(time, verdict)) = self.link(output).to_send.front()
+        let far = self.link(output).reverse;
+        while let Some(&(time, message)) = self.link(output).to_send.front()
             && time <= now
         {
             self.link(output).to_send.pop_front();
@@ -367,7 +367,7 @@ impl<S: Size> RouterView<'_, '_, S> {
                     router: far.router,
                     output: far.output,
                     time: now + timing.back,
-                    news: NoticeKind::Learned(verdict),
+                    kind: NoticeKind::Learned(message),
                 };
                 self.links().notices.push(notice);
             }

@@ -53,6 +53,7 @@ pub(crate) enum AckMessage {
     AllBefore(u64),
     /// The packet of this number has been accepted.
     Accepted(u64),
+    /// The packet of this number was damaged and is to be sent again.
     Wanted(u64),
 }
 
@@ -113,7 +114,7 @@ pub(crate) struct ReplayChannel {
     pub damage: Damage,
     /// Flits that were sent again since the last reset of statistics.
     pub flits_resent: u64,
-    pub opposite: Option<ReverseChannel>,
+    pub reverse: Option<ReverseChannel>,
     /// Time at which the last flit of the present transmission has left.
     pub line_free: Tick,
     pub entries: VecDeque<ReplayEntry>,
@@ -132,11 +133,11 @@ pub(crate) struct ReplayChannel {
 }
 
 impl ReplayChannel {
-    pub(super) fn new(damage: Damage, opposite: Option<ReverseChannel>) -> Self {
+    pub(super) fn new(damage: Damage, reverse: Option<ReverseChannel>) -> Self {
         Self {
             damage,
             flits_resent: 0,
-            opposite,
+            reverse,
             line_free: 0,
             entries: VecDeque::new(),
             held: 0,
@@ -192,33 +193,33 @@ impl ReplayChannel {
         if accepted {
             let expected = self.entries.iter().find(|entry| !entry.accepted);
             let expected = expected.map_or(self.next_number, |entry| entry.number);
-            let verdict = if goes_back {
+            let message = if goes_back {
                 AckMessage::AllBefore(expected)
             } else {
                 AckMessage::Accepted(number)
             };
-            return (Some(verdict), ArrivalOutcome::Nothing);
+            return (Some(message), ArrivalOutcome::Nothing);
         }
         if goes_back && !in_turn {
             return (None, if bad { ArrivalOutcome::Discarded } else { ArrivalOutcome::Nothing });
         }
         if damaged && !bad {
             let enters = in_turn && rules.retry == Retry::Stomp;
-            let fate = if enters { ArrivalOutcome::BadCopy } else { ArrivalOutcome::Nothing };
-            return (Some(AckMessage::Wanted(number)), fate);
+            let outcome = if enters { ArrivalOutcome::BadCopy } else { ArrivalOutcome::Nothing };
+            return (Some(AckMessage::Wanted(number)), outcome);
         }
         self.entries[place].accepted = true;
-        let verdict = if goes_back {
+        let message = if goes_back {
             AckMessage::AllBefore(number + 1)
         } else {
             AckMessage::Accepted(number)
         };
-        let fate = match (in_turn, bad) {
+        let outcome = match (in_turn, bad) {
             (true, _) => ArrivalOutcome::Enters,
             (false, true) => ArrivalOutcome::Discarded,
             (false, false) => ArrivalOutcome::Waits,
         };
-        (Some(verdict), fate)
+        (Some(message), outcome)
     }
 
     /// Lets a packet wait beside the far buffer for missing packets of its virtual channel.
@@ -253,11 +254,11 @@ impl ReplayChannel {
 
     /// Takes in the messages that are known by now, then time-outs.
     pub(crate) fn learn(&mut self, now: Tick, resend: Resend) {
-        while let Some(&(time, verdict)) = self.learned.front()
+        while let Some(&(time, message)) = self.learned.front()
             && time <= now
         {
             self.learned.pop_front();
-            match verdict {
+            match message {
                 AckMessage::AllBefore(number) => {
                     while self.entries.front().is_some_and(|entry| entry.number < number) {
                         self.remove(0);

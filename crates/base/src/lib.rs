@@ -20,7 +20,7 @@
 //! use flitlab_base::units::{Picoseconds, time_text};
 //!
 //! let latency = Picoseconds(850_000);
-//! assert_eq!(time_text(latency), "850.000 ns");
+//! assert_eq!(time_text(latency), "850 ns");
 //! ```
 
 #![cfg_attr(

@@ -72,7 +72,7 @@ growth = 0.5
 "#;
 
 fn document(text: &str) -> Document {
-    Document::parse("tests/wrong/scenario.toml", text)
+    Document::parse("../../tests/wrong/scenario.toml", text)
 }
 
 fn read(text: &str) -> Scenario {
@@ -405,8 +405,10 @@ fn quotes_may_be_left_out_on_the_command_line() {
 fn messages_can_have_colour_and_unreadable_files_have_one() {
     let mistakes = Scenario::read(&document("load = 1")).unwrap_err();
     assert!(mistakes.colored().contains('\u{1b}') && !mistakes.plain().contains('\u{1b}'));
-    let absent = Document::open(std::path::Path::new("tests/wrong/absent.toml")).unwrap_err();
-    assert!(absent.plain().starts_with("error: can't read the scenario tests/wrong/absent.toml"));
+    let absent = Document::open(std::path::Path::new("../../tests/wrong/absent.toml")).unwrap_err();
+    assert!(
+        absent.plain().starts_with("error: can't read the scenario ../../tests/wrong/absent.toml")
+    );
 }
 
 /// A user's mistake is never a panic: all that can go wrong in a text goes wrong here.

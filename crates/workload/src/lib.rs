@@ -12,20 +12,16 @@
 //! ```
 //! use flitlab_base::units::Picoseconds;
 //! use flitlab_workload::application::loggops::{LogGops, simulate};
-//! use flitlab_workload::application::goal;
+//! use flitlab_workload::application::{Operation, ScheduleBuilder, Until};
 //!
-//! let text = "num_ranks 2
-//! rank 0 {
-//! l1: calc 2000
-//! l2: send 4096b to 1 tag 0
-//! l2 requires l1
-//! }
-//! rank 1 {
-//! l1: recv 4096b from 0 tag 0
-//! }
-//! ";
-//! let schedule = goal::read(text.as_bytes()).unwrap();
-//! let finished = simulate(&schedule, &LogGops::default()).unwrap();
+//! let mut builder = ScheduleBuilder::new();
+//! let compute = builder.add(Operation::compute(2000)).unwrap();
+//! let send = builder.add(Operation::send(4096, 1, 0)).unwrap();
+//! builder.wait(send, Until::Done, compute);
+//! builder.end_rank().unwrap();
+//! builder.add(Operation::receive(4096, 0, 0)).unwrap();
+//! builder.end_rank().unwrap();
+//! let finished = simulate(&builder.finish(), &LogGops::default()).unwrap();
 //! assert!(finished.time() > Picoseconds(2_000_000));
 //! ```
 

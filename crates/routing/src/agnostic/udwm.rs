@@ -1,5 +1,5 @@
 //! UDWM (\[udwm\]) as a table: Up*/Down* in which a turn from down to up is allowed if it leads to
-//! a lower lane ([`relation`](flitlab_routing::relation)'s `udwm` offers all such ways).
+//! a lower lane ([`relation`](crate::relation)'s `udwm` offers all such ways).
 //!
 //! The rule of \[udwm\] looks at the lane in which a packet arrives; a table knows the destination
 //! alone. So all ways to a destination form a tree here, each router's lane being as high as there

@@ -13,6 +13,8 @@ use flitlab::units::{Bytes, Picoseconds};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::common::wait_cycle::assert_each_waits_for_the_next;
+
 fn fabric(sizes: &[u32]) -> Fabric {
     Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap()
 }
@@ -155,9 +157,6 @@ fn without_bubbles_the_escape_rings_fill_up_and_the_watch_names_the_cycle() {
     });
     let deadlock = found.expect("a deadlock");
     assert!(deadlock.cycle.len() >= 3, "{deadlock}");
-    for (waiting, next) in deadlock.cycle.iter().zip(deadlock.cycle.iter().cycle().skip(1)) {
-        assert_eq!(waiting.output, next.input, "each waits for the buffer of the next");
-        assert!(waiting.free < waiting.needed);
-    }
+    assert_each_waits_for_the_next(&deadlock);
     assert!(deadlock.to_string().contains("virtual channel 1 (response)"), "{deadlock}");
 }

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use crate::common::random_flit_scenario::flit_scenario;
 use crate::common::random_scenario::Scenario;
+use crate::common::wait_cycle::assert_each_waits_for_the_next;
 use crate::differential;
 
 /// Every node of a ring of eight sends many packets three hops ahead.
@@ -51,11 +52,8 @@ fn run_ring_by(rules: DirectionRules, bubble: bool, kind: Kind) -> Result<usize,
 fn a_ring_without_bubbles_deadlocks_and_the_cycle_is_named() {
     let deadlock = run_ring(false, Kind::Data).unwrap_err();
     assert_eq!(deadlock.cycle.len(), 8);
-    for (waiting, next) in deadlock.cycle.iter().zip(deadlock.cycle.iter().cycle().skip(1)) {
-        assert_eq!(waiting.output, next.input, "each waits for the buffer of the next");
-        assert!(waiting.free < waiting.needed);
-        assert_eq!(waiting.virtual_channel, 0);
-    }
+    assert_each_waits_for_the_next(&deadlock);
+    assert!(deadlock.cycle.iter().all(|waiting| waiting.virtual_channel == 0));
     let text = deadlock.to_string();
     assert!(text.starts_with("deadlock at "), "{text}");
     assert!(text.contains("8 packets wait for each other in a cycle"), "{text}");
@@ -142,7 +140,11 @@ fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
         let wormhole = parameters.switching == Switching::Wormhole;
         let flow = FlowControl { bubble: parameters.bubble, wormhole };
         let verdict = prove_deadlock_free(fabric, routes, flow);
-        let stuck = run_script(fabric, routes, parameters, Script::new(messages.clone())).is_err();
+        let ran = run_script(fabric, routes, parameters, Script::new(messages.clone()));
+        let stuck = ran.is_err();
+        if let Err(deadlock) = ran {
+            assert_each_waits_for_the_next(&deadlock);
+        }
         let proved = match &verdict {
             Ok(Freedom::Bubble) => one_size(&scenario),
             other => other.is_ok(),

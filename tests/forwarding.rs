@@ -13,6 +13,8 @@ use flitlab::{
     units::{Bytes, Picoseconds},
 };
 
+use crate::common::wait_cycle::assert_each_waits_for_the_next;
+
 /// A torus of 4x2x2x2 switches with the table of OpenSM 3.3.23's minhop.
 fn opensm_minhop() -> (Fabric, ForwardingTable) {
     let netlist = Netlist::read(include_str!("fabrics/torus4222.net")).unwrap();
@@ -101,9 +103,7 @@ fn a_table_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     watched.sort_unstable();
     proved.sort_unstable();
     assert_eq!(watched, proved);
-    for (waiting, next) in deadlock.cycle.iter().zip(deadlock.cycle.iter().cycle().skip(1)) {
-        assert_eq!(waiting.output, next.input, "each waits for the buffer of the next");
-    }
+    assert_each_waits_for_the_next(&deadlock);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use flitlab::{
         agnostic::{self, Algorithm},
         prove_forwarding,
     },
+    scenario::{Deadlock, Document},
     topology::{CableClass, Cabling, Channel, Fabric},
     traffic::{Kind, Message, Script, Workload},
     units::{Bytes, Picoseconds},
@@ -363,4 +364,23 @@ fn lose_the_same(seeds: std::ops::Range<u64>) {
     let each = [Switching::VirtualCutThrough, Switching::StoreAndForward, Switching::Wormhole];
     assert!(each.iter().all(|kind| switchings.contains(kind)));
     assert!(tried > 12 && lost > 20, "{tried} scenarios, {lost} lost");
+}
+
+/// Four switches, each with a cable to each other: no packet passes two. Without two of the cables they are a ring.
+#[test]
+fn tables_made_after_an_interruption_are_judged_before_the_run() {
+    let read = |algorithm: &str| {
+        let text = format!(
+            "[topology.hyperx]\ndimensions = [4]\n[routing.agnostic]\nalgorithm = \"{algorithm}\"\n\
+             [traffic]\npattern = \"uniform\"\nload = 0.3\n\
+             [interruption]\ntime = \"5 us\"\nnew_tables_after = \"1 us\"\n\
+             failed_cables = [{{ switch = \"S0\", to = \"S2\" }}, {{ switch = \"S1\", to = \"S3\" }}]\n"
+        );
+        flitlab::scenario::Scenario::read(&Document::parse("a.toml", &text)).unwrap()
+    };
+    let Deadlock::Possible { how, .. } = read("min-hop").deadlock() else {
+        panic!("packets go round the ring that is left");
+    };
+    assert!(how.starts_with("by the tables made after the interruption: "), "{how}");
+    assert!(matches!(read("nue").deadlock(), Deadlock::Never(_)));
 }

@@ -31,8 +31,19 @@ pub(super) struct OutputRequest {
     pub need: u16,
 }
 
-/// A packet of a wait-for cycle: it is in a router's buffer and waits for the buffer of the next
-/// one.
+/// The thing that a packet of a wait-for cycle lacks, and that only the next packet of the cycle can
+/// give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Flits of room at the far end of the channel that it waits for: the next packet is there.
+    Room { needed: u32, free: u32 },
+    /// A virtual channel of the channel that it waits for: the next packet holds it.
+    VirtualChannel,
+    /// The rest of its own flits, which are one router behind.
+    Flits,
+}
+
+/// A packet of a wait-for cycle: it is in a router's buffer and waits for the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub router: String,
@@ -45,11 +56,9 @@ pub struct Waiting {
     /// Source and destination of the packet.
     pub source: String,
     pub destination: String,
-    /// The channel it waits for, the flits of room that it needs there, and the flits that are
-    /// free.
+    /// The channel by which it is to leave.
     pub output: String,
-    pub needed: u32,
-    pub free: u32,
+    pub lacks: Lack,
 }
 
 /// A cycle of packets that wait for each other: none of them will ever move.
@@ -72,20 +81,29 @@ impl fmt::Display for Deadlock {
             self.packets
         )?;
         for waiting in &self.cycle {
-            writeln!(
+            write!(
                 formatter,
-                "  router {}, input port from {}, virtual channel {}{}: packet {} to {} waits for \
-                 channel {}, needs {} flits, {} free",
+                "  router {}, input port from {}, virtual channel {}{}: packet {} to {} waits for ",
                 waiting.router,
                 waiting.input,
                 waiting.virtual_channel,
                 waiting.virtual_channel_name.map_or(String::new(), |name| format!(" ({name})")),
                 waiting.source,
                 waiting.destination,
-                waiting.output,
-                waiting.needed,
-                waiting.free
             )?;
+            let output = &waiting.output;
+            match waiting.lacks {
+                Lack::Room { needed, free } => {
+                    writeln!(formatter, "channel {output}, needs {needed} flits, {free} free")
+                }
+                Lack::VirtualChannel => {
+                    writeln!(
+                        formatter,
+                        "a virtual channel of {output}, which the next packet holds"
+                    )
+                }
+                Lack::Flits => writeln!(formatter, "its own flits, which are one router behind"),
+            }?;
         }
         Ok(())
     }
@@ -243,20 +261,21 @@ impl<O: Observer> Engine<'_, O> {
         let input = input_vc.0 + self.context.cut.first_input(part) as usize;
         let router = self.context.network.router_of_input[input];
         let request = here.requests_of(buffer)[0];
-        let room = (u32::from(request.need), here.room_due(request.output, request.vc));
+        let free = here.room_due(request.output, request.vc);
+        let lacks = Lack::Room { needed: request.need.into(), free };
         let ends = (source, here.destination(router, queue.head));
-        self.named(part, input_vc, ends, request.output, room)
+        self.named(part, input_vc, ends, request.output, lacks)
     }
 
-    /// The description of a waiting packet. It is in an input virtual channel of a part. Behind an
-    /// output of the part it needs `needed` flits of room, of which `free` are free.
+    /// Describes a packet, given by its ends, that waits in an input virtual channel of a part for
+    /// an output of the part.
     pub(super) fn named(
         &self,
         part: usize,
         (input, vc): (usize, u8),
         (source, destination): (u32, u32),
         output: u32,
-        (needed, free): (u32, u32),
+        lacks: Lack,
     ) -> Waiting {
         let fabric = self.context.fabric;
         let network = &self.context.network;
@@ -277,8 +296,7 @@ impl<O: Observer> Engine<'_, O> {
             source: fabric.terminal_name(source),
             destination: fabric.terminal_name(destination),
             output: name(output + self.context.cut.first_output(part)),
-            needed,
-            free,
+            lacks,
         }
     }
 }

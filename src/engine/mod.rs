@@ -124,7 +124,7 @@ mod trace;
 mod vc_map;
 mod zero_load;
 
-pub use deadlock::{Deadlock, Waiting};
+pub use deadlock::{Deadlock, Lack, Waiting};
 pub use digest::Digest;
 pub use holder::Followed;
 pub use interruption::{Interruption, InterruptionReport};

@@ -52,13 +52,14 @@ pub(super) fn run(
     checks.sharing(draft);
     let mut without_tables = Fabrics::without_tables();
     let fabrics = if checks.problems.is_empty() { fabrics } else { &mut without_tables };
+    let makes_tables = fabrics.makes_tables();
     let network = checks.network(draft, fabrics, purpose);
     let fabric = network.as_ref().map(|network| &network.fabric);
     if let Some(fabric) = fabric.filter(|_| purpose != Purpose::Routes) {
         checks.ports(parameters, fabric);
     }
     if purpose != Purpose::Routes {
-        checks.interruption(draft, fabric);
+        checks.interruption(draft, network.as_deref(), makes_tables);
         checks.errors(draft, packets, fabric);
     }
     match &draft.workload {
@@ -202,8 +203,8 @@ impl Checks<'_> {
         keys.iter().find(written).unwrap_or(&keys[0])
     }
 
-    /// Whether something can fail during this workload, and new tables lead round it.
-    fn interruption(&mut self, draft: &Draft, fabric: Option<&Fabric>) {
+    /// Whether something can fail during this workload, and new tables lead round it; these are made where tables are.
+    fn interruption(&mut self, draft: &Draft, network: Option<&Network>, makes_tables: bool) {
         let Some(interruption) = &draft.interruption else { return };
         let load = match &draft.workload {
             Some(WorkloadSpec::Load(load)) => load.access == Access::Write,
@@ -222,12 +223,23 @@ impl Checks<'_> {
             let help = "choose the routing in [routing.agnostic]";
             self.report(&["interruption"], message, "", Some(help.into()));
         }
-        let Some(fabric) = fabric.filter(|_| self.sound(&["interruption"])) else { return };
-        if let Err(error) = interruption.failures.apply(fabric) {
-            let keys = FAILURES.map(|key| format!("interruption.{key}"));
-            let keys: Vec<&str> = keys.iter().map(String::as_str).chain(["interruption"]).collect();
-            self.report(&keys, error.to_string(), "", None);
-        }
+        let Some(network) = network.filter(|_| self.sound(&["interruption"])) else { return };
+        let (message, help) = match network.after(&interruption.failures) {
+            Err(error) => (error.to_string(), None),
+            Ok(left) if makes_tables => match left.routes() {
+                Err(error) => (
+                    format!("no new tables can be made: {error}"),
+                    Some(
+                        "choose another algorithm in [routing.agnostic], or let something else fail",
+                    ),
+                ),
+                Ok(_) => return,
+            },
+            Ok(_) => return,
+        };
+        let keys = FAILURES.map(|key| format!("interruption.{key}"));
+        let keys: Vec<&str> = keys.iter().map(String::as_str).chain(["interruption"]).collect();
+        self.report(&keys, message, "", help.map(Into::into));
     }
 
     /// Sizes of packets; false if nothing can be computed from them.

@@ -29,7 +29,13 @@ impl Scenario {
         if matches!(&self.workload, WorkloadSpec::Application(it) if it.carrier != Carrier::Flits) {
             return Deadlock::Never(Freedom::NoCircle);
         }
-        match self.network.freedom(self.flow_control()) {
+        // Old and new tables never serve packets together, so each is judged by itself.
+        let left = self.interruption.as_ref().and_then(|it| self.network.after(&it.failures).ok());
+        let after = left.map_or(Ok(()), |left| left.freedom(self.flow_control()).map(drop));
+        let after =
+            after.map_err(|how| format!("by the tables made after the interruption: {how}"));
+        match self.network.freedom(self.flow_control()).and_then(|freedom| after.map(|()| freedom))
+        {
             Ok(Freedom::Bubble) if self.mixes_sizes() => {
                 Deadlock::Rarely { advice: self.dateline().map(|set| format!("--set {set}")) }
             }

@@ -3,7 +3,7 @@
 //! This is all that a routing table depends on. The points of a sweep that have the same network share
 //! it, and so its routes.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::{
     Diagnostics, Document, Reading, RoutingError, RoutingSpec, TopologySpec, checks::Fabrics,
@@ -15,7 +15,7 @@ use crate::{
         agnostic::{Algorithm, Parameters},
         prove_deadlock_free, prove_forwarding,
     },
-    topology::{Fabric, Faults, Torus},
+    topology::{Fabric, Failures, Faults, TopologyError, Torus},
 };
 
 /// A fabric and how it is routed.
@@ -28,6 +28,8 @@ pub struct Network {
     pub seed: u64,
     routes: OnceLock<Result<Routes, RoutingError>>,
     proof: OnceLock<Option<ForwardingProof>>,
+    /// What is left of the network after failures during operation, as far as somebody asked.
+    left: Mutex<Vec<(Failures, Arc<Self>)>>,
 }
 
 impl PartialEq for Network {
@@ -56,7 +58,8 @@ impl Network {
         routing: RoutingSpec,
         seed: u64,
     ) -> Self {
-        Self { topology, routing, fabric, seed, routes: OnceLock::new(), proof: OnceLock::new() }
+        let (routes, proof, left) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        Self { topology, routing, fabric, seed, routes, proof, left }
     }
 
     /// The algorithm that makes the forwarding table where the routing is another, and none is named.
@@ -81,6 +84,23 @@ impl Network {
     /// If a pair of live nodes has no route.
     pub fn routes(&self) -> Result<&Routes, &RoutingError> {
         self.routes.get_or_init(|| self.routing.routes(&self.fabric, self.seed)).as_ref()
+    }
+
+    /// What failures during operation leave of the network: the fabric without what fails, and routes of the same routing
+    /// there. The points of a sweep that have the same failures share it.
+    ///
+    /// # Errors
+    /// If what fails is no part of the fabric, or what is left falls apart.
+    pub fn after(&self, failures: &Failures) -> Result<Arc<Self>, TopologyError> {
+        let mut known = self.left.lock().expect("nothing panics while it is held");
+        if let Some((_, left)) = known.iter().find(|(other, _)| other == failures) {
+            return Ok(left.clone());
+        }
+        let fabric = failures.apply(&self.fabric)?;
+        let left = Self::new(self.topology.clone(), fabric, self.routing.clone(), self.seed);
+        let left = Arc::new(left);
+        known.push((failures.clone(), left.clone()));
+        Ok(left)
     }
 
     /// What is proved of the forwarding table, looked at when first asked for; `None` if routers have none.

@@ -716,14 +716,12 @@ impl Simulation {
 /// The failures of a scenario's interruption, and the table that its algorithm makes of what is left.
 fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interruption, SetupError> {
     let refuse = |reason: String| SetupError::Routing(RoutingError::NoTable(reason));
-    let whole = &network.fabric;
-    let left = spec.failures.apply(whole).map_err(|error| refuse(error.to_string()))?;
-    let routes = network.routing.routes(&left, network.seed)?;
-    let Routes::Forwarding(table) = routes else {
+    let left = network.after(&spec.failures).map_err(|error| refuse(error.to_string()))?;
+    let Routes::Forwarding(table) = left.routes().map_err(Clone::clone)? else {
         return Err(refuse("new tables need [routing.agnostic]".into()));
     };
     let times = (spec.time, spec.time + spec.new_tables_after);
-    Ok(Interruption::new(whole, &left, times, std::sync::Arc::unwrap_or_clone(table)))
+    Ok(Interruption::new(&network.fabric, &left.fabric, times, (**table).clone()))
 }
 
 /// Brings an engine to where a checkpoint was taken, if it is to go on from one.

@@ -16,6 +16,7 @@ use flitlab::traffic::{
 use flitlab::units::Picoseconds;
 
 use crate::common::random_scenario;
+use crate::common::wait_cycle::assert_each_waits_for_the_next;
 use crate::common::workplace::Workplace;
 
 /// After so much simulated time a finite workload of this size would never end.
@@ -155,12 +156,7 @@ fn told(outcome: &Outcome, scenario: &Scenario) {
         }
         Status::Deadlock => {
             let deadlock = outcome.deadlock.as_ref().expect("with its packets");
-            assert!(!deadlock.cycle.is_empty(), "a deadlock without a cycle");
-            let next = deadlock.cycle.iter().cycle().skip(1);
-            for (waiting, next) in deadlock.cycle.iter().zip(next) {
-                assert!(waiting.free < waiting.needed, "nothing to wait for: {waiting:?}");
-                assert_eq!(waiting.output, next.input, "no cycle: {:?}", deadlock.cycle);
-            }
+            assert_each_waits_for_the_next(deadlock);
             assert!(outcome.found.deadlock.is_some(), "a deadlock without a text");
         }
         Status::Livelock => panic!("a livelock: {:?}", outcome.found.warnings),

@@ -10,4 +10,5 @@ pub mod random_errors;
 pub mod random_flit_scenario;
 pub mod random_relation;
 pub mod random_scenario;
+pub mod wait_cycle;
 pub mod workplace;

@@ -12,7 +12,7 @@ use super::FlitRouters;
 use super::flit_queue::{FlitQueue, VcState};
 use super::output_vc::OutputVc;
 use crate::engine::adaptive::AdaptiveState;
-use crate::engine::deadlock::{Buffer, Waiting};
+use crate::engine::deadlock::{Buffer, Lack, Waiting};
 use crate::engine::part::Part;
 use crate::engine::ports::{AWAY, Output, RouterLayout, place};
 use crate::engine::set::bits;
@@ -268,8 +268,12 @@ impl<O: Observer> Engine<'_, O> {
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
         let held = &flits.state.vcs[place as usize];
-        let is_held = state.vc_state != VcState::Active && held.holder != NONE;
-        let free = if is_held { 0 } else { held.due() };
+        let lacks = match state.vc_state {
+            VcState::Routing => Lack::Flits,
+            VcState::Active if state.flits.is_empty() => Lack::Flits,
+            VcState::VcAlloc if held.holder != NONE => Lack::VirtualChannel,
+            _ => Lack::Room { needed: need.max(1), free: held.due() },
+        };
         let (source, sequence) = match state.vc_state {
             VcState::Routing => {
                 let packet = &here.packets.packets[state.head as usize];
@@ -278,7 +282,7 @@ impl<O: Observer> Engine<'_, O> {
             _ => (state.source, state.sequence),
         };
         let ends = (source, self.destination_of(source, sequence));
-        self.named(part, place_of(input_vc, flits), ends, number, (need.max(1), free))
+        self.named(part, place_of(input_vc, flits), ends, number, lacks)
     }
 
     /// The destination terminal of a packet, wherever its header is.

@@ -33,6 +33,11 @@ impl Fabrics {
         Self { without_tables: true, ..Self::default() }
     }
 
+    /// Whether tables are made at once, and refused where they can't be.
+    pub(super) fn makes_tables(&self) -> bool {
+        !self.without_tables
+    }
+
     fn get(&mut self, key: Key, purpose: Purpose) -> Result<Arc<Network>, Refusal> {
         if let Some((_, outcome)) = self.known.iter().find(|(other, outcome)| match outcome {
             Ok(network) => network.is(&key.0, &key.1, key.2),

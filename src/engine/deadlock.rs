@@ -31,8 +31,8 @@ pub(super) struct OutputRequest {
     pub need: u16,
 }
 
-/// The thing that a packet of a wait-for cycle lacks, and that only the next packet of the cycle can
-/// give.
+/// The thing that a packet of a wait-for cycle lacks, and that only the next packet of the cycle
+/// can give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
     /// Flits of room at the far end of the channel that it waits for: the next packet is there.

@@ -23,6 +23,7 @@
 //! assert_eq!(time_text(latency), "850 ns");
 //! ```
 
+#![warn(missing_docs)]
 #![cfg_attr(
     test,
     allow(

@@ -56,9 +56,9 @@
 //! |---|---|
 //! | `frame` | windows, visits and threads, over any `SimulatedPart`; knows no router |
 //! | `active` | which routers have something to do |
-//! | `exchange`, `thread_barrier`, `cut` | parts: what crosses, where threads meet, which routers each has |
+//! | `exchange`, `thread_barrier`, `cut` | parts: data between them, threads, division |
 //! | `part` | all state of a part |
-//! | `ports`, `port_block`, `size` | outputs, input ports and buffers; in blocks of eight; small routers |
+//! | `ports`, `port_block`, `size` | outputs, input ports, buffers; blocks of eight; sizes |
 //! | `router_view` | a router borrowed for a visit, and what the visit sends to others |
 //! | `router` | requests, grants, releases: docs/model.md, "Router" |
 //! | `round_robin` | cyclic orders over sets of requests, and random ones |
@@ -79,6 +79,7 @@
 //! | `network_context`, `network` | what does not change: timings, numbers, names |
 //! | `simulator` | [`Engine`]: all parts and threads behind one interface |
 
+#![warn(missing_docs)]
 #![cfg_attr(
     test,
     allow(

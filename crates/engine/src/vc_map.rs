@@ -1,8 +1,9 @@
 //! The map between virtual channel numbers and the indices of those in use.
 //!
-//! A scenario numbers its virtual channels from 0 to 15, but its traffic may use a few of them only.
-//! Buffers, credits and statistics are kept for the virtual channels in use, so that the others take
-//! no memory. In the engine `vc` is such an index; `virtual_channel` is a scenario's number.
+//! A scenario numbers its virtual channels from 0 to 15, but its traffic may use a few of them
+//! only. Buffers, credits and statistics are kept for the virtual channels in use, so that the
+//! others take no memory. In the engine `vc` is such an index; `virtual_channel` is a scenario's
+//! number.
 
 use super::dateline::{self, Dateline};
 use super::{

@@ -6,6 +6,7 @@
 //! [`Failures`] takes cables and routers away again. Rates and latencies belong to the router
 //! model; a fabric says only which of its cables have others ([`CableClass`]).
 
+#![warn(missing_docs)]
 #![cfg_attr(
     test,
     allow(

@@ -4,18 +4,19 @@ use std::fmt;
 
 use flitlab_base::units::{Picoseconds, time_text};
 
-/// What a packet of a wait-for cycle lacks, which only the next packet of the cycle can give.
+/// The thing that a packet of a wait-for cycle lacks, and that only the next packet of the cycle
+/// can give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
     /// Flits of room at the far end of the channel that it waits for: the next packet is there.
     Room { needed: u32, free: u32 },
-    /// A virtual channel of the channel that it waits for, which the next packet holds.
+    /// A virtual channel of the channel that it waits for: the next packet holds it.
     VirtualChannel,
     /// The rest of its own flits, which are one router behind.
     Flits,
 }
 
-/// One packet of a wait-for cycle: it is in a router's buffer and waits for the next one.
+/// A packet of a wait-for cycle: it is in a router's buffer and waits for the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub router: String,
@@ -27,15 +28,15 @@ pub struct Waiting {
     /// Source and destination of the packet.
     pub source: String,
     pub destination: String,
-    /// The channel that it is to leave by.
+    /// The channel by which it is to leave.
     pub output: String,
     pub lacks: Lack,
 }
 
-/// Packets that wait for each other in a cycle: none of them will ever move.
+/// A cycle of packets that wait for each other: none of them will ever move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// When it was found; it may have formed earlier.
+    /// Time at which it was found; it may have formed earlier.
     pub time: Picoseconds,
     pub cycle: Vec<Waiting>,
     /// Packets in the network at that time.

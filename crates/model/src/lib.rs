@@ -20,6 +20,7 @@
 //! assert_eq!(angara.maximum_packet(), angara.packet_flits(angara.maximum_payload.0));
 //! ```
 
+#![warn(missing_docs)]
 #![cfg_attr(
     test,
     allow(

@@ -4,6 +4,7 @@
 //! ports mean (directions of a torus, direction bits, first and last steps) is known here and in topology.
 //! Where routers decide by the destination, it sees their [`ForwardingTable`].
 
+#![warn(missing_docs)]
 #![cfg_attr(
     test,
     allow(

@@ -25,6 +25,7 @@
 //! assert!(finished.time() > Picoseconds(2_000_000));
 //! ```
 
+#![warn(missing_docs)]
 #![cfg_attr(
     test,
     allow(

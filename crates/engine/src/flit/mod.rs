@@ -10,8 +10,8 @@
 //! once. All these times lie after the window's end, so routers that are visited later in the
 //! window do not see them.
 //!
-//! A packet's head goes through the states of [`VcState`](flit_queue::VcState). While it is
-//! **active**, it holds a virtual channel of an output. Then the time of its next flit's switch
+//! The head packet of a queue goes through the states of [`VcState`](flit_queue::VcState). While it
+//! is **active**, it holds a virtual channel of an output. Then the time of its next flit's switch
 //! request is known, as far as its ports are free. For all other queues a router keeps wake times:
 //! times before which they cannot progress. A visit goes from the earliest of these times to the
 //! next. All queues that are due take part in the allocations of that instant. Whatever a queue

@@ -3,7 +3,7 @@
 use super::{Routing, Settings};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
-use flitlab_routing::adaptive::profit::{IdleRatio, Way, best_detour};
+use flitlab_routing::adaptive::profit::{IdleRatio, WeighedRoute, best_detour};
 use flitlab_routing::adaptive::{Candidate, Leg, Misroute, orthants, outflank, wraparound};
 
 /// Packets with less than this distance to go are never derouted.
@@ -15,8 +15,8 @@ pub(super) struct Ways {
     minimal: Leg,
     candidates: Vec<Candidate>,
     /// The minimal way and the candidates as the profit sees them; none if there's nothing to decide.
-    minimal_way: Option<Way>,
-    detours: Vec<Way>,
+    minimal_way: Option<WeighedRoute>,
+    detours: Vec<WeighedRoute>,
     idle: Option<IdleRatio>,
 }
 
@@ -50,8 +50,8 @@ impl Ways {
         };
         let dimensions = narrow(torus.dimensions());
         self.idle = Some(weights.idle);
-        self.minimal_way = Some(Way::minimal(&self.minimal, dimensions, weights));
-        let way = |candidate| Way::detour(candidate, &self.minimal, dimensions, weights);
+        self.minimal_way = Some(WeighedRoute::minimal(&self.minimal, dimensions, weights));
+        let way = |candidate| WeighedRoute::detour(candidate, &self.minimal, dimensions, weights);
         self.detours.extend(self.candidates.iter().map(way));
     }
 

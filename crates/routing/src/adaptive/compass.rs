@@ -9,7 +9,7 @@ pub struct Heading {
     /// Bit i set: dimension i goes in the negative direction, wherever that is not decided by
     /// distance.
     pub negative: u8,
-    /// Bit i set: dimension i goes in that direction however long the way is.
+    /// Bit i set: dimension i goes in that direction however long the route is.
     pub bound: u8,
 }
 

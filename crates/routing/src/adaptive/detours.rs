@@ -3,7 +3,7 @@
 //! Detours depend on the offset between source and destination only, so they are computed once for
 //! each offset: some 20 bytes for each of a few dozen detours.
 
-use super::profit::{Way, Weights, best_detour};
+use super::profit::{WeighedRoute, Weights, best_detour};
 use super::{
     Candidate, Compass, Heading, Leg, Midpoint, Misroute, Nodes, OutFlank, orthants, outflank,
     wraparound,
@@ -153,7 +153,7 @@ impl Detours {
         let loose = Heading { negative, bound: 0 };
         let minimal = u32::from(compass.ports(source, destination, loose) & live.ports);
         let distance = f64::from(compass.distance(source, destination, loose));
-        let ways = detours.iter().map(|detour| {
+        let routes = detours.iter().map(|detour| {
             let directions = compass.of_both_halves(detour.directions, negative) & live.ports;
             let steps = &detour.steps[..compass.dimensions()];
             let inside = !self.edges || compass.stays(source, steps);
@@ -162,10 +162,10 @@ impl Detours {
             // Without a direction it has no profit.
             let directions = if exists { directions } else { 0 };
             let ratio = distance / f64::from(detour.distance);
-            Way::new(u32::from(directions), ratio, &self.weights)
+            WeighedRoute::new(u32::from(directions), ratio, &self.weights)
         });
-        let minimal = Way::new(minimal, 1.0, &self.weights);
-        let best = &detours[best_detour(&minimal, ways, used, full, self.weights.idle)?];
+        let minimal = WeighedRoute::new(minimal, 1.0, &self.weights);
+        let best = &detours[best_detour(&minimal, routes, used, full, self.weights.idle)?];
         let node = compass.away(source, &best.steps[..compass.dimensions()]);
         let heading = Heading {
             negative: best.heading.negative | negative & !best.heading.bound,

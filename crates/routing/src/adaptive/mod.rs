@@ -7,7 +7,7 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | [`compass`](Compass) | directions that lead on, from router to router: the Adaptive Bubble Router |
+//! | [`compass`](Compass) | directions that lead on: the Adaptive Bubble Router |
 //! | [`selection`](Selection) | the one of them that a packet prefers |
 //! | [`orthant`](orthants) | Pick Orthant Routing, GOAL, CQR |
 //! | [`intermediate`](Candidate) | OutFlank Routing's intermediate nodes |

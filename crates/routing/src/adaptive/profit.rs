@@ -39,7 +39,7 @@ pub struct Weights {
 
 /// A route as the profit sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Way {
+pub struct WeighedRoute {
     /// Bit d set: direction d leads on.
     directions: u32,
     /// The divisor of the used slots, or of the free ones.
@@ -50,7 +50,7 @@ pub struct Way {
     distance: f64,
 }
 
-impl Way {
+impl WeighedRoute {
     /// The minimal route.
     pub fn minimal(leg: &Leg, dimensions: u32, weights: &Weights) -> Self {
         let directions = leg.direction_set(dimensions);
@@ -139,8 +139,8 @@ impl<'u, Slots: Copy + Ord + Into<u32>> Congestion<'u, Slots> {
 ///
 /// `used` counts the used slots of each direction; from `full` on, none is free.
 pub fn best_detour<Slots: Copy + Ord + Into<u32>>(
-    minimal: &Way,
-    detours: impl IntoIterator<Item = Way>,
+    minimal: &WeighedRoute,
+    detours: impl IntoIterator<Item = WeighedRoute>,
     used: &[Slots],
     full: u32,
     idle: IdleRatio,
@@ -149,7 +149,7 @@ pub fn best_detour<Slots: Copy + Ord + Into<u32>>(
     let mut best = None;
     let mut most = minimal.profit(&congestion, idle);
     if congestion.least == 0 && idle == IdleRatio::AnyIdle && most > 0.0 {
-        // All ratios are one, and no detour is shorter than the minimal way.
+        // All ratios are one, and no detour is shorter than the minimal route.
         return None;
     }
     for (number, detour) in detours.into_iter().enumerate() {
@@ -171,25 +171,26 @@ mod tests {
         Weights { distance: 2.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
 
     /// From (0,0) to (2,0) in an 8x8 torus: 2 hops by +x, or 6 by -x through (5,0).
-    fn ways() -> (Way, Vec<Way>) {
+    fn routes() -> (WeighedRoute, Vec<WeighedRoute>) {
         let torus = Torus::new(&[8, 8], &[]).unwrap();
         let minimal = Leg::minimal(&torus, 0, 2, 0);
         let mut candidates = Vec::new();
         wraparound(&torus, 0, 2, Midpoint::Exact, &mut candidates);
-        let detours: Vec<Way> = candidates
+        let detours: Vec<WeighedRoute> = candidates
             .iter()
             .filter(|candidate| candidate.node == 5)
-            .map(|candidate| Way::detour(candidate, &minimal, 2, &AS_WRITTEN))
+            .map(|candidate| WeighedRoute::detour(candidate, &minimal, 2, &AS_WRITTEN))
             .collect();
         assert_eq!(detours.len(), 1);
-        (Way::minimal(&minimal, 2, &AS_WRITTEN), detours)
+        (WeighedRoute::minimal(&minimal, 2, &AS_WRITTEN), detours)
     }
 
     #[test]
     fn profits_by_hand() {
-        let (minimal, detours) = ways();
+        let (minimal, detours) = routes();
         let used = [6u8, 3, 2, 3];
-        let profit = |way: &Way| way.profit(&Congestion::new(&used, 8), AS_WRITTEN.idle);
+        let profit =
+            |route: &WeighedRoute| route.profit(&Congestion::new(&used, 8), AS_WRITTEN.idle);
         assert!((profit(&minimal) - (2.0 / 6.0 + 2.0)).abs() < 1e-12);
         assert!((profit(&detours[0]) - (2.0 / 2.0 + 2.0 * 2.0 / 6.0)).abs() < 1e-12);
         assert_eq!(best_detour(&minimal, detours.clone(), &used, 8, AS_WRITTEN.idle), None);
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_full_way_has_no_profit() {
-        let (minimal, detours) = ways();
+        let (minimal, detours) = routes();
         assert_eq!(
             best_detour(&minimal, detours.clone(), &[8u8, 3, 7, 3], 8, AS_WRITTEN.idle),
             Some(0)
@@ -218,7 +219,7 @@ mod tests {
             let (first, second) = (leg(0, node), leg(node, end));
             let candidate = Candidate { kind: Misroute::OutFlank, node, first, second };
             let weights = Weights { average, distance: 0.0, ..AS_WRITTEN };
-            Way::detour(&candidate, &leg(0, 2), 2, &weights)
+            WeighedRoute::detour(&candidate, &leg(0, 2), 2, &weights)
                 .profit(&Congestion::new(&used, 8), weights.idle)
         };
         let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-12, "{one} {other}");
@@ -232,7 +233,7 @@ mod tests {
 
     #[test]
     fn an_idle_direction_makes_all_alike_if_told() {
-        let (minimal, _) = ways();
+        let (minimal, _) = routes();
         let used = [4u8, 0, 0, 0];
         assert!(
             (minimal.profit(&Congestion::new(&used, 8), IdleRatio::CandidateIdle) - 2.0).abs()

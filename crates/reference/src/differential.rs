@@ -1,0 +1,250 @@
+//! Both engines in random scenarios: the reference engine of the scenario's kind of links, and the fast engine on one
+//! thread and on several.
+
+use std::collections::BTreeMap;
+
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::{
+    Arbitration, ChannelKind, Digest, Engine, Log, Parameters, STALLS, Switching, run_script,
+};
+use flitlab_fabric::Faults;
+use flitlab_routing::{DirectionRules, HalfRing, Routes};
+use flitlab_workload::traffic::{Kind, Script, Workload};
+use rayon::prelude::*;
+
+use crate::agreement::{assert_agreement, assert_equal_counts};
+use crate::random_scenario::Scenario;
+use crate::threads::{STOPS, compare};
+use crate::{engine, flit_engine};
+
+/// The seed of a scenario in which packets of mixed sizes deadlock in spite of the bubble.
+pub const MIXED_SIZES: u64 = 313_309;
+
+/// Of six one has links that err. Of eight three direction order and route tables, two each adaptive routing and forwarding tables, one relations and
+/// paths.
+pub fn packet_scenario(seed: u64) -> Scenario {
+    let scenario = match seed % 4 {
+        2 => Scenario::adaptive(seed).unwrap_or_else(|| Scenario::ruled(seed)),
+        3 => Scenario::forwarding(seed),
+        // A seed that names a deadlock keeps it, whatever has come to the rules since.
+        _ if seed == MIXED_SIZES => {
+            let mut scenario = Scenario::random(seed);
+            scenario.parameters.arbitration = Arbitration::RoundRobin;
+            return scenario;
+        }
+        1 if seed % 8 == 5 => Scenario::choosing(seed),
+        _ => Scenario::ruled(seed),
+    };
+    let scenario = scenario.with_cables_at_times(seed).with_errors_at_times(seed);
+    if seed % 3 == 1 && seed != MIXED_SIZES {
+        scenario.with_remote_operations(seed)
+    } else {
+        scenario
+    }
+}
+
+/// What the reference engine for links shared flit by flit makes of a scenario: the log, the digest, whether it ended in a
+/// deadlock.
+pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    match flit_engine::run(fabric, routes, parameters, messages) {
+        Ok((log, digest)) => (log, digest, false),
+        Err(deadlock) => (deadlock.log, deadlock.digest, true),
+    }
+}
+
+/// Compares both engines in a scenario, one that ends in a deadlock too. Returns how many packets were delivered.
+///
+/// # Panics
+/// If they differ in anything.
+pub fn agree(seed: u64, scenario: &Scenario) -> usize {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let script = Script::new(messages.clone());
+    let workload = Workload::Script(script.clone());
+    let run = compare(&format!("seed {seed}"), scenario, &workload, &STOPS);
+    let fast = Log { packets: run.log.0, messages: run.log.1 };
+    let (reference, stuck) = if let Some(sharing) = &parameters.sharing {
+        let (reference, digest, stuck) = run_flits(scenario);
+        if let Ok((log, fast)) = run_script(fabric, routes, parameters, script) {
+            assert_agreement(scenario, &reference, &log);
+            assert_eq!(fast, digest, "seed {seed}: flits that delay no packet");
+        }
+        if sharing.stall_times && !stuck {
+            agree_on_stalls(seed, scenario);
+        }
+        (reference, stuck)
+    } else {
+        match engine::run_counting(fabric, routes, parameters, messages) {
+            Ok((reference, counts, flits)) => {
+                if parameters.errors.is_some() {
+                    assert_equal_counts(scenario, counts, &flits);
+                }
+                (reference, false)
+            }
+            Err(deadlock) => (deadlock.log, true),
+        }
+    };
+    assert_eq!(run.deadlock.is_some(), stuck, "seed {seed}");
+    assert_agreement(scenario, &reference, &fast);
+    fast.packets.len()
+}
+
+/// Compares for how long packets waited for each channel, of which the fast engine counts a part anew.
+fn agree_on_stalls(seed: u64, scenario: &Scenario) {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let reference = flit_engine::stalls(fabric, routes, parameters, messages);
+    let workload = Workload::Script(Script::new(messages.clone()));
+    let mut engine = Engine::new(2, fabric, routes, parameters, workload, Log::default());
+    let mut fast = vec![[Picoseconds::ZERO; STALLS]; reference.as_ref().map_or(0, Vec::len)];
+    for until in [STOPS[1], Picoseconds::NEVER] {
+        engine.run_until(until);
+        let channels = engine.channels();
+        let outputs = channels.iter().filter(|channel| channel.kind != ChannelKind::Injection);
+        for (sums, channel) in fast.iter_mut().zip(outputs) {
+            let more = channel.statistics.stalled.expect("it was asked for");
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        }
+        engine.reset_channels();
+    }
+    let differing =
+        (0..).zip(reference.iter().flatten().zip(&fast)).find(|(_, (one, other))| one != other);
+    assert_eq!(differing, None, "seed {seed}: an output's stalls, {scenario:?}");
+}
+
+/// What came of many scenarios.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// By feature of the model, how many scenarios have to do with it.
+    pub features: BTreeMap<&'static str, u64>,
+    /// How many packets were delivered.
+    pub packets: usize,
+}
+
+impl Tally {
+    fn and(mut self, other: Self) -> Self {
+        for (feature, count) in other.features {
+            *self.features.entry(feature).or_insert(0) += count;
+        }
+        self.packets += other.packets;
+        self
+    }
+}
+
+/// Compares both engines in the scenarios of `count` seeds from `first` on.
+///
+/// # Panics
+/// If they differ in anything, in any of them.
+pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Sync) -> Tally {
+    let one = |seed: u64| {
+        let scenario = scenario(seed);
+        let packets = agree(seed, &scenario);
+        let features = features(&scenario).into_iter().map(|feature| (feature, 1)).collect();
+        Tally { features, packets }
+    };
+    (first..first + count).into_par_iter().map(one).reduce(Tally::default, Tally::and)
+}
+
+/// All features that [`features`] can name of scenarios in which links are granted to whole packets.
+pub const PACKET_FEATURES: usize = 9 + 8 + 6;
+
+/// All features that [`features`] can name of scenarios in which links are shared flit by flit.
+pub const FLIT_FEATURES: usize = 9 + 10 + 6 + 3 + 5;
+
+/// Which of the model's rules a scenario has to do with.
+pub fn features(scenario: &Scenario) -> Vec<&'static str> {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let routing = match routes {
+        Routes::DirectionOrder(_) => "direction order",
+        Routes::Table(_) => "route table",
+        Routes::Adaptive(_) => "adaptive",
+        Routes::Forwarding(_) => "forwarding table",
+        Routes::Relation(_) => "relation",
+        Routes::Paths(_) => "paths",
+    };
+    let some = [
+        (fabric.cable_classes().len() > 1, "cables of several classes"),
+        (parameters.crossbar_speedup > 1, "crossbar speed-up"),
+        (parameters.injection_channels > 1, "several injection channels"),
+        (parameters.ejection_channels > 1, "several ejection channels"),
+        (parameters.bubble, "bubble"),
+        (has_dateline(routes), "dateline"),
+        (has_reads(scenario), "reads"),
+        (messages.iter().any(|it| it.kind == Kind::Put), "puts"),
+        (messages.iter().any(|it| matches!(it.kind, Kind::Atomic { .. })), "atomic operations"),
+    ];
+    let of_links = match &parameters.sharing {
+        Some(_) => features_of_flits(parameters),
+        None => features_of_packets(scenario),
+    };
+    named(&some).into_iter().chain(of_links).chain([routing]).collect()
+}
+
+fn named(features: &[(bool, &'static str)]) -> Vec<&'static str> {
+    features.iter().filter_map(|&(is_it, name)| is_it.then_some(name)).collect()
+}
+
+fn has_reads(scenario: &Scenario) -> bool {
+    scenario.messages.iter().any(|message| message.kind != Kind::Data)
+}
+
+/// Whether packets on rings are parted by datelines.
+pub fn has_dateline(routes: &Routes) -> bool {
+    matches!(routes, Routes::DirectionOrder(order) if order.rules().dateline)
+}
+
+/// Where links are granted to whole packets.
+fn features_of_packets(scenario: &Scenario) -> Vec<&'static str> {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let mut sizes = messages.iter().map(|it| it.bytes % parameters.maximum_payload.0.max(1));
+    let failed = fabric.torus().is_some_and(|torus| {
+        let whole = torus.fabric(&Faults::default()).expect("it was made before");
+        whole.channels() > fabric.channels()
+    });
+    let ruled = |holds: fn(&DirectionRules) -> bool| match routes {
+        Routes::DirectionOrder(order) => holds(order.rules()),
+        _ => false,
+    };
+    named(&[
+        (ruled(|rules| !rules.order.is_empty()), "another order of directions"),
+        (ruled(|rules| rules.half_ring == HalfRing::Random), "half rings by chance"),
+        (parameters.switching == Switching::StoreAndForward, "store-and-forward"),
+        (parameters.errors.is_some(), "links that err"),
+        (!has_reads(scenario), "no reads"),
+        (sizes.any(|rest| rest > 0), "mixed packet sizes"),
+        (parameters.virtual_channels > 5, "more than five virtual channels"),
+        (failed, "failed cables"),
+    ])
+}
+
+/// Where links are shared flit by flit.
+fn features_of_flits(parameters: &Parameters) -> Vec<&'static str> {
+    let sharing = parameters.sharing.as_ref().expect("they are shared");
+    let by_priority = parameters.arbitration == Arbitration::Weighted
+        && sharing.high_priority.iter().any(|&weight| weight > 0);
+    let switching = match parameters.switching {
+        Switching::VirtualCutThrough => "virtual cut-through",
+        Switching::StoreAndForward => "store-and-forward",
+        Switching::Wormhole => "wormhole",
+    };
+    let arbitration = match parameters.arbitration {
+        Arbitration::RoundRobin => "round-robin",
+        Arbitration::TransitFirst => "transit-first",
+        Arbitration::Random => "random",
+        Arbitration::OldestFirst => "oldest-first",
+        Arbitration::Weighted => "weighted",
+    };
+    let vc_allocation = sharing.virtual_channel_allocation > Picoseconds::ZERO;
+    let some = [
+        (sharing.output_buffer > 0, "buffers behind the crossbar"),
+        (sharing.iterations > 1, "several iterations"),
+        (sharing.routing_at_head, "routing at the head"),
+        (sharing.virtual_output_queues, "virtual output queues"),
+        (vc_allocation, "latency of virtual channels' allocation"),
+        (sharing.switch_allocation > Picoseconds::ZERO, "latency of the switch's allocation"),
+        (parameters.virtual_channels == 1, "one virtual channel"),
+        (parameters.buffer < parameters.maximum_packet(), "buffers smaller than packets"),
+        (sharing.stall_times, "stall times"),
+        (by_priority, "high priority"),
+    ];
+    named(&some).into_iter().chain([switching, arbitration]).collect()
+}

@@ -1,0 +1,152 @@
+//! What packets may choose by adaptive routings and relations, and which paths they take, from docs/model.md alone: the
+//! tables are all that is shared with the fast engine.
+
+use std::collections::BTreeMap;
+
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::Fabric;
+use flitlab_routing::{
+    PathRoutes, RelationRoutes,
+    relation::{Hop, PathChoice, Ring},
+};
+
+use super::{
+    detours::Adaptive,
+    packet::Packet,
+    ways::{drawn, splitmix},
+};
+
+/// The place of a terminal among those of its router.
+pub fn place(fabric: &Fabric, terminal: u32) -> usize {
+    let router = fabric.terminal_router(terminal);
+    (0..terminal).filter(|&before| fabric.terminal_router(before) == router).count()
+}
+
+/// The outputs of a packet that chooses by an adaptive routing, as ports with virtual channels.
+pub struct Choice {
+    /// Those that bring it nearer, if it may take them.
+    pub nearer: Vec<(u16, usize)>,
+    /// The one on which it can escape.
+    pub escape: (u16, usize),
+}
+
+/// What a packet that has come to a router in a virtual channel may choose by an adaptive routing; `None` if it doesn't
+/// choose, or is at its destination.
+pub fn choice(
+    adaptive: Option<&Adaptive<'_>>,
+    fabric: &Fabric,
+    packet: &Packet,
+    router: u32,
+    came_in: usize,
+) -> Option<Choice> {
+    let adaptive = adaptive.filter(|_| packet.adaptive)?;
+    let course = packet.course.as_ref().expect("it has been injected");
+    let destination = fabric.terminal_router(packet.destination).expect("terminals are live");
+    if router == destination && course.to == destination {
+        return None;
+    }
+    let channels = adaptive.rules.channels;
+    let to_intermediate = course.to != destination;
+    let escape = if to_intermediate { channels.escape_to_intermediate } else { channels.escape };
+    let escape = usize::from(escape);
+    let (mut ports, way_out) = adaptive.outputs(router, course.to, &course.rounds);
+    if adaptive.has_table() && came_in == escape {
+        // It stays on the table's way as far as its leg goes.
+        ports.clear();
+    }
+    let nearer = ports.into_iter().map(|port| (port, channels.adaptive.into())).collect();
+    Some(Choice { nearer, escape: (way_out, escape) })
+}
+
+/// The hops that a relation allows a packet that has come to a router in a virtual channel, in the order in which it likes
+/// them with equal credits; empty at its destination.
+pub fn hops(
+    routes: &RelationRoutes,
+    fabric: &Fabric,
+    packet: &Packet,
+    router: u32,
+    came_in: usize,
+) -> Vec<Hop> {
+    let destination = fabric.terminal_router(packet.destination).expect("it is live");
+    if router == destination {
+        return Vec::new();
+    }
+    let relation = &routes.relation;
+    let state = match packet.came {
+        None => relation.injected(router),
+        Some(channel) => relation.arrived(channel, came_in as u8),
+    };
+    let mut hops = relation.hops(state, destination).to_vec();
+    assert!(!hops.is_empty(), "no way leads on");
+    if packet.fallbacks >= 16
+        && let Some(&along) = hops.iter().find(|hop| hop.ring == Ring::Along)
+    {
+        hops = vec![Hop { escape: false, ..along }];
+    }
+    let place = place(fabric, packet.destination);
+    hops.retain(|hop| hop.classes >> (place % 32) & 1 == 1);
+    assert!(hops.is_sorted_by_key(|hop| (hop.port, hop.lane)));
+    if routes.random_ties {
+        let packet = drawn(routes.seed, packet.source, packet.sequence) >> 48;
+        let first = chance_at(router, packet) as usize % hops.len();
+        hops.rotate_left(first);
+    }
+    hops
+}
+
+/// A packet's random number at a router, of 16 bits, from the one that it was given.
+pub fn chance_at(router: u32, packet: u64) -> u64 {
+    let mixed = u128::from((packet << 16) ^ u64::from(router)) * 2_654_435_761;
+    ((mixed % (1 << 32)) >> 16) as u64
+}
+
+/// What makes a packet like a hop of a relation.
+pub struct Liking {
+    /// Flits that wait for its output, in all virtual channels.
+    pub waits: u32,
+    /// Credits of its virtual channel.
+    pub credits: u32,
+}
+
+/// Of ways on, in this order where all else is equal, the one that a packet likes best.
+pub fn liked_best<T: Copy>(ways: &[T], liking: impl Fn(&T) -> Liking) -> Option<T> {
+    let least = ways.iter().map(|way| liking(way).waits).min()?;
+    let ways: Vec<T> = ways.iter().filter(|way| liking(way).waits == least).copied().collect();
+    let most = ways.iter().map(|way| liking(way).credits).max()?;
+    ways.iter().find(|way| liking(way).credits == most).copied()
+}
+
+/// For each source and router of destinations, how many packets there were.
+pub type Turns = BTreeMap<(u32, u32), usize>;
+
+/// The hops of the path that a packet takes, which is injected now, from its source's router to its destination's.
+pub fn path(
+    routes: &PathRoutes,
+    packet: &Packet,
+    (from, to): (u32, u32),
+    turns: &mut Turns,
+) -> Vec<Hop> {
+    let paths: Vec<&[Hop]> = routes.paths.paths(from, to).collect();
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let number = match routes.paths.choice() {
+        PathChoice::Random => {
+            let upper = drawn(routes.seed, packet.source, packet.sequence) >> 32;
+            (u128::from(upper) * paths.len() as u128 / (1 << 32)) as usize
+        }
+        PathChoice::RoundRobin => {
+            let turn = turns.entry((packet.source, to)).or_default();
+            *turn += 1;
+            (*turn - 1) % paths.len()
+        }
+    };
+    paths[number].to_vec()
+}
+
+/// What an input port's virtual channel draws at an instant for an output of a router, where arbitration is at random: the
+/// lowest one is served.
+pub fn lot(now: Picoseconds, router: usize, output: u64, (port, vc): (usize, usize)) -> u64 {
+    let of_output = splitmix(splitmix(now.0) ^ (router as u64 * 65536 + output));
+    splitmix(of_output ^ (port as u64 * 256 + vc as u64))
+}

@@ -1,0 +1,314 @@
+//! The plain reference engine: docs/model.md, one flit and one picosecond at a time.
+//!
+//! It is the second, independent implementation of that page and exists to hold the fast engine to
+//! it. It shares nothing with the fast engine but plain data types. Each flit is an object that sits
+//! in a queue or on a wire, each return of credits is a message on its way, and no time is computed
+//! ahead of what makes it happen; where that costs speed, it costs speed.
+//!
+//! A tick takes in what arrives (flits, credits, releases, messages), then grants, then starts flits.
+//! Flits and credits need at least a picosecond, so the places of the network can't see what the
+//! others do in the same tick, and their order within a phase doesn't matter. Granting twice in a row
+//! grants nothing the second time, because grants only take: so it does no harm to try at every tick,
+//! and it loses nothing to leave out the ticks at which nothing is due.
+
+mod adapter;
+mod conservation;
+pub mod link;
+mod network;
+mod router;
+
+// What is the same in both models of links: `crates/reference/src/flit_engine` uses it too.
+mod atomics;
+pub mod channel;
+pub mod choosing;
+pub mod detours;
+pub mod packet;
+pub mod terminal;
+mod ways;
+
+use std::collections::BTreeSet;
+
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::{Log, Parameters};
+use flitlab_fabric::Fabric;
+use flitlab_routing::Routes;
+use flitlab_workload::traffic::Message;
+
+use adapter::InjectionQueues;
+use channel::{Moving, arrived};
+use link::Counts;
+use network::{Channel, Flit, Network};
+use packet::Packet;
+use router::Router;
+use terminal::Terminals;
+
+/// Nothing can move any more, but packets are left.
+#[derive(Debug)]
+pub struct Deadlock {
+    /// When the last thing happened.
+    pub time: Picoseconds,
+    /// Packets that have been cut and not delivered.
+    pub packets: usize,
+    /// What had been delivered until then.
+    pub log: Log,
+}
+
+/// Sends all messages, in the order of their times (those of one terminal at one time in the order
+/// given), and runs until everything has been delivered and all credits are back.
+///
+/// # Errors
+/// If the network deadlocks.
+pub fn run(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Result<Log, Deadlock> {
+    Simulator::new(fabric, routes, parameters, messages).run(false)
+}
+
+/// The same as [`run`], with what links did: together, and the flits that each sent, by virtual channel.
+///
+/// # Errors
+/// If the network deadlocks.
+pub fn run_counting(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
+    Simulator::new(fabric, routes, parameters, messages).run_and_count(false)
+}
+
+/// The same as [`run`], without leaving out the ticks at which nothing is due.
+///
+/// # Errors
+/// If the network deadlocks.
+pub fn run_every_tick(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Result<Log, Deadlock> {
+    Simulator::new(fabric, routes, parameters, messages).run(true)
+}
+
+/// Where a packet is sent from: a virtual channel's buffer at the far end of a channel.
+#[derive(Clone, Copy)]
+struct Place {
+    channel: usize,
+    virtual_channel: usize,
+}
+
+struct Simulator<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    parameters: &'a Parameters,
+    channels: Vec<Channel>,
+    routers: Vec<Router>,
+    terminals: Terminals<'a>,
+    /// By terminal and injection channel.
+    adapters: Vec<Vec<InjectionQueues>>,
+    packets: Vec<Packet>,
+    /// Ticks at which something is due in the network.
+    due: BTreeSet<Picoseconds>,
+    /// Packets that have been cut; each copy that a link sends again is one more in `packets`.
+    created: usize,
+    /// Ticks so far.
+    ticks: u64,
+}
+
+impl<'a> Simulator<'a> {
+    fn new(
+        fabric: &'a Fabric,
+        routes: &'a Routes,
+        parameters: &'a Parameters,
+        messages: &[Message],
+    ) -> Self {
+        let Network { channels, routers, adapters } = Network::new(fabric, parameters);
+        Self {
+            fabric,
+            routes,
+            parameters,
+            channels,
+            routers,
+            terminals: Terminals::new(fabric, routes, parameters, messages),
+            adapters,
+            packets: Vec::new(),
+            due: BTreeSet::new(),
+            created: 0,
+            ticks: 0,
+        }
+    }
+
+    fn virtual_channels(&self) -> usize {
+        usize::from(self.parameters.virtual_channels)
+    }
+
+    fn run(self, every_tick: bool) -> Result<Log, Deadlock> {
+        self.run_and_count(every_tick).map(|(log, ..)| log)
+    }
+
+    fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
+        let mut now = Picoseconds::ZERO;
+        while let Some(next) = self.terminals.next_due(&self.due) {
+            now = if every_tick { now } else { next };
+            assert!(now <= next, "nothing is due before the tick at hand");
+            self.tick(now);
+            self.due.remove(&now);
+            if every_tick {
+                now += Picoseconds(1);
+            }
+        }
+        let packets = self.terminals.undelivered;
+        if packets > 0 {
+            return Err(Deadlock { time: now, packets, log: self.terminals.log });
+        }
+        self.check_idle();
+        let links = self.channels.iter().filter_map(|channel| channel.link.as_ref());
+        let (counts, flits) = links.map(|link| (link.counts, link.flits.clone())).unzip();
+        let counts: Vec<Counts> = counts;
+        Ok((self.terminals.log, counts.into_iter().sum(), flits))
+    }
+
+    fn tick(&mut self, now: Picoseconds) {
+        self.receive_flits(now);
+        self.terminals.perform_atomics(now);
+        self.receive_credits(now);
+        self.release(now);
+        self.receive_verdicts(now);
+        self.discard_bad_copies(now);
+        self.enter_messages(now);
+        self.grant_injection(now);
+        self.send_acknowledgements(now);
+        self.send_again(now);
+        for router in 0..self.routers.len() {
+            self.grant_outputs(router, now);
+        }
+        self.start_flits(now);
+        // Space that is lost stays lost: it is noticed some ticks later.
+        self.ticks += 1;
+        if self.ticks.is_multiple_of(16) {
+            self.check_conservation();
+        }
+    }
+
+    /// Puts the flits that are there now, whole, into the buffer or the sink at the channel's end.
+    fn receive_flits(&mut self, now: Picoseconds) {
+        for channel in 0..self.channels.len() {
+            while let Some(flit) = arrived(&mut self.channels[channel].flits, now) {
+                if self.channels[channel].ends_in_sink() {
+                    self.sink(flit, now);
+                } else if self.channels[channel].link.is_some() {
+                    self.take_in(channel, flit, now);
+                } else {
+                    let buffer = &mut self.channels[channel].buffers[flit.virtual_channel];
+                    buffer.flits.push_back((now, flit));
+                    self.due.insert(now + self.parameters.routing_latency);
+                }
+            }
+        }
+    }
+
+    fn receive_credits(&mut self, now: Picoseconds) {
+        for channel in &mut self.channels {
+            while let Some(message) = arrived(&mut channel.returning, now) {
+                channel.credits[message.virtual_channel] += message.flits;
+            }
+        }
+    }
+
+    /// Frees the channels whose last flit has been sent in full, and the space that the packet had in
+    /// the buffer it came from.
+    fn release(&mut self, now: Picoseconds) {
+        for output in 0..self.channels.len() {
+            let channel = &mut self.channels[output];
+            let Some(sending) = &channel.sending else { continue };
+            let flits = self.packets[sending.packet].flits;
+            if sending.started < flits || now < sending.latest_start + channel.flit_time {
+                continue;
+            }
+            assert_eq!(now, sending.latest_start + channel.flit_time);
+            let (from, number) = (sending.from, sending.number);
+            channel.sending = None;
+            if let Some(link) = &mut channel.link {
+                self.due.extend(link.sender.sent(number, now));
+            }
+            if let Some(Place { channel, virtual_channel }) = from {
+                let buffer = &mut self.channels[channel].buffers[virtual_channel];
+                assert_eq!(buffer.departed, flits);
+                buffer.departed = 0;
+                buffer.is_sending = false;
+                let last = buffer.latest.expect("it has departed");
+                self.return_room(channel, last, now);
+            }
+        }
+    }
+
+    /// Starts the next flit of each packet that is being sent, if its channel is free of the flit
+    /// before and the flit is here.
+    fn start_flits(&mut self, now: Picoseconds) {
+        for output in 0..self.channels.len() {
+            let channel = &self.channels[output];
+            let Some(sending) = &channel.sending else { continue };
+            let mut flit = Flit {
+                packet: sending.packet,
+                index: sending.started,
+                virtual_channel: sending.out_vc,
+                number: sending.number,
+                void_from: sending.void_from,
+                is_damaged: false,
+                is_bad_copy: false,
+                is_bad_here: false,
+            };
+            let is_first = sending.started == 0;
+            if sending.started == self.packets[flit.packet].flits
+                || !is_first && now < sending.latest_start + channel.flit_time
+            {
+                continue;
+            }
+            if let Some(Place { channel, virtual_channel }) = sending.from {
+                let buffer = &mut self.channels[channel].buffers[virtual_channel];
+                let is_there = |&(_, front): &(Picoseconds, Flit)| {
+                    (front.packet, front.index) == (flit.packet, flit.index)
+                };
+                if !buffer.flits.front().is_some_and(is_there) {
+                    assert!(!is_first, "a packet is granted an output when its header is there");
+                    continue;
+                }
+                buffer.latest = buffer.flits.pop_front().map(|(_, flit)| flit);
+                buffer.departed += 1;
+                flit.is_bad_copy = buffer.latest.is_some_and(|flit| flit.is_bad_copy);
+            }
+            let channel = &mut self.channels[output];
+            let sending = channel.sending.as_mut().expect("checked above");
+            sending.started += 1;
+            sending.latest_start = now;
+            if let Some(link) = &mut channel.link {
+                link.flits[flit.virtual_channel] += 1;
+                flit.is_damaged = link.damage.send(8 * self.parameters.flit.0);
+                if sending.started == self.packets[flit.packet].flits {
+                    let until = now + channel.flit_time;
+                    flit.is_damaged |= link.damage.has_burst(sending.began, until);
+                }
+                if flit.is_bad_copy {
+                    link.sender.mark(flit.number);
+                }
+            }
+            let arrives = now + channel.delay;
+            channel.flits.push_back(Moving { arrives, content: flit });
+            self.due.extend([now + channel.flit_time, arrives]);
+        }
+    }
+
+    /// Takes a flit out of the network; the last one of a packet delivers it.
+    fn sink(&mut self, flit: Flit, now: Picoseconds) {
+        let packet = &self.packets[flit.packet];
+        if flit.index + 1 < packet.flits || flit.is_bad_copy {
+            return;
+        }
+        if self.terminals.deliver(packet, now) {
+            self.terminals.complete(packet, now);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Packets, and the ways on that they have no choice of: the same in both models of links.
+
+use std::collections::BTreeSet;
+
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::Parameters;
+use flitlab_fabric::Fabric;
+use flitlab_routing::{ForwardingTable, Lanes, Routes};
+
+use super::{
+    channel::OutputName,
+    detours::{Adaptive, Course},
+};
+
+/// A packet, from its creation to its delivery, or a copy of it that a link sent again.
+#[derive(Clone)]
+pub struct Packet {
+    pub transfer: usize,
+    pub is_response: bool,
+    pub source: u32,
+    pub destination: u32,
+    pub injection_channel: u8,
+    /// The one in which it was sent last on an injection or network channel.
+    pub virtual_channel: u8,
+    /// Whether it chooses its outputs.
+    pub adaptive: bool,
+    /// Its course since it was injected, if it chooses its outputs.
+    pub course: Option<Course>,
+    /// Whether its source router has decided on detours.
+    pub decided: bool,
+    pub flits: u32,
+    pub payload: u32,
+    pub created: Picoseconds,
+    /// Set when it is injected, like `injected`.
+    pub sequence: u32,
+    pub injected: Picoseconds,
+    /// Output ports of its route, one a hop; known at the latest when it is injected.
+    pub ports: Vec<u16>,
+    /// The virtual channel of each hop, if its path says so.
+    pub vcs: Vec<usize>,
+    /// The dimensions in which its way passes the dateline.
+    pub datelines: BTreeSet<u32>,
+    /// The fabric's channel that it was given last.
+    pub came: Option<u32>,
+    /// How many fallback hops it has taken.
+    pub fallbacks: u32,
+    /// Network channels that it has been given.
+    pub hops: usize,
+}
+
+/// Flits of a packet with so many bytes of payload.
+pub fn flits_of(parameters: &Parameters, payload: u64) -> u32 {
+    let carrying = payload.div_ceil(parameters.flit.0) as u32;
+    (parameters.header_flits + carrying + parameters.checksum_flits).max(1)
+}
+
+/// Flits of the largest packet.
+pub fn largest(parameters: &Parameters) -> u32 {
+    flits_of(parameters, parameters.maximum_payload.0)
+}
+
+impl Packet {
+    /// The port and the virtual channel in which a router sends it on by its forwarding table; `None` at the destination's own
+    /// router, and if there is no such table.
+    pub fn looked_up(&self, fabric: &Fabric, routes: &Routes, router: u32) -> Option<(u16, usize)> {
+        let Routes::Forwarding(table) = routes else { return None };
+        if fabric.terminal_router(self.destination) == Some(router) {
+            return None;
+        }
+        let port = table.port(router, self.destination).expect("every pair is routed");
+        let input = self.came.map(|channel| {
+            let back = fabric.opposite(channel).expect("it is a cable's");
+            (back - fabric.outputs(router).start) as u16
+        });
+        Some((port, self.lane_of(table, fabric, router, (input, port)).into()))
+    }
+
+    /// The virtual channel that a table has for a packet at a router, by the input port through which it came and the output.
+    fn lane_of(
+        &self,
+        table: &ForwardingTable,
+        fabric: &Fabric,
+        router: u32,
+        (input, output): (Option<u16>, u16),
+    ) -> u8 {
+        // Virtual channels are kept by destination, then router.
+        let row = self.destination as usize * fabric.routers() as usize;
+        match table.lanes() {
+            Lanes::One => 0,
+            Lanes::ByDestination(vcs) => vcs[self.destination as usize],
+            Lanes::ByPair(vcs) => {
+                let source = fabric.terminal_router(self.source).expect("it is live");
+                vcs[row + source as usize]
+            }
+            Lanes::ByHop(vcs) => vcs[row + router as usize],
+            Lanes::ByServiceLevel(levels) => {
+                let level = levels.level(self.source, self.destination);
+                levels.lane(router, input, output, level)
+            }
+        }
+    }
+
+    /// The output that it needs at the router where its header is unless it chooses, and its virtual channel if a forwarding table or
+    /// its path gives it one.
+    pub fn next_output(
+        &self,
+        fabric: &Fabric,
+        routes: &Routes,
+        adaptive: Option<&Adaptive<'_>>,
+        parameters: &Parameters,
+        router: u32,
+    ) -> (OutputName, Option<usize>) {
+        let (mut port, vc) = self.looked_up(fabric, routes, router).unzip();
+        let end = fabric.terminal_router(self.destination);
+        if let (Some(adaptive), Some(end)) = (adaptive, end)
+            && end != router
+        {
+            port = adaptive.table_port(router, end).or(port);
+        }
+        if !self.adaptive && port.is_none() {
+            port = self.ports.get(self.hops).copied();
+        }
+        let name = match port {
+            Some(port) => OutputName::Port(port),
+            None => OutputName::Ejection {
+                terminal: self.destination,
+                number: u32::from(self.injection_channel) % parameters.ejection_channels,
+            },
+        };
+        (name, vc.or_else(|| self.vcs.get(self.hops).copied()))
+    }
+
+    /// Whether its way passes the dateline of the ring, if there is one, to which a torus's port leads.
+    pub fn passes_dateline(&self, fabric: &Fabric, port: u16) -> bool {
+        let dimensions = fabric.torus().expect("a torus").dimensions();
+        self.datelines.contains(&((usize::from(port) % dimensions) as u32))
+    }
+
+    /// Notes that it has been given the channel behind a router's port, in a virtual channel.
+    pub fn go_on(&mut self, fabric: &Fabric, router: u32, port: u16, virtual_channel: usize) {
+        let channel = fabric.outputs(router).start + u32::from(port);
+        let next = fabric.target(channel).expect("it is live");
+        let destination = fabric.terminal_router(self.destination).expect("it is live");
+        self.hops += 1;
+        self.came = Some(channel);
+        self.virtual_channel = virtual_channel as u8;
+        if let Some(course) = &mut self.course
+            && next == course.to
+            && next != destination
+        {
+            course.to = destination;
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! Routers: which packet is granted which output.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::{Arbitration, Switching};
+use flitlab_routing::{AdaptiveRules, Routes, relation::Hop, relation::Ring};
+
+use super::{
+    Place, Simulator,
+    channel::{ChannelKind, OutputName},
+    choosing,
+    network::{Flit, Sending},
+    packet::{Packet, largest},
+};
+
+/// An output of a router.
+pub struct Output {
+    pub name: OutputName,
+    pub channel: usize,
+    /// The input virtual channel that is looked at first, as
+    /// `port * virtual channels + virtual channel`.
+    pub pointer: usize,
+}
+
+/// A router's ports, in the model's order.
+#[derive(Default)]
+pub struct Router {
+    /// The channels that arrive.
+    pub inputs: Vec<usize>,
+    pub outputs: Vec<Output>,
+    /// The output that is looked at first.
+    pub pointer: usize,
+}
+
+impl Router {
+    pub fn add_output(&mut self, name: OutputName, channel: usize) {
+        self.outputs.push(Output { name, channel, pointer: 0 });
+    }
+
+    /// The place of an output.
+    fn output_named(&self, name: OutputName) -> Option<usize> {
+        self.outputs.iter().position(|output| output.name == name)
+    }
+}
+
+/// The three times for which a router goes through its outputs ("Granting").
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// To packets that like no other output better.
+    Preferred,
+    /// To any packet that can have it.
+    Any,
+    /// To packets with room at none of their outputs, which escape.
+    Escape,
+}
+
+/// A packet at the head of a buffer that asks for outputs.
+#[derive(Clone)]
+struct Request {
+    packet: usize,
+    /// Its outputs' places among the router's, each with the virtual channel at the far end.
+    outputs: Vec<(usize, usize)>,
+    /// Those for which it asks if none of the others has room.
+    escapes: Vec<(usize, usize)>,
+    /// Those of all of them that enter a ring, by a relation.
+    entering: Vec<(usize, usize)>,
+    /// Whether it chooses by a relation.
+    by_relation: bool,
+}
+
+impl Request {
+    /// Of a packet that has no choice.
+    fn plain(packet: usize, outputs: Vec<(usize, usize)>) -> Self {
+        let (escapes, entering) = (Vec::new(), Vec::new());
+        Self { packet, outputs, escapes, entering, by_relation: false }
+    }
+}
+
+impl Simulator<'_> {
+    /// Walks a router's free outputs once and gives each to a packet that asks for it and fits.
+    pub fn grant_outputs(&mut self, router: usize, now: Picoseconds) {
+        self.decide(router, now);
+        let mut requests = self.requests(router, now);
+        if requests.is_empty() {
+            return;
+        }
+        let outputs = self.routers[router].outputs.len();
+        let start = self.routers[router].pointer;
+        let mut turns = VecDeque::from([Turn::Preferred, Turn::Any, Turn::Escape]);
+        while let Some(turn) = turns.pop_front() {
+            for output in (0..outputs).map(|step| (start + step) % outputs) {
+                let channel = self.routers[router].outputs[output].channel;
+                if !self.channels[channel].can_be_granted() {
+                    continue;
+                }
+                let chosen = self.choose(router, output, &requests, (turn, now));
+                let Some((input_vc, out_vc)) = chosen else { continue };
+                let request = requests.remove(&input_vc).expect("it was chosen");
+                self.packets[request.packet].fallbacks += u32::from(turn == Turn::Escape);
+                self.grant(router, input_vc, request.packet, (output, out_vc), now);
+                if turn == Turn::Escape && turns.is_empty() {
+                    turns.push_back(turn);
+                }
+            }
+        }
+    }
+
+    /// Decides how new packets go on.
+    fn decide(&mut self, router: usize, now: Picoseconds) {
+        let Some(adaptive) = &self.terminals.adaptive else { return };
+        for input in self.routers[router].inputs.clone() {
+            for virtual_channel in 0..self.virtual_channels() {
+                let place = Place { channel: input, virtual_channel };
+                let Some(packet) = self.asking(place, now) else { continue };
+                let (Some(course), false) =
+                    (self.packets[packet].course.clone(), self.packets[packet].decided)
+                else {
+                    continue;
+                };
+                let capacity = self.parameters.buffer;
+                let out_vc = usize::from(adaptive.rules.channels.adaptive);
+                let ports = self.fabric.outputs(router as u32).len() as u16;
+                let used: Vec<Option<u32>> = (0..ports)
+                    .map(|port| {
+                        let output = self.routers[router].output_named(OutputName::Port(port))?;
+                        Some(capacity - self.credits(router, &(output, out_vc)))
+                    })
+                    .collect();
+                let sizes = (capacity, self.packets[packet].flits);
+                let course = adaptive.decide(router as u32, course, &used, sizes);
+                self.packets[packet].course = Some(course);
+                self.packets[packet].decided = true;
+            }
+        }
+    }
+
+    /// The requests of the packets at the heads of buffers, by input virtual channel.
+    fn requests(&self, router: usize, now: Picoseconds) -> BTreeMap<usize, Request> {
+        let inputs = self.routers[router].inputs.iter();
+        let places = inputs.flat_map(|&channel| {
+            (0..self.virtual_channels())
+                .map(move |virtual_channel| Place { channel, virtual_channel })
+        });
+        let requests = places.enumerate().filter_map(|(input_vc, place)| {
+            let packet = self.asking(place, now)?;
+            Some((input_vc, self.request(router, place, packet)))
+        });
+        requests.collect()
+    }
+
+    /// What a packet asks for at a router where it is the head of a buffer.
+    fn request(&self, router: usize, place: Place, packet: usize) -> Request {
+        let output_vc = |(port, vc)| {
+            let output = self.routers[router].output_named(OutputName::Port(port));
+            (output.expect("it is live"), vc)
+        };
+        let (name, came_in) = (router as u32, place.virtual_channel);
+        let of = &self.packets[packet];
+        if let Some(choice) =
+            choosing::choice(self.terminals.adaptive.as_ref(), self.fabric, of, name, came_in)
+        {
+            let nearer: Vec<_> = choice.nearer.into_iter().map(output_vc).collect();
+            let escapes = vec![output_vc(choice.escape)];
+            if nearer.is_empty() {
+                return Request::plain(packet, escapes);
+            }
+            return Request { escapes, ..Request::plain(packet, nearer) };
+        }
+        if let Routes::Relation(routes) = self.routes {
+            let hops = choosing::hops(routes, self.fabric, of, name, came_in);
+            let those = |is_one: fn(&Hop) -> bool| {
+                let hops = hops.iter().filter(|hop| is_one(hop));
+                hops.map(|hop| output_vc((hop.port, hop.lane.into()))).collect()
+            };
+            if !hops.is_empty() {
+                return Request {
+                    packet,
+                    outputs: those(|hop| !hop.escape && !hop.detour),
+                    escapes: those(|hop| hop.escape || hop.detour),
+                    entering: those(|hop| hop.ring == Ring::Enters),
+                    by_relation: true,
+                };
+            }
+        }
+        let (output, vc) = self.next_output(router, packet);
+        let outputs = vec![(output, vc.unwrap_or(place.virtual_channel))];
+        Request::plain(packet, outputs)
+    }
+
+    /// The packet at the buffer's head, if it may ask for its output.
+    fn asking(&self, place: Place, now: Picoseconds) -> Option<usize> {
+        let buffer = &self.channels[place.channel].buffers[place.virtual_channel];
+        if buffer.is_sending {
+            return None;
+        }
+        let &(_, header) = buffer.flits.front()?;
+        assert_eq!(header.index, 0, "a buffer's head is a header until it is granted an output");
+        let awaited = match self.parameters.switching {
+            Switching::VirtualCutThrough | Switching::Wormhole => 0,
+            Switching::StoreAndForward => self.packets[header.packet].flits - 1,
+        };
+        let is_awaited = |&&(_, flit): &&(Picoseconds, Flit)| {
+            flit.packet == header.packet && flit.index == awaited
+        };
+        let &(came, _) = buffer.flits.iter().find(is_awaited)?;
+        (came + self.parameters.routing_latency <= now).then_some(header.packet)
+    }
+
+    /// The output that the packet needs at the router where its header is, and its virtual channel if a forwarding
+    /// table, its path or a dateline gives it one.
+    fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
+        let packet = &self.packets[packet];
+        let adaptive = self.terminals.adaptive.as_ref();
+        let (name, vc) =
+            packet.next_output(self.fabric, self.routes, adaptive, self.parameters, router as u32);
+        let router = &self.routers[router];
+        let place = router.output_named(name).expect("routes lead through live outputs");
+        let on_ring = self.channels[router.outputs[place].channel].ring.is_some();
+        (place, vc.or_else(|| self.dateline_vc(packet, name.port()?, on_ring)))
+    }
+
+    /// The virtual channel that a packet takes behind a port if rings have datelines.
+    fn dateline_vc(&self, packet: &Packet, port: u16, on_ring: bool) -> Option<usize> {
+        let Routes::DirectionOrder(order) = self.routes else { return None };
+        let traffic = if packet.is_response { 1 } else { 0 };
+        let class = usize::from(on_ring && packet.passes_dateline(self.fabric, port));
+        order.rules().dateline.then_some(2 * traffic + class)
+    }
+
+    /// The input virtual channel that a free output is to serve next, and the virtual
+    /// channel at the far end.
+    fn choose(
+        &self,
+        router: usize,
+        output: usize,
+        requests: &BTreeMap<usize, Request>,
+        (turn, now): (Turn, Picoseconds),
+    ) -> Option<(usize, usize)> {
+        let start = self.routers[router].outputs[output].pointer;
+        let serve = |may_be_served: fn(ChannelKind) -> bool, input_vc: usize, request: &Request| {
+            let input = self.routers[router].inputs[input_vc / self.virtual_channels()];
+            let entering = |wish: &(usize, usize)| {
+                if request.entering.contains(wish) { largest(self.parameters) } else { 0 }
+            };
+            let room = |&(output, out_vc): &(usize, usize)| {
+                let from =
+                    Place { channel: input, virtual_channel: input_vc % self.virtual_channels() };
+                self.has_room(
+                    router,
+                    from,
+                    (request.packet, entering(&(output, out_vc))),
+                    output,
+                    out_vc,
+                )
+            };
+            // Who only lacks room for others waits for it, and takes none of the last hops.
+            let fits = |wish: &(usize, usize)| {
+                let output = &self.channels[self.routers[router].outputs[wish.0].channel];
+                let flits = self.packets[request.packet].flits + entering(wish);
+                room(wish)
+                    || request.by_relation
+                        && (output.ends_in_sink() || flits <= output.credits[wish.1])
+            };
+            let wish = match turn {
+                Turn::Preferred => self.preferred(router, input, request, room),
+                Turn::Any => self.liked_at(router, output, &request.outputs, room),
+                Turn::Escape if request.outputs.iter().any(fits) => None,
+                Turn::Escape => self.liked_at(router, output, &request.escapes, room),
+            };
+            let wish = wish.filter(|wish| wish.0 == output)?;
+            let fits =
+                may_be_served(self.channels[input].kind) && self.can_send(input) && room(&wish);
+            fits.then_some((input_vc, wish.1))
+        };
+        let walk = |may_be_served| {
+            let in_turn = requests.range(start..).chain(requests.range(..start));
+            in_turn
+                .into_iter()
+                .find_map(|(&input_vc, request)| serve(may_be_served, input_vc, request))
+        };
+        match self.parameters.arbitration {
+            Arbitration::RoundRobin | Arbitration::OldestFirst | Arbitration::Weighted => {
+                walk(|_| true)
+            }
+            Arbitration::Random => {
+                let name = self.routers[router].outputs[output].name;
+                let number = name.number(self.fabric, self.parameters);
+                let vcs = self.virtual_channels();
+                let lot =
+                    |input_vc| choosing::lot(now, router, number, (input_vc / vcs, input_vc % vcs));
+                let mut by_chance: Vec<_> = requests.iter().collect();
+                by_chance.sort_by_key(|it| lot(*it.0));
+                by_chance
+                    .into_iter()
+                    .find_map(|(&input_vc, request)| serve(|_| true, input_vc, request))
+            }
+            Arbitration::TransitFirst => walk(|kind| kind == ChannelKind::Network)
+                .or_else(|| walk(|kind| kind == ChannelKind::Injection)),
+        }
+    }
+
+    /// Of some ways on the one by an output that has room and that a packet likes best.
+    fn liked_at(
+        &self,
+        router: usize,
+        output: usize,
+        ways: &[(usize, usize)],
+        room: impl Fn(&(usize, usize)) -> bool,
+    ) -> Option<(usize, usize)> {
+        let there = ways.iter().filter(|way| way.0 == output && room(way));
+        let there: Vec<_> = there.copied().collect();
+        choosing::liked_best(&there, |way| self.liking(router, way))
+    }
+
+    /// What makes a packet like a way on: how much waits for its output, and the credits of its virtual channel.
+    fn liking(&self, router: usize, &(output, out_vc): &(usize, usize)) -> choosing::Liking {
+        let channel = self.routers[router].outputs[output].channel;
+        let credits = self.channels[channel].credits.iter();
+        let waits = credits.map(|&credits| self.parameters.buffer - credits).sum();
+        choosing::Liking { waits, credits: self.credits(router, &(output, out_vc)) }
+    }
+
+    /// What is known to be free behind a router's output, in a virtual channel.
+    fn credits(&self, router: usize, &(output, out_vc): &(usize, usize)) -> u32 {
+        self.channels[self.routers[router].outputs[output].channel].credits[out_vc]
+    }
+
+    /// The output that a packet likes best among those that are free and have room for it.
+    fn preferred(
+        &self,
+        router: usize,
+        input: usize,
+        request: &Request,
+        room: impl Fn(&(usize, usize)) -> bool,
+    ) -> Option<(usize, usize)> {
+        let outputs = &self.routers[router].outputs;
+        let is_open = |wish: &&(usize, usize)| {
+            self.channels[outputs[wish.0].channel].can_be_granted() && room(wish)
+        };
+        let open: Vec<(usize, usize)> = request.outputs.iter().filter(is_open).copied().collect();
+        if request.by_relation {
+            return choosing::liked_best(&open, |way| self.liking(router, way));
+        }
+        let (Some(adaptive), false) = (&self.terminals.adaptive, request.escapes.is_empty()) else {
+            return open.first().copied();
+        };
+        let port = |wish: &(usize, usize)| {
+            outputs[wish.0].name.port().expect("a packet that chooses is under way")
+        };
+        let mut all = self.routers.iter().flat_map(|router| &router.outputs);
+        let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
+        let course = self.packets[request.packet].course.as_ref();
+        let drawn = course.map_or(0, |course| course.drawn);
+        let rooms: Vec<(u16, u32)> =
+            open.iter().map(|wish| (port(wish), self.credits(router, wish))).collect();
+        let best = adaptive.liked(&rooms, came, (router as u32, drawn))?;
+        open.into_iter().find(|wish| port(wish) == best)
+    }
+
+    /// Whether the input port can send one packet more.
+    fn can_send(&self, input: usize) -> bool {
+        let buffers = self.channels[input].buffers.iter();
+        let sending = buffers.filter(|buffer| buffer.is_sending).count();
+        sending < self.parameters.crossbar_speedup as usize
+    }
+
+    /// Whether the credits cover what the packet needs to go from a buffer by an output in a virtual
+    /// channel, where it leaves so much room at the least.
+    fn has_room(
+        &self,
+        router: usize,
+        from: Place,
+        (packet, leaving): (usize, u32),
+        output: usize,
+        out_vc: usize,
+    ) -> bool {
+        let output = &self.channels[self.routers[router].outputs[output].channel];
+        let packet = &self.packets[packet];
+        let same_ring = self.channels[from.channel].ring == output.ring;
+        let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == out_vc);
+        let (rules, table) = match &self.terminals.adaptive {
+            Some(adaptive) => (adaptive.rules, adaptive.has_table()),
+            None => (AdaptiveRules::default(), false),
+        };
+        let chooses = packet.adaptive && out_vc == usize::from(rules.channels.adaptive);
+        let injected = self.channels[from.channel].kind == ChannelKind::Injection;
+        let others = match self.routes {
+            Routes::Relation(routes) if injected => routes.injection_bubble.into(),
+            _ if chooses => u32::from(if injected { rules.injection_bubble } else { 0 }),
+            _ => u32::from(self.parameters.bubble && !table && output.ring.is_some() && !goes_on),
+        };
+        let room = packet.flits + leaving.max(others * largest(self.parameters));
+        output.ends_in_sink() || room <= output.credits[out_vc]
+    }
+
+    fn grant(
+        &mut self,
+        router: usize,
+        input_vc: usize,
+        number: usize,
+        (output, out_vc): (usize, usize),
+        now: Picoseconds,
+    ) {
+        let virtual_channels = self.virtual_channels();
+        let virtual_channel = input_vc % virtual_channels;
+        let at = router;
+        let router = &mut self.routers[router];
+        let from = Place { channel: router.inputs[input_vc / virtual_channels], virtual_channel };
+        router.pointer = (output + 1) % router.outputs.len();
+        let input_vcs = router.inputs.len() * virtual_channels;
+        let output = &mut router.outputs[output];
+        output.pointer = (input_vc + 1) % input_vcs;
+        self.channels[from.channel].buffers[virtual_channel].is_sending = true;
+        let channel = &mut self.channels[output.channel];
+        let packet = &mut self.packets[number];
+        if let OutputName::Port(port) = output.name {
+            channel.credits[out_vc] -= packet.flits;
+            packet.go_on(self.fabric, at as u32, port, out_vc);
+        }
+        let (mut on_link, mut void_from) = (0, 0);
+        if let Some(link) = &mut channel.link {
+            (on_link, void_from) = link.sender.keep(packet.clone(), out_vc);
+            link.rooms.insert(on_link, (out_vc, packet.flits));
+        }
+        channel.sending = Some(Sending {
+            packet: number,
+            out_vc,
+            from: Some(from),
+            started: 0,
+            began: now,
+            latest_start: now,
+            number: on_link,
+            void_from,
+        });
+    }
+}

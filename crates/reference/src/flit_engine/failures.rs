@@ -1,0 +1,201 @@
+//! Channels and routers that fail, and the new tables (docs/model.md, "Failures during operation").
+
+use std::collections::BTreeSet;
+
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::{Digest, Log, Parameters};
+use flitlab_fabric::Fabric;
+use flitlab_routing::Routes;
+use flitlab_workload::traffic::Message;
+
+use crate::engine::{channel::ChannelKind, terminal::Entry};
+
+use super::Simulator;
+
+/// How often it is looked whether the network is empty.
+const LOOK: Picoseconds = Picoseconds(100_000);
+
+/// What fails at a time, and by what packets go from another one on.
+pub struct Failure {
+    pub at: Picoseconds,
+    pub ready: Picoseconds,
+    /// The fabric without what fails; the numbers are the same.
+    pub left: Fabric,
+    /// A table.
+    pub routes: Routes,
+}
+
+/// What has come of it.
+#[derive(Default)]
+pub struct Losses {
+    /// Packets that had been begun.
+    pub packets: u64,
+    /// By their numbers.
+    pub messages: BTreeSet<usize>,
+    /// When the sources went on.
+    pub resumed: Option<Picoseconds>,
+    /// Packets of which a flit had been sent, and which had not been delivered, when it failed.
+    pub under_way: u64,
+}
+
+/// Like [`run`](super::run), and something fails.
+pub fn run(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+    failure: &Failure,
+) -> (Log, Digest, Losses) {
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    simulator.failure = Some(failure);
+    simulator.due.extend([failure.at, failure.ready]);
+    simulator.go_through_all(false);
+    assert_eq!(simulator.terminals.undelivered, 0, "no table deadlocks");
+    simulator.check_idle();
+    (simulator.terminals.log, simulator.digest, simulator.losses)
+}
+
+impl Simulator<'_> {
+    /// Goes on with what fails, after all else that happens now.
+    pub fn go_on_with_failure(&mut self, now: Picoseconds) {
+        let Some(failure) = self.failure else { return };
+        if now == failure.at {
+            self.fail(failure);
+            self.due.insert(now + Picoseconds(1));
+        }
+        if now < failure.ready || self.losses.resumed.is_some() {
+            return;
+        }
+        self.paused = true;
+        if (now - failure.ready) % LOOK != Picoseconds::ZERO {
+            return;
+        }
+        if self.packets_under_way() > 0 {
+            self.due.insert(now + LOOK);
+            return;
+        }
+        self.paused = false;
+        self.losses.resumed = Some(now);
+        self.routes = &failure.routes;
+        self.drop_waiting(|_, destination| failure.left.terminal_router(destination).is_none());
+        self.due.insert(now + Picoseconds(1));
+    }
+
+    /// Packets of which a flit has been sent and that have neither been delivered nor lost.
+    fn packets_under_way(&self) -> u64 {
+        let begun: u64 = self.terminals.begun.iter().map(|&begun| u64::from(begun)).sum();
+        begun - self.terminals.log.packets.len() as u64 - self.losses.packets
+    }
+
+    fn fail(&mut self, failure: &Failure) {
+        self.losses.under_way = self.packets_under_way();
+        let dead: BTreeSet<usize> = (0..self.fabric.terminals())
+            .filter(|&terminal| failure.left.terminal_router(terminal).is_none())
+            .filter_map(|terminal| self.fabric.terminal_router(terminal))
+            .map(|router| router as usize)
+            .collect();
+        self.lose_what_is_in(&dead);
+        let mut number = 0;
+        for router in 0..self.routers.len() {
+            for slot in self.fabric.outputs(router as u32) {
+                let channel = self.channels.iter().position(|it| it.number == number);
+                number += 1;
+                let fails = self.fabric.target(slot) != failure.left.target(slot);
+                if let Some(channel) = channel.filter(|_| fails) {
+                    self.fail_channel(router, channel);
+                }
+            }
+            let ejections = self.routers[router].outputs.iter();
+            let ejections = ejections
+                .filter(|output| self.channels[output.channel].kind == ChannelKind::Ejection);
+            number += ejections.count() as u32;
+        }
+        self.drop_waiting(|source, _| failure.left.terminal_router(source).is_none());
+    }
+
+    /// Packets with flits on a channel, or whose headers have been sent on it, are cut; others that would be sent on it are
+    /// swallowed.
+    fn fail_channel(&mut self, router: usize, channel: usize) {
+        self.channels[channel].failed = true;
+        for place in 0..self.channels[channel].flits.len() {
+            let packet = self.channels[channel].flits[place].content.packet;
+            self.lost.insert(packet);
+        }
+        let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
+        let outputs = &self.routers[router].outputs;
+        let ways: Vec<(usize, bool)> = queues
+            .filter_map(|queue| {
+                let way = queue.way.filter(|way| outputs[way.output].channel == channel)?;
+                Some((way.packet, queue.flits.front().is_some_and(|(_, flit)| flit.index == 0)))
+            })
+            .collect();
+        for (packet, waits) in ways {
+            if waits {
+                self.swallow(packet, channel);
+            } else {
+                self.lost.insert(packet);
+            }
+        }
+    }
+
+    /// A packet is sent on a channel that has failed.
+    pub fn swallow(&mut self, packet: usize, channel: usize) {
+        self.lost.insert(packet);
+        self.swallowed.insert(packet, channel);
+    }
+
+    /// Loses packets that are in some routers, or on their way between these and their terminals.
+    fn lose_what_is_in(&mut self, routers: &BTreeSet<usize>) {
+        let mut lost = Vec::new();
+        for &router in routers {
+            let router = &self.routers[router];
+            for input in &router.inputs {
+                for queue in &input.queues {
+                    lost.extend(queue.way.map(|way| way.packet));
+                    lost.extend(queue.flits.iter().map(|(_, flit)| flit.packet));
+                }
+            }
+            let inputs = router.inputs.iter().map(|input| input.channel);
+            let outputs = router.outputs.iter().map(|output| output.channel);
+            for channel in inputs.chain(outputs).map(|channel| &self.channels[channel]) {
+                if channel.kind != ChannelKind::Network {
+                    lost.extend(channel.flits.iter().map(|flit| flit.content.packet));
+                }
+            }
+        }
+        self.lost.extend(lost);
+    }
+
+    /// Drops packets that wait in source queues, by their sources and destinations.
+    fn drop_waiting(&mut self, drops: impl Fn(u32, u32) -> bool) {
+        for queue in self.adapters.iter_mut().flatten().flat_map(|it| &mut it.queues) {
+            queue.waiting.retain(|&number| {
+                let packet = &self.packets[number];
+                let drop = drops(packet.source, packet.destination);
+                if drop {
+                    self.lost.insert(number);
+                    self.terminals.settle(packet.transfer);
+                    self.losses.messages.insert(packet.transfer);
+                }
+                !drop
+            });
+        }
+    }
+
+    /// The last flit of a packet that is lost has come to a sink, or to the end of the channel that swallows it.
+    pub fn lose(&mut self, packet: usize) {
+        let transfer = self.packets[packet].transfer;
+        self.terminals.settle(transfer);
+        self.losses.packets += 1;
+        self.losses.messages.insert(transfer);
+    }
+
+    /// Whether what enters its queue now is a message that is lost.
+    pub fn is_cut_off(&self, entry: Entry, now: Picoseconds) -> bool {
+        let (Some(failure), None) = (self.failure, entry.response_on) else { return false };
+        let message = self.terminals.transfers[entry.transfer].message;
+        let is_dead = |terminal| failure.left.terminal_router(terminal).is_none();
+        now > failure.at && is_dead(message.source)
+            || self.losses.resumed.is_some() && is_dead(message.destination)
+    }
+}

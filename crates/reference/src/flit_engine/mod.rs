@@ -1,0 +1,282 @@
+//! The plain reference engine of links shared flit by flit: docs/model.md, "Links shared flit by flit", one flit and
+//! one instant at a time.
+//!
+//! As `crates/reference/src/engine` does for links that are granted to packets, it exists to hold the fast engine to that page,
+//! and shares nothing with it but plain data types. Terminals, packets and their ways are the same in both models, and
+//! `crates/reference/src/engine` has them. Each flit is an object that sits in a queue or on a wire, each credit is an object on its
+//! way, and at every instant every queue of every router is looked at.
+//!
+//! An instant takes in what arrives (flits, then credits, then messages). Then injection channels send, and each router
+//! lets new packets decide on detours, allocates virtual channels and allocates its switch. What is sent needs at
+//! least a picosecond to get anywhere, so the order in which the routers and adapters do this doesn't matter.
+//! An instant at which nothing is due changes nothing, so it does no harm to look at more instants than needed.
+
+mod conservation;
+mod failures;
+mod network;
+mod queue;
+mod source;
+mod stalls;
+mod switch;
+mod turns;
+mod virtual_channels;
+mod way;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::{Digest, FlitSharing, Log, Parameters, STALLS, Switching};
+use flitlab_fabric::Fabric;
+use flitlab_routing::Routes;
+use flitlab_workload::traffic::{Kind, Message};
+
+use crate::engine::{
+    channel::{ChannelKind, arrived},
+    packet::Packet,
+    terminal::Terminals,
+};
+
+pub use failures::{Failure, Losses, run as run_with_failure};
+use network::{Channel, Flit, Network, Router};
+use source::Injection;
+use stalls::Stalls;
+
+/// Nothing can move any more, but packets are left.
+#[derive(Debug)]
+pub struct Deadlock {
+    /// When the last thing happened.
+    pub time: Picoseconds,
+    /// Packets that have been cut and not delivered.
+    pub packets: usize,
+    /// What had been delivered until then.
+    pub log: Log,
+    /// Of all that had been sent until then.
+    pub digest: Digest,
+}
+
+/// Sends all messages, in the order of their times (those of one terminal at one time in the order given), and runs
+/// until everything has been delivered and all credits are back. The digest is that of the start of each flit on an
+/// injection channel and of each flit's win of a switch.
+///
+/// # Errors
+/// If the network deadlocks.
+pub fn run(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Result<(Log, Digest), Deadlock> {
+    Simulator::new(fabric, routes, parameters, messages).run(false)
+}
+
+/// How long packets waited for each channel that leaves a router, by reason, in the order of routers and outputs; none if
+/// the network deadlocks.
+pub fn stalls(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Option<Vec<[Picoseconds; STALLS]>> {
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    simulator.stalls = Some(Stalls::new(&simulator.routers));
+    simulator.go_through_all(false);
+    (simulator.terminals.undelivered == 0).then(|| simulator.stalls.expect("it was given").times())
+}
+
+/// The same as [`run`], without leaving out the instants at which nothing is due.
+///
+/// # Errors
+/// If the network deadlocks.
+pub fn run_every_tick(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Result<(Log, Digest), Deadlock> {
+    Simulator::new(fabric, routes, parameters, messages).run(true)
+}
+
+struct Simulator<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    parameters: &'a Parameters,
+    sharing: &'a FlitSharing,
+    /// Whether virtual channels are divided between requests and responses.
+    has_reads: bool,
+    channels: Vec<Channel>,
+    routers: Vec<Router>,
+    terminals: Terminals<'a>,
+    /// By terminal and injection channel.
+    adapters: Vec<Vec<Injection>>,
+    packets: Vec<Packet>,
+    /// Instants at which something is due in the network.
+    due: BTreeSet<Picoseconds>,
+    digest: Digest,
+    /// What fails on the way, and what has come of it.
+    failure: Option<&'a Failure>,
+    losses: Losses,
+    /// Packets for which their sinks have no use.
+    lost: BTreeSet<usize>,
+    /// The failed channels that swallow packets, by packet.
+    swallowed: BTreeMap<usize, usize>,
+    /// Whether no packet is begun for now.
+    paused: bool,
+    /// How long packets have waited, if somebody wants to know.
+    stalls: Option<Stalls>,
+}
+
+impl<'a> Simulator<'a> {
+    fn new(
+        fabric: &'a Fabric,
+        routes: &'a Routes,
+        parameters: &'a Parameters,
+        messages: &[Message],
+    ) -> Self {
+        let sharing = parameters.sharing.as_ref().expect("links are shared flit by flit");
+        let has_reads = messages.iter().any(|message| message.kind != Kind::Data);
+        let Network { channels, routers } = Network::new(fabric, parameters, sharing);
+        let mut simulator = Self {
+            fabric,
+            routes,
+            parameters,
+            sharing,
+            has_reads,
+            channels,
+            routers,
+            terminals: Terminals::new(fabric, routes, parameters, messages),
+            adapters: Vec::new(),
+            packets: Vec::new(),
+            due: BTreeSet::new(),
+            digest: Digest::default(),
+            failure: None,
+            losses: Losses::default(),
+            lost: BTreeSet::new(),
+            swallowed: BTreeMap::new(),
+            paused: false,
+            stalls: None,
+        };
+        simulator.add_adapters();
+        simulator
+    }
+
+    fn virtual_channels(&self) -> usize {
+        usize::from(self.parameters.virtual_channels)
+    }
+
+    fn wormhole(&self) -> bool {
+        self.parameters.switching == Switching::Wormhole
+    }
+
+    /// The model's `C`: the time for which a flit takes the crossbar to an output.
+    fn crossbar_time(&self, router: usize, output: usize) -> Picoseconds {
+        let channel = self.routers[router].outputs[output].channel;
+        self.channels[channel].flit_time.div_ceil(self.parameters.crossbar_speedup.into())
+    }
+
+    /// The longest `C` of channels between routers.
+    fn longest_crossbar_time(&self) -> Picoseconds {
+        let network = self.channels.iter().filter(|it| it.kind == ChannelKind::Network);
+        let longest = network.map(|it| it.flit_time).max().expect("a packet has a choice");
+        longest.div_ceil(self.parameters.crossbar_speedup.into())
+    }
+
+    fn run(mut self, every_tick: bool) -> Result<(Log, Digest), Deadlock> {
+        let now = self.go_through_all(every_tick);
+        let packets = self.terminals.undelivered;
+        if packets > 0 {
+            let Self { terminals: Terminals { log, .. }, digest, .. } = self;
+            return Err(Deadlock { time: now, packets, log, digest });
+        }
+        self.check_idle();
+        Ok((self.terminals.log, self.digest))
+    }
+
+    /// Goes through all instants; the last one.
+    fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
+        let mut now = Picoseconds::ZERO;
+        while let Some(next) = self.terminals.next_due(&self.due) {
+            now = if every_tick { now } else { next };
+            assert!(now <= next, "nothing is due before the instant at hand");
+            self.instant(now);
+            self.go_on_with_failure(now);
+            self.due.remove(&now);
+            if every_tick {
+                now += Picoseconds(1);
+            }
+        }
+        now
+    }
+
+    fn instant(&mut self, now: Picoseconds) {
+        self.receive_flits(now);
+        self.terminals.perform_atomics(now);
+        self.receive_credits(now);
+        self.enter_messages(now);
+        self.inject(now);
+        for router in 0..self.routers.len() {
+            self.decide(router, now);
+            self.allocate_virtual_channels(router, now);
+            self.allocate_switch(router, now);
+        }
+        self.count_stalls(now);
+        self.check_conservation(now);
+    }
+
+    /// Puts the flits that are there now, whole, into a queue or the sink at the channel's end.
+    fn receive_flits(&mut self, now: Picoseconds) {
+        for channel in 0..self.channels.len() {
+            while let Some(flit) = arrived(&mut self.channels[channel].flits, now) {
+                if self.swallowed.get(&flit.packet) == Some(&channel) {
+                    self.sink(flit, now);
+                    continue;
+                }
+                match self.channels[channel].leads_to {
+                    None => self.sink(flit, now),
+                    Some((router, port)) => self.receive(router, port, flit, now),
+                }
+            }
+        }
+    }
+
+    /// Puts a flit into the queue of its virtual channel; if there is one for each output too, a header goes into that
+    /// of the packet's next output, and the packet's other flits follow it.
+    fn receive(&mut self, router: usize, port: usize, flit: Flit, now: Picoseconds) {
+        let virtual_channel = flit.virtual_channel;
+        if flit.index == 0 && self.sharing.virtual_output_queues {
+            let (output, _) = self.next_output(router, flit.packet);
+            let place = virtual_channel * self.routers[router].outputs.len() + output;
+            self.routers[router].inputs[port].comes_in[virtual_channel] = place;
+        }
+        let input = &mut self.routers[router].inputs[port];
+        input.queues[input.comes_in[virtual_channel]].flits.push_back((now, flit));
+        self.due.insert(now + self.parameters.routing_latency);
+    }
+
+    fn receive_credits(&mut self, now: Picoseconds) {
+        for channel in &mut self.channels {
+            while let Some(virtual_channel) = arrived(&mut channel.returning, now) {
+                channel.credits[virtual_channel] += 1;
+            }
+        }
+    }
+
+    /// Takes a flit out of the network; the last one of a packet delivers it.
+    fn sink(&mut self, flit: Flit, now: Picoseconds) {
+        let packet = &self.packets[flit.packet];
+        if flit.index + 1 < packet.flits {
+            return;
+        }
+        if self.lost.contains(&flit.packet) {
+            return self.lose(flit.packet);
+        }
+        let is_last = self.terminals.deliver(packet, now);
+        if is_last && !self.losses.messages.contains(&packet.transfer) {
+            self.terminals.complete(packet, now);
+        }
+    }
+}
+
+/// Of ascending numbers the first in cyclic order from a pointer: the first that is not below it, else the lowest.
+fn first_from(pointer: usize, numbers: impl IntoIterator<Item = usize>) -> Option<usize> {
+    numbers.into_iter().min_by_key(|&number| (number < pointer, number))
+}

@@ -1,0 +1,238 @@
+//! Channels, and routers with the ports that they join.
+
+use std::collections::VecDeque;
+
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::{FlitSharing, Parameters};
+use flitlab_fabric::{CableClass, Fabric};
+
+use crate::engine::channel::{ChannelKind, Moving, OutputName};
+
+use super::{queue::Queue, turns::Turns};
+
+/// One flit of a packet; number 0 is the header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Flit {
+    pub packet: usize,
+    pub index: u32,
+    /// The virtual channel in which it was sent last.
+    pub virtual_channel: usize,
+}
+
+/// A directed channel: what its sender knows of the far end, and its wires.
+pub struct Channel {
+    pub kind: ChannelKind,
+    /// The number by which the digest knows it: outputs by router (vacant ports included), then injection channels.
+    pub number: u32,
+    pub flit_time: Picoseconds,
+    pub latency: Picoseconds,
+    pub ring: Option<u32>,
+    /// Router and input port at its end; `None` if that is a sink.
+    pub leads_to: Option<(usize, usize)>,
+    /// Flits of the room of each virtual channel.
+    pub capacity: u32,
+    /// What the sender knows to be free in each virtual channel.
+    pub credits: Vec<u32>,
+    pub failed: bool,
+    /// Flits that have left for the far end; those that wait behind a crossbar are among them.
+    pub flits: VecDeque<Moving<Flit>>,
+    /// Credits on their way back, by their virtual channels.
+    pub returning: VecDeque<Moving<usize>>,
+}
+
+impl Channel {
+    fn new(kind: ChannelKind, number: u32, parameters: &Parameters, cable: CableClass) -> Self {
+        let (flit_time, latency, capacity) = kind.figures(parameters, cable);
+        Self {
+            kind,
+            number,
+            flit_time,
+            latency,
+            ring: None,
+            leads_to: None,
+            capacity,
+            failed: false,
+            credits: vec![capacity; parameters.virtual_channels.into()],
+            flits: VecDeque::new(),
+            returning: VecDeque::new(),
+        }
+    }
+
+    pub fn ends_in_sink(&self) -> bool {
+        self.kind == ChannelKind::Ejection
+    }
+
+    /// Whether packets whose headers have not been sent need room at its end.
+    pub fn needs_room(&self) -> bool {
+        !self.ends_in_sink() && !self.failed
+    }
+}
+
+/// A virtual channel of an output, as the router that sends keeps it.
+#[derive(Default)]
+pub struct OutputChannel {
+    /// The packet that holds it, until its last flit has won the switch.
+    pub held_by: Option<usize>,
+    /// `C` after the last flit of the latest packet won the switch.
+    pub free_from: Picoseconds,
+    /// The queue to which it is offered first, numbered through all ports.
+    pub pointer: usize,
+}
+
+/// An output of a router.
+pub struct Output {
+    pub name: OutputName,
+    pub channel: usize,
+    pub virtual_channels: Vec<OutputChannel>,
+    /// Until when the latest flit takes it.
+    pub free_from: Picoseconds,
+    /// When the latest flit will have left on the channel.
+    pub end: Picoseconds,
+    /// Whose flit that is.
+    pub latest: Option<usize>,
+    /// The input port to which it is offered first.
+    pub pointer: usize,
+    /// What decides where turns are weighted.
+    pub turns: Turns,
+}
+
+/// An input port of a router.
+pub struct Input {
+    pub channel: usize,
+    /// By virtual channel, or by virtual channel and output.
+    pub queues: Vec<Queue>,
+    /// By virtual channel: the queue into which the flits of the packet go that comes in.
+    pub comes_in: Vec<usize>,
+    /// Until when the latest flit takes it.
+    pub free_from: Picoseconds,
+    /// The queue to which an offer goes first.
+    pub next_queue: usize,
+    /// The output whose offer is accepted first.
+    pub next_output: usize,
+}
+
+/// A router's ports, in the model's order.
+#[derive(Default)]
+pub struct Router {
+    pub inputs: Vec<Input>,
+    pub outputs: Vec<Output>,
+}
+
+impl Router {
+    /// Queues of each input port.
+    pub fn queues_of_port(&self) -> usize {
+        self.inputs[0].queues.len()
+    }
+
+    /// A queue by its number through all ports.
+    pub fn queue(&mut self, number: usize) -> &mut Queue {
+        let queues = self.queues_of_port();
+        &mut self.inputs[number / queues].queues[number % queues]
+    }
+
+    /// The place of an output.
+    pub fn output_named(&self, name: OutputName) -> Option<usize> {
+        self.outputs.iter().position(|output| output.name == name)
+    }
+}
+
+/// All channels, and the ports that they join.
+pub struct Network {
+    pub channels: Vec<Channel>,
+    pub routers: Vec<Router>,
+}
+
+impl Network {
+    /// Joins the ports in the order that the model gives them: network channels by number (as outputs that is by port),
+    /// then injection or ejection channels by terminal and number.
+    pub fn new(fabric: &Fabric, parameters: &Parameters, sharing: &FlitSharing) -> Self {
+        let routers = (0..fabric.routers()).map(|_| Router::default()).collect();
+        let mut network = Self { channels: Vec::new(), routers };
+        network.add_outputs(fabric, parameters, sharing);
+        network.add_inputs(parameters.virtual_channels.into(), sharing);
+        network
+    }
+
+    fn add_outputs(&mut self, fabric: &Fabric, parameters: &Parameters, sharing: &FlitSharing) {
+        let terminals = fabric.terminals_by_router();
+        let mut next = 0;
+        let mut number = || {
+            next += 1;
+            next - 1
+        };
+        for (router, terminals) in (0..fabric.routers()).zip(&terminals) {
+            for (port, slot) in fabric.outputs(router).enumerate() {
+                let number = number();
+                if let Some(target) = fabric.target(slot) {
+                    let cable = fabric.cable(slot);
+                    let mut channel = Channel::new(ChannelKind::Network, number, parameters, cable);
+                    channel.ring = fabric.ring(slot);
+                    channel.leads_to = Some((target as usize, 0));
+                    let name = OutputName::Port(port as u16);
+                    self.add_output(router as usize, name, channel, sharing);
+                }
+            }
+            for &terminal in terminals {
+                let cable = fabric.terminal_cable(terminal);
+                for place in 0..parameters.ejection_channels {
+                    let channel = Channel::new(ChannelKind::Ejection, number(), parameters, cable);
+                    let name = OutputName::Ejection { terminal, number: place };
+                    self.add_output(router as usize, name, channel, sharing);
+                }
+            }
+        }
+        for terminal in 0..fabric.terminals() {
+            for _ in 0..parameters.injection_channels {
+                let cable = fabric.terminal_cable(terminal);
+                let mut channel = Channel::new(ChannelKind::Injection, number(), parameters, cable);
+                let Some(router) = fabric.terminal_router(terminal) else { continue };
+                channel.leads_to = Some((router as usize, 0));
+                self.channels.push(channel);
+            }
+        }
+    }
+
+    /// Goes through the channels by number, injection channels by terminal after those of the fabric: the order of input
+    /// ports.
+    fn add_inputs(&mut self, virtual_channels: usize, sharing: &FlitSharing) {
+        let queues = |router: &Router| -> Vec<usize> {
+            let outputs = if sharing.virtual_output_queues { router.outputs.len() } else { 1 };
+            (0..virtual_channels * outputs).map(|queue| queue / outputs).collect()
+        };
+        for (number, channel) in self.channels.iter_mut().enumerate() {
+            let Some((router, port)) = &mut channel.leads_to else { continue };
+            let router = &mut self.routers[*router];
+            *port = router.inputs.len();
+            router.inputs.push(Input {
+                channel: number,
+                queues: queues(router).into_iter().map(Queue::new).collect(),
+                comes_in: (0..virtual_channels).collect(),
+                free_from: Picoseconds::ZERO,
+                next_queue: 0,
+                next_output: 0,
+            });
+        }
+    }
+
+    fn add_output(
+        &mut self,
+        router: usize,
+        name: OutputName,
+        channel: Channel,
+        sharing: &FlitSharing,
+    ) {
+        let channels = channel.credits.len();
+        let virtual_channels = channel.credits.iter().map(|_| OutputChannel::default()).collect();
+        self.routers[router].outputs.push(Output {
+            name,
+            channel: self.channels.len(),
+            virtual_channels,
+            free_from: Picoseconds::ZERO,
+            end: Picoseconds::ZERO,
+            latest: None,
+            pointer: 0,
+            turns: Turns::new(sharing, channels),
+        });
+        self.channels.push(channel);
+    }
+}

@@ -1,0 +1,34 @@
+//! Plain engines, written to be obviously right, and random scenarios in which the fast engine has to agree with them.
+//!
+//! Nobody needs this crate to use flitlab: it is for tests. Both engines move one flit at a time, by code of their own that
+//! follows docs/model.md rule by rule. docs/testing.md says what they share with the fast engine.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`engine`] | links that are granted to whole packets |
+//! | [`flit_engine`] | links that are shared flit by flit |
+//! | [`random_scenario`], [`random_flit_scenario`] | small scenarios of all routings and rules, by a seed |
+//! | [`differential`] | both engines in a scenario, or in many |
+//! | [`threads`] | the fast engine on one thread and on several |
+//! | [`agreement`], [`wait_cycle`] | what has to hold of two logs, and of a deadlock |
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "tests cast numbers that stand beside the cast"
+)]
+
+pub mod agreement;
+pub mod by_hand;
+pub mod differential;
+pub mod engine;
+pub mod flit_engine;
+pub mod message;
+pub mod random_cables;
+pub mod random_errors;
+pub mod random_flit_scenario;
+pub mod random_relation;
+pub mod random_scenario;
+pub mod threads;
+pub mod wait_cycle;

@@ -1,0 +1,18 @@
+//! Whether the packets of a deadlock wait for each other.
+
+use flitlab_engine::{Deadlock, Lack};
+
+/// Asserts that each packet of the cycle lacks what only the next one has.
+pub fn assert_each_waits_for_the_next(deadlock: &Deadlock) {
+    assert!(!deadlock.cycle.is_empty(), "a deadlock without a cycle");
+    for (waiting, next) in deadlock.cycle.iter().zip(deadlock.cycle.iter().cycle().skip(1)) {
+        let follows = match waiting.lacks {
+            Lack::Room { needed, free } => free < needed && next.input == waiting.output,
+            Lack::VirtualChannel => {
+                (&next.router, &next.output) == (&waiting.router, &waiting.output)
+            }
+            Lack::Flits => next.output == waiting.input,
+        };
+        assert!(follows, "{waiting:?} does not wait for the next: {deadlock}");
+    }
+}

@@ -1,0 +1,280 @@
+//! `flitlab route --check` is not to be fooled: each of these tables once passed for one without a flaw, or could.
+
+use serde_json::Value;
+
+use crate::common::workplace::{Workplace, with};
+
+/// A ring of five switches with two terminals each; LIDs 1 to 10 are those of H0 to H9. `SAFE` never crosses one of
+/// the cables, `CYCLIC` goes the short way round.
+const NET: &str = include_str!("../fabrics/ring5.net");
+const SAFE: &str = include_str!("../fabrics/ring5-safe.lfts");
+const CYCLIC: &str = include_str!("../fabrics/ring5-cyclic.lfts");
+/// Odd service levels take lane 1, even ones lane 0.
+const MAP: &str = include_str!("../fabrics/ring5.sl2vl");
+/// Levels that differ between the two terminals of a switch.
+const PATHS: &str = include_str!("../fabrics/ring5.paths");
+
+/// Routes on a ring of four, the first with a direction in which it makes no hop.
+const RING: &str = "\
+flitlab-routes 1
+torus 4
+nodes all
+routes
+(0) (1) +x +x .
+(0) (2) . +x .
+(0) (3) . -x .
+(1) (0) . -x .
+(1) (2) . +x .
+(1) (3) . +x .
+(2) (0) . +x .
+(2) (1) . -x .
+(2) (3) . +x .
+(3) (0) . +x .
+(3) (1) . +x .
+(3) (2) . -x .
+";
+
+/// A folder with tables, with which `--check` is called.
+fn folder(name: &str, tables: &str) -> Workplace {
+    let place = Workplace::new(&format!("route_check_{name}"));
+    place.write("fabric.net", NET);
+    place.write("opensm-lfts.dump", tables);
+    place
+}
+
+const CHECK: [&str; 3] = ["route", "--check", "."];
+
+/// Checks that a call is refused with exit code 2 and all of these words.
+fn refused(place: &Workplace, words: &[&str]) {
+    let (code, errors) = place.fail(&CHECK);
+    assert_eq!(code, 2, "{errors}");
+    for word in words {
+        assert!(errors.contains(word), "{word}: {errors}");
+    }
+}
+
+/// The routed pairs, those without a route, the cycle's length, and the exit code.
+fn judged(place: &Workplace) -> (u64, u64, usize, i32) {
+    let output = place.flitlab(&with(&CHECK, &["--json"]));
+    let said = String::from_utf8(place.flitlab(&CHECK).stdout).unwrap();
+    assert_eq!(said.contains("no cycle"), output.status.success(), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let count = |key: &str| report[key].as_u64().unwrap();
+    let cycle = report["cycle"].as_array().unwrap().len();
+    (count("routed_pairs"), count("pairs_without_route"), cycle, output.status.code().unwrap())
+}
+
+/// REVIEW A2.
+#[test]
+fn service_levels_belong_to_pairs_of_terminals_in_whatever_order_they_are_listed() {
+    let place = folder("levels", CYCLIC);
+    place.write("opensm-sl2vl.dump", MAP);
+    let mut verdicts = Vec::new();
+    let lines: Vec<&str> = PATHS.lines().collect();
+    let reversed: Vec<&str> = lines.iter().rev().copied().collect();
+    for order in [lines, reversed] {
+        place.write("paths.txt", &order.join("\n"));
+        let output = place.flitlab(&CHECK);
+        assert_eq!(output.status.code(), Some(4));
+        verdicts.push((output.stdout, output.stderr));
+    }
+    assert_eq!(verdicts[0], verdicts[1]);
+    let errors = String::from_utf8(verdicts[0].1.clone()).unwrap();
+    assert!(errors.contains("can wait for the next"), "{errors}");
+    assert_eq!(judged(&place), (90, 0, 5, 4));
+}
+
+/// REVIEW A3.
+#[test]
+fn a_switch_delivers_to_its_own_terminals_only_by_an_entry() {
+    // Own terminals are at ports 3 and 4.
+    let is_own = |line: &&str| line.contains(" 003 #") || line.contains(" 004 #");
+    let without: Vec<&str> = SAFE.lines().filter(|line| !is_own(line)).collect();
+    let place = folder("own", &without.join("\n"));
+    assert_eq!(judged(&place), (0, 90, 0, 4));
+    let (_, errors) = place.fail(&CHECK);
+    assert!(errors.contains("no way from S0 to H0: S0 has no entry for it"), "{errors}");
+
+    // One entry less: nine pairs less, and no use as routing.
+    let without = SAFE.replacen("0x0001 003", "0x0001 255", 1);
+    place.write("opensm-lfts.dump", &without);
+    assert_eq!(judged(&place), (81, 9, 0, 4));
+    place.write(
+        "ring.toml",
+        "[topology.netlist]\npath = \"fabric.net\"\n[routing.opensm]\ntables = \"opensm-lfts.dump\"\n\
+         [traffic]\npattern = \"uniform\"\nload = 0.1\n",
+    );
+    for subcommand in ["check", "run"] {
+        let (code, errors) = place.fail(&[subcommand, "ring.toml"]);
+        assert!(code == 2 && errors.contains("S0 has no entry for it"), "{code} {errors}");
+    }
+}
+
+/// REVIEW A4.
+#[test]
+fn a_lid_of_two_adapters_is_refused_with_both_lines() {
+    let place = folder("lid", &SAFE.replace("0x0002", "0x0001"));
+    refused(&place, &["opensm-lfts.dump:3:", "LID 0x0001 is that of H1 here", "H0 in line 2"]);
+    // Also one that a switch has, in its header or its entry.
+    place.write("opensm-lfts.dump", &SAFE.replace("0x0002", "0x000b"));
+    refused(&place, &["opensm-lfts.dump:3:", "that of S0 in line 1"]);
+    // And one that is another's in the netlist.
+    let report = |text: &str| text.replace("0x0002 ", "0x0100 ").replace("0x0001 ", "0x0002 ");
+    let saved = Workplace::new("route_check_lid_saved");
+    saved.write("ring.toml", "[topology.switched_torus]\ndimensions = [5]\nterminals = 2\n");
+    saved.run(&["route", "ring.toml", "--algorithm", "up-down", "--save", "table"]);
+    let tables = saved.read("table/opensm-lfts.dump");
+    saved.write("tables", &report(&tables));
+    let discovered = ["--netlist", "table/ibnetdiscover.txt"];
+    let (code, errors) = saved.fail(&with(&["route", "--check", "tables"], &discovered));
+    assert!(code == 2 && errors.contains("H1 in the netlist"), "{errors}");
+}
+
+/// REVIEW A4.
+#[test]
+fn of_several_lids_a_port_none_is_passed_over() {
+    let more = "0x0100 002 # Channel Adapter portguid 0x0000000000200009: 'H2'\n11 lids dumped";
+    let place = folder("lmc", &SAFE.replacen("11 lids dumped", more, 1));
+    refused(
+        &place,
+        &["opensm-lfts.dump:13:", "H2 has LID 0x0100 here and 0x0003 in line 4", "LMC"],
+    );
+}
+
+/// REVIEW A4: what is there twice is refused even if both say the same.
+#[test]
+fn a_switch_or_an_entry_that_comes_twice_is_refused_with_both_lines() {
+    for (name, other) in [("joined", CYCLIC), ("doubled", SAFE)] {
+        let place = folder(name, &format!("{other}{SAFE}"));
+        let here = format!("opensm-lfts.dump:{}:", other.lines().count() + 1);
+        refused(&place, &[&here, "a second table of S0, after that in line 1"]);
+    }
+    let entry = "0x0001 003 # Channel Adapter portguid 0x0000000000200001: 'H0'\n";
+    let place = folder("entry", &SAFE.replacen(entry, &entry.repeat(2), 1));
+    refused(&place, &["opensm-lfts.dump:3:", "a second entry of S0 for LID 0x0001", "line 2"]);
+}
+
+#[test]
+fn entries_that_no_switch_can_have_are_refused() {
+    for (name, to, words) in [
+        ("port0", "0x0003 000", "S0 has no cable at port 0"),
+        ("lid0", "0x0000 001", "0x0000 is no node's LID"),
+        ("group", "0xc000 001", "0xc000 is no node's LID"),
+        ("far", "0x0003 003", "packets for H2 are delivered to H0"),
+    ] {
+        let place = folder(name, &SAFE.replacen("0x0003 001", to, 1));
+        refused(&place, &["opensm-lfts.dump:4:", words]);
+    }
+}
+
+#[test]
+fn maps_of_service_levels_have_one_row_for_each_way_through_a_switch() {
+    let place = folder("map", CYCLIC);
+    place.write("paths.txt", PATHS);
+    let with_map = |map: &str, words: &[&str]| {
+        place.write("opensm-sl2vl.dump", map);
+        refused(&place, words);
+    };
+    let row = |ports: &str| MAP.lines().find(|line| line.starts_with(ports)).unwrap().to_owned();
+    let one = row("1   2   :") + "\n";
+    assert!(MAP.contains(&one));
+    with_map(&MAP.replacen(&one, "", 1), &[".dump:1:", "of S0 has no row from port 1 to port 2"]);
+    with_map(&MAP.replacen(&one, &one.repeat(2), 1), &["a second row from port 1 to port 2"]);
+    with_map(&format!("{MAP}{MAP}"), &["a second map of S0, after that in line 1"]);
+    let start = MAP.find("Switch 0x0000000000100004").unwrap();
+    with_map(&MAP[..start], &["there is no map of S4"]);
+    with_map(&one, &[".dump:1:", "without a switch"]);
+    // The router knows no difference between its terminals.
+    let own = row("4   1   :") + "\n";
+    let other = own.replace(": 0  1", ": 1  1");
+    with_map(&MAP.replacen(&own, &other, 1), &["other lanes to port 1", "line"]);
+}
+
+#[test]
+fn packets_that_are_mapped_to_managements_lane_are_lost() {
+    let place = folder("lane15", SAFE);
+    place.write("paths.txt", "1 3 7\n1 5 7\n2 3 7\n");
+    // S1 drops what has level 7 and goes on to S2; nobody else takes that.
+    let lines = MAP.lines().scan(false, |of_s1, line| {
+        if line.starts_with("Switch") {
+            *of_s1 = line.contains("100001");
+        }
+        let drops = *of_s1 && line.get(4..5) == Some("2") && line.contains(':');
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        if drops {
+            words[10] = "15";
+        }
+        Some(if drops { words.join(" ") } else { line.to_owned() })
+    });
+    place.write("opensm-sl2vl.dump", &lines.collect::<Vec<_>>().join("\n"));
+    assert_eq!(judged(&place), (89, 1, 0, 4));
+    let (_, errors) = place.fail(&CHECK);
+    assert!(errors.contains("S1 drops packets from H0 to H4"), "{errors}");
+    // A table with sixteen lanes can't be said in these files.
+    place.write("ring.toml", "[topology.switched_torus]\ndimensions = [4, 4]\nterminals = 2\n");
+    let save = ["route", "ring.toml", "--algorithm", "nue", "--save", "table", "--lanes"];
+    let (code, errors) = place.fail(&with(&save, &["16"]));
+    assert!(code == 2 && errors.contains("make one with --lanes 15"), "{errors}");
+    place.run(&with(&save, &["15"]));
+    place.run(&["route", "--check", "table"]);
+}
+
+#[test]
+fn a_path_has_one_service_level_and_one_source() {
+    let place = folder("paths", SAFE);
+    place.write("paths.txt", "1 3 1\n2 3 1\n1 3 0\n");
+    refused(&place, &["paths.txt:3:", "in line 1 already"]);
+    // The guid of an adapter with two ports says nothing.
+    let two = "Hca\t1 \"H0\"\n[1]\t\"S0\"[3]\n\nhcaguids=0x200004\nHca\t1 \"H1\"\n[1]\t\"S0\"[4]\n";
+    assert!(NET.contains(two));
+    let one = "Hca\t2 \"H0\"\n[1](200001)\t\"S0\"[3]\n[2](200005)\t\"S0\"[4]\n";
+    let net = NET.replace(two, one).replace("\"H1\"[1]", "\"H0\"[2]");
+    place.write("fabric.net", &net);
+    place.write("paths.txt", "0x200000 3 1\n");
+    refused(&place, &["paths.txt:1:", "several ports", "LID"]);
+    place.write("paths.txt", "1 3 1\n2 3 2\n0x200008 1 1\n");
+    assert_eq!(judged(&place), (90, 0, 0, 0));
+}
+
+/// REVIEW B2: what the proof accepts can be used, and what can't be used is refused.
+#[test]
+fn a_route_with_a_direction_in_which_it_makes_no_hop_is_refused() {
+    let place = Workplace::new("route_check_idle");
+    place.write("ahead-0.routes", RING);
+    let (code, errors) = place.fail(&["route", "--check", "ahead-0.routes"]);
+    assert_eq!(code, 4, "{errors}");
+    let words = "ahead-0.routes:5: the route from (0) to (1) has +x among its directions";
+    assert!(errors.contains(words), "{errors}");
+    place.write(
+        "ring.toml",
+        "[topology.torus]\ndimensions = [4]\n[routing.file]\npath = \"ahead-0.routes\"\n[traffic]\n\
+         pattern = \"uniform\"\nload = 0.1\n",
+    );
+    for subcommand in ["check", "run"] {
+        let (code, errors) = place.fail(&[subcommand, "ring.toml"]);
+        assert!(code == 2 && errors.contains("+x among its directions"), "{code} {errors}");
+    }
+    // Without the direction it is the same way, and right.
+    place.write("ahead-0.routes", &RING.replace("+x +x .", "+x . ."));
+    place.run(&["route", "--check", "ahead-0.routes"]);
+}
+
+/// REVIEW A11.
+#[test]
+fn a_maximum_load_is_said_to_be_above_the_bound_not_within_it() {
+    let place = folder("bound", SAFE);
+    let report = place.run(&CHECK);
+    let json = place.json(&with(&CHECK, &["--json"]));
+    let (load, bound) = (json["maximum_load"].as_f64(), json["lower_bound"].as_f64());
+    let above = 100.0 * (load.unwrap() / bound.unwrap() - 1.0);
+    assert!(above > 1.0);
+    let words: Vec<&str> = report.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(words.contains(&format!("maximum is {above:.1}% above the first")), "{report}");
+
+    // Of a ring of four all routes of two hops go the same way round: its channels carry 3, where 2 would do.
+    place.write("ring.routes", &RING.replace("+x +x .", ". +x ."));
+    let text = place.run(&["route", "--check", "ring.routes"]);
+    let words = "the table's maximum is 50.0% above it";
+    assert!(text.contains(words), "{text}");
+}

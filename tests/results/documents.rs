@@ -1,0 +1,250 @@
+//! Every command of README and docs runs, as a reader would type it: page by page, in order, in a folder in
+//! which the repository's scenarios are in reach.
+//!
+//! A `flitlab` that comes first on the path shortens what is simulated: fewer and shorter windows, few loads,
+//! small networks instead of huge ones. What takes minutes all the same is ended after a while. An `sbatch` there
+//! computes the tasks of a job array at once (on a real Slurm they are tested in `tests/commands/slurm`).
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::common::workplace::Workplace;
+
+/// Commands that no setting shortens: it is enough that they go on for a while.
+const LONG: [&str; 3] = ["reproduce outflank", "reproduce angara-fig5", "reproduce angara-table3"];
+const A_WHILE: Duration = Duration::from_secs(5);
+
+/// More than any other command takes here on a slow machine.
+const TOO_LONG: Duration = Duration::from_secs(240);
+
+const SHORTENING: &str = r#"#!/bin/sh
+# The flitlab under test, with settings that make runs and sweeps short.
+for word in "$@"; do
+    case $word in *.toml) [ -f "$word" ] && scenario=$word ;; esac
+done
+case $1 in
+run | sweep)
+    if [ -z "$scenario" ]; then
+        :
+    elif grep -q '^\[exchange\]' "$scenario"; then
+        set -- "$@" --set 'exchange.message=512 B'
+        case $scenario in */nue/torus4222*) ;; */nue/*) set -- "$@" --set exchange.pattern=random-permutation ;; esac
+    else
+        set -- "$@" --set 'measure.window=2 us' --set measure.warm_up_windows=4 --set measure.maximum_windows=10
+        if [ "$1" = sweep ] && ! echo "$*" | grep -q saturation && grep -q '^traffic.load = ' "$scenario"; then
+            set -- "$@" --set 'sweep.grid.traffic.load=[0.1, 0.3]'
+        fi
+    fi
+    case "$1 $scenario" in
+    sweep*8x8x8*) set -- "$@" --set 'topology.torus.dimensions=[4, 4, 4]' ;;
+    esac
+    case $scenario in */ft-desmos.toml) set -- "$@" --set application.schedule.npb.iterations=1 ;; esac
+    case $scenario in */scale/*) set -- "$@" --set 'topology.torus.dimensions=[10, 10, 10]' ;; esac
+    ;;
+esac
+exec FLITLAB "$@"
+"#;
+
+const SBATCH: &str = r#"#!/bin/sh
+case $1 in --version) exit ;; esac
+for task in $(seq 0 "$(sed -n 's/^#SBATCH --array=0-//p' "$2")"); do
+    SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=$task bash "$2" >"$(dirname "$2")/logs/$task.log" || exit
+done
+echo 1
+"#;
+
+/// Knows no job any more, as Slurm soon after their end.
+const SQUEUE: &str =
+    "#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n";
+
+const SCONTROL: &str = "#!/bin/sh\necho 'MaxArraySize            = 1001'\n";
+
+/// The commands of a page: in blocks of code, without what stands beside them.
+pub fn commands(page: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    let mut fenced = false;
+    let mut goes_on = false;
+    for line in page.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        }
+        if !fenced && !line.starts_with("    ") {
+            goes_on = false;
+            continue;
+        }
+        let line = line.trim();
+        let command = line.replace("cargo run --release -- ", "flitlab ");
+        // Two spaces begin an explanation.
+        let command = command.split("  ").next().unwrap_or_default().trim();
+        let (part, more) = command.strip_suffix('\\').map_or((command, false), |part| (part, true));
+        if goes_on {
+            let last = commands.last_mut().expect("or it would not go on");
+            *last += part;
+        } else if part.starts_with("flitlab ") || part.starts_with("cd ") {
+            commands.push(part.into());
+        } else {
+            continue;
+        }
+        goes_on = more;
+    }
+    commands
+}
+
+/// A folder with the scenarios and the shortening command in it.
+fn place(name: &str) -> Workplace {
+    let place = Workplace::new(name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    symlink(root.join("scenarios"), place.0.join("scenarios")).unwrap();
+    fs::create_dir(place.0.join("path")).unwrap();
+    let shortening = SHORTENING.replace("FLITLAB", env!("CARGO_BIN_EXE_flitlab"));
+    for (name, script) in [
+        ("flitlab", shortening.as_str()),
+        ("sbatch", SBATCH),
+        ("squeue", SQUEUE),
+        ("sacct", SQUEUE),
+        ("scontrol", SCONTROL),
+    ] {
+        let path = place.0.join("path").join(name);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    place
+}
+
+fn start(command: &str, long: bool, place: &Workplace) -> Child {
+    let path = std::env::var("PATH").unwrap();
+    // What may have to be ended takes the shell's place.
+    let exec = if long { "exec" } else { "" };
+    Command::new("sh")
+        .args(["-c", &format!("exec 2>errors; {exec} {command}")])
+        .current_dir(&place.0)
+        .env("PATH", format!("{}:{path}", place.0.join("path").display()))
+        .env("HOME", &place.0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Runs a command to its end, or for a while if it is one of the long ones.
+fn run(command: &str, page: &str, place: &Workplace) {
+    let long = LONG.iter().any(|long| command.contains(long));
+    let mut child = start(command, long, place);
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        let limit = if long { A_WHILE } else { TOO_LONG };
+        if begun.elapsed() > limit {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(long, "{page}: {command}: still running after {limit:?}");
+            return;
+        }
+        sleep(Duration::from_millis(20));
+    };
+    // A deadlock or a difference that was found is what some are there for.
+    let code = status.code();
+    assert!(
+        matches!(code, Some(0 | 3 | 4)),
+        "{page}: {command}: exit code {code:?}\n{}",
+        place.read("errors")
+    );
+}
+
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<PathBuf> =
+        docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    pages.push(root.join("README.md"));
+    pages.sort();
+    pages
+}
+
+/// Runs the commands of the pages that are wanted; how many there were.
+fn run_commands(wanted: impl Fn(&str) -> bool) -> usize {
+    let mut seen = 0;
+    for path in pages() {
+        let page = path.file_name().unwrap().to_str().unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let commands = commands(&text);
+        if commands.is_empty() || !wanted(page) {
+            continue;
+        }
+        let place = place(&format!("documents-{page}"));
+        for command in &commands {
+            let begun = Instant::now();
+            run(command, page, &place);
+            println!("{page}: {:.1} s: {command}", begun.elapsed().as_secs_f64());
+            seen += 1;
+        }
+    }
+    seen
+}
+
+#[test]
+fn every_command_of_the_tutorial_runs() {
+    let seen = run_commands(|page| page == "tutorial.md");
+    assert!(seen >= 5, "{seen}");
+}
+
+#[test]
+#[ignore = "long: two minutes; every command of README and docs, as a reader would type it"]
+fn every_command_of_readme_and_docs_runs() {
+    let seen = run_commands(|page| page != "tutorial.md");
+    assert!(seen >= 20, "{seen}");
+}
+
+/// The tutorial shows what is in the file that `init` wrote, and a line that goes into it (REVIEW C4).
+#[test]
+fn what_the_tutorial_says_to_write_fits_the_file_that_init_writes() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md");
+    let text = fs::read_to_string(page).unwrap();
+    let blocks = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let [shown, line] = blocks.collect::<Vec<_>>()[..] else { panic!("two blocks of TOML") };
+    let typed = |part: &str| commands(&text).into_iter().find(|it| it.contains(part)).unwrap();
+    let place = place("documents_tutorial_edits");
+    run(&typed("flitlab init"), "tutorial.md", &place);
+    let written = place.read("study.toml");
+    let other = place.0.join("shown");
+    fs::create_dir(&other).unwrap();
+    place.write("shown/study.toml", shown);
+    let resolved = |file| place.run(&["check", file, "--resolved"]);
+    assert_eq!(resolved("study.toml"), resolved("shown/study.toml"));
+    // The same curves by the command as by the line in the file.
+    let points = |listing: serde_json::Value| {
+        let points = listing["points"].as_array().unwrap().clone();
+        let mut points: Vec<String> =
+            points.iter().map(|point| point["identity"].as_str().unwrap().to_owned()).collect();
+        points.sort();
+        points
+    };
+    let command = typed("sweep.grid.routing=");
+    let set = command.split('\'').nth(1).unwrap();
+    let by_command =
+        points(place.json(&["sweep", "study.toml", "--dry-run", "--json", "--set", set]));
+    assert_eq!(by_command.len(), 27);
+    let header = "\n[sweep.grid]\n";
+    assert_eq!(written.matches(header).count(), 1, "{written}");
+    place.write("study.toml", &written.replace(header, &format!("{header}{line}")));
+    assert_eq!(points(place.json(&["sweep", "study.toml", "--dry-run", "--json"])), by_command);
+}
+
+#[test]
+fn what_pages_link_to_is_there() {
+    for path in pages() {
+        let text = fs::read_to_string(&path).unwrap();
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://")) {
+            let file = target.split('#').next().unwrap();
+            let there = file.is_empty() || path.parent().unwrap().join(file).exists();
+            assert!(there, "{}: {target}", path.display());
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Features that meet: scenarios of two or three features each, drawn so that every pair of features
+//! meets, at the level of the text that users write (docs/testing.md, "Combinations").
+//!
+//! What the check refuses has a message with a place; what it accepts can be set up and runs to an end
+//! that is told, with the same results on any number of threads, from its resolved text and from a
+//! checkpoint; and a reference engine delivers every packet at the same times.
+//!
+//!     cargo test --test simulation combinations
+//!     FLITLAB_FIRST=10000 FLITLAB_SCENARIOS=2000 cargo test --profile long --test simulation -- --ignored --nocapture combinations
+
+mod pieces;
+mod plan;
+mod trial;
+mod workloads;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+
+use flitlab::scenario::{Document, Scenario};
+use flitlab::sweep::{Checkpoint, Simulation};
+use rayon::prelude::*;
+
+use crate::common::workplace::Workplace;
+use plan::Plan;
+use trial::{Trial, attempt};
+
+/// How many scenarios the suite tries.
+const SOME: u64 = 400;
+
+/// What came of many scenarios.
+#[derive(Default)]
+struct Counts {
+    /// By how they ended.
+    ends: BTreeMap<String, u64>,
+    refusals: BTreeMap<String, u64>,
+    /// Packets that a reference engine delivered too.
+    compared: usize,
+    /// Pieces that were run.
+    run: BTreeSet<usize>,
+    failures: Vec<String>,
+}
+
+impl Counts {
+    fn of(plan: &Plan, seed: u64, place: &Workplace) -> Self {
+        let text = plan.text(seed);
+        let mut counts = Self::default();
+        match attempt(seed, &text, place) {
+            Err(wrong) => {
+                counts.failures.push(format!("seed {seed}: {wrong}\n{text}"));
+                counts.ends.insert("failed".into(), 1);
+            }
+            Ok(Trial { refused: Some(why), .. }) => {
+                counts.ends.insert("refused".into(), 1);
+                counts.refusals.insert(why, 1);
+            }
+            Ok(Trial { status, compared, foretold, .. }) => {
+                let status = status.expect("it was run");
+                let end = if foretold { "can deadlock" } else { "can't deadlock" };
+                counts.ends.insert(format!("{}, {end}", status.name()), 1);
+                counts.compared = compared;
+                counts.run.extend(plan.drawn(seed));
+            }
+        }
+        counts
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        for (sum, more) in [(&mut self.ends, other.ends), (&mut self.refusals, other.refusals)] {
+            for (name, count) in more {
+                *sum.entry(name).or_insert(0) += count;
+            }
+        }
+        self.compared += other.compared;
+        self.run.extend(other.run);
+        self.failures.extend(other.failures);
+        self
+    }
+}
+
+/// Tries `count` scenarios from seed `first` on.
+fn combinations(plan: &Plan, first: u64, count: u64) -> Counts {
+    let place = Workplace::new(&format!("combinations-{first}"));
+    let seeds = (first..first + count).into_par_iter();
+    let counts =
+        seeds.map(|seed| Counts::of(plan, seed, &place)).reduce(Counts::default, Counts::and);
+    println!("{count} scenarios from seed {first} on, {} packets compared", counts.compared);
+    for (end, count) in &counts.ends {
+        println!("{count:>8} {end}");
+    }
+    let mut refusals: Vec<_> = counts.refusals.iter().collect();
+    refusals.sort_unstable_by_key(|(why, count)| (u64::MAX - **count, *why));
+    for (why, count) in refusals.iter().take(40) {
+        println!("{count:>8} refused: {why}");
+    }
+    counts
+}
+
+fn assert_all_well(counts: &Counts, count: u64) {
+    let shown: Vec<&str> = counts.failures.iter().take(20).map(String::as_str).collect();
+    assert!(
+        counts.failures.is_empty(),
+        "{} of {count} scenarios failed\n\n{}",
+        counts.failures.len(),
+        shown.join("\n")
+    );
+    let refused = counts.ends.get("refused").copied().unwrap_or(0);
+    assert!(2 * refused < count, "{refused} of {count} scenarios are refused");
+}
+
+#[test]
+fn every_pair_of_features_meets_in_a_scenario_of_the_plan() {
+    let plan = Plan::new();
+    let (pairs, scenarios) = (plan.pairs(), plan.scenarios.len());
+    println!("{} pieces, {} pairs, {scenarios} scenarios", plan.pieces.len(), pairs.len());
+    let meet = |(one, other): &(usize, usize)| {
+        plan.scenarios.iter().any(|drawn| drawn.contains(one) && drawn.contains(other))
+    };
+    let apart: Vec<_> = pairs.iter().filter(|pair| !meet(pair)).collect();
+    assert!(apart.is_empty(), "{apart:?}");
+    assert!(scenarios < 10_000, "{scenarios} scenarios");
+}
+
+#[test]
+fn some_hundred_combinations_of_features_are_refused_or_run_to_an_end_that_is_told() {
+    let plan = Plan::new();
+    let counts = combinations(&plan, 0, SOME);
+    assert_all_well(&counts, SOME);
+    // What was refused together with others is run alone.
+    let place = Workplace::new("combinations-alone");
+    let alone = |&piece: &usize| {
+        !(0..8).any(|seed| {
+            let text = plan.text_of(&[piece], seed);
+            let trial = attempt(seed, &text, &place);
+            trial.unwrap_or_else(|wrong| panic!("{wrong}\n{text}")).refused.is_none()
+        })
+    };
+    let never = (0..plan.pieces.len()).filter(|piece| !counts.run.contains(piece)).filter(alone);
+    let never: Vec<String> = never.map(|piece| plan.pieces[piece].name()).collect();
+    assert!(never.is_empty(), "always refused: {never:#?}");
+}
+
+/// Found by the combinations: what a run leaves as scenario.toml was refused when it was read again.
+#[test]
+fn a_resolved_relation_with_a_selection_of_paths_reads_back() {
+    let text = "topology.hyperx.dimensions = [3, 3]\nrouting.relation.selection = \"low-port\"\n\
+                exchange.pattern = \"all-to-all\"\nexchange.message = \"256 B\"\n";
+    let (scenario, resolved) = Scenario::read_resolved(&Document::parse("a.toml", text)).unwrap();
+    assert!(!resolved.contains("ties") && !resolved.contains("injection_bubble"), "{resolved}");
+    assert_eq!(Scenario::read(&Document::parse("a.toml", &resolved)).unwrap(), scenario);
+}
+
+/// Found by the combinations: the check looked at the mean node alone, and advised a process for which
+/// nothing could be set up either.
+#[test]
+fn a_node_that_would_create_more_than_a_message_a_flit_time_is_refused_with_its_place() {
+    let matrix = "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }\n\
+                  traffic.load = 0.45\n";
+    let periodic = "traffic.pattern = \"uniform\"\ntraffic.process = \"periodic\"\n\
+                    traffic.load = 1.0\nrouter.checksum_flits = 0\n";
+    for load in [matrix, periodic] {
+        let text = format!(
+            "topology.torus.dimensions = [3, 3]\ntraffic.message = \"0 B\"\n{load}\
+             router.header_flits = 1\nadapter.injection_channels = 3\n"
+        );
+        let mistakes = Scenario::read(&Document::parse("a.toml", &text)).unwrap_err();
+        let said = mistakes.plain();
+        assert!(said.contains("messages in the time of one flit"), "{said}");
+        assert!(said.contains("--> a.toml:"), "{said}");
+    }
+}
+
+/// Found by the combinations: the last state that was shown was that of a run that was over, from
+/// which the load went on to the next look.
+#[test]
+fn operations_beside_a_load_go_on_from_the_last_checkpoint_as_if_undisturbed() {
+    let place = Workplace::new("combinations-checkpoint");
+    let text = "topology.torus.dimensions = [4, 4]\ntraffic.pattern = \"uniform\"\n\
+                traffic.load = 0.4\ncollective.operation = \"all-reduce\"\n\
+                collective.message = \"20 KiB\"\ncollective.rounds = 20\n";
+    let document = Document::parse("a.toml", text);
+    let (scenario, identity) =
+        (Scenario::read(&document).unwrap(), Scenario::identity(&document).unwrap());
+    let simulation = Simulation::new(&scenario).unwrap();
+    let path = place.0.join("last.checkpoint");
+    let whole = simulation.run_from(None, &mut |_| {}, &mut |snapshot| {
+        Checkpoint::write(&path, &identity, snapshot).unwrap();
+    });
+    let last = Checkpoint::read(&path, &identity).unwrap().unwrap();
+    let resumed = simulation.run_from(Some(last), &mut |_| {}, &mut |_| {});
+    assert_eq!(format!("{:?}", resumed.found), format!("{:?}", whole.found));
+}
+
+#[test]
+#[ignore = "long: 10,000 combinations of features (FLITLAB_FIRST, FLITLAB_SCENARIOS)"]
+fn every_pair_of_features_and_many_triples_are_refused_or_run_to_an_end_that_is_told() {
+    let number = |name, default| {
+        env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
+    };
+    let (first, count) = (number("FLITLAB_FIRST", 0), number("FLITLAB_SCENARIOS", 10_000));
+    assert_all_well(&combinations(&Plan::new(), first, count), count);
+}

@@ -1,0 +1,304 @@
+//! One scenario: read, refused or run in several ways, and held against a reference engine.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use flitlab::engine::Parameters;
+use flitlab::measure::{LogFilter, Progress, Snapshot};
+use flitlab::report::Status;
+use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadSpec};
+use flitlab::sweep::{Checkpoint, Outcome, Simulation};
+use flitlab::topology::Fabric;
+use flitlab::traffic::{
+    Access, Kind, LoadSpec, Message, OpenLoad, Pattern, PatternSpec, RemoteOperation,
+};
+use flitlab::units::Picoseconds;
+
+use crate::common::workplace::Workplace;
+use flitlab_reference::random_scenario;
+use flitlab_reference::wait_cycle::assert_each_waits_for_the_next;
+
+/// After so much simulated time a finite workload of this size would never end.
+const ENDLESS: Picoseconds = Picoseconds(100_000_000_000);
+
+/// After so much time on the clock.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Flits times hops, about, that a reference engine moves.
+const WORK: u64 = 2_500;
+
+/// What came of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// What the check has refused it for, by its first mistake.
+    pub refused: Option<String>,
+    pub status: Option<Status>,
+    /// Packets that a reference engine delivered too.
+    pub compared: usize,
+    /// Whether the check says that packets can wait for each other for ever.
+    pub foretold: bool,
+}
+
+/// Tries a scenario; what is wrong with it, if something is.
+pub fn attempt(seed: u64, text: &str, place: &Workplace) -> Result<Trial, String> {
+    catch_unwind(AssertUnwindSafe(|| run(seed, text, place))).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()))
+            .unwrap_or_else(|| "a panic without a text".into())
+    })
+}
+
+fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/simulation/combinations");
+    let document = Document::parse(&format!("{folder}/{seed}.toml"), text);
+    let (scenario, resolved) = match Scenario::read_resolved(&document) {
+        Ok(read) => read,
+        Err(mistakes) => {
+            for mistake in mistakes.iter() {
+                assert!(mistake.place.is_some(), "a mistake without a place: {}", mistake.message);
+                assert!(!mistake.message.is_empty(), "a mistake that says nothing");
+            }
+            let first = mistakes.iter().next().expect("there is one").message.clone();
+            return Trial { refused: Some(first), status: None, compared: 0, foretold: false };
+        }
+    };
+    let again = Document::parse(&format!("{folder}/resolved.toml"), &resolved);
+    let again = Scenario::read(&again).unwrap_or_else(|it| panic!("resolved: {it}\n{resolved}"));
+    let named = Scenario { name: scenario.name.clone(), ..again };
+    assert!(named == scenario, "what is resolved reads back to something else:\n{resolved}");
+
+    let simulation = Simulation::new(&scenario)
+        .unwrap_or_else(|error| panic!("the check accepts it, and it can't be set up: {error}"));
+    let (foretold, advice) = match scenario.deadlock() {
+        Deadlock::Never(_) => (false, None),
+        Deadlock::Rarely { advice } | Deadlock::Possible { advice, .. } => (true, advice),
+    };
+    let advised = advice.map(|advice| followed(&document, &advice));
+    let bound = simulation.completion_bound();
+    simulation.outlook();
+    let outcome = simulation.run(&mut patient());
+    told(&outcome, &scenario);
+    if outcome.found.measured.status == Status::Deadlock {
+        assert!(foretold, "the check says that packets can't wait for each other for ever");
+        if let Some(advised) = advised {
+            let simulation = Simulation::new(&advised).expect("the check accepts it");
+            let status = simulation.run(&mut patient()).found.measured.status;
+            assert_ne!(status, Status::Deadlock, "with the advice of the check as well");
+        }
+    }
+    if let (Some(bound), Some(time)) = (bound, outcome.found.measured.completion_time) {
+        assert!(bound.time <= time, "bound {}, and it takes {time}", bound.time);
+    }
+    let threads = 2 + (seed % 2) as usize;
+    let more = Simulation::new(&named).expect("it was set up before").on_threads(threads);
+    same(&more.run(&mut patient()), &outcome, "resolved, on more threads");
+    if seed.is_multiple_of(3) {
+        go_on(&document, &simulation, &outcome, &place.0.join(format!("{seed}.checkpoint")));
+    }
+    if seed % 3 == 1 {
+        logged(simulation, &outcome);
+    }
+    let compared = if seed.is_multiple_of(2) { compare(seed, &scenario) } else { 0 };
+    Trial { refused: None, status: Some(outcome.found.measured.status), compared, foretold }
+}
+
+/// The scenario with what the check advises to type, of which it says nothing worse than that packets
+/// of mixed sizes rarely wait for each other.
+fn followed(document: &Document, advice: &str) -> Scenario {
+    let typed = advice.find("--set").unwrap_or_else(|| panic!("nothing to type: {advice}"));
+    let typed = shlex::split(&advice[typed..]).unwrap_or_else(|| panic!("no shell: {advice}"));
+    let mut document = document.clone();
+    typed.iter().filter(|word| *word != "--set").for_each(|setting| document.set(setting));
+    let scenario = Scenario::read(&document)
+        .unwrap_or_else(|mistakes| panic!("the advice is refused: {advice}\n{mistakes}"));
+    let verdict = scenario.deadlock();
+    assert!(!matches!(verdict, Deadlock::Possible { .. }), "the advice: {advice}\n{verdict:?}");
+    scenario
+}
+
+/// Ends what would never end.
+fn patient() -> impl FnMut(Progress) {
+    let began = Instant::now();
+    move |progress| {
+        assert!(progress.time < ENDLESS, "it goes on for ever: {}", progress.time);
+        assert!(began.elapsed() < PATIENCE, "it takes too long, at {}", progress.time);
+    }
+}
+
+fn same(one: &Outcome, other: &Outcome, how: &str) {
+    let results = |outcome: &Outcome| format!("{:?} {:?}", outcome.found, outcome.deadlock);
+    let (one, other) = (results(one), results(other));
+    if one != other {
+        let at = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+        let about = |text: &str| {
+            let text: String = text.chars().skip(at.saturating_sub(100)).take(300).collect();
+            text
+        };
+        panic!("{how} it gives other results:\n{}\n{}", about(&one), about(&other));
+    }
+}
+
+/// Whether the end is one that is told, and nothing was lost on the way.
+fn told(outcome: &Outcome, scenario: &Scenario) {
+    let status = outcome.found.measured.status;
+    let counters = outcome.work.counters;
+    let finite = !matches!(scenario.workload, WorkloadSpec::Load(_));
+    let beside = matches!(
+        &scenario.workload, WorkloadSpec::Collective(spec) if spec.load.is_some()
+    );
+    match status {
+        Status::Completed => {
+            assert!(finite || scenario.interruption.is_some(), "a load that is completed");
+            if finite && !beside {
+                assert_eq!(counters.flits_under_way(), 0, "flits that were not delivered");
+            }
+        }
+        Status::Deadlock => {
+            let deadlock = outcome.deadlock.as_ref().expect("with its packets");
+            assert_each_waits_for_the_next(deadlock);
+            assert!(outcome.found.deadlock.is_some(), "a deadlock without a text");
+        }
+        Status::Livelock => panic!("a livelock: {:?}", outcome.found.warnings),
+        Status::Stuck | Status::TooLong => {
+            assert!(!outcome.found.warnings.is_empty(), "{status:?} without a reason");
+        }
+        Status::Steady | Status::NotSteady | Status::Undecided => {
+            assert!(!finite, "a finite workload that is {status:?}");
+        }
+    }
+    // Of loads packets are under way at the end; all others were delivered or lost.
+    assert!(counters.flits_created >= counters.flits_delivered + counters.flits_lost);
+}
+
+/// Goes on from a moment of the run.
+fn go_on(document: &Document, simulation: &Simulation, whole: &Outcome, path: &PathBuf) {
+    let identity = Scenario::identity(document).expect("it was read before");
+    let mut times = 0;
+    simulation.run_from(None, &mut |_| {}, &mut |_| times += 1);
+    let mut number = 0;
+    let mut keep = |snapshot: Snapshot<'_>| {
+        if number == times / 2 {
+            Checkpoint::write(path, &identity, snapshot).expect("a checkpoint is written");
+        }
+        number += 1;
+    };
+    let kept = simulation.run_from(None, &mut patient(), &mut keep);
+    same(&kept, whole, "with a checkpoint");
+    if times == 0 {
+        return;
+    }
+    let checkpoint = Checkpoint::read(path, &identity).expect("it was written").expect("so");
+    std::fs::remove_file(path).expect("it was written");
+    let resumed = simulation.run_from(Some(checkpoint), &mut patient(), &mut |_| {});
+    same(&resumed, whole, "from a checkpoint");
+}
+
+/// Keeps all packets and messages, and traces an application's path.
+fn logged(simulation: Simulation, whole: &Outcome) {
+    let all = LogFilter { packets: true, messages: true, terminals: Vec::new(), most: usize::MAX };
+    let simulation = simulation.logging_deliveries(all);
+    let outcome = simulation.run(&mut patient());
+    same(&outcome, whole, "logging");
+    // What goes on beside collective operations goes on until the next look at them.
+    if matches!(&simulation.scenario().workload, WorkloadSpec::Collective(spec) if spec.load.is_some())
+    {
+        return;
+    }
+    let latest = outcome.logged.packets.iter().map(|packet| packet.delivered).max();
+    if let (Some(latest), Some(time)) = (latest, outcome.found.measured.completion_time) {
+        assert!(latest <= time, "a packet comes at {latest}, behind the end at {time}");
+    }
+}
+
+/// The same fabric, routes and parameters in a reference engine, with some of the messages.
+fn compare(seed: u64, scenario: &Scenario) -> usize {
+    let Scenario { network, parameters, .. } = scenario;
+    let fabric = &network.fabric;
+    let routes = network.routes().expect("it was simulated");
+    let Some(messages) = some_messages(scenario) else { return 0 };
+    let scenario = random_scenario::Scenario {
+        fabric: fabric.clone(),
+        routes: routes.clone(),
+        parameters: parameters.clone(),
+        messages,
+    };
+    match parameters.sharing {
+        Some(_) => flitlab_reference::differential::agree(seed, &scenario),
+        None => flitlab_reference::differential::agree(seed, &scenario),
+    }
+}
+
+/// The first messages of a workload, as far as its nodes don't wait for each other.
+fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
+    let Scenario { network, parameters, seed, .. } = scenario;
+    let fabric = &network.fabric;
+    let mut messages = match &scenario.workload {
+        WorkloadSpec::Load(load) => of_load(load, fabric, parameters, *seed),
+        WorkloadSpec::Collective(collective) => {
+            of_load(collective.load.as_ref()?, fabric, parameters, *seed)
+        }
+        WorkloadSpec::Exchange(exchange) => {
+            let kind = match exchange.access {
+                Access::Write => Kind::Data,
+                Access::Read { request } => Kind::Read { request: request.0 as u32 },
+            };
+            let step = Picoseconds(if seed.is_multiple_of(4) { 0 } else { 400_000 });
+            of_steps(&exchange.pattern, fabric, *seed, (exchange.message.0, kind, step))
+        }
+        WorkloadSpec::RemoteMemory(spec) => {
+            let request = spec.request.0 as u32;
+            let kind = match spec.operation {
+                RemoteOperation::Put => Kind::Put,
+                RemoteOperation::Get => Kind::Read { request },
+                _ => Kind::Atomic { request },
+            };
+            of_steps(&spec.pattern, fabric, *seed, (spec.message.0, kind, Picoseconds(200_000)))
+        }
+        WorkloadSpec::Application(_) => return None,
+    };
+    messages.sort_by_key(|message| (message.time, message.source));
+    let mut work = 0;
+    let within = |message: &Message| {
+        let before = work;
+        work += 6 * (parameters.message_flits(message.bytes) + 2);
+        before < WORK
+    };
+    Some(messages.into_iter().take_while(within).collect())
+}
+
+fn of_load(spec: &LoadSpec, fabric: &Fabric, parameters: &Parameters, seed: u64) -> Vec<Message> {
+    let slot = parameters.link_flit_time();
+    let flits = |bytes| parameters.message_flits(bytes);
+    let mut load = OpenLoad::new(spec, fabric, slot, flits, seed).expect("it was simulated");
+    let mut messages = Vec::new();
+    for terminal in fabric.live_terminals() {
+        let mut next = load.first(terminal);
+        for _ in 0..20 {
+            let Some(time) = next.filter(|&time| time < Picoseconds::LAST / 2) else { break };
+            let (message, later) = load.create(terminal, time);
+            messages.push(message);
+            next = Some(later);
+        }
+    }
+    messages
+}
+
+fn of_steps(
+    pattern: &PatternSpec,
+    fabric: &Fabric,
+    seed: u64,
+    (bytes, kind, step): (u64, Kind, Picoseconds),
+) -> Vec<Message> {
+    let pattern = Pattern::new(pattern, fabric, seed).expect("it was simulated");
+    let steps = pattern.steps().expect("of a finite workload");
+    let mut messages = Vec::new();
+    for number in 0..steps.min(20) {
+        for source in fabric.live_terminals() {
+            let Some(destination) = pattern.partner(source, number) else { continue };
+            let time = u64::from(number) * step;
+            messages.push(Message { time, source, destination, bytes, kind, tag: 0 });
+        }
+    }
+    messages
+}

@@ -1,0 +1,120 @@
+//! The large differential runs: random small scenarios over all routings, kinds of switching, arbitrations, packet sizes,
+//! requests and responses, failed cables and cables of several classes, each simulated by a reference engine and by the
+//! fast engine on 1, 2, 3 and 7 threads, with every assertion on. Links are granted to whole packets, or shared flit by
+//! flit.
+//!
+//!     cargo test --test simulation -- --ignored --nocapture differential
+//!     FLITLAB_SCENARIOS=100000 FLITLAB_FIRST=50000 cargo test --test simulation -- --ignored --nocapture differential
+
+use std::collections::BTreeSet;
+use std::env;
+
+use flitlab::engine::run_script;
+use flitlab::routing::Routes;
+use flitlab::traffic::Script;
+use flitlab_reference::differential::{
+    FLIT_FEATURES, MIXED_SIZES, PACKET_FEATURES, agree, agree_in, features, has_dateline,
+    packet_scenario, run_flits,
+};
+use flitlab_reference::flit_engine;
+use flitlab_reference::random_flit_scenario::{flit_scenario, flit_scenario_by_table};
+use flitlab_reference::random_scenario::Scenario;
+use rayon::prelude::*;
+
+/// Compares the engines in as many scenarios as asked for, each feature of which has to occur.
+fn agree_in_many(scenario: impl Fn(u64) -> Scenario + Sync, all_features: usize) {
+    let number = |name, default| {
+        env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
+    };
+    let (first, count) = (number("FLITLAB_FIRST", 0), number("FLITLAB_SCENARIOS", 10_000));
+    let tally = agree_in(first, count, scenario);
+    println!("{count} scenarios from seed {first} on, {} packets: no difference", tally.packets);
+    for (feature, count) in &tally.features {
+        println!("{count:>8} {feature}");
+    }
+    assert!(tally.features.len() == all_features || count < 1_000, "{tally:?}");
+    assert!(tally.features.values().all(|&with| with > count / 200), "{tally:?}");
+}
+
+/// Packets of one to nine flits on a ring of three nodes with the bubble rule, buffers of 37 flits: small packets have split
+/// the room of the bubble (docs/model.md, "What the bubble promises").
+#[test]
+fn both_engines_come_to_the_same_deadlock_of_mixed_packet_sizes() {
+    let scenario = packet_scenario(MIXED_SIZES);
+    assert!(scenario.parameters.bubble && scenario.parameters.buffer == 37);
+    let script = Script::new(scenario.messages.clone());
+    let Scenario { fabric, routes, parameters, .. } = &scenario;
+    assert!(
+        run_script(fabric, routes, parameters, script).is_err(),
+        "this seed is another scenario"
+    );
+    agree(MIXED_SIZES, &scenario);
+}
+
+#[test]
+#[ignore = "long: 20 minutes; 10,000 scenarios (FLITLAB_SCENARIOS) on both engines and four numbers of threads"]
+fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {
+    agree_in_many(packet_scenario, PACKET_FEATURES);
+}
+
+#[test]
+fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rules_allow() {
+    let (mut seen, mut stuck) = (BTreeSet::new(), 0);
+    for seed in 0..80 {
+        let scenario = flit_scenario(seed);
+        seen.extend(features(&scenario));
+        let (log, _, is_stuck) = run_flits(&scenario);
+        if is_stuck {
+            let parameters = &scenario.parameters;
+            // Random relations and paths close cycles.
+            let by_table = matches!(scenario.routes, Routes::Forwarding(_));
+            let keeps_free = parameters.bubble || by_table || has_dateline(&scenario.routes);
+            assert!(!keeps_free, "seed {seed}: {parameters:?}");
+            stuck += 1;
+        } else {
+            assert_eq!(log.messages.len(), scenario.messages.len(), "seed {seed}");
+        }
+    }
+    assert_eq!(seen.len(), FLIT_FEATURES, "{seen:?}");
+    assert!(stuck < 12, "{stuck} deadlocks");
+}
+
+#[test]
+fn instants_that_are_left_out_would_change_nothing() {
+    for seed in 0..24 {
+        let scenario = flit_scenario(seed);
+        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let (log, digest, stuck) = run_flits(&scenario);
+        let every_tick = flit_engine::run_every_tick(fabric, routes, parameters, messages);
+        let every_tick = match every_tick {
+            Ok((log, digest)) => (log, digest, false),
+            Err(deadlock) => (deadlock.log, deadlock.digest, true),
+        };
+        assert_eq!((log, digest, stuck), every_tick, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_engines_agree_flit_by_flit() {
+    (0..40).into_par_iter().for_each(|seed| {
+        agree(seed, &flit_scenario(seed));
+    });
+}
+
+#[test]
+fn the_engines_agree_flit_by_flit_under_adaptive_routing_with_failures() {
+    (0..25).into_par_iter().for_each(|seed| {
+        let scenario = flit_scenario_by_table(seed);
+        let packets = scenario.messages.iter().map(|message| {
+            let (there, back) = scenario.packets_of(message);
+            there.len() + back.len()
+        });
+        assert_eq!(agree(seed, &scenario), packets.sum::<usize>(), "seed {seed}: a deadlock");
+    });
+}
+
+#[test]
+#[ignore = "long; 10,000 scenarios (FLITLAB_SCENARIOS)"]
+fn the_engines_agree_flit_by_flit_in_many_random_scenarios() {
+    agree_in_many(flit_scenario, FLIT_FEATURES);
+}

@@ -1,0 +1,365 @@
+//! Holds the fast engine to the plain reference engine, packet by packet, in random scenarios.
+
+use std::collections::BTreeMap;
+
+use flitlab::{
+    engine::{DeliveredPacket, FlitSharing, Log, Parameters},
+    routing::{
+        Lanes, Routes,
+        relation::{RelationParameters, RelationRule},
+    },
+    topology::builders::RandomRegular,
+    traffic::{Kind, Message},
+    units::Picoseconds,
+};
+use flitlab_reference::agreement::{assert_agreement, run_fast, run_reference};
+use flitlab_reference::message::data;
+use flitlab_reference::random_relation::by_relation;
+use flitlab_reference::random_scenario::Scenario;
+
+/// Names the seed if a test of it panics, wherever that is.
+struct Named(u64);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("in the random scenario of seed {}", self.0);
+        }
+    }
+}
+
+fn for_each_scenario(seeds: std::ops::Range<u64>, test: impl Fn(&Scenario)) {
+    for seed in seeds {
+        let _named = Named(seed);
+        test(&Scenario::random(seed));
+        test(&Scenario::ruled(seed));
+    }
+}
+
+/// Panics unless the log has each packet that the messages turn into once, and each message once.
+fn assert_everything_delivered_once(scenario: &Scenario, log: &Log) {
+    type Route = (u32, u32, u8, u64);
+    let mut expected: Vec<Route> = Vec::new();
+    for message in &scenario.messages {
+        let &Message { source, destination, .. } = message;
+        let (there, back) = scenario.packets_of(message);
+        expected.extend(there.into_iter().map(|payload| (source, destination, 0, payload)));
+        expected.extend(back.into_iter().map(|payload| (destination, source, 1, payload)));
+    }
+    // With datelines requests are on virtual channels 0 and 1, responses on 2 and 3.
+    let each = match &scenario.routes {
+        Routes::DirectionOrder(order) if order.has_dateline() => 2,
+        _ => 1,
+    };
+    let mut delivered: Vec<Route> = log
+        .packets
+        .iter()
+        .map(|packet| {
+            let payload = u64::from(packet.payload);
+            assert_eq!(packet.flits, scenario.parameters.packet_flits(payload));
+            assert!(packet.created <= packet.injected && packet.injected < packet.delivered);
+            (packet.source, packet.destination, packet.virtual_channel / each, payload)
+        })
+        .collect();
+    expected.sort_unstable();
+    delivered.sort_unstable();
+    assert_eq!(delivered, expected);
+
+    let mut sent: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for packet in &log.packets {
+        sent.entry(packet.source).or_default().push(packet.sequence);
+    }
+    for sequences in sent.values_mut() {
+        sequences.sort_unstable();
+        assert!(sequences.iter().copied().eq(0..sequences.len() as u32));
+    }
+
+    let mut created: Vec<(u32, u32, u64, Picoseconds)> = scenario
+        .messages
+        .iter()
+        .map(|message| (message.source, message.destination, message.bytes, message.time))
+        .collect();
+    let mut completed: Vec<(u32, u32, u64, Picoseconds)> = log
+        .messages
+        .iter()
+        .map(|message| (message.source, message.destination, message.bytes, message.created))
+        .collect();
+    created.sort_unstable();
+    completed.sort_unstable();
+    assert_eq!(completed, created);
+}
+
+/// Panics if a packet overtakes another one of its source, destination, injection channel and virtual
+/// channel. Where half rings are drawn they may.
+fn assert_order_kept(scenario: &Scenario, log: &Log) {
+    if scenario.routes.draws() {
+        return;
+    }
+    let mut streams: BTreeMap<(u32, u32, u8, u8), Vec<&DeliveredPacket>> = BTreeMap::new();
+    for packet in &log.packets {
+        let DeliveredPacket { source, destination, injection_channel, virtual_channel, .. } =
+            *packet;
+        streams
+            .entry((source, destination, injection_channel, virtual_channel))
+            .or_default()
+            .push(packet);
+    }
+    for stream in streams.values_mut() {
+        stream.sort_unstable_by_key(|packet| packet.sequence);
+        assert!(stream.is_sorted_by_key(|packet| packet.created));
+        assert!(stream.windows(2).all(|pair| pair[0].injected < pair[1].injected));
+        assert!(stream.windows(2).all(|pair| pair[0].delivered < pair[1].delivered));
+    }
+}
+
+fn engines_agree(seeds: std::ops::Range<u64>) {
+    for_each_scenario(seeds, |scenario| {
+        assert_agreement(scenario, &run_reference(scenario), &run_fast(scenario));
+    });
+}
+
+// Four tests rather than one, so that they run at the same time.
+
+#[test]
+fn the_engines_agree_in_scenarios_0_to_59() {
+    engines_agree(0..60);
+}
+
+#[test]
+fn the_engines_agree_in_scenarios_200_to_259() {
+    engines_agree(200..260);
+}
+
+#[test]
+fn the_engines_agree_in_scenarios_400_to_459() {
+    engines_agree(400..460);
+}
+
+#[test]
+fn the_engines_agree_in_scenarios_600_to_659() {
+    engines_agree(600..660);
+}
+
+#[test]
+#[ignore = "long: two minutes; the engines agree in more scenarios"]
+fn the_engines_agree_in_more_scenarios() {
+    for first in [60, 260, 460, 660] {
+        engines_agree(first..first + 140);
+    }
+    agree_under_adaptive_routing(150..600);
+    agree_under_adaptive_routing_with_failures(80..800);
+    agree_on_forwarding_tables(150..400);
+    agree_on_choices(45..500);
+}
+
+#[test]
+fn the_engines_agree_under_adaptive_routing() {
+    agree_under_adaptive_routing(0..150);
+}
+
+fn agree_under_adaptive_routing(seeds: std::ops::Range<u64>) {
+    let (mut tried, mut escaped, mut derouted) = (0, 0, BTreeMap::new());
+    for seed in seeds {
+        let _named = Named(seed);
+        let Some(scenario) = Scenario::adaptive(seed) else { continue };
+        let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
+        assert_agreement(&scenario, &reference, &fast);
+        assert_eq!(fast.messages.len(), scenario.messages.len());
+        let escaped_last = fast.packets.iter().any(|it| it.virtual_channel == 1);
+        for kind in fast.packets.iter().filter_map(|packet| packet.misroute) {
+            *derouted.entry(kind).or_insert(0) += 1;
+        }
+        let data = scenario.messages.iter().all(|message| message.kind == Kind::Data);
+        escaped += usize::from(data && escaped_last);
+        tried += 1;
+    }
+    assert!(tried > 70 && escaped > 4, "{tried} {escaped}");
+    assert!(derouted.len() == 3 && derouted.values().all(|&count| count > 2), "{derouted:?}");
+}
+
+#[test]
+fn the_engines_agree_under_adaptive_routing_with_failures() {
+    agree_under_adaptive_routing_with_failures(0..80);
+}
+
+fn agree_under_adaptive_routing_with_failures(seeds: std::ops::Range<u64>) {
+    let (mut escaped, mut longer, mut derouted) = (0, 0, BTreeMap::new());
+    for seed in seeds {
+        let _named = Named(seed);
+        let scenario = Scenario::adaptive_by_table(seed);
+        let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
+        assert_agreement(&scenario, &reference, &fast);
+        assert_everything_arrived(&scenario, &fast);
+        for kind in fast.packets.iter().filter_map(|packet| packet.misroute) {
+            *derouted.entry(kind).or_insert(0) += 1;
+        }
+        let data = scenario.messages.iter().all(|message| message.kind == Kind::Data);
+        escaped += usize::from(data && fast.packets.iter().any(|it| it.virtual_channel == 1));
+        let torus = scenario.fabric.torus().expect("a torus");
+        let shortest = |packet: &DeliveredPacket| {
+            let apart = |dimension: usize| {
+                let at = |node| torus.coordinate(node, dimension);
+                let apart = at(packet.source).abs_diff(at(packet.destination));
+                let size = torus.sizes()[dimension];
+                if torus.closed(dimension) { apart.min(size - apart) } else { apart }
+            };
+            (0..torus.dimensions()).map(apart).sum::<u32>()
+        };
+        assert!(fast.packets.iter().all(|it| it.hops >= shortest(it)));
+        let detour = |it: &DeliveredPacket| it.misroute.is_none() && it.hops > shortest(it);
+        longer += usize::from(fast.packets.iter().any(detour));
+    }
+    assert!(escaped > 12 && longer > 12, "{escaped} {longer}");
+    assert!(derouted.len() == 3 && derouted.values().all(|&count| count > 2), "{derouted:?}");
+}
+
+/// Panics unless each packet and each message has been delivered once.
+fn assert_everything_arrived(scenario: &Scenario, log: &Log) {
+    let packets = scenario.messages.iter().map(|message| {
+        let (there, back) = scenario.packets_of(message);
+        there.len() + back.len()
+    });
+    assert_eq!(log.packets.len(), packets.sum::<usize>());
+    assert_eq!(log.messages.len(), scenario.messages.len());
+    let mut numbers: Vec<(u32, u32)> =
+        log.packets.iter().map(|packet| (packet.source, packet.sequence)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), log.packets.len());
+}
+
+#[test]
+fn the_engines_agree_on_forwarding_tables() {
+    agree_on_forwarding_tables(0..150);
+}
+
+fn agree_on_forwarding_tables(seeds: std::ops::Range<u64>) {
+    let (mut lanes, mut changes) = (BTreeMap::new(), 0);
+    for seed in seeds {
+        let _named = Named(seed);
+        let scenario = Scenario::forwarding(seed);
+        let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
+        assert_agreement(&scenario, &reference, &fast);
+        assert_eq!(fast.messages.len(), scenario.messages.len());
+        *lanes.entry(scenario.parameters.virtual_channels).or_insert(0) += 1;
+        let Routes::Forwarding(table) = &scenario.routes else { unreachable!("drawn so") };
+        changes += usize::from(matches!(table.lanes(), Lanes::ByHop(_)) && table.lane_count() > 1);
+    }
+    assert!(lanes.len() > 8 && lanes.keys().any(|&lanes| lanes > 5), "{lanes:?}");
+    assert!(changes > 1, "in {changes} scenarios packets change lanes on their way");
+}
+
+#[test]
+fn the_engines_agree_on_relations_and_paths() {
+    agree_on_choices(0..45);
+}
+
+fn agree_on_choices(seeds: std::ops::Range<u64>) {
+    let mut seen = BTreeMap::new();
+    for seed in seeds {
+        let scenario = Scenario::choosing(seed);
+        flitlab_reference::differential::agree(seed, &scenario);
+        let kind = match &scenario.routes {
+            Routes::Relation(it) if it.relation.has_escape() => "escapes",
+            Routes::Relation(_) => "relation",
+            _ => "paths",
+        };
+        *seen.entry(kind).or_insert(0) += 1;
+    }
+    assert!(seen.len() == 3 && seen.values().all(|&count| count > 7), "{seen:?}");
+}
+
+/// Full networks whose packets choose by rings, some of which have escaped so often that they stay on them.
+#[test]
+fn the_engines_agree_where_packets_stay_on_rings() {
+    // Whole packets with one lane, and flit by flit with two.
+    for (seed, sharing) in [(10, None), (15, Some(FlitSharing::default()))] {
+        let graph = RandomRegular { routers: 8, degree: 3, terminals: 2, seed };
+        let fabric = graph.cabling().unwrap().fabric().unwrap();
+        let lanes = 1 + (seed % 2) as u8;
+        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+        let relation = RelationRule::BUBBLE_COLOURING.relation(&fabric, &parameters).unwrap();
+        assert!(relation.has_ring());
+        let terminals = fabric.terminals();
+        let to_all = |source| (1..terminals).map(move |step| (source, (source + step) % terminals));
+        let messages = (0..terminals)
+            .flat_map(to_all)
+            .map(|(source, destination)| data(0, source, destination, 512))
+            .collect();
+        let mut parameters =
+            Parameters { virtual_channels: lanes, bubble: false, sharing, ..Parameters::default() };
+        parameters.buffer = 2 * parameters.maximum_packet();
+        let routes = by_relation(relation, seed % 2 == 1, seed);
+        let scenario = Scenario { fabric, routes, parameters, messages };
+        match &scenario.parameters.sharing {
+            Some(_) => flitlab_reference::differential::agree(seed, &scenario),
+            None => flitlab_reference::differential::agree(seed, &scenario),
+        };
+        let farthest = run_fast(&scenario).packets.iter().map(|packet| packet.hops).max();
+        // Sixteen fallback hops, and then along the ring.
+        assert!(farthest > Some(16), "{farthest:?}");
+    }
+}
+
+/// Sets of outputs, and of buffers, of several words.
+#[test]
+fn the_engines_agree_on_switches_of_up_to_a_hundred_ports() {
+    let mut most = 0;
+    for seed in 0..20 {
+        let _named = Named(seed);
+        let scenario = Scenario::wide(seed);
+        let Scenario { fabric, parameters, .. } = &scenario;
+        for router in 0..fabric.routers() {
+            let own = |&terminal: &u32| fabric.terminal_router(terminal) == Some(router);
+            let terminals = fabric.live_terminals().filter(own).count();
+            let ejections = terminals * parameters.ejection_channels as usize;
+            most = most.max(fabric.outputs(router).len() + ejections);
+        }
+        assert_agreement(&scenario, &run_reference(&scenario), &run_fast(&scenario));
+    }
+    assert!(most > 96, "{most} ports at most");
+}
+
+/// More packets at once with flits for the switch than a word has bits: first each for another terminal, then two for each.
+#[test]
+fn the_engines_agree_flit_by_flit_on_switches_of_seventy_terminals() {
+    let graph = RandomRegular { routers: 2, degree: 1, terminals: 70, seed: 1 };
+    let fabric = graph.cabling().unwrap().fabric().unwrap();
+    for (lanes, iterations) in [(1, 1), (2, 3)] {
+        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+        let relation = RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap();
+        let routes = by_relation(relation, false, 1);
+        let parameters = Parameters {
+            virtual_channels: lanes,
+            bubble: false,
+            sharing: Some(FlitSharing { iterations, ..FlitSharing::default() }),
+            ..Parameters::default()
+        };
+        let steps = [1, 7].into_iter().flat_map(|step| (0..70).map(move |source| (source, step)));
+        let messages = steps
+            .map(|(source, step)| data(0, source, (source + step) % 70, 200))
+            .chain((0..70).map(|source| data(1_000_000, source, source / 2 + 1, 200)))
+            .filter(|message| message.source != message.destination)
+            .collect();
+        let scenario = Scenario { fabric: fabric.clone(), routes, parameters, messages };
+        flitlab_reference::differential::agree(lanes.into(), &scenario);
+    }
+}
+
+#[test]
+fn the_fast_engine_delivers_everything_once_and_in_order() {
+    for_each_scenario(0..800, |scenario| {
+        let log = run_fast(scenario);
+        assert_everything_delivered_once(scenario, &log);
+        assert_order_kept(scenario, &log);
+    });
+}
+
+#[test]
+fn the_reference_engine_delivers_everything_once_and_in_order() {
+    for_each_scenario(0..40, |scenario| {
+        let log = run_reference(scenario);
+        assert_everything_delivered_once(scenario, &log);
+        assert_order_kept(scenario, &log);
+    });
+}

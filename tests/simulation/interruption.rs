@@ -1,0 +1,386 @@
+//! Failures during operation: what is lost, what is not, and when the network goes on.
+
+use std::sync::Arc;
+
+use flitlab::{
+    engine::{
+        Acknowledgements, ChannelReport, Counters, Digest, Engine, FlitSharing, Interruption,
+        InterruptionReport, LinkErrors, Log, Parameters, Resend, Retry, Switching,
+    },
+    routing::{
+        ForwardingTable, Routes,
+        agnostic::{self, Algorithm},
+        prove_forwarding,
+    },
+    scenario::{Deadlock, Document},
+    topology::{CableClass, Cabling, Channel, Fabric},
+    traffic::{Kind, Message, Script, Workload},
+    units::{Bytes, Picoseconds},
+};
+use flitlab_reference::agreement::assert_agreement;
+use flitlab_reference::flit_engine::{self, Failure};
+use flitlab_reference::message::data;
+use flitlab_reference::random_flit_scenario::share;
+use flitlab_reference::random_scenario::Scenario;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn nue(fabric: &Fabric, lanes: u8) -> ForwardingTable {
+    let parameters = agnostic::Parameters { lanes, ..Default::default() };
+    Algorithm::NUE.generate(fabric, &parameters).unwrap().table
+}
+
+/// Two switches with two cables and a terminal each, one message of one packet, and the cable that it
+/// takes.
+fn two_switches() -> (Fabric, Routes, Channel) {
+    let mut cabling = Cabling::default();
+    for router in 0..2 {
+        cabling.router(format!("S{router}"));
+    }
+    for router in 0..2 {
+        cabling.terminal(format!("H{router}"), router);
+        cabling.cable(0, 1);
+    }
+    let fabric = cabling.fabric().unwrap();
+    let table = nue(&fabric, 1);
+    let channel = table.channel(&fabric, 0, 1).unwrap();
+    (fabric, Routes::Forwarding(Arc::new(table)), channel)
+}
+
+fn parameters() -> Parameters {
+    Parameters { bubble: false, ..Parameters::default() }
+}
+
+/// Runs messages to their end, with an interruption.
+fn run(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+    interruption: &Interruption,
+) -> (Log, Counters, InterruptionReport) {
+    let workload = Workload::Script(Script::new(messages.to_vec()));
+    let log = Log::default();
+    let mut engine =
+        Engine::interrupted(1, fabric, routes, parameters, workload, log, Some(interruption));
+    assert!(!engine.run_until(Picoseconds::NEVER), "everything ends");
+    assert!(engine.find_deadlock().is_none() && engine.credits_are_conserved());
+    assert_eq!((engine.packets_under_way(), engine.messages_under_way()), (0, 0));
+    let counters = engine.counters();
+    assert_eq!(counters.flits_under_way(), 0, "each flit is delivered or lost");
+    let report = engine.interruption().unwrap();
+    (std::mem::take(engine.observer()), counters, report)
+}
+
+/// All that can be known of a run.
+#[derive(Debug, PartialEq)]
+struct Run {
+    log: Log,
+    digest: Digest,
+    counters: Counters,
+    report: InterruptionReport,
+    channels: Vec<ChannelReport>,
+    end: Picoseconds,
+}
+
+/// Runs messages to their end on so many threads, with some stops.
+fn run_on(threads: usize, scenario: &Scenario, interruption: &Interruption) -> Run {
+    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let workload = Workload::Script(Script::new(messages.clone()));
+    let given = Some(interruption);
+    let log = Log::default();
+    let mut engine = Engine::interrupted(threads, fabric, routes, parameters, workload, log, given);
+    for stop in [100, 300, 1_000] {
+        engine.run_until(Picoseconds(stop));
+        assert!(engine.credits_are_conserved());
+    }
+    assert!(!engine.run_until(Picoseconds::NEVER), "everything ends");
+    assert!(engine.find_deadlock().is_none() && engine.credits_are_conserved());
+    assert_eq!((engine.packets_under_way(), engine.messages_under_way()), (0, 0));
+    let counters = engine.counters();
+    assert_eq!(counters.flits_under_way(), 0, "each flit is delivered or lost");
+    let mut log = std::mem::take(engine.observer());
+    log.packets.sort_unstable();
+    log.messages.sort_unstable();
+    Run {
+        log,
+        digest: engine.digest(),
+        counters,
+        report: engine.interruption().unwrap(),
+        channels: engine.channels(),
+        end: engine.now(),
+    }
+}
+
+/// A random fabric with messages of data, of which a cable or a router fails; with shared links if asked for. `None` if
+/// the rest does not hang together.
+fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)> {
+    let mut scenario = Scenario::forwarding(seed);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    scenario.messages.retain(|message| message.kind == Kind::Data);
+    let cables: Vec<Channel> = scenario.fabric.cables().collect();
+    let cable = cables[random.random_range(0..cables.len())];
+    let router = random.random_range(0..scenario.fabric.routers());
+    let (cables, routers) =
+        if random.random_bool(0.5) { (vec![cable], vec![]) } else { (vec![], vec![router]) };
+    let left = scenario.fabric.without(&cables, &routers);
+    let live = left.live_terminals().count();
+    if !is_connected(&left) || live < 2 || scenario.messages.is_empty() {
+        return None;
+    }
+    let lanes = scenario.parameters.virtual_channels;
+    scenario.routes = Routes::Forwarding(Arc::new(nue(&scenario.fabric, lanes)));
+    if shared {
+        share(&mut random, &mut scenario);
+    }
+    let latest = scenario.messages.iter().map(|message| message.time).max().unwrap();
+    let at = random.random_range(1..=latest.0 + 100);
+    let ready = at + random.random_range(1..300);
+    for message in scenario.messages.clone() {
+        let time = ready + random.random_range(0..400_000);
+        scenario.messages.push(Message { time: Picoseconds(time), ..message });
+    }
+    let table = nue(&left, lanes);
+    let interruption = Interruption::new(
+        &scenario.fabric,
+        &left,
+        (Picoseconds(at), Picoseconds(ready)),
+        table.clone(),
+    );
+    let failure = Failure {
+        at: Picoseconds(at),
+        ready: Picoseconds(ready),
+        left,
+        routes: Routes::Forwarding(Arc::new(table)),
+    };
+    Some((scenario, failure, interruption))
+}
+
+/// When the first packet of a terminal is granted the cable, and when its last flit is across.
+fn across(parameters: &Parameters) -> (Picoseconds, Picoseconds) {
+    let behind = u64::from(parameters.maximum_packet() - 1) * parameters.link_flit_time();
+    let granted =
+        parameters.send_overhead + parameters.injection_latency + parameters.routing_latency;
+    (granted, granted + behind + parameters.link_latency + parameters.crossbar_latency)
+}
+
+#[test]
+fn a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
+    let (fabric, routes, channel) = two_switches();
+    let left = fabric.without(&[channel], &[]);
+    let table = nue(&left, 1);
+    for sharing in [None, Some(FlitSharing::default())] {
+        let parameters = Parameters { sharing, ..parameters() };
+        let (granted, across) = across(&parameters);
+        let (granted, across) = (granted.0, across.0);
+        for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
+            let times = (Picoseconds(at), Picoseconds(at + 10_000_000));
+            let interruption = Interruption::new(&fabric, &left, times, table.clone());
+            let messages = [data(0, 0, 1, 256), data(20_000_000, 0, 1, 256)];
+            let (log, counters, report) =
+                run(&fabric, &routes, &parameters, &messages, &interruption);
+            assert_eq!((counters.packets_lost, counters.messages_lost), (lost, lost), "at {at}");
+            assert_eq!(log.messages.len() as u64, 2 - lost, "the second goes by the other cable");
+            assert_eq!(report.resumed, Some(times.1));
+        }
+    }
+}
+
+#[test]
+fn a_message_is_lost_with_any_of_its_packets() {
+    let (fabric, routes, channel) = two_switches();
+    let parameters = parameters();
+    let left = fabric.without(&[channel], &[]);
+    let table = nue(&left, 1);
+    let packet = u64::from(parameters.maximum_packet()) * parameters.link_flit_time();
+    // The fourth packet is across, the fifth is not.
+    let times = (across(&parameters).1 + 3 * packet + packet / 2, Picoseconds(100_000_000));
+    let interruption = Interruption::new(&fabric, &left, times, table);
+    let messages = [data(0, 0, 1, 2560)];
+    let (log, counters, _) = run(&fabric, &routes, &parameters, &messages, &interruption);
+    assert_eq!((counters.packets_delivered, counters.packets_lost), (4, 6));
+    assert_eq!((counters.messages_lost, log.messages.len()), (1, 0));
+}
+
+/// Links that err, for two of three seeds, in any way.
+fn errors(seed: u64, parameters: &Parameters) -> Option<LinkErrors> {
+    let bit = |number: u64| seed >> number & 1 == 1;
+    let errors = LinkErrors {
+        bit_error_rate: 3e-4,
+        retry: if bit(0) { Retry::Stomp } else { Retry::Store },
+        resend: if bit(1) { Resend::GoBackN } else { Resend::Selective },
+        acknowledgements: if bit(2) { Acknowledgements::Free } else { Acknowledgements::Flits },
+        replay_buffer: 3 * parameters.maximum_packet(),
+        time_out: parameters.acknowledged_after(&[CableClass::default()]),
+        seed,
+        ..LinkErrors::default()
+    };
+    (!seed.is_multiple_of(3)).then_some(errors)
+}
+
+/// Random fabrics and messages; a cable fails, or a router where the rest still hangs together.
+#[test]
+fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives() {
+    let (mut tried, mut lost, mut dead) = (0, 0, 0);
+    for seed in 0..300 {
+        let Scenario { fabric, mut parameters, mut messages, .. } = Scenario::forwarding(seed);
+        parameters.errors = errors(seed, &parameters);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        messages.retain(|message| message.kind == Kind::Data);
+        let cables: Vec<Channel> = fabric.cables().collect();
+        let cable = cables[random.random_range(0..cables.len())];
+        let router = random.random_range(0..fabric.routers());
+        let (cables, routers) =
+            if random.random_bool(0.5) { (vec![cable], vec![]) } else { (vec![], vec![router]) };
+        let left = fabric.without(&cables, &routers);
+        let lanes = parameters.virtual_channels;
+        if !is_connected(&left) || left.live_terminals().count() < 2 || messages.is_empty() {
+            continue;
+        }
+        let table = nue(&left, lanes);
+        assert!(prove_forwarding(&left, &table).holds());
+        let latest = messages.iter().map(|message| message.time).max().unwrap();
+        let at = random.random_range(1..=latest.0 + 100);
+        let ready = at + random.random_range(1..300);
+        for message in messages.clone() {
+            messages.push(Message { time: Picoseconds(ready + 10_000_000), ..message });
+        }
+        let interruption =
+            Interruption::new(&fabric, &left, (Picoseconds(at), Picoseconds(ready)), table);
+        let routes = Routes::Forwarding(Arc::new(nue(&fabric, lanes)));
+        let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
+        assert_eq!(log.messages.len() as u64 + counters.messages_lost, messages.len() as u64);
+        let resumed = report.resumed.unwrap();
+        assert!(
+            resumed >= Picoseconds(ready) && resumed < Picoseconds(ready + 10_000_000),
+            "seed {seed}: {resumed}"
+        );
+        let alive = |terminal: u32| left.terminal_router(terminal).is_some();
+        let late = |message: &&Message| {
+            message.time >= Picoseconds(ready + 10_000_000)
+                && alive(message.source)
+                && alive(message.destination)
+        };
+        let arrived = log
+            .messages
+            .iter()
+            .filter(|message| message.created >= Picoseconds(ready + 10_000_000))
+            .count();
+        assert_eq!(arrived, messages.iter().filter(late).count(), "seed {seed}");
+        let early = |message: &&Message| message.time + parameters.send_overhead > Picoseconds(at);
+        if !routers.is_empty() {
+            dead += messages.iter().filter(early).filter(|it| !alive(it.source)).count();
+        }
+        lost += counters.packets_lost;
+        tried += 1;
+    }
+    assert!(tried > 60 && lost > 100 && dead > 100, "{tried} scenarios, {lost} lost, {dead}");
+}
+
+fn is_connected(fabric: &Fabric) -> bool {
+    let mut seen = vec![false; fabric.routers() as usize];
+    let live: Vec<u32> =
+        fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)).collect();
+    let Some(&first) = live.first() else { return false };
+    let mut open = vec![first];
+    seen[first as usize] = true;
+    while let Some(router) = open.pop() {
+        for next in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
+            if !std::mem::replace(&mut seen[next as usize], true) {
+                open.push(next);
+            }
+        }
+    }
+    live.iter().all(|&router| seen[router as usize])
+}
+
+#[test]
+fn a_failure_of_what_nobody_uses_changes_nothing_but_the_pause() {
+    let (fabric, routes, channel) = two_switches();
+    let other = fabric.cables().find(|&cable| cable != channel).unwrap();
+    assert_ne!(fabric.opposite(other), Some(channel));
+    let left = fabric.without(&[other], &[]);
+    let table = nue(&left, 1);
+    let interruption =
+        Interruption::new(&fabric, &left, (Picoseconds(1), Picoseconds(5_000_000)), table);
+    let messages: Vec<Message> =
+        (0..40).map(|time| data(time * 50_000, 0, 1, Bytes(256).0)).collect();
+    let (log, counters, report) = run(&fabric, &routes, &parameters(), &messages, &interruption);
+    assert_eq!((log.messages.len(), counters.packets_lost), (40, 0));
+    assert_eq!(report, InterruptionReport { resumed: Some(Picoseconds(5_000_000)), ..report });
+}
+
+#[test]
+fn the_same_is_lost_on_any_number_of_threads() {
+    let mut lost = 0;
+    for seed in 0..60 {
+        let Some((scenario, _, interruption)) = failing(seed, false) else { continue };
+        let one = run_on(1, &scenario, &interruption);
+        for threads in [2, 3] {
+            let more = run_on(threads, &scenario, &interruption);
+            assert_eq!(more, one, "seed {seed}, {threads} threads");
+        }
+        lost += one.counters.packets_lost;
+    }
+    assert!(lost > 20, "{lost}");
+}
+
+/// Random fabrics whose links are shared flit by flit: what is lost, what arrives and when each flit wins is the same in both
+/// engines and on any number of threads.
+#[test]
+fn flit_by_flit_the_engines_lose_the_same() {
+    lose_the_same(0..40);
+}
+
+#[test]
+#[ignore = "long: two minutes; the engines lose the same flit by flit in more scenarios"]
+fn flit_by_flit_the_engines_lose_the_same_in_more_scenarios() {
+    lose_the_same(40..400);
+}
+
+fn lose_the_same(seeds: std::ops::Range<u64>) {
+    let (mut tried, mut lost, mut switchings) = (0, 0, Vec::new());
+    for seed in seeds {
+        let Some((scenario, failure, interruption)) = failing(seed, true) else { continue };
+        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let one = run_on(1, &scenario, &interruption);
+        let (log, digest, losses) =
+            flit_engine::run_with_failure(fabric, routes, parameters, messages, &failure);
+        let Run { counters, report, .. } = &one;
+        assert_eq!(report.packets_under_way, losses.under_way, "seed {seed}");
+        assert_agreement(&scenario, &log, &one.log);
+        assert_eq!(one.digest, digest, "seed {seed}: flits that delay no packet");
+        assert_eq!(counters.packets_lost, losses.packets, "seed {seed}");
+        assert_eq!(counters.messages_lost, losses.messages.len() as u64, "seed {seed}");
+        assert_eq!(report.resumed, losses.resumed, "seed {seed}");
+        for threads in [2, 3] {
+            let more = run_on(threads, &scenario, &interruption);
+            assert_eq!(more, one, "seed {seed}, {threads} threads");
+        }
+        tried += 1;
+        lost += losses.packets;
+        switchings.push(parameters.switching);
+    }
+    let each = [Switching::VirtualCutThrough, Switching::StoreAndForward, Switching::Wormhole];
+    assert!(each.iter().all(|kind| switchings.contains(kind)));
+    assert!(tried > 12 && lost > 20, "{tried} scenarios, {lost} lost");
+}
+
+/// Four switches, each with a cable to each other: no packet passes two. Without two of the cables they are a ring.
+#[test]
+fn tables_made_after_an_interruption_are_judged_before_the_run() {
+    let read = |algorithm: &str| {
+        let text = format!(
+            "[topology.hyperx]\ndimensions = [4]\n[routing.agnostic]\nalgorithm = \"{algorithm}\"\n\
+             [traffic]\npattern = \"uniform\"\nload = 0.3\n\
+             [interruption]\ntime = \"5 us\"\nnew_tables_after = \"1 us\"\n\
+             failed_cables = [{{ switch = \"S0\", to = \"S2\" }}, {{ switch = \"S1\", to = \"S3\" }}]\n"
+        );
+        flitlab::scenario::Scenario::read(&Document::parse("a.toml", &text)).unwrap()
+    };
+    let Deadlock::Possible { how, .. } = read("min-hop").deadlock() else {
+        panic!("packets go round the ring that is left");
+    };
+    assert!(how.starts_with("by the tables made after the interruption: "), "{how}");
+    assert!(matches!(read("nue").deadlock(), Deadlock::Never(_)));
+}

@@ -1,0 +1,46 @@
+//! What is simulated: the engine beside the reference engines, routing, workloads, closed forms, published values.
+//!
+//! `cargo test --test simulation NAME` runs those whose path contains `NAME`.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "tests cast numbers that stand beside the cast"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod adaptive;
+mod applications;
+mod bounds;
+mod cable_rates;
+mod combinations;
+mod deadlock;
+mod desmos_twin;
+mod differential;
+mod engines_agree;
+mod epoch;
+mod forwarding;
+mod forwarding_tables;
+mod fuzz_corpus;
+mod identity;
+mod interruption;
+mod laws;
+mod link_errors;
+mod load_bound;
+mod loggops;
+mod mutants;
+mod outflank_points;
+mod peer_figures;
+mod reference_engine;
+mod reference_flits_engine;
+mod reference_link_errors;
+mod relation;
+mod remote_memory;
+mod stall_times;
+mod steady;
+mod threads;
+mod validation;
+mod zero_load;

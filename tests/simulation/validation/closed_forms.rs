@@ -1,0 +1,131 @@
+//! Values that a formula gives.
+
+use flitlab::topology::builders::{
+    Cascade, DirectorTree, Dragonfly, HyperX, Kautz, RandomRegular, SlimFly, SwitchedTorus, Tree,
+};
+use flitlab::topology::{Cabling, Fabric, TopologyError};
+
+use super::{Row, Section, remote_memory};
+use crate::common::workplace::{Workplace, scenario};
+
+pub fn sections() -> Vec<Section> {
+    vec![pings(), collectives(), remote_memory::section(), sizes()]
+}
+
+/// Operations of 8 B, three flits, on Desmos: five hops from the root at most.
+fn collectives() -> Section {
+    let place = Workplace::new("validation_collectives");
+    let path = scenario("angara/allreduce-tree");
+    let completion = |operation: &str| {
+        let set = format!("collective.operation={operation}");
+        let small = "collective.message=8 B";
+        let run = ["run", &path, "--set", &set, "--set", small, "--json", "--out", operation];
+        place.json(&run)["points"][0]["completion_time_us"].as_f64().expect("a number") * 1e3
+    };
+    // Hosts, injection and routing; ejection behind a crossbar; two flits behind the first.
+    let ends = 340.0 + 13.0 + 25.0 + 23.0 + 2.0 * 2.0 + 340.0;
+    let (way, combining) = (5.0 * 105.0, 5.0 * 10.0);
+    let rows = [
+        ("broadcast", ends + way),
+        ("reduce", ends + way + combining),
+        ("all-reduce", ends + 2.0 * way + combining),
+    ];
+    let row = |(operation, expected): (&str, f64)| {
+        let command = format!(
+            "flitlab run scenarios/angara/allreduce-tree.toml --set collective.operation={operation} --set \
+             'collective.message=\"8 B\"'"
+        );
+        Row::new(format!("{operation} of 8 B, ns"), expected, completion(operation), &command)
+    };
+    Section {
+        title: "Collective operations without load",
+        source: "On Desmos the farthest node is five hops from the root of a tree. A hop takes\n\
+                 105 ns. Combining takes 10 ns at each of the five routers on the way up. Both\n\
+                 are assumed. The rest is that of a ping. src/engine/collective/tests.rs\n\
+                 compares each packet with a computation flit by flit, to the last picosecond.\n\
+                 It does so for every tree, size, failure and parameter.",
+        rows: rows.into_iter().map(row).collect(),
+    }
+}
+
+fn pings() -> Section {
+    let place = Workplace::new("validation_pings");
+    let latency = |name: &str| {
+        let run = place.json(&["run", &scenario(name), "--json", "--out", name]);
+        run["points"][0]["message_latency_mean_ns"].as_f64().expect("a number")
+    };
+    let rows = [
+        ("8 B between neighbours, ns", 850.0, "desmos/ping-neighbour"),
+        (
+            "8 B across the diameter of Desmos, five hops, ns",
+            850.0 + 4.0 * 105.0,
+            "desmos/ping-diameter",
+        ),
+    ];
+    let row = |(what, expected, name): (&str, f64, &str)| {
+        Row::new(what, expected, latency(name), &format!("flitlab run scenarios/{name}.toml"))
+    };
+    Section {
+        title: "Latency without load",
+        source: "The 850 ns between neighbours are published\n\
+                 ([angara-routing](bibliography.md#angara-routing), section 1). The preset's\n\
+                 overheads are chosen to give this sum, so the row confirms nothing but the\n\
+                 sum. Each further hop adds the 105 ns that the preset assumes.\n\
+                 tests/simulation/zero_load.rs compares the closed form for every pair and parameter, to\n\
+                 the last picosecond.",
+        rows: rows.into_iter().map(row).collect(),
+    }
+}
+
+fn sizes() -> Section {
+    type Made = Result<Cabling, TopologyError>;
+    let random = RandomRegular { routers: 125, degree: 16, terminals: 8, seed: 1 };
+    let torus = SwitchedTorus { sizes: vec![6, 5, 5], terminals: 7, redundancy: 4 };
+    let fabrics: [(&str, [u32; 3], Made); 9] = [
+        ("random graph of degree 16", [125, 1_000, 1_000], random.cabling()),
+        ("6x5x5 torus, four cables a pair", [150, 1_050, 1_800], torus.cabling()),
+        (
+            "10-ary 3-tree",
+            [300, 1_100, 2_000],
+            Tree { arity: 10, levels: 3, terminals: 11 }.cabling(),
+        ),
+        (
+            "Kautz(5, 3), two cables a pair",
+            [150, 1_050, 1_500],
+            Kautz { degree: 5, length: 3, terminals: 7, redundancy: 2 }.cabling(),
+        ),
+        (
+            "Dragonfly(12, 6, 6, 15)",
+            [180, 1_080, 1_515],
+            Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 }.cabling(),
+        ),
+        ("Cascade", [192, 1_536, 3_072], Cascade::default().cabling()),
+        ("Tsubame2.5", [243, 1_407, 3_384], DirectorTree::default().cabling()),
+        // (s_i - 1) summed over dimensions of s_i, by half the routers.
+        (
+            "HyperX of 4x5x3 switches",
+            [60, 60, 60 * (3 + 4 + 2) / 2],
+            HyperX { sizes: vec![4, 5, 3], redundancy: 1, terminals: 1 }.cabling(),
+        ),
+        // 2 q^2 routers of degree (3 q - 1) / 2 for q = 5 ([slim-fly]).
+        ("Slim Fly of q = 5", [50, 50, 50 * 7 / 2], SlimFly { prime: 5, terminals: 1 }.cabling()),
+    ];
+    let mut rows = Vec::new();
+    for (what, expected, made) in fabrics {
+        let fabric: Fabric = made.expect("within limits").fabric().expect("connected");
+        let cables = u32::try_from(fabric.channels() / 2).expect("hardly any");
+        let ours = [fabric.routers(), fabric.terminals(), cables];
+        for (kind, (expected, ours)) in
+            ["routers", "terminals", "cables"].into_iter().zip(expected.into_iter().zip(ours))
+        {
+            assert_eq!(expected, ours, "{what}: {kind}");
+            rows.push(Row::new(format!("{what}: {kind}"), expected, ours, "cargo test sizes"));
+        }
+    }
+    Section {
+        title: "Sizes of fabrics",
+        source: "The first seven fabrics are those of the Nue slides\n\
+                 ([nue](bibliography.md#nue)). The others follow from the definitions.",
+        rows,
+    }
+}

@@ -6,10 +6,12 @@
 pub struct InvalidLine {
     /// From 1.
     pub line: usize,
+    /// The mistake: a sentence without a full stop.
     pub message: String,
 }
 
 impl InvalidLine {
+    /// A mistake in a line, counted from 1.
     pub fn new(line: usize, message: impl Into<String>) -> Self {
         Self { line, message: message.into() }
     }

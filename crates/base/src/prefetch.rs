@@ -4,9 +4,13 @@
 /// How near the use of what is fetched is. What a later stage fetches is found in what an earlier one has fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Some steps ahead: nothing of the value is in the caches yet.
     Far,
+    /// Nearer: what the first stage fetched is there.
     Near,
+    /// Nearer still: what the second stage fetched is there.
     Next,
+    /// Immediately before the use.
     Last,
 }
 

@@ -19,6 +19,7 @@ pub const PARTIAL: &str = "partial";
 pub enum Content {
     /// The text behind its first line.
     Whole(String),
+    /// There is no file of this name.
     Missing,
     /// It is something else than was written, or was named otherwise.
     Damaged,

@@ -16,6 +16,7 @@ const MOST_CLASSES: usize = 80;
 /// A rate and a latency that cables can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CableClass {
+    /// Data rate of each direction, by itself or as a share of `link.rate`.
     pub rate: CableRate,
     /// In place of `link.latency`, if it is given.
     pub latency: Option<Picoseconds>,
@@ -28,7 +29,12 @@ pub enum CableRate {
     #[default]
     Link,
     /// It is to `link.rate` as that of the cable is to that of the fabric's fastest cables.
-    Share { cable: CableSpeed, fastest: CableSpeed },
+    Share {
+        /// Speed of the cable itself.
+        cable: CableSpeed,
+        /// Speed of the fastest cables of the fabric; never below `cable`.
+        fastest: CableSpeed,
+    },
 }
 
 impl CableRate {
@@ -67,7 +73,9 @@ impl CableRate {
 /// The rate of a cable by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CableSpeed {
+    /// InfiniBand lanes of known speed.
     Lanes(LaneRate),
+    /// A data rate, where the cable is none of InfiniBand.
     Data(Rate),
 }
 
@@ -93,14 +101,23 @@ impl fmt::Display for CableSpeed {
 /// How fast a lane of an InfiniBand cable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LaneSpeed {
+    /// Single data rate: 2 Gb/s of data.
     Sdr,
+    /// Double data rate: 4 Gb/s of data.
     Ddr,
+    /// Quad data rate: 8 Gb/s of data.
     Qdr,
+    /// Fourteen data rate at the signals of 10 Gb/s Ethernet: 10 Gb/s of data.
     Fdr10,
+    /// Fourteen data rate: 13.64 Gb/s of data.
     Fdr,
+    /// Enhanced data rate: 25 Gb/s of data.
     Edr,
+    /// High data rate: 50 Gb/s of data.
     Hdr,
+    /// Next data rate: 100 Gb/s of data.
     Ndr,
+    /// Extreme data rate: 200 Gb/s of data.
     Xdr,
 }
 
@@ -129,7 +146,9 @@ impl LaneSpeed {
 /// Lanes of an InfiniBand cable and their speed, such as `4xEDR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneRate {
+    /// Lanes side by side: 1, 2, 4, 8 or 12.
     pub lanes: u8,
+    /// Speed of each lane.
     pub speed: LaneSpeed,
 }
 

@@ -12,6 +12,7 @@ use flitlab_base::narrow::rounded;
 /// How many of something.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
+    /// A number of them.
     Count(u32),
     /// So many hundredths of all, rounded to the nearest whole number; one at least unless it is 0.
     Percent(f64),
@@ -33,8 +34,11 @@ impl Amount {
 /// before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomFailures {
+    /// Cables that fail.
     pub cables: Amount,
+    /// Routers that fail, with all their cables and terminals.
     pub routers: Amount,
+    /// Seed of the draw: equal seeds give equal failures.
     pub seed: u64,
 }
 

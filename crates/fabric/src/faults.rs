@@ -8,6 +8,7 @@ use super::{TopologyError, Torus};
 pub struct Faults {
     /// A cable by one of its ends: node and direction number.
     pub cables: Vec<(u32, u32)>,
+    /// Failed nodes, by number.
     pub nodes: Vec<u32>,
     /// Nodes that are not in the node set, since other jobs have them. As failed ones they neither send
     /// nor forward.

@@ -59,7 +59,14 @@ pub enum TopologyError {
     #[error(
         "the fabric falls apart: no path from node {from} to node {to} ({pairs} ordered pairs have none)"
     )]
-    Disconnected { from: String, to: String, pairs: u64 },
+    Disconnected {
+        /// The name of the node at which the first such pair begins.
+        from: String,
+        /// The name of the node that it can't reach.
+        to: String,
+        /// Ordered pairs of live nodes without a path; at least 1.
+        pairs: u64,
+    },
 }
 
 impl TopologyError {

@@ -48,6 +48,7 @@ pub fn sizes_text(sizes: &[u32]) -> String {
 }
 
 impl<'t> NodeName<'t> {
+    /// Names of the nodes of a torus; without one a value can be read, but names no node.
     pub fn of_torus(torus: Option<&'t Torus>) -> Self {
         Self { places: torus.map(Places::Torus) }
     }
@@ -200,6 +201,7 @@ impl Kind for NodeName<'_> {
 /// A switch by its name or its number; the value means nothing without a fabric.
 #[derive(Clone, Copy)]
 pub struct SwitchName<'f> {
+    /// The fabric that has the switches; `None` where there is none yet.
     pub fabric: Option<&'f Fabric>,
 }
 
@@ -324,6 +326,7 @@ impl Kind for DimensionName {
 
 /// A direction by its name, such as `+x`.
 pub struct DirectionName<'t> {
+    /// The torus that has the directions; `None` where there is none yet.
     pub torus: Option<&'t Torus>,
 }
 

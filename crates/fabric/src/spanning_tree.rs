@@ -14,10 +14,16 @@ use flitlab_base::narrow::narrow;
 /// A node that is to be in a tree and can't be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
+    /// The node's name.
     #[error("node {0} has failed, and can't be in a tree")]
     Failed(String),
     #[error("no tree from node {root} has node {member}: failures have cut all ways between them")]
-    Unreachable { root: String, member: String },
+    Unreachable {
+        /// Name of the tree's root.
+        root: String,
+        /// Name of the node that the root can't reach.
+        member: String,
+    },
 }
 
 /// A tree over some terminals of a fabric.

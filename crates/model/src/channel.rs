@@ -49,8 +49,11 @@ pub struct ChannelStatistics {
 /// A channel's statistics since the last reset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelReport {
+    /// The channel's name, unique in the fabric.
     pub name: String,
+    /// The parts of the network that the channel joins.
     pub kind: ChannelKind,
+    /// Counters since the last reset.
     pub statistics: ChannelStatistics,
     /// Fraction of the time in which the channel carried a flit.
     pub utilisation: f64,

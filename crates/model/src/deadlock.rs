@@ -9,7 +9,12 @@ use flitlab_base::units::{Picoseconds, time_text};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
     /// Flits of room at the far end of the channel that it waits for: the next packet is there.
-    Room { needed: u32, free: u32 },
+    Room {
+        /// Flits that the packet needs.
+        needed: u32,
+        /// Flits that are free, fewer than needed.
+        free: u32,
+    },
     /// A virtual channel of the channel that it waits for: the next packet holds it.
     VirtualChannel,
     /// The rest of its own flits, which are one router behind.
@@ -19,17 +24,21 @@ pub enum Lack {
 /// A packet of a wait-for cycle: it is in a router's buffer and waits for the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
+    /// Name of the router that holds the packet.
     pub router: String,
     /// The channel that feeds the buffer in which the packet waits.
     pub input: String,
+    /// Number of the virtual channel of that buffer, from 0.
     pub virtual_channel: u8,
     /// What Angara calls it; nothing where virtual channels are the virtual channels of a forwarding table or the classes of a dateline.
     pub virtual_channel_name: Option<&'static str>,
     /// Source and destination of the packet.
     pub source: String,
+    /// Name of the packet's destination.
     pub destination: String,
     /// The channel by which it is to leave.
     pub output: String,
+    /// The missing thing, which keeps the packet where it is.
     pub lacks: Lack,
 }
 
@@ -38,6 +47,7 @@ pub struct Waiting {
 pub struct Deadlock {
     /// Time at which it was found; it may have formed earlier.
     pub time: Picoseconds,
+    /// The packets, each waiting for the next, and the last for the first.
     pub cycle: Vec<Waiting>,
     /// Packets in the network at that time.
     pub packets: usize,

@@ -27,6 +27,7 @@ pub enum Spent {
 }
 
 impl Spent {
+    /// All kinds, in the order of [`Times`].
     pub const ALL: [Self; 6] =
         [Self::Compute, Self::Host, Self::Partner, Self::Injection, Self::Queueing, Self::Flight];
 
@@ -49,8 +50,11 @@ pub type Times = [Picoseconds; Spent::ALL.len()];
 /// A stretch of the critical path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
+    /// Time at which it begins.
     pub start: Picoseconds,
+    /// Time at which it ends.
     pub end: Picoseconds,
+    /// The kind of activity or waiting that filled it.
     pub spent: Spent,
     /// The rank that is busy, or whose message is under way.
     pub rank: u32,
@@ -74,9 +78,13 @@ pub struct Explanation {
 /// What some ranks did in a stretch of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activity {
+    /// First rank of the group.
     pub first_rank: u32,
+    /// Last rank of the group, which belongs to it.
     pub last_rank: u32,
+    /// Time at which the stretch begins.
     pub start: Picoseconds,
+    /// Time at which the stretch ends.
     pub end: Picoseconds,
     /// Times of all these ranks; together less than the stretch where some had ended.
     pub times: Times,

@@ -8,7 +8,9 @@ pub use super::student::{quantile_975, upper_tail};
 /// The values of a stretch of time: how many, and their sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
+    /// Number of values, a whole number.
     pub count: f64,
+    /// Sum of the values.
     pub sum: f64,
 }
 

@@ -153,6 +153,7 @@ pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
 /// for the effect of each one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
+    /// Size of a flit: the unit in which buffers, credits and grants are counted.
     pub flit: Bytes,
     /// Flits before a packet's payload.
     pub header_flits: u32,
@@ -165,7 +166,9 @@ pub struct Parameters {
     pub virtual_channels: u8,
     /// Flits of the buffer of a network channel, per virtual channel.
     pub buffer: u32,
+    /// The part of a packet that has to be there before the packet may be granted.
     pub switching: Switching,
+    /// The choice among packets that ask for one output.
     pub arbitration: Arbitration,
     /// Sharing of a channel flit by flit; `None` if a channel is granted to one packet until its
     /// end.
@@ -176,21 +179,31 @@ pub struct Parameters {
     /// Packets that an input port can send at once. With links shared flit by flit: the speed of
     /// the crossbar as a multiple of an output channel's.
     pub crossbar_speedup: u32,
+    /// Time from the arrival of a packet's header in a router to its first request for an output.
     pub routing_latency: Picoseconds,
+    /// Time to cross the router, added to the output channel's latency for each flit.
     pub crossbar_latency: Picoseconds,
+    /// Data rate of each direction of the fastest cables; a fabric may give slower ones a rate of their own.
     pub link_rate: Rate,
+    /// Time from a flit's start on a cable until the whole flit is at the far end; at least a flit's time at `link_rate`.
     pub link_latency: Picoseconds,
+    /// Number of channels from an adapter into its router, from 1 to 255.
     pub injection_channels: u32,
+    /// Data rate of each injection channel.
     pub injection_rate: Rate,
+    /// Time from a flit's start on an injection channel until the whole flit is in the router.
     pub injection_latency: Picoseconds,
     /// Flits of the buffer of an injection channel, per virtual channel.
     pub injection_buffer: u32,
+    /// Number of channels from a router to each of its terminals, from 1 to 255.
     pub ejection_channels: u32,
+    /// Data rate of each ejection channel.
     pub ejection_rate: Rate,
+    /// Time from a flit's start on an ejection channel until the whole flit is at the sink.
     pub ejection_latency: Picoseconds,
-    /// Host time from a message's creation to that of its first packet, and from the delivery of
-    /// its last packet to its receipt.
+    /// Host time from a message's creation to the creation of its first packet.
     pub send_overhead: Picoseconds,
+    /// Host time from the delivery of a message's last packet to the message's receipt.
     pub receive_overhead: Picoseconds,
     /// Time from the delivery of a request to the creation of its response. For an atomic operation
     /// it starts when the operation has been performed.
@@ -198,6 +211,7 @@ pub struct Parameters {
     /// Time for which an atomic operation occupies its target's adapter, which performs one after
     /// the other.
     pub atomic_time: Picoseconds,
+    /// The unit that reduces operands inside the routers.
     pub collective: CollectiveUnit,
     /// Errors of network channels; `None` if they have none.
     pub errors: Option<LinkErrors>,

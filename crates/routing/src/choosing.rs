@@ -10,6 +10,7 @@ use flitlab_fabric::{Channel, Fabric};
 /// Packets that choose among the hops of a relation.
 #[derive(Clone, Debug)]
 pub struct RelationRoutes {
+    /// The hops that packets may take at each router.
     pub relation: Arc<Relation>,
     /// Whether of equally good hops each packet prefers one by chance; else the first of the list.
     pub random_ties: bool,
@@ -54,6 +55,7 @@ impl RelationRoutes {
 /// Packets that go by one of the paths of their source.
 #[derive(Clone, Debug)]
 pub struct PathRoutes {
+    /// The paths of each pair, among which its source chooses.
     pub paths: Arc<PathSet>,
     /// Of the choice among paths, if that is random.
     pub seed: u64,

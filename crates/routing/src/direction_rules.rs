@@ -23,6 +23,7 @@ pub struct DirectionRules {
     /// `dimensions + d` the negative one. Those left out come behind them in ascending order, so that an empty
     /// order means all positive directions, then all negative ones.
     pub order: Vec<u16>,
+    /// The way round a ring where both halves are equally long.
     pub half_ring: HalfRing,
     /// Whether packets on a ring are parted into two classes of virtual channels by whether their way passes the
     /// cable between the last coordinate and the first (docs/model.md, "Order of directions").

@@ -18,9 +18,13 @@ const VERSION: &str = "1";
 /// A routing table with the torus, the failures and the node set that it is for.
 #[derive(Clone, Debug)]
 pub struct TableFile {
+    /// The torus without failures.
     pub torus: Torus,
+    /// Failed cables and nodes, and nodes outside the node set.
     pub faults: Faults,
+    /// The torus without what failed.
     pub fabric: Fabric,
+    /// The routes.
     pub table: RouteTable,
     /// The line of each route, by source, then destination; empty if the table was not read.
     lines: Vec<u32>,

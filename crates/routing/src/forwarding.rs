@@ -59,10 +59,12 @@ impl ForwardingTable {
         }
     }
 
+    /// Number of routers, failed ones included.
     pub fn routers(&self) -> u32 {
         self.routers
     }
 
+    /// Number of terminals, failed ones included.
     pub fn terminals(&self) -> u32 {
         self.terminals
     }
@@ -106,6 +108,7 @@ impl ForwardingTable {
         &mut self.ports[start..start + self.routers as usize]
     }
 
+    /// The rule by which packets get their virtual channels.
     pub fn lanes(&self) -> &Lanes {
         &self.lanes
     }

@@ -17,7 +17,9 @@ use flitlab_fabric::{Channel, Fabric};
 /// A channel and one of its virtual lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneChannel {
+    /// The directed channel between routers.
     pub channel: Channel,
+    /// The number of the virtual channel, from 0.
     pub lane: u8,
 }
 
@@ -26,14 +28,40 @@ pub struct LaneChannel {
 pub enum ForwardingFlaw {
     /// Packets from this router to this terminal get as far as `at`, which has no entry for them: no port, or, if
     /// it is the terminal's own router, no delivery.
-    Missing { source: u32, terminal: u32, at: u32 },
+    Missing {
+        /// Number of a router where such packets enter.
+        source: u32,
+        /// Number of the terminal.
+        terminal: u32,
+        /// Number of the router that has no entry.
+        at: u32,
+    },
     /// This router's port for the terminal does not exist or has failed.
-    NoChannel { router: u32, terminal: u32, port: u16 },
+    NoChannel {
+        /// Number of the router.
+        router: u32,
+        /// Number of the terminal.
+        terminal: u32,
+        /// Number of the output port.
+        port: u16,
+    },
     /// Packets between these terminals get as far as `at`, where their service level leads to a lane that takes no
     /// data.
-    Discarded { source: u32, terminal: u32, at: u32 },
+    Discarded {
+        /// Number of the terminal that sends.
+        source: u32,
+        /// Number of the terminal that should receive.
+        terminal: u32,
+        /// Number of the router that discards.
+        at: u32,
+    },
     /// Packets for this terminal go round these routers for ever.
-    Loop { terminal: u32, routers: Vec<u32> },
+    Loop {
+        /// Number of the terminal.
+        terminal: u32,
+        /// Numbers of the routers, in the order of the loop.
+        routers: Vec<u32>,
+    },
     /// Each of these can wait for the next, and the last for the first.
     Cycle(Vec<LaneChannel>),
 }
@@ -90,6 +118,7 @@ pub struct ForwardingProof {
     pub dependencies: Vec<u64>,
     /// For each lane, whether a packet takes it between routers.
     pub lanes: Vec<bool>,
+    /// Mistakes that were found; none if the table is right.
     pub flaws: Vec<ForwardingFlaw>,
 }
 

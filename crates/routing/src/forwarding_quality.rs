@@ -12,14 +12,19 @@ use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 pub struct ForwardingQuality {
     /// Ordered pairs of different live terminals that have a way, and that have none.
     pub routed: u64,
+    /// Ordered pairs of different live terminals that have no way.
     pub unrouted: u64,
+    /// Channels between routers that are alive.
     pub channels: u64,
+    /// Figures of the channels' loads.
     pub load: LoadFigures,
     /// Hops between routers, over routed pairs; 0 for terminals of one router.
     pub hops_mean: f64,
+    /// Most hops between routers of a routed pair.
     pub hops_maximum: u32,
     /// As these two, if every path had the least hops.
     pub least_hops_mean: f64,
+    /// Most hops of a routed pair if every path had the least hops.
     pub least_hops_maximum: u32,
     /// By channel.
     pub loads: Vec<(Channel, u64)>,

@@ -75,7 +75,9 @@ use flitlab_fabric::{Channel, Fabric};
 /// The routes of a fabric: computed for each pair, read from a table of the sources or of the routers.
 #[derive(Clone, Debug)]
 pub enum Routes {
+    /// Packets keep an order of directions on a torus.
     DirectionOrder(DirectionOrder),
+    /// Packets follow the source's table, which has a route for each pair.
     Table(RouteTable),
     /// Packets choose their way hop by hop, on a torus.
     Adaptive(Adaptive),

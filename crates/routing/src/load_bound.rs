@@ -25,6 +25,7 @@ use flitlab_fabric::{Fabric, NONE};
 pub enum Paths {
     /// Those with the least hops between routers.
     Minimal,
+    /// All paths, with detours.
     Any,
 }
 

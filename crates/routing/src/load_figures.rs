@@ -12,8 +12,10 @@ pub struct LoadFigures {
     /// Edge-forwarding index.
     #[serde(rename = "maximum_load")]
     pub maximum: u64,
+    /// Load of the channel that carries least.
     #[serde(rename = "minimum_load")]
     pub minimum: u64,
+    /// Mean load over all channels.
     #[serde(rename = "mean_load")]
     pub mean: f64,
     /// Mean if every route had the least hops that the network allows.
@@ -22,7 +24,9 @@ pub struct LoadFigures {
     /// Deviation from the perfect load: the mean, the root of the mean square, the fourth root of the mean fourth
     /// power.
     pub sigma_1: f64,
+    /// Root of the mean square deviation from the perfect load.
     pub sigma_2: f64,
+    /// Fourth root of the mean fourth power of the deviation from the perfect load.
     pub sigma_4: f64,
 }
 

@@ -17,14 +17,40 @@ use flitlab_fabric::{Channel, Fabric};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// The pair has no route.
-    Missing { source: u32, destination: u32 },
+    Missing {
+        /// Node number of the source.
+        source: u32,
+        /// Node number of the destination.
+        destination: u32,
+    },
     /// The route does not end at its destination, but here.
-    LeadsElsewhere { source: u32, destination: u32, end: u32 },
+    LeadsElsewhere {
+        /// Node number of the source.
+        source: u32,
+        /// Node number of the destination.
+        destination: u32,
+        /// Node number of the actual end.
+        end: u32,
+    },
     /// The route's header has this direction, and the packet has no hop to make in it: how a router takes that
     /// is not said.
-    Idle { source: u32, destination: u32, direction: u32 },
+    Idle {
+        /// Node number of the source.
+        source: u32,
+        /// Node number of the destination.
+        destination: u32,
+        /// Number of the direction, which is a port's number.
+        direction: u32,
+    },
     /// The route takes a channel that does not exist, has failed or leads out of the node set.
-    NoChannel { source: u32, destination: u32, channel: Channel },
+    NoChannel {
+        /// Node number of the source.
+        source: u32,
+        /// Node number of the destination.
+        destination: u32,
+        /// Number of the channel.
+        channel: Channel,
+    },
     /// Each of these channels can wait for the next, and the last for the first, in more than one ring.
     Cycle(Vec<Channel>),
 }
@@ -83,9 +109,11 @@ impl Flaw {
 /// What was proved of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
+    /// Routes that were followed.
     pub routes: u64,
     /// Pairs of channels that some route takes one after the other.
     pub dependencies: u64,
+    /// Mistakes that were found; none if the table is right.
     pub flaws: Vec<Flaw>,
 }
 

@@ -11,10 +11,15 @@ use flitlab_fabric::{Channel, NONE, breadth_first};
 pub struct Quality {
     /// Ordered pairs of different nodes that have a route, and that have none.
     pub routed: u64,
+    /// Ordered pairs of different nodes that have no route.
     pub unrouted: u64,
+    /// Channels inside the region.
     pub channels: u64,
+    /// Figures of the channels' loads.
     pub load: LoadFigures,
+    /// Mean hops of a route.
     pub hops_mean: f64,
+    /// Most hops of a route.
     pub hops_maximum: u32,
     /// Routes with a first or a last step.
     pub stepping: u64,

@@ -18,6 +18,7 @@ impl<'f> Region<'f> {
         Self { fabric, nodes }
     }
 
+    /// The fabric that the nodes belong to.
     pub fn fabric(&self) -> &'f Fabric {
         self.fabric
     }

@@ -29,19 +29,57 @@ pub(super) mod tests;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RelationFlaw {
     /// A packet to this router can get to router `at`, through `after` or injected there, and has no hop.
-    DeadEnd { destination: u32, at: u32, after: Option<LaneChannel> },
+    DeadEnd {
+        /// Number of the destination's router.
+        destination: u32,
+        /// Number of the router without a hop.
+        at: u32,
+        /// The virtual channel by which the packet came; `None` if it was injected.
+        after: Option<LaneChannel>,
+    },
     /// A hop of this router, for this destination, leads through a port that does not exist or has failed, or into
     /// a lane that does not exist.
-    NoChannel { destination: u32, at: u32, hop: Hop },
+    NoChannel {
+        /// Number of the destination's router.
+        destination: u32,
+        /// Number of the router that offers the hop.
+        at: u32,
+        /// The hop as the relation has it.
+        hop: Hop,
+    },
     /// A packet to this router can go round these for ever.
-    Loop { destination: u32, places: Vec<LaneChannel> },
+    Loop {
+        /// Number of the destination's router.
+        destination: u32,
+        /// The virtual channels, in the order of the loop.
+        places: Vec<LaneChannel>,
+    },
     /// A packet to this router can get to router `at`, through `after` or injected there, where no hop is an escape.
-    NoEscape { destination: u32, at: u32, after: Option<LaneChannel> },
+    NoEscape {
+        /// Number of the destination's router.
+        destination: u32,
+        /// Number of the router without an escape.
+        at: u32,
+        /// The virtual channel by which the packet came; `None` if it was injected.
+        after: Option<LaneChannel>,
+    },
     /// A hop of this router, for this destination, leads onto a ring without leaving a bubble: it is none along it, and does
     /// not say that it enters it.
-    NoBubble { destination: u32, at: u32, hop: Hop },
+    NoBubble {
+        /// Number of the destination's router.
+        destination: u32,
+        /// Number of the router that offers the hop.
+        at: u32,
+        /// The hop as the relation has it.
+        hop: Hop,
+    },
     /// A packet to this router that stays on the ring from this place on never comes to it.
-    Missed { destination: u32, place: LaneChannel },
+    Missed {
+        /// Number of the destination's router.
+        destination: u32,
+        /// A virtual channel of the ring.
+        place: LaneChannel,
+    },
     /// Each of these can wait for the next, and the last for the first: of a relation with an escape in the extended
     /// dependency graph.
     Cycle(Vec<LaneChannel>),
@@ -122,6 +160,7 @@ pub struct RelationProof {
     pub dependencies: u64,
     /// The most hops that any packet can take; with a ring no packet takes more, though perhaps none takes so many.
     pub longest: u32,
+    /// Mistakes that were found; none if the relation is right.
     pub flaws: Vec<RelationFlaw>,
 }
 

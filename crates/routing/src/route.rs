@@ -6,7 +6,9 @@ pub const MAXIMUM_RUNS: usize = 8;
 /// `hops` hops, each through output port `port` of the router where it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
+    /// Number of the output port.
     pub port: u16,
+    /// Number of hops; at least 1 in a route.
     pub hops: u16,
 }
 

@@ -94,12 +94,15 @@ impl AdaptiveChannels {
 /// What an adaptive routing is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveRules {
+    /// The detours that a packet may be sent on.
     pub non_minimal: NonMinimalRule,
+    /// The choice among ports that lead on.
     pub selection: Selection,
     /// Which way round a half ring; both lead on if `None`.
     pub tie: Option<Tie>,
     /// Of how many of the largest packets a new packet leaves room in the adaptive channel's buffer that it enters.
     pub injection_bubble: u8,
+    /// The virtual channels of adaptive packets.
     pub channels: AdaptiveChannels,
     /// What makes the table of the escape; if `None`, direction order is the escape where nothing has failed, and
     /// [`Algorithm::UP_DOWN`] makes a table elsewhere.
@@ -132,9 +135,11 @@ impl AdaptiveRules {
 pub struct Course {
     /// Where its present leg ends.
     pub to: u32,
+    /// The directions that the packet is bound to.
     pub heading: Heading,
     /// Its random number, for [`Selection::Random`].
     pub drawn: u16,
+    /// The kind of detour; `None` if the packet goes a shortest way.
     pub kind: Option<Misroute>,
 }
 
@@ -210,10 +215,12 @@ impl Adaptive {
         escape + coordinates + detours
     }
 
+    /// The rules that the routing was made of.
     pub fn rules(&self) -> &AdaptiveRules {
         &self.rules
     }
 
+    /// The seed of the packets' random numbers.
     pub fn seed(&self) -> u64 {
         self.seed
     }

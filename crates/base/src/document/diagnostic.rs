@@ -16,6 +16,7 @@ const MOST_SHOWN: usize = 100;
 pub struct Source {
     /// How the text is called in messages: the path as the user gave it, or `command line`.
     pub name: String,
+    /// The text itself, whole.
     pub text: String,
     /// The number of its first line: 1, unless it is one line of a long file.
     pub first_line: usize,
@@ -28,6 +29,7 @@ pub struct Source {
 /// A piece of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
+    /// The text that the piece belongs to.
     pub source: Arc<Source>,
     /// Bytes of the source's text.
     pub span: Range<usize>,
@@ -138,6 +140,7 @@ impl Diagnostics {
         if kept.is_empty() { Ok(()) } else { Err(Self { list: kept }) }
     }
 
+    /// Takes the mistakes out, by position.
     pub fn into_list(self) -> Vec<Diagnostic> {
         self.list
     }

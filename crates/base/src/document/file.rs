@@ -15,6 +15,7 @@ use super::{Diagnostic, Diagnostics, Kind, Location, Reader, Source, Text};
 /// A text file that a key names, its path taken from the scenario's own folder.
 pub struct InputFile {
     path: PathBuf,
+    /// The file's content, whole.
     pub text: String,
     /// Of its content.
     pub hash: String,

@@ -5,6 +5,7 @@ use super::{Diagnostic, Location, Node, Table, Value, quoted};
 /// The most values of a range.
 const MOST_VALUES: i128 = 100_000;
 
+/// The keys that a table with a range has, all required.
 pub const KEYS: [&str; 3] = ["from", "to", "step"];
 
 /// mantissa / 10^scale, with a unit that may be empty.

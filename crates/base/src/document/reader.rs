@@ -13,6 +13,7 @@ use super::{
 
 /// What holds if a key is absent.
 pub enum Presence {
+    /// The key must be written.
     Required,
     /// Nothing, and nothing is recorded.
     Optional,
@@ -49,7 +50,9 @@ pub struct Reader<'d> {
     pub document: Option<&'d Toml>,
     /// What may help with its mistakes.
     pub hints: Option<Hints<'d>>,
+    /// The table that is being read.
     pub scope: Scope<'d>,
+    /// Mistakes found so far, in the order of reading.
     pub problems: Vec<Diagnostic>,
     /// What is missing, but probably only misspelt; of interest if there are no other problems.
     pub held: Vec<Diagnostic>,
@@ -64,6 +67,7 @@ pub struct Reader<'d> {
 
 /// The table that is being read.
 pub struct Scope<'d> {
+    /// The table's path, such as `router.link`; empty for the outermost table.
     pub path: String,
     /// The table in messages: `[link]`, or a choice's name.
     pub title: String,
@@ -82,6 +86,7 @@ pub struct Scope<'d> {
 }
 
 impl<'d> Scope<'d> {
+    /// A table that is about to be read: nothing asked for, nothing missing.
     pub fn new(
         path: String,
         title: String,
@@ -129,6 +134,7 @@ impl<'d> Reader<'d> {
         }
     }
 
+    /// Whether keys are only listed for the reference page, without a document.
     pub fn is_documenting(&self) -> bool {
         self.document.is_none()
     }
@@ -328,11 +334,13 @@ impl<'d> Reader<'d> {
         join(&self.scope.path, key)
     }
 
+    /// Notes that a key of the present table has a value that can't be used.
     pub fn mark_broken(&mut self, key: &str) {
         let path = self.path(key);
         self.broken.insert(path);
     }
 
+    /// Records a value of the present table, as TOML, for the resolved document.
     pub fn record(&mut self, key: &str, text: String) {
         let path = self.path(key);
         self.resolved.push((path, text));
@@ -361,6 +369,7 @@ impl<'d> Reader<'d> {
     }
 }
 
+/// A key's path from its table's path, with a point between; the key alone in the outermost table.
 pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.into() } else { format!("{path}.{key}") }
 }

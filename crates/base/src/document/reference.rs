@@ -9,7 +9,14 @@ use super::{Presence, nearest};
 /// A table's beginning or a key.
 #[derive(Clone, Debug)]
 pub enum Item {
-    Section { path: String, doc: &'static str },
+    /// The beginning of a table.
+    Section {
+        /// The table's path, such as `traffic.uniform`.
+        path: String,
+        /// Purpose of the table: text of the reference page.
+        doc: &'static str,
+    },
+    /// A key of the table whose section came last.
     Key(KeyDoc),
 }
 
@@ -24,6 +31,7 @@ pub struct KeyDoc {
     pub default: Option<String>,
     /// Where the default comes from if it is no constant.
     pub default_from: Option<&'static str>,
+    /// Whether a document without the key is wrong.
     pub required: bool,
     /// A value as TOML.
     pub example: String,
@@ -38,8 +46,11 @@ pub struct KeyDoc {
 /// A name that can be chosen, and its keys.
 #[derive(Clone, Debug)]
 pub struct VariantDoc {
+    /// The name as it is written.
     pub name: &'static str,
+    /// Its purpose: text of the reference page.
     pub doc: &'static str,
+    /// The keys that go with the name; empty if it has none.
     pub fields: Vec<KeyDoc>,
 }
 
@@ -87,6 +98,7 @@ impl KeyDoc {
 
 /// All keys that there are. Its `Display` is the reference page: TOML with comments.
 pub struct Reference {
+    /// Sections and keys in the order of the page.
     pub items: Vec<Item>,
 }
 

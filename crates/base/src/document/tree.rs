@@ -16,20 +16,28 @@ use super::{Diagnostic, Diagnostics, Location, Source, kind::nearest, syntax};
 /// A value with its place.
 #[derive(Clone, Debug)]
 pub struct Node {
+    /// What was written.
     pub value: Value,
+    /// The piece of the source in which it was written.
     pub place: Location,
 }
 
+/// A value of TOML.
 #[derive(Clone, Debug)]
 pub enum Value {
+    /// A string.
     Text(String),
     /// `None` if it is beyond 64 bits.
     Integer(Option<i64>),
     /// The digits as written, without underscores.
     Float(f64, String),
+    /// `true` or `false`.
     Flag(bool),
+    /// A date or a time of day, which no key takes; its parts are not kept.
     Date,
+    /// An array.
     List(Vec<Node>),
+    /// A table, in brackets of its own, inline or by points in keys.
     Table(Table),
     /// A syntax error was reported here; whatever is read from it is not worth a second one.
     Broken,
@@ -38,21 +46,28 @@ pub enum Value {
 /// A table's entries, in the order in which they were written.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
+    /// One for each key: none is there twice.
     pub entries: Vec<Entry>,
 }
 
+/// A key with its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
+    /// The key, without the tables that it lies in.
     pub key: String,
+    /// The piece of the source in which the key was written.
     pub key_place: Location,
+    /// The value with its place.
     pub node: Node,
 }
 
 impl Table {
+    /// The entry of a key; `None` if the table lacks it.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
+    /// The value of a key; `None` if the table lacks it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.node)
     }
@@ -77,8 +92,11 @@ impl Node {
 /// Syntax errors do not make it fail: they are kept, and reported with all others when it is read.
 #[derive(Clone, Debug)]
 pub struct Toml {
+    /// The outermost table.
     pub root: Table,
+    /// The text that was parsed, without values that were set later.
     pub file: Arc<Source>,
+    /// Syntax errors, and assignments of [`set`](Self::set) that could not be read.
     pub problems: Vec<Diagnostic>,
     /// Whether the tree can be trusted in spite of `problems`.
     pub intact: bool,
@@ -229,6 +247,7 @@ impl Toml {
         Diagnostics::check(self.problems.clone())
     }
 
+    /// The value at a path such as `traffic.load`; `None` if a part of the path is missing.
     pub fn get(&self, path: &str) -> Option<&Node> {
         let mut parts = path.split('.');
         let mut node = self.root.get(parts.next()?)?;

@@ -41,6 +41,7 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
 /// Groups of `columns` x `rows` routers; the default is the fabric of \[nue\].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cascade {
+    /// Number of groups, each with `columns` x `rows` routers.
     pub groups: u32,
     /// Routers of a row, all joined with each other by one cable (a chassis).
     pub columns: u32,

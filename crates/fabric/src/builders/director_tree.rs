@@ -52,7 +52,9 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
 /// 9 fabric chips of 36 ports) and 81 edge switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectorTree {
+    /// Number of edge switches.
     pub edges: u32,
+    /// Number of directors: large switches that are trees of chips themselves.
     pub directors: u32,
     /// Line chips of a director.
     pub line_chips: u32,

@@ -38,6 +38,7 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
 /// Switches joined at random.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Irregular {
+    /// Number of switches.
     pub switches: u32,
     /// Ports of each switch.
     pub ports: u32,
@@ -45,6 +46,7 @@ pub struct Irregular {
     pub terminals: u32,
     /// Links of each switch to others; if that makes an odd number of ends, some switch has one less.
     pub links: u32,
+    /// Seed of the random links: equal seeds give equal fabrics.
     pub seed: u64,
 }
 

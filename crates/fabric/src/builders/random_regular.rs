@@ -35,11 +35,13 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
 /// Routers of equal degree, joined at random: no two cables between the same two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomRegular {
+    /// Number of routers.
     pub routers: u32,
     /// Cables of each router.
     pub degree: u32,
     /// Terminals of each router.
     pub terminals: u32,
+    /// Seed of the random cables: equal seeds give equal fabrics.
     pub seed: u64,
 }
 

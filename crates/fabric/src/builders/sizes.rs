@@ -14,6 +14,7 @@ pub(super) const TWO_OR_MORE: RangeInclusive<u64> = 2..=1 << 20;
 
 /// Reads sizes.
 pub struct Sizes<'r, 'd> {
+    /// The reader of the table that has the sizes.
     pub reader: &'r mut Reader<'d>,
     /// The scenario's.
     pub seed: u64,

@@ -36,6 +36,7 @@ pub struct Adapter {
     pub guid: u64,
     /// The port's number, from 1.
     pub port: u16,
+    /// The port's own identifier.
     pub port_guid: u64,
     /// Its local identifier, if the netlist says.
     pub lid: Option<u16>,
@@ -44,6 +45,7 @@ pub struct Adapter {
 /// A fabric with the identifiers that InfiniBand gives to its parts.
 #[derive(Clone, Debug)]
 pub struct Netlist {
+    /// The graph of switches and hosts.
     pub fabric: Fabric,
     /// By router.
     pub switches: Vec<Switch>,

@@ -47,6 +47,7 @@ struct Detour {
 /// The detour that was decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
+    /// The kind of detour.
     pub kind: Misroute,
     /// The end of the first leg: the intermediate node, or the destination.
     pub node: u32,

@@ -100,6 +100,7 @@ impl Kind for Count {
 pub struct CountIn {
     /// Within the range of a `u32`.
     pub range: RangeInclusive<u64>,
+    /// A number to show as an example, within the range.
     pub example: u64,
 }
 

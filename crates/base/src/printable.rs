@@ -24,7 +24,7 @@ pub fn without_error_numbers(text: &str) -> String {
 
 /// Text in which what control characters there are beyond ASCII are other characters of as many bytes, so that places
 /// in it stay where they are.
-pub fn in_place(text: &str) -> Cow<'_, str> {
+pub(crate) fn in_place(text: &str) -> Cow<'_, str> {
     const BEYOND_ASCII: std::ops::RangeInclusive<char> = '\u{80}'..='\u{9f}';
     if !text.contains(|letter| BEYOND_ASCII.contains(&letter)) {
         return Cow::Borrowed(text);

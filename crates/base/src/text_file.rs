@@ -31,7 +31,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 ///
 /// # Errors
 /// If it can't be read, is no UTF-8, or is larger than [`MOST`].
-pub fn read_small_text(path: &Path) -> io::Result<String> {
+pub(crate) fn read_small_text(path: &Path) -> io::Result<String> {
     read_limited(File::open(path)?, MOST)
 }
 

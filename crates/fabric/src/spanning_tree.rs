@@ -11,12 +11,13 @@ use std::collections::VecDeque;
 use super::{Fabric, NONE};
 use flitlab_base::narrow::narrow;
 
-/// A node that is to be in a tree and can't be.
+/// Why there is no tree over the terminals that were named.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
-    /// The node's name.
+    /// A node of the tree has failed: its name.
     #[error("node {0} has failed, and can't be in a tree")]
     Failed(String),
+    /// Failures have cut all ways from the root to a member.
     #[error("no tree from node {root} has node {member}: failures have cut all ways between them")]
     Unreachable {
         /// Name of the tree's root.

@@ -3,7 +3,8 @@
 //! Only IEEE additions, products, quotients and square roots are used: the result is the same on every
 //! machine.
 
-pub use super::student::{quantile_975, upper_tail};
+pub(crate) use super::student::quantile_975;
+pub use super::student::upper_tail;
 
 /// The values of a stretch of time: how many, and their sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -28,7 +28,7 @@ pub fn upper_tail(t: f64, degrees: usize) -> f64 {
 /// The 97.5% quantile: published values up to four degrees of freedom, then the expansion of Cornish and
 /// Fisher in one over the degrees of freedom (Abramowitz and Stegun, 26.7.5); off by less than 0.001 from
 /// five degrees of freedom on.
-pub fn quantile_975(degrees: f64) -> f64 {
+pub(crate) fn quantile_975(degrees: f64) -> f64 {
     const FEW: [f64; 5] = [f64::INFINITY, 12.706_205, 4.302_653, 3.182_446, 2.776_445];
     if let Some(quantile) = FEW.get(rounded_down::<usize>(degrees)) {
         return *quantile;

@@ -237,7 +237,7 @@ impl DirectionOrder {
     ///
     /// # Panics
     /// If there is no route between the routers.
-    pub fn for_each_way(
+    pub(crate) fn for_each_way(
         &self,
         fabric: &Fabric,
         source: u32,

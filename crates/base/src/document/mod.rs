@@ -27,8 +27,9 @@ pub use kind::{
 pub use kind::{
     Count, Flag, Kind, List, Listed, Number, Quantity, Slot, Text, Whole, flits, rate, size, time,
 };
+pub(crate) use reader::Presence;
 pub use reader::Reader;
-pub use reader::{Hints, Missed, Presence, Scope, join};
+pub use reader::{Hints, Missed, Scope, join};
 pub use reference::{Item, comment, describe, write_items};
 pub use reference::{KeyDoc, Reference, ReferencePart, VariantDoc};
 pub use tree::{Entry, Table, Value};

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// What holds if a key is absent.
-pub enum Presence {
+pub(crate) enum Presence {
     /// The key must be written.
     Required,
     /// Nothing, and nothing is recorded.
@@ -87,7 +87,7 @@ pub struct Scope<'d> {
 
 impl<'d> Scope<'d> {
     /// A table that is about to be read: nothing asked for, nothing missing.
-    pub fn new(
+    pub(crate) fn new(
         path: String,
         title: String,
         table: Option<&'d Table>,

@@ -1,4 +1,4 @@
-//! What can go wrong with a file, whatever is in it.
+//! Errors of reading and writing files, whatever their content.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ pub enum FileError {
         #[source]
         cause: io::Error,
     },
-    /// For example because the disk is full. What was in the file before is still there.
+    /// The file could not be written, for example because the disk is full. Its earlier content is
+    /// still there.
     #[error("can't write {path}: {cause}")]
     Write {
         /// The path as it was given.
@@ -27,12 +28,12 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// What it means that this could not be read.
+    /// Makes the error of a file or folder that could not be read, for `map_err`.
     pub fn read(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Read { path: path.as_ref().into(), cause }
     }
 
-    /// What it means that this could not be written.
+    /// Makes the error of a file or folder that could not be written, for `map_err`.
     pub fn write(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Write { path: path.as_ref().into(), cause }
     }

@@ -2,7 +2,7 @@
 
 use flitlab_base::units::Picoseconds;
 
-/// What kind of detour a packet takes.
+/// A kind of detour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Misroute {
     /// Through an intermediate node just outside the minimal orthant.
@@ -37,30 +37,30 @@ pub struct DeliveredPacket {
     pub payload: u32,
     /// Channels between routers that it has crossed.
     pub hops: u32,
-    /// How it was led off the shortest ways, if it was.
+    /// The detour that it took; `None` if it kept to shortest ways.
     pub misroute: Option<Misroute>,
     /// Time at which its message was created.
     pub created: Picoseconds,
-    /// When its header started on the injection channel.
+    /// Time at which its header started on the injection channel.
     pub injected: Picoseconds,
-    /// When its last flit was at the sink.
+    /// Time at which its last flit was at the sink.
     pub delivered: Picoseconds,
 }
 
 /// A message whose last packet has been received; for a read, the response's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CompletedMessage {
-    /// The terminal that created it; for a read, the one that asked.
+    /// Terminal that created it; for a read, the one that asked.
     pub source: u32,
     /// Terminal that received it.
     pub destination: u32,
     /// Payload in bytes; for a read, the response's.
     pub bytes: u64,
-    /// Whether it only arranges another message, as the two do that come before a large one.
+    /// Whether it only arranges another message, as the two messages before a large one do.
     pub is_control: bool,
     /// Time of its creation, before the sender's overhead.
     pub created: Picoseconds,
-    /// When it had been received, host overheads included.
+    /// Time at which it had been received, host overheads included.
     pub completed: Picoseconds,
 }
 
@@ -71,9 +71,9 @@ pub struct Grant {
     pub channel: String,
     /// Time of the grant.
     pub time: Picoseconds,
-    /// How long its header had been ready for the channel.
+    /// Time for which its header had been ready for the channel.
     pub waited: Picoseconds,
-    /// The packet, by its source and its number there.
+    /// Terminal that sent the packet.
     pub source: u32,
     /// Number of the packet among those of its source, from 0.
     pub sequence: u32,

@@ -1,4 +1,4 @@
-//! What can go wrong with a file, whatever is in it.
+//! Errors of reading and writing files, whatever their content.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,28 +6,34 @@ use std::path::{Path, PathBuf};
 /// Why a file or folder could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
+    /// The file or folder is missing, locked, or not what was expected.
     #[error("can't read {path}: {cause}")]
     Read {
+        /// The path as it was given.
         path: PathBuf,
+        /// The operating system's reason.
         #[source]
         cause: io::Error,
     },
-    /// For example because the disk is full. What was in the file before is still there.
+    /// The file could not be written, for example because the disk is full. Its earlier content is
+    /// still there.
     #[error("can't write {path}: {cause}")]
     Write {
+        /// The path as it was given.
         path: PathBuf,
+        /// The operating system's reason.
         #[source]
         cause: io::Error,
     },
 }
 
 impl FileError {
-    /// What it means that this could not be read.
+    /// Makes the error of a file or folder that could not be read, for `map_err`.
     pub fn read(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Read { path: path.as_ref().into(), cause }
     }
 
-    /// What it means that this could not be written.
+    /// Makes the error of a file or folder that could not be written, for `map_err`.
     pub fn write(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Write { path: path.as_ref().into(), cause }
     }

@@ -1,46 +1,47 @@
-//! Memory that something will take, compared with what can be had before any of it is asked for.
+//! Memory needs, compared with the memory that is free before any of it is allocated.
 //!
-//! Whatever grows faster than its input (a fabric by its sizes, a table of all pairs, an all-to-all of a million
-//! nodes) estimates its bytes and calls [`claim`] first. What does not fit is refused with both figures, instead
-//! of an abort, or of a machine that swaps for hours.
+//! Structures that grow faster than their input (a fabric by its sizes, a table of all pairs, an
+//! all-to-all of a million nodes) estimate their bytes and call [`claim`] first. A need that does
+//! not fit is refused with both figures. Otherwise the process would be killed, or the machine
+//! would swap for hours.
 //!
-//! What can be had is what the system would give to this process: the least of the machine's available memory,
-//! of the limit on the process's address space (`ulimit -v`) and of its control group's limit, as Slurm and
-//! containers set one. The environment variable [`VARIABLE`] takes the place of all three. So whether a scenario
-//! is refused can depend on the machine; what it gives can't.
+//! Free memory is the least of three limits: the machine's available memory, the limit on the
+//! process's address space (`ulimit -v`), and the limit of its control group, as Slurm and
+//! containers set one. The environment variable [`VARIABLE`] replaces all three. So a scenario may
+//! be refused on one machine only, but its results don't depend on the machine.
 
 use std::fs;
 use std::path::Path;
 
 use crate::units::{Bytes, memory_text, parse_bytes};
 
-/// Names a size, such as `64 GiB`, up to which the program may grow.
+/// The environment variable that sets the size, such as `64 GiB`, up to which the program may grow.
 pub const VARIABLE: &str = "FLITLAB_MEMORY";
 
-/// What takes less than this is not worth asking the system about: it has that, or nothing goes any more.
+/// Needs below this number of bytes are granted without asking the system.
 const SMALL: u64 = 16 << 20;
 
-/// Something takes more memory than there is.
+/// Why memory for something is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Shortage {
-    /// There is not enough.
+    /// The need exceeds the free memory.
     #[error("{what} would take about {} of memory, and {}", memory_text(*.needed), left_text(*.left, *.set))]
     Little {
-        /// What the memory is for, such as "the fabric".
+        /// The thing that needs the memory, such as "the fabric".
         what: String,
-        /// Bytes that it takes, about.
+        /// Bytes that it needs, estimated.
         needed: u64,
-        /// Bytes that can be had besides those in use.
+        /// Bytes that are free, beyond those in use.
         left: u64,
-        /// Whether [`VARIABLE`] says so, rather than the system.
+        /// Whether the limit comes from [`VARIABLE`] rather than from the system.
         set: bool,
     },
-    /// [`VARIABLE`] is no size; its value.
+    /// The value of [`VARIABLE`], which is not a size.
     #[error("{VARIABLE}={0} is no size of memory")]
     NoSize(String),
 }
 
-/// How much is left, in words.
+/// The free memory in words, and the limit that it follows from.
 fn left_text(left: u64, set: bool) -> String {
     match (left, set) {
         (0, true) => format!("all that {VARIABLE} allows is in use already"),
@@ -66,10 +67,10 @@ impl Shortage {
     }
 }
 
-/// Sees to it that there are so many bytes for something.
+/// Checks that `needed` bytes are free for `what`. Allocates nothing.
 ///
 /// # Errors
-/// If there are not. Where the system does not say what it has, there always are.
+/// If fewer are free. On systems that don't report their free memory, every need is granted.
 pub fn claim(what: impl Into<String>, needed: u64) -> Result<(), Shortage> {
     let (left, set) = match std::env::var(VARIABLE) {
         Ok(value) => {
@@ -88,19 +89,20 @@ pub fn claim(what: impl Into<String>, needed: u64) -> Result<(), Shortage> {
     Err(Shortage::Little { what: what.into(), needed, left, set })
 }
 
-/// Makes room in a list for one more, if it is full and there are the bytes for twice its size.
+/// Doubles the capacity of a list that is full, so that one more element fits.
 ///
 /// # Errors
-/// As [`claim`], and if the system does not give them after all.
+/// As [`claim`]; and if the allocation itself fails.
 #[inline]
 pub fn grow<T>(list: &mut Vec<T>, what: &str) -> Result<(), Shortage> {
     reserve(list, 1, what)
 }
 
-/// Makes room in a list for so many more, if there are the bytes for them and for twice its size.
+/// Makes room in a list for `more` elements, and at least doubles its capacity if it has too
+/// little.
 ///
 /// # Errors
-/// As [`grow`].
+/// As [`claim`]; and if the allocation itself fails.
 #[inline]
 pub fn reserve<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<(), Shortage> {
     let has_room = list.capacity() - list.len() >= more;
@@ -121,17 +123,17 @@ fn enlarge<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<(), Shortage
     })
 }
 
-/// Bytes that the system would still give to this process; `None` where it does not say.
+/// Bytes that this process can still allocate; `None` where the system does not report them.
 fn free() -> Option<u64> {
     [available(), address_space(), group()].into_iter().flatten().min()
 }
 
-/// Of the machine.
+/// Bytes that are available on the machine; `None` where `/proc/meminfo` is missing.
 fn available() -> Option<u64> {
     kibibytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")
 }
 
-/// Below the limit on this process's address space, if there is one.
+/// Bytes left below the limit on this process's address space; `None` without a limit.
 fn address_space() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -139,7 +141,7 @@ fn address_space() -> Option<u64> {
     Some(soft.saturating_sub(status("VmSize")?))
 }
 
-/// Below the limit of this process's control group (version 2), if it has one.
+/// Bytes left below the limit of this process's control group (version 2); `None` without a limit.
 fn group() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
@@ -150,7 +152,7 @@ fn group() -> Option<u64> {
     Some(most.saturating_sub(used.trim().parse().ok()?))
 }
 
-/// A quantity of this process.
+/// A number of bytes that the system reports of this process, by name.
 fn status(name: &str) -> Option<u64> {
     kibibytes(&fs::read_to_string("/proc/self/status").ok()?, name)
 }

@@ -1,4 +1,4 @@
-//! Mixing of a few small numbers: to find them again, and to draw by them.
+//! Mixing of a few small numbers into one, for hash maps and for reproducible random choices.
 
 use std::hash::Hasher;
 
@@ -9,7 +9,8 @@ pub fn mixed(mut bits: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// A hasher. The standard library's withstands attacks, which nobody makes here, and takes thrice as long.
+/// A hasher for keys of few integers. The hasher of the standard library resists attacks, which are
+/// no concern here, and takes three times as long.
 #[derive(Default)]
 pub struct Mix(u64);
 

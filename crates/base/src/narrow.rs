@@ -1,14 +1,15 @@
-//! Numbers taken to a smaller type, each checked where that happens.
+//! Conversions of numbers to smaller types, each checked.
 //!
-//! The limits under which a number fits are kept elsewhere: a fabric has fewer than 2^32 routers, terminals and
-//! channels, a torus at most six dimensions of 1024 nodes, a table at most 16 lanes. So a number that doesn't fit
-//! is a bug of ours and a panic, which names the number, the type and the line that asked. What users write is
-//! refused before it comes here, with `try_from` or [`try_rounded`] and a message.
+//! Other modules keep the limits under which a number fits: a fabric has fewer than 2^32 routers,
+//! terminals and channels, a torus has at most six dimensions of 1024 nodes, and a table has at
+//! most 16 virtual channels. So a number that does not fit is a bug of flitlab. It causes a panic
+//! that names the number, the type and the line. Values that users write are refused earlier, by
+//! `try_from` or [`try_rounded`], with a message.
 
 use std::any::type_name;
 use std::fmt::Display;
 
-/// A whole number as another type.
+/// Converts a whole number to another type.
 ///
 /// # Panics
 /// If the type can't hold it.
@@ -21,8 +22,8 @@ pub fn narrow<N>(value: impl TryInto<N> + Copy + Display) -> N {
     }
 }
 
-/// The same in the hottest loops, with the type as second argument: checked where debug assertions are on, as they are in
-/// all tests.
+/// Converts a whole number like [`narrow`](crate::narrow::narrow), in the hottest loops; the type
+/// is the second argument. The check is on where debug assertions are on, as they are in all tests.
 #[macro_export]
 macro_rules! fitted {
     ($value:expr, $Type:ty) => {{
@@ -58,7 +59,7 @@ pub fn rounded<N: TryFrom<i128>>(value: f64) -> N {
     try_rounded(value).unwrap_or_else(|| does_not_fit(&value, type_name::<N>()))
 }
 
-/// As [`rounded`]; `None` instead of a panic.
+/// The nearest whole number, as [`rounded`]; `None` if it is not finite or the type can't hold it.
 pub fn try_rounded<N: TryFrom<i128>>(value: f64) -> Option<N> {
     whole(value.round())
 }

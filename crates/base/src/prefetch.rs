@@ -1,16 +1,23 @@
-//! Asks for memory some time before it is needed. In a large network nearly all that a router and its hosts need is far
-//! from the processor, and what the next routers need can come while this one is at work.
+//! Prefetching: memory is fetched into the caches some time before it is used.
+//!
+//! In a large network most of the memory of a router and its hosts is outside the caches. While one
+//! router is simulated, the memory of the next ones can be fetched.
 
-/// How near the use of what is fetched is. What a later stage fetches is found in what an earlier one has fetched.
+/// Distance in time between a prefetch and the use of the value. Each stage finds its addresses in
+/// memory that the stage before has fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Some steps ahead: nothing of the value is in the caches yet.
     Far,
+    /// Nearer: what the first stage fetched is there.
     Near,
+    /// Nearer still: what the second stage fetched is there.
     Next,
+    /// Immediately before the use.
     Last,
 }
 
-/// Has the cache lines of a value fetched, where the processor can be asked to.
+/// Prefetches the cache lines of a value, on processors that have an instruction for it.
 #[inline(always)]
 #[allow(
     unsafe_code,

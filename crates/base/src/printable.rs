@@ -1,30 +1,31 @@
 //! Text without control characters, for terminals and for files that may not hold them.
 //!
-//! Names come from scenarios, netlists and result files of anybody. Raw, an escape sequence in one of them would
-//! reach the terminal, and a figure with one is no XML that anything reads.
+//! Names come from scenarios, netlists and result files of other people. An escape sequence in one
+//! of them must not reach the terminal. A figure with a control character would not be valid XML.
 
 use std::borrow::Cow;
 
-/// The text with a picture in place of each control character: `␛` for an escape.
+/// Replaces each control character by its picture: `␛` for an escape.
 pub fn printable(text: &str) -> Cow<'_, str> {
     replaced(text, |_| false)
 }
 
-/// The same for text of several lines: line breaks and tabs stay.
+/// Replaces control characters like [`printable`], except line breaks and tabs: for text of several
+/// lines.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'))
 }
 
-/// The text without the numbers that the system has for its errors, as in "No such file or directory (os error 2)".
+/// Removes the system's numbers of errors, as in "No such file or directory (os error 2)".
 pub fn without_error_numbers(text: &str) -> String {
     let mut parts = text.split(" (os error ");
     let start = parts.next().unwrap_or_default().to_owned();
     parts.fold(start, |text, part| text + part.split_once(')').map_or(part, |(_, rest)| rest))
 }
 
-/// Text in which what control characters there are beyond ASCII are other characters of as many bytes, so that places
-/// in it stay where they are.
-pub fn in_place(text: &str) -> Cow<'_, str> {
+/// Replaces control characters beyond ASCII by characters of equal length in bytes, so that
+/// positions in the text stay valid.
+pub(crate) fn in_place(text: &str) -> Cow<'_, str> {
     const BEYOND_ASCII: std::ops::RangeInclusive<char> = '\u{80}'..='\u{9f}';
     if !text.contains(|letter| BEYOND_ASCII.contains(&letter)) {
         return Cow::Borrowed(text);

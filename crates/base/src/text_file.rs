@@ -1,4 +1,4 @@
-//! Text files of users, read with a limit: a path can name a device that never ends.
+//! Text files of users, read with a limit, since a path can name a device that never ends.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,32 +6,32 @@ use std::path::Path;
 
 use crate::memory::claim;
 
-/// The most that is read of a scenario, and of anything that is no ordinary file.
+/// Most bytes that are read of a scenario, and of anything that is not an ordinary file.
 pub const MOST: u64 = 64 << 20;
 
-/// The whole text of a file with data (a netlist, tables, a matrix): ordinary files of any size for which there is
-/// memory.
+/// Reads the whole text of a data file (a netlist, a table, a matrix). Ordinary files may have any
+/// size for which there is memory.
 ///
 /// # Errors
-/// If it can't be read, is no UTF-8, or is larger than that.
+/// If the file can't be read, is not UTF-8, or is too large.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return read_limited(file, MOST);
     }
-    // What is made of a text's lines takes some times as much as the text.
+    // The parsed lines take several times the memory of the text.
     let needed = metadata.len().saturating_mul(4);
     claim("this file", needed)
         .map_err(|shortage| io::Error::other(format!("{shortage}: {}", shortage.help())))?;
     read_limited(file, metadata.len().max(MOST))
 }
 
-/// The whole text of a small file, such as a scenario.
+/// Reads the whole text of a small file, such as a scenario.
 ///
 /// # Errors
-/// If it can't be read, is no UTF-8, or is larger than [`MOST`].
-pub fn read_small_text(path: &Path) -> io::Result<String> {
+/// If the file can't be read, is not UTF-8, or is larger than [`MOST`].
+pub(crate) fn read_small_text(path: &Path) -> io::Result<String> {
     read_limited(File::open(path)?, MOST)
 }
 

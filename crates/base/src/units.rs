@@ -23,7 +23,7 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClockTime(pub u64);
 
-/// Why a text is not a quantity. The message names the units that are meant.
+/// Why a text is not a quantity: a message that names the allowed units.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnitError(pub String);
@@ -142,7 +142,8 @@ fn parse(
     Ok(value)
 }
 
-/// `number` (decimal digits, at most one point) times `factor`; false if digits were cut off.
+/// The product of `number` (decimal digits, at most one point) and `factor`. The flag is false if
+/// digits were cut off.
 fn scale(number: &str, factor: u64) -> Option<(u64, bool)> {
     let digits: String = number.chars().filter(|&c| c != '_').collect();
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
@@ -160,8 +161,8 @@ fn scale(number: &str, factor: u64) -> Option<(u64, bool)> {
     Some((u64::try_from(scaled / power).ok()?, scaled % power == 0))
 }
 
-/// The time one flit occupies a channel, in picoseconds, rounded to the nearest, and the relative
-/// error of that rounding.
+/// Time that one flit occupies a channel, rounded to the nearest picosecond, and the relative error
+/// of that rounding.
 ///
 /// ```
 /// use flitlab_base::units::{Bytes, Picoseconds, Rate, flit_time};
@@ -209,7 +210,7 @@ pub fn bytes_text(size: Bytes) -> String {
     }
 }
 
-/// Memory for people: `1.7 GB`, `12 MB`.
+/// Memory in decimal units, rounded for people: `1.7 GB`, `12 MB`.
 pub fn memory_text(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),

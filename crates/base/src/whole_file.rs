@@ -1,7 +1,8 @@
-//! Files that are there as a whole or not at all, and that show when the disk has damaged them.
+//! Files that are either complete or absent, and that show damage by the disk.
 //!
-//! A file is written beside its place, brought to the disk, and moved there, so a kill at any moment leaves the one
-//! before or none. Its first line says what it is and has a checksum of the rest.
+//! A file is written under another name, flushed to the disk, and then renamed. So a kill at any
+//! moment leaves the earlier file or none. The first line says what the file is and holds a
+//! checksum of the rest.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -12,15 +13,16 @@ use sha2::{Digest, Sha256};
 
 use crate::document::hexadecimal;
 
-/// The extension of a file that is being written; a kill leaves it.
+/// The extension of a file that is being written. A kill leaves such a file behind.
 pub const PARTIAL: &str = "partial";
 
-/// What there is of a file.
+/// The state of a file that was looked for.
 pub enum Content {
-    /// The text behind its first line.
+    /// The file is intact: the text after its first line.
     Whole(String),
+    /// There is no file of this name.
     Missing,
-    /// It is something else than was written, or was named otherwise.
+    /// The checksum or the name in the first line does not match.
     Damaged,
 }
 
@@ -28,10 +30,10 @@ fn first_line(name: &str, text: &str) -> String {
     format!("{name} sha256 {}\n", hexadecimal(&Sha256::digest(text)))
 }
 
-/// Reads a file of this name, which is a line.
+/// Reads a file and checks it against its name, which is one line of text.
 ///
 /// # Errors
-/// If it is there and can't be read.
+/// If the file exists and can't be read.
 pub fn read(path: &Path, name: &str) -> io::Result<Content> {
     let content = match fs::read_to_string(path) {
         Ok(content) => content,
@@ -44,10 +46,10 @@ pub fn read(path: &Path, name: &str) -> io::Result<Content> {
     Ok(whole.map_or(Content::Damaged, |text| Content::Whole(text.to_owned())))
 }
 
-/// Writes a file of this name. When this returns, it is on the disk.
+/// Writes a file of this name. When this returns, the file is on the disk.
 ///
 /// # Errors
-/// If it can't be written; what was there before is there still.
+/// If it can't be written. The earlier file is then still there.
 pub fn write(path: &Path, name: &str, text: &str) -> io::Result<()> {
     // Another process, even on another machine, may be writing the same file.
     let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -56,7 +58,7 @@ pub fn write(path: &Path, name: &str, text: &str) -> io::Result<()> {
         .and_then(|()| fs::rename(&partial, path))
         .and_then(|()| path.parent().map_or(Ok(()), sync_folder));
     if written.is_err() {
-        // A full disk has better use for it.
+        // On a full disk the space is needed.
         let _ = fs::remove_file(&partial);
     }
     written
@@ -68,7 +70,7 @@ fn write_whole(path: &Path, parts: &[&str]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Brings a folder's names to the disk, where that is possible.
+/// Flushes a folder's entries to the disk, where that is possible.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -10,29 +10,35 @@ use super::fabric::Channel;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, Rate, rate_text};
 
-/// The most classes that a fabric can have.
+/// Most classes of cables that a fabric can have.
 const MOST_CLASSES: usize = 80;
 
-/// A rate and a latency that cables can have.
+/// A class of cables: their rate and latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CableClass {
+    /// Data rate of each direction, by itself or as a share of `link.rate`.
     pub rate: CableRate,
-    /// In place of `link.latency`, if it is given.
+    /// Latency of each direction; `None` for `link.latency`.
     pub latency: Option<Picoseconds>,
 }
 
-/// The rate of a cable beside `link.rate`.
+/// The rate of a cable, relative to `link.rate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CableRate {
-    /// It is `link.rate`.
+    /// The rate is `link.rate`.
     #[default]
     Link,
-    /// It is to `link.rate` as that of the cable is to that of the fabric's fastest cables.
-    Share { cable: CableSpeed, fastest: CableSpeed },
+    /// The rate is `link.rate` times the ratio of two speeds: the cable's and the fastest cables'.
+    Share {
+        /// Speed of the cable itself.
+        cable: CableSpeed,
+        /// Speed of the fastest cables of the fabric; never below `cable`.
+        fastest: CableSpeed,
+    },
 }
 
 impl CableRate {
-    /// The rate in each direction where that of links is `link`.
+    /// The rate of each direction, if `link` is the rate of the fastest cables.
     pub fn of(self, link: Rate) -> Rate {
         match self {
             Self::Link => link,
@@ -44,7 +50,7 @@ impl CableRate {
         }
     }
 
-    /// A load that counts as many times as it takes longer than on the fastest cables, rounded up.
+    /// A load scaled by [`slowness`](Self::slowness), rounded up.
     pub fn slowed(self, load: u64) -> u64 {
         match self {
             Self::Link => load,
@@ -55,7 +61,8 @@ impl CableRate {
         }
     }
 
-    /// How many times as long something takes as on the fabric's fastest cables; 1 at least.
+    /// Time of a flit on the cable as a multiple of that on the fabric's fastest cables; at least
+    /// 1.
     pub fn slowness(self) -> f64 {
         match self {
             Self::Link => 1.0,
@@ -64,15 +71,17 @@ impl CableRate {
     }
 }
 
-/// The rate of a cable by itself.
+/// The speed of a cable by itself, independent of `link.rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CableSpeed {
+    /// InfiniBand lanes of known speed.
     Lanes(LaneRate),
+    /// A data rate, where the cable is not InfiniBand's.
     Data(Rate),
 }
 
 impl CableSpeed {
-    /// The data that it carries in each direction.
+    /// Data rate of each direction.
     pub fn data(self) -> Rate {
         match self {
             Self::Lanes(lanes) => lanes.data(),
@@ -90,24 +99,33 @@ impl fmt::Display for CableSpeed {
     }
 }
 
-/// How fast a lane of an InfiniBand cable is.
+/// The speed of one lane of an InfiniBand cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LaneSpeed {
+    /// Single data rate: 2 Gb/s of data.
     Sdr,
+    /// Double data rate: 4 Gb/s of data.
     Ddr,
+    /// Quad data rate: 8 Gb/s of data.
     Qdr,
+    /// Fourteen data rate at the signals of 10 Gb/s Ethernet: 10 Gb/s of data.
     Fdr10,
+    /// Fourteen data rate: 13.64 Gb/s of data.
     Fdr,
+    /// Enhanced data rate: 25 Gb/s of data.
     Edr,
+    /// High data rate: 50 Gb/s of data.
     Hdr,
+    /// Next data rate: 100 Gb/s of data.
     Ndr,
+    /// Extreme data rate: 200 Gb/s of data.
     Xdr,
 }
 
 impl LaneSpeed {
-    /// All, the slowest first: the name, signals in b/s, and data in b/s, which 8b/10b coding makes
-    /// 4/5 of the signals, 64b/66b coding 32/33, and from HDR on forward error correction with
-    /// coding 16/17.
+    /// All speeds, the slowest first: the name, signals in b/s, and data in b/s. Data are 4/5 of
+    /// the signals with 8b/10b coding and 32/33 with 64b/66b coding. From HDR on, forward error
+    /// correction and coding leave 16/17.
     pub(super) const ALL: [(Self, &str, u64, u64); 9] = [
         (Self::Sdr, "SDR", 2_500_000_000, 2_000_000_000),
         (Self::Ddr, "DDR", 5_000_000_000, 4_000_000_000),
@@ -120,7 +138,7 @@ impl LaneSpeed {
         (Self::Xdr, "XDR", 212_500_000_000, 200_000_000_000),
     ];
 
-    /// The one of this name.
+    /// The speed of this name; `None` if there is none.
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|it| it.1 == name).map(|it| it.0)
     }
@@ -129,12 +147,14 @@ impl LaneSpeed {
 /// Lanes of an InfiniBand cable and their speed, such as `4xEDR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneRate {
+    /// Lanes side by side: 1, 2, 4, 8 or 12.
     pub lanes: u8,
+    /// Speed of each lane.
     pub speed: LaneSpeed,
 }
 
 impl LaneRate {
-    /// The data that it carries in each direction.
+    /// Data rate of each direction.
     pub fn data(self) -> Rate {
         Rate(u64::from(self.lanes) * LaneSpeed::ALL[self.speed as usize].3)
     }
@@ -146,10 +166,10 @@ impl fmt::Display for LaneRate {
     }
 }
 
-/// Which class each channel and each terminal has.
+/// The class of each channel and each terminal.
 #[derive(Clone, Debug)]
 pub(super) struct Cables {
-    /// One at least.
+    /// The classes; at least one.
     classes: Vec<CableClass>,
     /// By channel; empty if there is one class only.
     of_channel: Vec<u8>,
@@ -164,7 +184,7 @@ impl Default for Cables {
 }
 
 impl Cables {
-    /// Those of these channels and terminals.
+    /// The classes of these channels and terminals.
     ///
     /// # Panics
     /// If there are more than 80 classes.

@@ -8,11 +8,11 @@ use flitlab_base::narrow::narrow;
 /// A router's port: the router, and the port's number, from 1 as in InfiniBand.
 pub type Port = (u32, u16);
 
-/// Routers, terminals and cables. Routers and terminals are numbered in the order in which they are added,
-/// a router's channels by their ports.
+/// A fabric under construction: routers, terminals and cables. Routers and terminals are numbered
+/// in the order of their addition, a router's channels by its ports.
 ///
-/// Two routers may have several cables between them, each a pair of channels of its own; a router may have
-/// any number of terminals, none too.
+/// Two routers may have several cables between them, each with channels of its own. A router may
+/// have any number of terminals, or none.
 #[derive(Clone, Debug, Default)]
 pub struct Cabling {
     routers: Vec<String>,
@@ -21,11 +21,11 @@ pub struct Cabling {
     terminals: Vec<(String, Port)>,
     cables: Vec<(Port, Port)>,
     grid: Option<Torus>,
-    /// A router whose ports are past numbering.
+    /// A router whose ports exceed the range of port numbers.
     crowded: Option<u32>,
 }
 
-/// The most ports that a router can have: their numbers have 16 bits, one of which stands for none.
+/// Most ports of a router. Port numbers have 16 bits, and one of them stands for no port.
 const MOST_PORTS: u16 = u16::MAX - 1;
 
 impl Cabling {
@@ -36,7 +36,7 @@ impl Cabling {
         narrow(self.routers.len() - 1)
     }
 
-    /// How many routers there are.
+    /// Number of routers so far.
     pub fn routers(&self) -> u32 {
         narrow(self.routers.len())
     }
@@ -69,12 +69,12 @@ impl Cabling {
         self.cables.push((one, other));
     }
 
-    /// The ends of the cables, in the order in which they were added.
+    /// The ends of each cable, in the order of addition.
     pub fn cables(&self) -> &[(Port, Port)] {
         &self.cables
     }
 
-    /// Takes cables away, by their place among [`Self::cables`]; ports keep their numbers.
+    /// Removes cables, given by their positions in [`Self::cables`]. Ports keep their numbers.
     pub fn remove(&mut self, cables: &[usize]) {
         let mut place = 0;
         self.cables.retain(|_| {
@@ -83,7 +83,7 @@ impl Cabling {
         });
     }
 
-    /// Notes that the routers are arranged as a torus, numbered as its nodes.
+    /// Declares the routers to be arranged as a torus, numbered as its nodes.
     pub fn arrange(&mut self, grid: Torus) {
         self.grid = Some(grid);
     }

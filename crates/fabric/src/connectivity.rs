@@ -1,11 +1,12 @@
-//! What reaches what: whether every live terminal reaches every other, and in how many hops.
+//! Reachability: whether every live terminal reaches every other, and in how many hops.
 
 use std::collections::VecDeque;
 
 use super::{Fabric, NONE, TopologyError};
 
-/// Hops from one router to each, or [`NONE`], by a breadth-first search among those that `next` gives for each. `order`
-/// gets the routers that are reached, the nearest first.
+/// Hops from a router to each router, or [`NONE`] where there is no path, by breadth-first search.
+/// `next` gives the neighbours of a router. `order` receives the routers that are reached, the
+/// nearest first.
 pub fn breadth_first<N: Iterator<Item = u32>>(
     start: u32,
     hops: &mut [u32],
@@ -28,7 +29,8 @@ pub fn breadth_first<N: Iterator<Item = u32>>(
     }
 }
 
-/// Cables fail both ways at once, so components are those of an undirected graph.
+/// Checks that all live terminals reach each other. Cables fail in both directions at once, so the
+/// components of an undirected graph are sufficient.
 ///
 /// # Errors
 /// Names the first terminal's router and the first one that it can't reach.
@@ -62,7 +64,7 @@ pub(super) fn check(fabric: &Fabric) -> Result<(), TopologyError> {
     })
 }
 
-/// Marks what `start` reaches and counts the live terminals there, of which each router has so many.
+/// Marks the routers that `start` reaches, and counts their live terminals, given by router.
 fn component(fabric: &Fabric, start: u32, terminals: &[u64], seen: &mut [bool]) -> u64 {
     let mut queue = VecDeque::from([start]);
     seen[start as usize] = true;

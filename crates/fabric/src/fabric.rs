@@ -4,17 +4,17 @@ use super::Torus;
 use super::cables::{CableClass, Cables};
 use flitlab_base::narrow::narrow;
 
-/// How a fabric's routers are arranged, and so what they are called.
+/// The arrangement of a fabric's routers, which determines their names.
 #[derive(Clone, Debug)]
 pub(super) enum Arrangement {
-    /// Coordinates; a terminal has the name of its router.
+    /// Routers at coordinates; a terminal has the name of its router.
     Torus(Torus),
-    /// Names, and the numbers that the hardware's ports have.
+    /// Routers with listed names, and the port numbers of the hardware.
     Listed(Labels),
 }
 
-/// Names of routers and terminals, and the numbers of the router ports that channels leave and terminals are
-/// attached to.
+/// Names of routers and terminals, and the hardware's numbers of the ports that channels leave and
+/// terminals are attached to.
 #[derive(Clone, Debug)]
 pub(super) struct Labels {
     pub routers: Vec<String>,
@@ -27,8 +27,8 @@ pub(super) struct Labels {
     pub grid: Option<Torus>,
 }
 
-/// A terminal's flits at load 1, in flits a flit time at `link.rate`: numerator, denominator, and
-/// how many times as slow the channels are that limit it.
+/// Flits of a terminal at load 1 per flit time at `link.rate`, as a numerator and a denominator,
+/// and how many times slower than that rate the limiting channels are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capacity {
     pub flits: u32,
@@ -37,7 +37,7 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
-    /// A flit a flit time.
+    /// One flit per flit time.
     pub(super) const CHANNEL: Self = Self { flits: 1, of: 1, slowness: 1.0 };
 
     pub(super) fn value(self) -> f64 {
@@ -48,7 +48,8 @@ impl Capacity {
 /// Marks a vacant port, a terminal that has failed, or a channel outside all rings.
 pub const NONE: u32 = u32::MAX;
 
-/// A channel's number: output port `p` of router `r` is channel `first(r) + p`.
+/// The number of a channel: output port `p` of router `r` has the number `fabric.outputs(r).start +
+/// p`.
 pub type Channel = u32;
 
 /// Routers joined by directed channels, and the terminals attached to them.
@@ -58,11 +59,11 @@ pub type Channel = u32;
 /// router.
 #[derive(Clone, Debug)]
 pub struct Fabric {
-    /// `first_channel[r]..first_channel[r + 1]` are the output ports of router `r`.
+    /// Channels of router `r`: `first_channel[r]..first_channel[r + 1]`.
     pub(super) first_channel: Vec<u32>,
     /// The router at the channel's far end, or [`NONE`] for a vacant port.
     pub(super) target: Vec<u32>,
-    /// The same cable's channel in the other direction, or [`NONE`] for a vacant port.
+    /// The channel of the same cable in the other direction, or [`NONE`] for a vacant port.
     pub(super) opposite: Vec<u32>,
     /// The ring that the channel is part of, or [`NONE`].
     pub(super) ring: Vec<u32>,
@@ -84,7 +85,7 @@ impl Fabric {
         narrow(self.terminal_router.len())
     }
 
-    /// Number of channel numbers, vacant ones included.
+    /// Number of channel numbers, those of vacant ports included.
     pub fn channel_slots(&self) -> u32 {
         narrow(self.target.len())
     }
@@ -101,8 +102,9 @@ impl Fabric {
             .filter(move |&channel| opposite(channel) != NONE && channel < opposite(channel))
     }
 
-    /// The fabric without some cables, each named by one of its channels, and without some routers, their
-    /// cables and their terminals. All numbers stay; a ring that loses a channel is none any more.
+    /// The fabric without some cables, each given by one of its channels, and without some routers,
+    /// which lose their cables and terminals. All numbers stay. A ring that loses a channel is a
+    /// ring no more.
     #[must_use]
     pub fn without(&self, cables: &[Channel], routers: &[u32]) -> Self {
         let mut left = self.clone();
@@ -149,7 +151,7 @@ impl Fabric {
         Self { cables, ..self }
     }
 
-    /// The classes that cables are of; one at least.
+    /// The classes of the fabric's cables; at least one.
     pub fn cable_classes(&self) -> &[CableClass] {
         self.cables.classes()
     }
@@ -174,7 +176,7 @@ impl Fabric {
         self.cable_classes()[usize::from(self.terminal_class(terminal))]
     }
 
-    /// The router of this name.
+    /// The router of this name; `None` if there is none.
     pub fn router_named(&self, name: &str) -> Option<u32> {
         (0..self.routers()).find(|&router| match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(router) == name,
@@ -182,7 +184,7 @@ impl Fabric {
         })
     }
 
-    /// The terminal of this name.
+    /// The terminal of this name; `None` if there is none.
     pub fn terminal_named(&self, name: &str) -> Option<u32> {
         (0..self.terminals()).find(|&terminal| match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(terminal) == name,
@@ -208,7 +210,7 @@ impl Fabric {
         (target != NONE).then_some(target)
     }
 
-    /// The same cable's channel in the other direction; `None` for a vacant port.
+    /// The channel of the same cable in the other direction; `None` for a vacant port.
     pub fn opposite(&self, channel: Channel) -> Option<Channel> {
         let opposite = self.opposite[channel as usize];
         (opposite != NONE).then_some(opposite)
@@ -219,7 +221,8 @@ impl Fabric {
         narrow(self.first_channel.partition_point(|&first| first <= channel) - 1)
     }
 
-    /// The ring that the channel is part of: a closed cycle of channels in one direction.
+    /// The ring that the channel is part of: a closed cycle of channels in one direction. `None` if
+    /// the channel is in no ring.
     pub fn ring(&self, channel: Channel) -> Option<u32> {
         let ring = self.ring[channel as usize];
         (ring != NONE).then_some(ring)
@@ -237,7 +240,7 @@ impl Fabric {
         (0..self.terminals()).filter(|&terminal| self.terminal_router[terminal as usize] != NONE)
     }
 
-    /// The routers with live terminals, ascending.
+    /// The routers with live terminals, in ascending order.
     pub fn ends(&self) -> Vec<u32> {
         let all = (0..).zip(self.terminals_by_router());
         all.filter(|(_, terminals)| !terminals.is_empty()).map(|(router, _)| router).collect()
@@ -252,16 +255,16 @@ impl Fabric {
         terminals
     }
 
-    /// What a terminal injects at load 1, as a fraction of `link.rate`: load 1 saturates the
-    /// bisection of a torus under uniform traffic (the least of 8 B/k over its dimensions of k
-    /// nodes whose cables have the rate B, and of 4 B/k over those of a mesh). Of other fabrics,
-    /// whose bisection is not known, it is `link.rate`.
+    /// Flits that a terminal injects at load 1, as a fraction of `link.rate`. On a torus, load 1
+    /// saturates the bisection under uniform traffic: the fraction is the least of 8 B/k over its
+    /// ring dimensions and 4 B/k over its mesh dimensions, for k nodes and cables of rate B. Other
+    /// fabrics, whose bisection is not known, have 1.
     pub fn capacity(&self) -> f64 {
         self.capacity.value()
     }
 
-    /// The coordinates of a torus whose output ports are its directions, one terminal a router; `None` for
-    /// other fabrics.
+    /// The coordinates, if the fabric is a torus whose output ports are its directions, with one
+    /// terminal a router; `None` for other fabrics.
     pub fn torus(&self) -> Option<&Torus> {
         match &self.arrangement {
             Arrangement::Torus(torus) => Some(torus),
@@ -269,7 +272,8 @@ impl Fabric {
         }
     }
 
-    /// The coordinates of routers that are arranged as a torus, however their ports are numbered.
+    /// The coordinates, if the routers are arranged as a torus, with any numbering of their ports;
+    /// `None` for other fabrics.
     pub fn grid(&self) -> Option<&Torus> {
         match &self.arrangement {
             Arrangement::Torus(torus) => Some(torus),
@@ -277,16 +281,16 @@ impl Fabric {
         }
     }
 
-    /// The coordinates, for what is defined on tori only.
+    /// The coordinates of a fabric that is known to be a torus.
     ///
     /// # Panics
-    /// If the fabric is no torus: whoever chose the routing has to see to that.
+    /// If the fabric is no torus. The caller, which chose the routing, rules that out.
     pub fn coordinates(&self) -> &Torus {
         self.torus().expect("chosen for tori only")
     }
 
-    /// The number that the hardware gives to the port that a channel leaves; of a torus the direction's,
-    /// from 1.
+    /// The hardware's number of the port that a channel leaves. On a torus it is the direction's
+    /// number, counted from 1.
     pub fn port(&self, channel: Channel) -> u16 {
         match &self.arrangement {
             Arrangement::Torus(torus) => narrow(channel % torus.directions() + 1),
@@ -294,8 +298,8 @@ impl Fabric {
         }
     }
 
-    /// The number that the hardware gives to the router port that a terminal is attached to; of a torus the
-    /// one behind those of the directions.
+    /// The hardware's number of the router port that a terminal is attached to. On a torus it
+    /// follows those of the directions.
     pub fn terminal_port(&self, terminal: u32) -> u16 {
         match &self.arrangement {
             Arrangement::Torus(torus) => narrow(torus.directions() + 1),
@@ -303,8 +307,9 @@ impl Fabric {
         }
     }
 
-    /// The channel's name for people: router and direction, such as `(0,3,1) +y`; without coordinates
-    /// router, port, and where the channel leads, such as `S4 port 2 to S7`; a vacant port leads nowhere.
+    /// The channel's name for people. With coordinates it is the router and the direction, such as
+    /// `(0,3,1) +y`. Without, it has the router, the port and the far end, such as `S4 port 2 to
+    /// S7`; a vacant port has no far end.
     pub fn channel_name(&self, channel: Channel) -> String {
         let router = self.source(channel);
         let name = self.router_name(router);
@@ -323,7 +328,7 @@ impl Fabric {
         }
     }
 
-    /// The router's name for people; of a torus its coordinates, such as `(0,3,1)`.
+    /// The router's name for people; on a torus its coordinates, such as `(0,3,1)`.
     pub fn router_name(&self, router: u32) -> String {
         match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(router),
@@ -331,7 +336,7 @@ impl Fabric {
         }
     }
 
-    /// The terminal's name for people; of a torus the coordinates of its router.
+    /// The terminal's name for people; on a torus the coordinates of its router.
     pub fn terminal_name(&self, terminal: u32) -> String {
         match &self.arrangement {
             Arrangement::Torus(torus) => torus.node_name(terminal),

@@ -1,4 +1,4 @@
-//! What a fabric of any shape has lost: cables and routers, named or drawn at random.
+//! Failures of a fabric of any shape: cables and routers, named or drawn at random.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,11 +9,13 @@ use rand_chacha::ChaCha8Rng;
 use super::{Channel, Fabric, NONE, TopologyError, connectivity};
 use flitlab_base::narrow::rounded;
 
-/// How many of something.
+/// A number of cables or routers, absolute or relative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
+    /// A number of them.
     Count(u32),
-    /// So many hundredths of all, rounded to the nearest whole number; one at least unless it is 0.
+    /// A percentage of all, rounded to the nearest whole number; at least one unless the percentage
+    /// is 0.
     Percent(f64),
 }
 
@@ -29,32 +31,35 @@ impl Amount {
     }
 }
 
-/// Failures that are drawn so that all routers that are left still reach each other, as far as they did
-/// before.
+/// Random failures that cut no connection: the remaining routers reach each other as far as they
+/// did before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomFailures {
+    /// Cables that fail.
     pub cables: Amount,
+    /// Routers that fail, with all their cables and terminals.
     pub routers: Amount,
+    /// Seed of the draw: equal seeds give equal failures.
     pub seed: u64,
 }
 
 /// Cables and routers out of service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failures {
-    /// Each cable by one of its channels.
+    /// Failed cables, each given by one of its channels.
     pub cables: Vec<Channel>,
-    /// With all their cables and terminals.
+    /// Failed routers, with all their cables and terminals.
     pub routers: Vec<u32>,
-    /// Beyond those that are named.
+    /// Random failures in addition to the named ones; `None` if there are none.
     pub random: Option<RandomFailures>,
 }
 
 impl Failures {
-    /// The fabric without what has failed; all numbers stay as they were.
+    /// The fabric without the failed parts. All numbers stay as they were.
     ///
     /// # Errors
-    /// If live terminals are left without a path between them, or nothing is left that could fail at random
-    /// without cutting the fabric.
+    /// If live terminals are left without a path between them, or if no part is left that could
+    /// fail at random without cutting the fabric.
     pub fn apply(&self, fabric: &Fabric) -> Result<Fabric, TopologyError> {
         let mut left = fabric.without(&self.cables, &self.routers);
         if let Some(random) = &self.random {
@@ -66,7 +71,7 @@ impl Failures {
 }
 
 impl RandomFailures {
-    /// `left` without as many more cables and routers; shares are those of the whole fabric.
+    /// Removes the random cables and routers from `left`. Percentages refer to the whole fabric.
     fn draw(&self, whole: &Fabric, mut left: Fabric) -> Result<Fabric, TopologyError> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut routers = live_routers(&left);
@@ -131,7 +136,7 @@ fn enough(found: usize, wanted: usize, what: &str) -> Result<(), TopologyError> 
     Err(TopologyError::Sizes(text))
 }
 
-/// Whether these routers all reach each other; searches no farther than it has to.
+/// Whether all these routers reach each other. The search ends as soon as that is known.
 fn joined(fabric: &Fabric, mut routers: BTreeSet<u32>) -> bool {
     let Some(start) = routers.pop_first() else { return true };
     let mut seen = vec![false; fabric.routers() as usize];
@@ -224,8 +229,8 @@ mod tests {
         assert!(random(Amount::Count(1), Amount::Count(0), 1).apply(&tree).is_ok());
         let cut = Failures { cables: vec![0, 1], ..Failures::default() };
         assert!(matches!(cut.apply(&tree), Err(TopologyError::Disconnected { pairs: 8, .. })));
-        // Without a switch of the upper level all is in reach; without one of the lower level its
-        // terminals are gone.
+        // Without a switch of the upper level all terminals are in reach; one of the lower level
+        // takes its terminals along.
         for (router, terminals) in [(0, 2), (2, 4)] {
             let lost = Failures { routers: vec![router], ..Failures::default() };
             assert_eq!(lost.apply(&tree).unwrap().live_terminals().count(), terminals);

@@ -1,15 +1,15 @@
-//! What a fabric lacks of its torus: failed cables (both directions at once), failed nodes, and nodes
-//! outside the node set.
+//! Failures of a torus: cables (both directions at once), nodes, and nodes outside the node set.
 
 use super::{TopologyError, Torus};
 
-/// What a fabric lacks of its torus.
+/// The parts that a fabric lacks of its torus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// A cable by one of its ends: node and direction number.
+    /// Failed cables, each given by one of its ends: node and direction number.
     pub cables: Vec<(u32, u32)>,
+    /// Failed nodes, by number.
     pub nodes: Vec<u32>,
-    /// Nodes that are not in the node set, since other jobs have them. As failed ones they neither send
+    /// Nodes outside the node set, since other jobs have them. Like failed nodes they neither send
     /// nor forward.
     pub outside: Vec<u32>,
 }
@@ -20,8 +20,7 @@ impl Faults {
         self.nodes.iter().chain(&self.outside).copied()
     }
 
-    /// For each channel slot of the torus (node times directions plus direction) whether it is out of
-    /// service.
+    /// Dead channels of the torus, by channel slot (node times directions plus direction).
     ///
     /// # Errors
     /// If a cable is named where the torus has none.

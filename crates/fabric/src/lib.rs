@@ -49,21 +49,28 @@ pub enum TopologyError {
     /// The sizes are not those of a torus: what is wrong and what is allowed.
     #[error("{0}")]
     Sizes(String),
-    /// A failed cable or node is not part of the fabric; the number is its place in the list.
+    /// A failed cable or node is not part of the fabric: its position in the list, and the message.
     #[error("{1}")]
     UnknownFault(usize, String),
-    /// There is too little memory for it.
+    /// The fabric needs more memory than is free.
     #[error("{0}")]
     Memory(Shortage),
-    /// Two nodes without a path between them, and how many ordered pairs have none.
+    /// Failures have left two nodes without a path between them.
     #[error(
         "the fabric falls apart: no path from node {from} to node {to} ({pairs} ordered pairs have none)"
     )]
-    Disconnected { from: String, to: String, pairs: u64 },
+    Disconnected {
+        /// The name of the node at which the first such pair begins.
+        from: String,
+        /// The name of the node that it can't reach.
+        to: String,
+        /// Ordered pairs of live nodes without a path; at least 1.
+        pairs: u64,
+    },
 }
 
 impl TopologyError {
-    /// The way out, where there is one to tell.
+    /// Advice on how to proceed; `None` if there is none.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Memory(shortage) => Some(shortage.help()),

@@ -1,5 +1,5 @@
-//! How scenarios name the parts of a fabric: nodes, pairs of nodes, switches, dimensions and directions of a torus;
-//! and how many of them.
+//! Names of a fabric's parts in scenarios: nodes, pairs of nodes, switches, dimensions and
+//! directions of a torus; and amounts of parts.
 
 use super::{Amount, DIMENSION_NAMES, Fabric, Torus};
 use flitlab_base::document::{
@@ -7,17 +7,17 @@ use flitlab_base::document::{
 };
 use flitlab_base::narrow::narrow;
 
-/// What nodes are called.
+/// The source of nodes' names.
 #[derive(Clone, Copy)]
 pub enum Places<'t> {
-    /// By coordinates.
+    /// Coordinates on a torus.
     Torus(&'t Torus),
-    /// Terminals of switches, by name.
+    /// Names of the terminals of a fabric of switches.
     Terminals(&'t Fabric),
 }
 
 impl Places<'_> {
-    /// Failed ones included.
+    /// Number of nodes, failed ones included.
     fn nodes(self) -> u32 {
         match self {
             Self::Torus(torus) => torus.nodes(),
@@ -25,7 +25,7 @@ impl Places<'_> {
         }
     }
 
-    /// What a node is called.
+    /// The name of a node.
     pub fn name(self, node: u32) -> String {
         match self {
             Self::Torus(torus) => torus.node_name(node),
@@ -34,11 +34,12 @@ impl Places<'_> {
     }
 }
 
-/// A node by its coordinates, its name, or its number. Without places (the topology itself is wrong) only
-/// the shape is checked: a number is the value, anything else means nothing.
+/// A kind of value: a node by its coordinates, its name, or its number. Where the topology itself
+/// is wrong only the shape is checked: a number is the value, any other text has no meaningful
+/// value.
 #[derive(Clone, Copy)]
 pub struct NodeName<'t> {
-    /// What the nodes are called; `None` if that is not known.
+    /// The source of the nodes' names; `None` if it is not known.
     pub places: Option<Places<'t>>,
 }
 
@@ -48,11 +49,12 @@ pub fn sizes_text(sizes: &[u32]) -> String {
 }
 
 impl<'t> NodeName<'t> {
+    /// Names of the nodes of a torus; without one a value can be read, but names no node.
     pub fn of_torus(torus: Option<&'t Torus>) -> Self {
         Self { places: torus.map(Places::Torus) }
     }
 
-    /// What nodes there are.
+    /// The allowed nodes, for messages; `None` if they are not known.
     pub(crate) fn range(&self) -> Option<String> {
         let numbers = format!("from 0 to {}", self.places?.nodes() - 1);
         Some(match self.places? {
@@ -80,7 +82,7 @@ impl<'t> NodeName<'t> {
         vec![problem]
     }
 
-    /// Finds a node by coordinates or number, given as plain numbers.
+    /// Finds a node by coordinates or by number, given as plain numbers.
     pub(crate) fn find(&self, numbers: &[u32], coordinates: bool) -> Option<u32> {
         match self.places {
             None => numbers.first().copied(),
@@ -90,8 +92,8 @@ impl<'t> NodeName<'t> {
         }
     }
 
-    /// Finds a node by its number, its coordinates joined by `;`, or its name, as files have them. Otherwise what is wrong,
-    /// and the way out.
+    /// Finds a node by its number, its coordinates joined by `;`, or its name, as files have them.
+    /// The error is the mistake, and advice if there is any.
     pub fn of_text(&self, text: &str) -> Result<u32, (String, Option<String>)> {
         let numbers: Result<Vec<u32>, _> =
             text.split(';').map(|number| number.trim().parse::<u32>()).collect();
@@ -197,9 +199,10 @@ impl Kind for NodeName<'_> {
     }
 }
 
-/// A switch by its name or its number; the value means nothing without a fabric.
+/// A kind of value: a switch by its name or its number. The value has a meaning only with a fabric.
 #[derive(Clone, Copy)]
 pub struct SwitchName<'f> {
+    /// The fabric that has the switches; `None` where there is none yet.
     pub fabric: Option<&'f Fabric>,
 }
 
@@ -246,7 +249,7 @@ impl Kind for SwitchName<'_> {
     }
 }
 
-/// Two nodes, source first.
+/// A kind of value: two nodes, source first.
 pub struct NodePair<'t>(pub NodeName<'t>);
 
 impl Kind for NodePair<'_> {
@@ -281,9 +284,9 @@ impl Kind for NodePair<'_> {
     }
 }
 
-/// A dimension by its name; the value is its number.
+/// A kind of value: a dimension by its name; the value is its number.
 pub struct DimensionName {
-    /// How many there are.
+    /// Number of dimensions.
     pub dimensions: usize,
 }
 
@@ -322,8 +325,9 @@ impl Kind for DimensionName {
     }
 }
 
-/// A direction by its name, such as `+x`.
+/// A kind of value: a direction by its name, such as `+x`.
 pub struct DirectionName<'t> {
+    /// The torus that has the directions; `None` where there is none yet.
     pub torus: Option<&'t Torus>,
 }
 
@@ -361,7 +365,7 @@ impl Kind for DirectionName<'_> {
     }
 }
 
-/// A count, or a share as text such as `1%`.
+/// A kind of value: a count, or a percentage as text such as `1%`.
 pub struct AmountOrShare;
 
 impl AmountOrShare {

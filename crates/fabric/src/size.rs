@@ -1,4 +1,4 @@
-//! How large a fabric will be, known before any of it is made.
+//! Sizes of fabrics before they are built.
 
 use super::TopologyError;
 use flitlab_base::memory::claim;
@@ -6,32 +6,33 @@ use flitlab_base::memory::claim;
 /// The most routers or terminals that a builder makes.
 const MOST: u64 = 1 << 20;
 
-/// Ports have numbers of 16 bits, from 1, and one is kept to mark what has none.
+/// Port numbers have 16 bits, start at 1, and one of them stands for no port.
 const MOST_PORTS: u64 = u16::MAX as u64 - 1;
 
-/// Channels have numbers of 32 bits, two a cable, and one is kept to mark what is none.
+/// Channel numbers have 32 bits, each cable has two channels, and one number stands for no channel.
 const MOST_CABLES: u64 = u32::MAX as u64 / 2;
 
-/// Bytes at the peak of putting a fabric together, names and two copies included: one as it is described and one
-/// without what has failed. 200,000 switches with a terminal and two cables each take 133 MB.
+/// Bytes of a router at the peak of construction, which holds names and two copies: one as
+/// described and one without the failed parts. A fabric of 200,000 switches with a terminal and two
+/// cables each takes 133 MB.
 const A_ROUTER: u64 = 144;
 const A_TERMINAL: u64 = 144;
 const A_CABLE: u64 = 192;
 
-/// What a fabric of switches will consist of.
+/// The size of a fabric of switches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     pub routers: u64,
-    /// All together.
+    /// Terminals of all routers together.
     pub terminals: u64,
-    /// Between routers, at most.
+    /// Cables between routers; an upper bound.
     pub cables: u64,
-    /// Of the router that has most, at most; those of terminals included.
+    /// Ports of the router that has most, those of terminals included; an upper bound.
     pub ports: u64,
 }
 
 impl Size {
-    /// Bytes that the fabric takes while it is put together, about.
+    /// Bytes that the construction takes, estimated.
     pub fn memory(&self) -> u64 {
         let parts =
             [(self.routers, A_ROUTER), (self.terminals, A_TERMINAL), (self.cables, A_CABLE)];
@@ -40,10 +41,10 @@ impl Size {
             .fold(0, |sum: u64, (count, each)| sum.saturating_add(count.saturating_mul(*each)))
     }
 
-    /// Refuses what is too large for the numbers that parts get, or for the memory that there is.
+    /// Refuses a fabric that exceeds the ranges of its parts' numbers, or the free memory.
     ///
     /// # Errors
-    /// Says what it is that there are too many of.
+    /// Names the limit that is exceeded.
     pub fn check(&self) -> Result<(), TopologyError> {
         let most = [
             (self.routers, MOST, "routers"),
@@ -66,12 +67,12 @@ impl Size {
     }
 }
 
-/// The pairs among so many.
+/// Number of pairs among `of` things.
 pub(super) fn pairs(of: u64) -> u64 {
     of.saturating_mul(of.saturating_sub(1)) / 2
 }
 
-/// The product, or the largest number if that is less.
+/// The product; the largest number if it overflows.
 pub(super) fn product(factors: impl IntoIterator<Item = u64>) -> u64 {
     factors.into_iter().fold(1, u64::saturating_mul)
 }

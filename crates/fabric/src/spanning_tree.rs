@@ -2,44 +2,52 @@
 //! (\[angara-routing\], section 2: a virtual subnetwork with the topology of a tree, laid into the
 //! torus).
 //!
-//! A tree is searched breadth first from the router of its root, ports in ascending order, over cables that have both of
-//! their directions; so a router is as far from the root in the tree as it is in what failures have left of the fabric. Then
-//! all is cut off that leads to no member.
+//! A breadth-first search from the root's router finds the tree, with ports in ascending order,
+//! over cables whose two directions are both alive. So a router's depth is its distance from the
+//! root in the fabric without the failures. Branches without a member are cut off.
 
 use std::collections::VecDeque;
 
 use super::{Fabric, NONE};
 use flitlab_base::narrow::narrow;
 
-/// A node that is to be in a tree and can't be.
+/// Why there is no tree over the terminals that were named.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
+    /// A node of the tree has failed: its name.
     #[error("node {0} has failed, and can't be in a tree")]
     Failed(String),
+    /// Failures have cut all ways from the root to a member.
     #[error("no tree from node {root} has node {member}: failures have cut all ways between them")]
-    Unreachable { root: String, member: String },
+    Unreachable {
+        /// Name of the tree's root.
+        root: String,
+        /// Name of the node that the root can't reach.
+        member: String,
+    },
 }
 
 /// A tree over some terminals of a fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanningTree {
     root: u32,
-    /// The terminals that it is for, in ascending order.
+    /// The terminals that the tree connects, in ascending order.
     pub members: Vec<u32>,
     /// By router: the port towards the root; [`NONE`] at the root's router and outside of the tree.
     parents: Vec<u32>,
-    /// By router: how far it is from the root's router; [`NONE`] outside of the tree.
+    /// By router: its distance from the root's router; [`NONE`] outside of the tree.
     depths: Vec<u32>,
-    /// By router: where its ports to children start in `children`.
+    /// By router: the start of its ports to children in `children`.
     first_child: Vec<u32>,
     children: Vec<u32>,
 }
 
 impl SpanningTree {
-    /// The tree from a root terminal that has these terminals, in ascending order, and no leaf without one.
+    /// The tree from a root terminal to these terminals, given in ascending order. Each of its
+    /// leaves has one of them.
     ///
     /// # Errors
-    /// If a member, or the root, has failed or can't be reached: the first such one.
+    /// If a member or the root has failed or can't be reached; names the first one.
     pub fn new(fabric: &Fabric, root: u32, members: &[u32]) -> Result<Self, TreeError> {
         let live = |terminal: u32| {
             let failed = || TreeError::Failed(fabric.terminal_name(terminal));
@@ -79,7 +87,7 @@ impl SpanningTree {
             let channel = fabric.outputs(router).start + port;
             fabric.target(channel).expect("the search came by this cable")
         };
-        // Children come after their parents in the order of the search.
+        // The search order has children after their parents.
         for &router in order.iter().rev().filter(|&&router| router != from) {
             if wanted[router as usize] {
                 wanted[parent(router, parents[router as usize]) as usize] = true;
@@ -104,23 +112,24 @@ impl SpanningTree {
         Ok(Self { root, members: members.to_vec(), parents, depths, first_child, children })
     }
 
-    /// The terminal at its root.
+    /// The terminal at the root.
     pub fn root(&self) -> u32 {
         self.root
     }
 
-    /// How many cables a router is away from the root's; `None` if it is not in the tree.
+    /// Cables between a router and the root's router; `None` outside of the tree.
     pub fn depth(&self, router: u32) -> Option<u32> {
         let depth = self.depths[router as usize];
         (depth != NONE).then_some(depth)
     }
 
-    /// How many cables the farthest router is away from the root's.
+    /// Cables between the farthest router and the root's router.
     pub fn height(&self) -> u32 {
         self.depths.iter().filter(|&&depth| depth != NONE).max().copied().unwrap_or(0)
     }
 
-    /// The output port by which a router reaches its parent; `None` at the root's router and outside of the tree.
+    /// The output port by which a router reaches its parent; `None` at the root's router and
+    /// outside of the tree.
     pub fn parent(&self, router: u32) -> Option<u32> {
         let port = self.parents[router as usize];
         (port != NONE).then_some(port)
@@ -132,7 +141,8 @@ impl SpanningTree {
         &self.children[first(router)..first(router + 1)]
     }
 
-    /// Takes a router's first child away, as a fault in a router's table would: for tests of what notices it.
+    /// Removes a router's first child, as a fault in a router's table would: for tests of its
+    /// detection.
     #[doc(hidden)]
     pub fn lose_child(&mut self, router: u32) {
         let place = self.first_child[router as usize];
@@ -152,7 +162,7 @@ mod tests {
         Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap()
     }
 
-    /// Distances over what is left, by relaxing all cables until nothing changes.
+    /// Distances in the fabric without its failures, by relaxing all cables until nothing changes.
     fn distances(fabric: &Fabric, from: u32) -> Vec<u32> {
         let mut distance = vec![NONE; fabric.routers() as usize];
         distance[from as usize] = 0;
@@ -171,7 +181,7 @@ mod tests {
         }
     }
 
-    /// What a tree has to be, looked at from its ports alone. What is wrong, if anything is.
+    /// Checks a tree by its ports alone. Gives the first flaw.
     fn flaw(tree: &SpanningTree, fabric: &Fabric) -> Option<String> {
         let root = fabric.terminal_router(tree.root()).unwrap();
         let distance = distances(fabric, root);

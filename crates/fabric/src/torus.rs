@@ -11,7 +11,7 @@ use flitlab_base::memory::claim;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, Rate};
 
-/// The most dimensions that a torus can have.
+/// Most dimensions of a torus.
 pub const MAXIMUM_DIMENSIONS: usize = 6;
 
 /// The names of the dimensions, in order; the fourth is Angara's k.
@@ -24,7 +24,7 @@ const MOST_NODES: u64 = 1 << 27;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torus {
     sizes: Vec<u32>,
-    /// Node number step of each dimension.
+    /// Difference of the node numbers of neighbours, by dimension.
     strides: Vec<u32>,
     /// Whether the dimension closes into a ring: size above 2 and not open.
     closed: Vec<bool>,
@@ -73,11 +73,11 @@ impl Torus {
         Ok(Self { sizes: sizes.to_vec(), strides, closed, open, cables: Vec::new() })
     }
 
-    /// The torus with cables that have rates and latencies of their own, by dimension; the fastest
-    /// have `link.rate`. Empty ones leave all at `link.rate`, or `link.latency`.
+    /// The torus with rates and latencies by dimension; the fastest cables have `link.rate`. An
+    /// empty list leaves all dimensions at `link.rate` or `link.latency`.
     ///
     /// # Panics
-    /// If there are not as many as dimensions.
+    /// If a list is not empty and has another length than the dimensions.
     #[must_use]
     pub fn with_cables(self, rates: &[Rate], latencies: &[Picoseconds]) -> Self {
         let dimensions = self.dimensions();
@@ -101,12 +101,12 @@ impl Torus {
         Self { cables: if are_usual { Vec::new() } else { cables }, ..self }
     }
 
-    /// The cables of a dimension.
+    /// The class of a dimension's cables.
     pub fn cables(&self, dimension: usize) -> CableClass {
         self.cables.get(dimension).copied().unwrap_or_default()
     }
 
-    /// The cables of all dimensions that have some; of one if there are none.
+    /// The classes of the cables of all dimensions that have cables; one class if no dimension has.
     pub fn cable_classes(&self) -> Vec<CableClass> {
         let wired = (0..self.dimensions()).filter(|&dimension| self.sizes[dimension] > 1);
         let mut classes: Vec<CableClass> = Vec::new();
@@ -165,8 +165,9 @@ impl Torus {
         inside.then(|| coordinates.iter().zip(&self.strides).map(|(c, stride)| c * stride).sum())
     }
 
-    /// The nodes of a box, ascending: `sizes[d]` nodes along each dimension from a corner on, going
-    /// round where the dimension closes. `None` if it reaches beyond the torus.
+    /// The nodes of a box, in ascending order: `sizes[d]` nodes along each dimension, counted from
+    /// a corner. The box may go round where a dimension closes. `None` if it reaches beyond the
+    /// torus.
     pub fn part(&self, corner: u32, sizes: &[u32]) -> Option<Vec<u32>> {
         let mut nodes = vec![0];
         for (dimension, &size) in sizes.iter().enumerate() {
@@ -194,7 +195,7 @@ impl Torus {
         (direction as usize) < self.dimensions()
     }
 
-    /// The same dimension the other way.
+    /// The opposite direction of the same dimension.
     pub fn opposite(&self, direction: u32) -> u32 {
         (direction + self.directions() / 2) % self.directions()
     }
@@ -219,7 +220,8 @@ impl Torus {
 
     /// A node's name: its coordinates, such as `(0,3,1)`.
     pub fn node_name(&self, node: u32) -> String {
-        // Results may name a hundred thousand channels, each by its node: one allocation each, with room for what follows.
+        // A run may name a hundred thousand channels by their nodes: one allocation each, with room
+        // for the direction.
         let mut name = String::with_capacity(5 * self.dimensions() + 16);
         for dimension in 0..self.dimensions() {
             name.push(if dimension == 0 { '(' } else { ',' });
@@ -240,10 +242,11 @@ impl Torus {
         (0..self.directions()).find(|&direction| self.direction_name(direction) == name)
     }
 
-    /// The fabric of this torus, without what it lacks: a terminal at each live node.
+    /// The fabric of this torus without the faults: a terminal at each live node.
     ///
     /// # Errors
-    /// If a failed cable does not exist, two live nodes are left without a path, or there is too little memory.
+    /// If a failed cable does not exist, two live nodes are left without a path, or memory is
+    /// short.
     pub fn fabric(&self, faults: &Faults) -> Result<Fabric, TopologyError> {
         let (nodes, directions) = (self.nodes(), self.directions());
         claim("this torus", self.memory()).map_err(TopologyError::Memory)?;
@@ -292,14 +295,15 @@ impl Torus {
         Ok(fabric.with_cables(of_channel, |_| usual))
     }
 
-    /// Bytes that its fabric takes while it is made, about.
+    /// Bytes that the construction of the fabric takes, estimated.
     fn memory(&self) -> u64 {
-        // Target, opposite, ring and whether it has failed; first channel, terminal, and the search for paths.
+        // Target, opposite, ring and failure of each channel; first channel, terminal and path
+        // search of each node.
         u64::from(self.nodes()) * (u64::from(self.directions()) * 13 + 21)
     }
 
-    /// Load 1 in flits a flit time at `link.rate`: the least of 8/k over the ring dimensions and
-    /// 4/k over the others, each times the fraction of that rate which the dimension's cables have.
+    /// Load 1 in flits per flit time at `link.rate`. It is the least of 8/k over the ring
+    /// dimensions and 4/k over the others, each times the relative rate of the dimension's cables.
     fn capacity(&self) -> Capacity {
         let of_dimensions = (0..self.dimensions())
             .filter(|&dimension| self.sizes[dimension] > 1)
@@ -311,7 +315,7 @@ impl Torus {
         of_dimensions.min_by(|a, b| a.value().total_cmp(&b.value())).expect("two nodes or more")
     }
 
-    /// Numbers the closed cycles of each direction; a row with a missing channel is no ring.
+    /// Numbers the closed cycles of each direction. A row that lacks a channel is no ring.
     fn rings(&self, target: &[u32]) -> Vec<u32> {
         let directions = self.directions();
         let mut ring = vec![NONE; target.len()];
@@ -335,7 +339,7 @@ impl Torus {
     }
 }
 
-/// Writes a number behind a text, as `write!` does in ten times as long.
+/// Appends a number to a text, ten times as fast as `write!`.
 fn push_decimal(text: &mut String, number: u32) {
     if number >= 10 {
         push_decimal(text, number / 10);

@@ -1,10 +1,10 @@
-//! What the channels of a network carried, and why packets waited for them.
+//! Statistics of the channels of a network: flits, and why packets waited for a channel.
 
 use serde::{Deserialize, Serialize};
 
 use flitlab_base::units::Picoseconds;
 
-/// What kind of channel a number means.
+/// The ends of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChannelKind {
@@ -17,7 +17,7 @@ pub enum ChannelKind {
     Ejection,
 }
 
-/// Why packets that ask for an output wait. Where several packets wait for different reasons, the one
+/// Why packets that ask for an output wait. If several packets wait for different reasons, the one
 /// nearest to being served counts: the later in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stall {
@@ -39,22 +39,26 @@ pub const STALLS: usize = 4;
 pub struct ChannelStatistics {
     /// Flits sent, by virtual channel, counted at the grant.
     pub flits: Vec<u64>,
-    /// Of these, flits that were sent again; between routers, where links err.
+    /// Flits among these that were sent again; `None` unless the channel is between routers and
+    /// links err.
     pub flits_resent: Option<u64>,
-    /// Time in which packets waited for this channel, by reason, in picoseconds; where links are shared flit by flit only
-    /// if that is asked for.
+    /// Time in which packets waited for this channel, by reason. `None` where links are shared flit
+    /// by flit, unless stall times are asked for.
     pub stalled: Option<[Picoseconds; STALLS]>,
 }
 
 /// A channel's statistics since the last reset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelReport {
+    /// The channel's name, unique in the fabric.
     pub name: String,
+    /// The parts of the network that the channel joins.
     pub kind: ChannelKind,
+    /// Counters since the last reset.
     pub statistics: ChannelStatistics,
     /// Fraction of the time in which the channel carried a flit.
     pub utilisation: f64,
-    /// Fraction of the time in which packets waited for it, by reason ([`Stall`]); where links are shared flit by flit
-    /// only if that is asked for.
+    /// Fraction of the time in which packets waited for the channel, by reason ([`Stall`]). `None`
+    /// where links are shared flit by flit, unless stall times are asked for.
     pub stalled: Option<[f64; STALLS]>,
 }

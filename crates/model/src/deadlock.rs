@@ -8,9 +8,15 @@ use flitlab_base::units::{Picoseconds, time_text};
 /// can give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// Flits of room at the far end of the channel that it waits for: the next packet is there.
-    Room { needed: u32, free: u32 },
-    /// A virtual channel of the channel that it waits for: the next packet holds it.
+    /// Flits of room at the far end of the channel that the packet waits for. The next packet
+    /// occupies them.
+    Room {
+        /// Flits that the packet needs.
+        needed: u32,
+        /// Flits that are free, fewer than needed.
+        free: u32,
+    },
+    /// A virtual channel of the channel that the packet waits for. The next packet holds it.
     VirtualChannel,
     /// The rest of its own flits, which are one router behind.
     Flits,
@@ -19,17 +25,22 @@ pub enum Lack {
 /// A packet of a wait-for cycle: it is in a router's buffer and waits for the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
+    /// Name of the router that holds the packet.
     pub router: String,
     /// The channel that feeds the buffer in which the packet waits.
     pub input: String,
+    /// Number of the virtual channel of that buffer, from 0.
     pub virtual_channel: u8,
-    /// What Angara calls it; nothing where virtual channels are the virtual channels of a forwarding table or the classes of a dateline.
+    /// Angara's name of the virtual channel; `None` where virtual channels belong to a forwarding
+    /// table or are the classes of a dateline.
     pub virtual_channel_name: Option<&'static str>,
-    /// Source and destination of the packet.
+    /// Name of the packet's source.
     pub source: String,
+    /// Name of the packet's destination.
     pub destination: String,
-    /// The channel by which it is to leave.
+    /// The channel by which the packet is to leave.
     pub output: String,
+    /// The missing thing, which keeps the packet where it is.
     pub lacks: Lack,
 }
 
@@ -38,6 +49,7 @@ pub struct Waiting {
 pub struct Deadlock {
     /// Time at which it was found; it may have formed earlier.
     pub time: Picoseconds,
+    /// The packets, each waiting for the next, and the last for the first.
     pub cycle: Vec<Waiting>,
     /// Packets in the network at that time.
     pub packets: usize,

@@ -1,5 +1,5 @@
-//! A fingerprint of a run. Equal runs have equal digests, whatever the order in which routers were
-//! served within an instant, and thus whatever the number of threads.
+//! A fingerprint of a run. Equal runs have equal digests, whatever the number of threads, and
+//! whatever the order in which routers are served within an instant.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ impl Digest {
         self.add_marked(time, Self::mark(channel, source, sequence));
     }
 
-    /// The mark of a packet and channel, which does not depend on time.
+    /// The mark of a packet on a channel, which does not depend on time.
     #[inline]
     pub fn mark(channel: u32, source: u32, sequence: u32) -> u64 {
         let packet = u64::from(source) << 32 | u64::from(sequence);
@@ -29,7 +29,7 @@ impl Digest {
             ^ u64::from(channel).wrapping_mul(0x1656_67b1_9e37_79f9).rotate_left(47)
     }
 
-    /// Adds a grant to a packet and channel with this mark.
+    /// Adds a grant at a time, given the mark of its packet and channel.
     #[inline]
     pub fn add_marked(&mut self, time: Picoseconds, mark: u64) {
         let mut hash = time.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mark;
@@ -37,7 +37,7 @@ impl Digest {
         self.0 = self.0.wrapping_add(hash ^ hash >> 29);
     }
 
-    /// The digest of the grants of both.
+    /// The digest of the grants of two digests together.
     pub fn and(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }

@@ -1,10 +1,10 @@
-//! Where an application's time went: the records of the critical path and of what each rank waited for.
+//! Use of an application's time: the records of the critical path, and of each rank's waiting.
 
 use serde::{Deserialize, Serialize};
 
 use flitlab_base::units::Picoseconds;
 
-/// What time goes into.
+/// A use of time.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -17,7 +17,8 @@ pub enum Spent {
     Host,
     /// Waiting for a partner that has not sent yet, or not begun its receipt.
     Partner,
-    /// Waiting in the sender's adapter while earlier packets are sent.
+    /// Waiting for the network: in the adapter while the first router has no room, and the time of
+    /// a message's last packet beyond that in an empty network.
     Injection,
     /// Waiting for the network: in the adapter while the first router has no room, and what a message's last packet took
     /// beyond the time in an empty network.
@@ -27,10 +28,11 @@ pub enum Spent {
 }
 
 impl Spent {
+    /// All kinds, in the order of [`Times`].
     pub const ALL: [Self; 6] =
         [Self::Compute, Self::Host, Self::Partner, Self::Injection, Self::Queueing, Self::Flight];
 
-    /// For people; in files it has one word.
+    /// The name for people; files have one word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -43,47 +45,56 @@ impl Spent {
     }
 }
 
-/// Times in picoseconds, by what they went into.
+/// Times by their use, in the order of [`Spent::ALL`].
 pub type Times = [Picoseconds; Spent::ALL.len()];
 
 /// A stretch of the critical path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
+    /// Time at which it begins.
     pub start: Picoseconds,
+    /// Time at which it ends.
     pub end: Picoseconds,
+    /// The kind of activity or waiting that filled it.
     pub spent: Spent,
     /// The rank that is busy, or whose message is under way.
     pub rank: u32,
-    /// The operation; of a message that of its sender.
+    /// Number of the operation; for a message, that of its sender.
     pub operation: u32,
-    /// The place of the message's way in [`Records::legs`], if it is one.
+    /// Number of the message's leg in the records of the run; `None` if the stretch is no
+    /// message's.
     pub leg: Option<u32>,
 }
 
-/// What the time of ranks and of the critical path went into.
+/// Use of the time of the ranks and of the critical path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
-    /// From the start to the end.
+    /// The critical path, from the start to the end of the run.
     pub path: Vec<Stretch>,
-    /// By rank, from the start to the end of its last operation.
+    /// Times of each rank, from the start to the end of its last operation.
     pub ranks: Vec<Times>,
-    /// Of groups of ranks in stretches of time.
+    /// Times of groups of ranks in stretches of time.
     pub activity: Vec<Activity>,
 }
 
-/// What some ranks did in a stretch of time.
+/// Times of some ranks in a stretch of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activity {
+    /// First rank of the group.
     pub first_rank: u32,
+    /// Last rank of the group, which belongs to it.
     pub last_rank: u32,
+    /// Time at which the stretch begins.
     pub start: Picoseconds,
+    /// Time at which the stretch ends.
     pub end: Picoseconds,
-    /// Times of all these ranks; together less than the stretch where some had ended.
+    /// Times of all these ranks together. Their sum is less than the stretch times the ranks if
+    /// some had ended.
     pub times: Times,
 }
 
 impl Explanation {
-    /// What the critical path went into.
+    /// Times of the critical path.
     pub fn path_times(&self) -> Times {
         let mut times = Times::default();
         for stretch in &self.path {

@@ -1,49 +1,52 @@
 //! Confidence intervals from batch means (\[law\], section 9.5).
 //!
-//! Only IEEE additions, products, quotients and square roots are used: the result is the same on every
-//! machine.
+//! Only IEEE additions, products, quotients and square roots are used. So the results are equal on
+//! every machine.
 
-pub use super::student::{quantile_975, upper_tail};
+pub(crate) use super::student::quantile_975;
+pub use super::student::upper_tail;
 
-/// The values of a stretch of time: how many, and their sum.
+/// The values of a window of time: their number and sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
+    /// Number of values, a whole number.
     pub count: f64,
+    /// Sum of the values.
     pub sum: f64,
 }
 
-/// What windows tell of a mean.
+/// The confidence interval of a mean from windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowInterval {
-    /// Half width of the 95% confidence interval; `None` if it would have no upper end.
+    /// Half width of the 95% confidence interval; `None` if the interval has no upper end.
     pub half_width: Option<f64>,
-    /// Number of independent normal windows that would give the variance as exactly: the degrees of freedom
-    /// and one.
+    /// Number of independent normal windows that would give the variance as exactly: its degrees of
+    /// freedom plus one.
     pub effective_windows: f64,
 }
 
-/// Fewest effective windows of which an interval can be relied on.
+/// Fewest effective windows for a reliable interval.
 pub const ENOUGH_EFFECTIVE_WINDOWS: f64 = 10.0;
 
-/// 95% confidence interval of the mean of all values, from windows of equal length that follow each other;
-/// `None` for fewer than six that have values.
+/// 95% confidence interval of the mean of all values, from windows of equal length that follow each
+/// other. `None` if fewer than six windows have values.
 ///
-/// The mean is a quotient of two sums that vary, so that the deviations are those of a window's sum
-/// from what the mean gives for its count (the ratio estimator; \[law\], section 9.5.3). Three
-/// things make the interval of a loaded queue longer than that of independent normal windows:
+/// The mean is a quotient of two random sums. So the deviations are those of a window's sum from
+/// the product of mean and count (the ratio estimator; \[law\], section 9.5.3). Three properties
+/// make the interval of a loaded queue longer than that of independent normal windows:
 ///
-/// - *Neighbours are alike.* For a correlation `r` of neighbours the variance is that of
-///   independent windows times `(1 + r) / (1 - r)`, and there are as many fewer degrees of freedom
-///   (as in \[skart\]). Of `n` windows `r` comes out too low by about `(1 + 3 r) / n`
-///   (\[kendall\]), which is added; below its standard error, `1 / sqrt(n)`, it is taken for
+/// - *Neighbours are alike.* If neighbours have the correlation `r`, the variance is that of
+///   independent windows times `(1 + r) / (1 - r)`, and the degrees of freedom are fewer by that
+///   factor (as in \[skart\]). From `n` windows, `r` comes out too low by about `(1 + 3 r) / n`
+///   (\[kendall\]), which is added. An `r` below its standard error, `1 / sqrt(n)`, counts as
 ///   chance.
-/// - *Long tails.* Student's t is made for a variance that is known from normal values. Of values
-///   with kurtosis `k` it is known only as if from `2 / (k - 1)` times as many degrees of freedom
-///   (the variance of a sample variance; \[law\], section 4.4).
-/// - *Skewness.* A mean that came out too low comes with a variance that is too low. Near saturation latency
-///   goes as one over what is left of capacity, `1 - rho`, and chance is in `rho`: it is one over the mean
-///   that is normal. The interval is that of one over the mean, of which the upper end is farther off; the
-///   half width reaches it.
+/// - *Long tails.* Student's t assumes that the variance was estimated from normal values. With
+///   kurtosis `k`, it is only as exact as an estimate from `2 / (k - 1)` times as many degrees of
+///   freedom (the variance of a sample variance; \[law\], section 4.4).
+/// - *Skewness.* A mean that is too low comes with a variance that is too low. Near saturation,
+///   latency is proportional to `1 / (1 - rho)`, where `rho` is random: the reciprocal of the mean
+///   is normal. So the interval is that of the reciprocal. Its upper end is farther from the mean,
+///   and the half width reaches it.
 pub fn interval_95_of_windows(windows: &[Batch]) -> Option<WindowInterval> {
     let with_values = windows.iter().filter(|window| window.count > 0.0).count();
     if with_values < FEWEST {
@@ -70,8 +73,8 @@ pub fn interval_95_of_windows(windows: &[Batch]) -> Option<WindowInterval> {
     Some(WindowInterval { half_width, effective_windows: degrees + 1.0 })
 }
 
-/// What the variance of a mean is multiplied by for the correlation of neighbours, from deviations and the sum
-/// of their squares.
+/// The factor on the variance of a mean for the correlation of neighbours, from the deviations and
+/// the sum of their squares.
 fn inflation(deviations: &[f64], squares: f64) -> f64 {
     let length = deviations.len() as f64;
     let products: f64 = deviations.windows(2).map(|two| two[0] * two[1]).sum();
@@ -81,20 +84,20 @@ fn inflation(deviations: &[f64], squares: f64) -> f64 {
     (1.0 + correlation) / (1.0 - correlation)
 }
 
-/// Fewest values of which an interval is taken: of fewer they would have to be normal.
+/// Fewest values for an interval. Fewer would have to be normal.
 const FEWEST: usize = 6;
 
-/// The highest correlation that is reckoned with; a series with more is too short to tell.
+/// The highest correlation that is assumed. A series with a higher one is too short to tell.
 const MAX_CORRELATED: f64 = 0.95;
 
-/// Half width of the 95% confidence interval of the mean of a sample; `None` for fewer than six
-/// values, where the approximation of the quantile is not good enough.
+/// Half width of the 95% confidence interval of a sample's mean. `None` for fewer than six values,
+/// where the approximation of the quantile is too coarse.
 pub fn half_width_95(sample: &[f64]) -> Option<f64> {
     if sample.len() < FEWEST { None } else { half_width_95_of_few(sample) }
 }
 
-/// The same for samples that are normal however few they are, such as the means of repetitions;
-/// `None` for fewer than two values.
+/// Half width of the 95% confidence interval of the mean of normal values, such as the means of
+/// repetitions. `None` for fewer than two values.
 pub fn half_width_95_of_few(sample: &[f64]) -> Option<f64> {
     let count = sample.len();
     if count < 2 {
@@ -106,8 +109,8 @@ pub fn half_width_95_of_few(sample: &[f64]) -> Option<f64> {
     Some(quantile_975(count as f64 - 1.0) * (variance / count as f64).sqrt())
 }
 
-/// Jain's fairness index of what each source got: 1 if all got the same, 1/n if one got all
-/// (\[jain\]). `None` if nobody got anything.
+/// Jain's fairness index of the sources' shares: 1 if all are equal, 1/n if one source has
+/// everything (\[jain\]). `None` if all shares are 0.
 pub fn jain_fairness(shares: impl Iterator<Item = u64>) -> Option<f64> {
     let (mut count, mut sum, mut squares) = (0u64, 0.0, 0.0);
     for share in shares {
@@ -154,7 +157,7 @@ mod tests {
 
     #[test]
     fn windows_that_resemble_their_neighbours_tell_less() {
-        // Each level is kept for six windows.
+        // Each level stays for six windows.
         let alike = (0..60).map(|place| 100.0 + noise(place / 6));
         let found = interval_95_of_windows(&windows(alike)).unwrap();
         assert!(found.effective_windows < ENOUGH_EFFECTIVE_WINDOWS, "{found:?}");

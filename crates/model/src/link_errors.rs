@@ -34,6 +34,7 @@ pub enum Acknowledgements {
 pub struct Bursts {
     /// Mean time from the beginning of one burst to that of the next; exponentially distributed.
     pub interval: Picoseconds,
+    /// Duration of each burst.
     pub length: Picoseconds,
 }
 
@@ -43,12 +44,16 @@ pub struct Bursts {
 pub struct LinkErrors {
     /// The probability that a bit is damaged, below 1.
     pub bit_error_rate: f64,
+    /// Bursts beside the independent bit errors; `None` if there are none.
     pub bursts: Option<Bursts>,
     /// By channel of the fabric, whether it errs; `None` if all network channels do. All of them
     /// send again.
     pub channels: Option<Vec<bool>>,
+    /// The handling of packets whose checksum has not been checked yet.
     pub retry: Retry,
+    /// The packets that are sent again after an error.
     pub resend: Resend,
+    /// The cost of acknowledgements.
     pub acknowledgements: Acknowledgements,
     /// Number of bits of packets' sequence numbers on a link, at least 1.
     pub sequence_bits: u32,

@@ -12,15 +12,14 @@ use flitlab_fabric::CableClass;
 /// The maximum number of packets of a message: its sink counts them in 32 bits.
 pub const MAX_PACKETS: u64 = u32::MAX as u64;
 
-/// When a packet may ask for its next output.
+/// The part of a packet that has to be there before the packet may ask for its next output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switching {
-    /// Once its header is there.
+    /// The header.
     VirtualCutThrough,
-    /// Once its last flit is there.
+    /// All flits.
     StoreAndForward,
-    /// Once its header is there, whether there is room for the rest or not. Only with links shared
-    /// flit by flit.
+    /// The header, whether there is room for the rest or not. Only with links shared flit by flit.
     Wormhole,
 }
 
@@ -55,28 +54,29 @@ pub struct FlitSharing {
     pub virtual_output_queues: bool,
     /// Flits that can wait behind the crossbar at each output.
     pub output_buffer: u32,
-    /// By virtual channel: flits of its turn under [`Arbitration::Weighted`]; see [`Self::weight`].
+    /// Flits of a turn under [`Arbitration::Weighted`], by virtual channel; see [`Self::weight`].
     pub weights: Vec<u8>,
-    /// By virtual channel: flits of its turn among those of high priority; see
+    /// Flits of a turn among virtual channels of high priority, by virtual channel; see
     /// [`Self::high_weight`].
     pub high_priority: Vec<u8>,
-    /// Flits of high priority that may be sent until virtual channels of low priority go first, if
-    /// there is a limit.
+    /// Flits of high priority that may be sent until virtual channels of low priority go first;
+    /// `None` if there is no limit.
     pub high_priority_limit: Option<u32>,
     /// Whether stall times are measured: for how long packets wait for each channel, and why.
     pub stall_times: bool,
 }
 
 impl FlitSharing {
-    /// Flits of a virtual channel's turn among those of low priority; 0 if it is none of these. If
-    /// no virtual channel has a high priority, all are of low priority. A virtual channel without a
-    /// given weight has 1 if it has no high priority.
+    /// Flits of a virtual channel's turn among those of low priority; 0 if it is not one of these.
+    ///
+    /// - If no virtual channel has a high priority, all have a low one.
+    /// - A virtual channel without a given weight has 1 if it has no high priority.
     pub fn weight(&self, virtual_channel: usize) -> u8 {
         let usual = u8::from(self.high_weight(virtual_channel) == 0);
         self.weights.get(virtual_channel).copied().unwrap_or(usual)
     }
 
-    /// Flits of a virtual channel's turn among those of high priority; 0 if it is none of these.
+    /// Flits of a virtual channel's turn among those of high priority; 0 if it is not one of these.
     pub fn high_weight(&self, virtual_channel: usize) -> u8 {
         self.high_priority.get(virtual_channel).copied().unwrap_or(0)
     }
@@ -153,6 +153,7 @@ pub const VIRTUAL_CHANNEL_NAMES: [&str; VIRTUAL_CHANNELS] =
 /// for the effect of each one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
+    /// Size of a flit: the unit in which buffers, credits and grants are counted.
     pub flit: Bytes,
     /// Flits before a packet's payload.
     pub header_flits: u32,
@@ -161,11 +162,13 @@ pub struct Parameters {
     /// Payload of the largest packet; larger messages are cut into several.
     pub maximum_payload: Bytes,
     /// Virtual channels of each channel. Angara's five have names and duties. With a forwarding
-    /// table they are its lanes.
+    /// table they are the virtual channels of the table.
     pub virtual_channels: u8,
     /// Flits of the buffer of a network channel, per virtual channel.
     pub buffer: u32,
+    /// The part of a packet that has to be there before the packet may be granted.
     pub switching: Switching,
+    /// The choice among packets that ask for one output.
     pub arbitration: Arbitration,
     /// Sharing of a channel flit by flit; `None` if a channel is granted to one packet until its
     /// end.
@@ -176,21 +179,31 @@ pub struct Parameters {
     /// Packets that an input port can send at once. With links shared flit by flit: the speed of
     /// the crossbar as a multiple of an output channel's.
     pub crossbar_speedup: u32,
+    /// Time from the arrival of a packet's header in a router to its first request for an output.
     pub routing_latency: Picoseconds,
+    /// Time to cross the router, added to the output channel's latency for each flit.
     pub crossbar_latency: Picoseconds,
+    /// Data rate of each direction of the fastest cables; a fabric may give slower ones a rate of their own.
     pub link_rate: Rate,
+    /// Time from a flit's start on a cable until the whole flit is at the far end; at least a flit's time at `link_rate`.
     pub link_latency: Picoseconds,
+    /// Number of channels from an adapter into its router, from 1 to 255.
     pub injection_channels: u32,
+    /// Data rate of each injection channel.
     pub injection_rate: Rate,
+    /// Time from a flit's start on an injection channel until the whole flit is in the router.
     pub injection_latency: Picoseconds,
     /// Flits of the buffer of an injection channel, per virtual channel.
     pub injection_buffer: u32,
+    /// Number of channels from a router to each of its terminals, from 1 to 255.
     pub ejection_channels: u32,
+    /// Data rate of each ejection channel.
     pub ejection_rate: Rate,
+    /// Time from a flit's start on an ejection channel until the whole flit is at the sink.
     pub ejection_latency: Picoseconds,
-    /// Host time from a message's creation to that of its first packet, and from the delivery of
-    /// its last packet to its receipt.
+    /// Host time from a message's creation to the creation of its first packet.
     pub send_overhead: Picoseconds,
+    /// Host time from the delivery of a message's last packet to the message's receipt.
     pub receive_overhead: Picoseconds,
     /// Time from the delivery of a request to the creation of its response. For an atomic operation
     /// it starts when the operation has been performed.
@@ -198,6 +211,7 @@ pub struct Parameters {
     /// Time for which an atomic operation occupies its target's adapter, which performs one after
     /// the other.
     pub atomic_time: Picoseconds,
+    /// The unit that reduces operands inside the routers.
     pub collective: CollectiveUnit,
     /// Errors of network channels; `None` if they have none.
     pub errors: Option<LinkErrors>,
@@ -242,12 +256,17 @@ impl Parameters {
     /// The `infiniband-4xqdr` preset: switches and adapters of InfiniBand with four lanes of
     /// quadruple data rate.
     ///
-    /// From \[infiniband\]: 40 Gb/s of signals carry 32 Gb/s of data (8b/10b coding); credits count
-    /// blocks of 64 B, here a flit; a packet's local route header (8 B), base transport header
-    /// (12 B) and two checksums (4 and 2 B) are 26 B, here one flit; packets carry up to 2 KiB in
-    /// up to 8 data lanes. A switch takes 100 ns from port to port, as InfiniScale IV was announced
-    /// to. Assumed are how these 100 ns divide, cables of 2 m (10 ns), buffers of four packets a
-    /// lane, and the hosts' 520 ns a side, with which a ping through one switch takes 1.2 us.
+    /// From \[infiniband\]:
+    ///
+    /// - 40 Gb/s of signals carry 32 Gb/s of data (8b/10b coding);
+    /// - credits count blocks of 64 B, here a flit;
+    /// - a packet's local route header (8 B), base transport header (12 B) and two checksums (4 and
+    ///   2 B) are 26 B, here one flit;
+    /// - packets carry up to 2 KiB in up to 8 virtual lanes for data.
+    ///
+    /// A switch takes 100 ns from port to port, as InfiniScale IV was announced to. Assumed are the
+    /// division of these 100 ns, cables of 2 m (10 ns), buffers of four packets a virtual channel,
+    /// and the hosts' 520 ns a side. With these a ping through one switch takes 1.2 us.
     pub fn infiniband_4xqdr() -> Self {
         let rate = Rate(32_000_000_000);
         Self {
@@ -326,8 +345,8 @@ impl Parameters {
         full.saturating_mul(self.maximum_packet().into()).saturating_add(last)
     }
 
-    /// The maximum time of a packet from router to router over cables of these classes. More than
-    /// [`MAX_HOP_TIME`](super::MAX_HOP_TIME) is not simulated.
+    /// The maximum time of a packet from router to router over cables of these classes. Longer
+    /// times than [`MAX_HOP_TIME`](super::MAX_HOP_TIME) are not simulated.
     pub fn longest_stay(&self, cables: &[CableClass]) -> Picoseconds {
         let flit = cables.iter().map(|&class| {
             let link = self.flit_time_of(class);
@@ -426,8 +445,8 @@ impl Parameters {
     }
 
     /// Time from the end of a packet on a network channel that may send again until its
-    /// acknowledgement is there. It is assumed that the acknowledgement waits for one of the
-    /// largest packets and that none is lost; of these classes of cables the longest time counts.
+    /// acknowledgement has arrived. The acknowledgement is assumed to wait for one of the largest
+    /// packets, and not to be lost. The longest time over these classes of cables counts.
     pub fn acknowledged_after(&self, cables: &[CableClass]) -> Picoseconds {
         let each = cables.iter().map(|&class| self.acknowledged_after_on(class));
         each.max().unwrap_or(Picoseconds::ZERO)
@@ -438,11 +457,15 @@ impl Parameters {
         self.latency_of(cables) * 2 + self.crossbar_latency + packet
     }
 
-    /// Capacity and need of a network channel that may send again, in largest packets: how many can
-    /// be under way, and how many it sends from the start of one until the acknowledgement of that
-    /// one. Nothing is damaged, and no acknowledgement waits. On these classes of cables the
-    /// largest counts; `None` where links do not err. If the capacity is below the need, the
-    /// channel cannot be used to the full.
+    /// Capacity and need of a network channel that may send again, in largest packets; `None` where
+    /// links do not err.
+    ///
+    /// - The capacity is the number of packets that can be under way.
+    /// - The need is the number of packets that the channel sends from the start of one packet
+    ///   until that one's acknowledgement. No packet is damaged, and no acknowledgement waits.
+    /// - The largest values over these classes of cables count.
+    ///
+    /// If the capacity is below the need, the channel can't be used to the full.
     pub fn packets_on_a_link(&self, cables: &[CableClass]) -> Option<(u32, f64)> {
         let errors = self.errors.as_ref()?;
         let packet = self.maximum_packet();

@@ -27,8 +27,8 @@ impl Parameters {
     ///
     /// A packet is sound if none of its bits errs, and if no burst lasts at any time of its
     /// transmission: none begins in that time, or by a burst's length before it. If it is damaged,
-    /// `resend = "go-back-n"` also loses what is sent until the sender knows (docs/model.md, "Links
-    /// that err").
+    /// `resend = "go-back-n"` also loses the packets that are sent until the sender knows
+    /// (docs/model.md, "Links that err").
     pub fn passage(&self, cables: &[CableClass]) -> Option<Passage> {
         let errors = self.errors.as_ref()?;
         let flits = f64::from(self.maximum_packet());

@@ -1,12 +1,13 @@
-//! Student's t distribution, with IEEE arithmetic only, so that a verdict is the same on every machine.
+//! Student's t distribution in IEEE arithmetic only, so that verdicts are equal on every machine.
 
 use flitlab_base::narrow::rounded_down;
 
-/// The probability of a value above `t` (at least 0), with so many degrees of freedom.
+/// The probability of a value above `t` (at least 0) with this number of degrees of freedom.
 ///
 /// An even number of degrees has a finite series (Abramowitz and Stegun, "Handbook of Mathematical
-/// Functions", 26.7.4); an odd one is rounded down and one above 1000 taken for 1000, which makes the
-/// probability larger, never smaller. With one degree or none it is a half: nothing can be told.
+/// Functions", 26.7.4). An odd number is rounded down, and a number above 1000 is taken for 1000.
+/// Both make the probability larger, never smaller. With one degree or none it is a half: nothing
+/// can be concluded.
 pub fn upper_tail(t: f64, degrees: usize) -> f64 {
     let degrees = degrees.min(1000) / 2 * 2;
     if degrees == 0 {
@@ -14,7 +15,7 @@ pub fn upper_tail(t: f64, degrees: usize) -> f64 {
     }
     let count = degrees as f64;
     let cosine_squared = count / (count + t * t);
-    // What the series lacks of 1: its terms up to infinity add up to 1 over the sine.
+    // The series' difference from its limit: its terms up to infinity add up to 1 over the sine.
     let sine = (1.0 - cosine_squared).sqrt();
     let (mut term, mut sum) = (1.0, 1.0);
     for step in 1..degrees / 2 {
@@ -25,10 +26,10 @@ pub fn upper_tail(t: f64, degrees: usize) -> f64 {
     ((1.0 - sine * sum) / 2.0).max(0.0)
 }
 
-/// The 97.5% quantile: published values up to four degrees of freedom, then the expansion of Cornish and
-/// Fisher in one over the degrees of freedom (Abramowitz and Stegun, 26.7.5); off by less than 0.001 from
-/// five degrees of freedom on.
-pub fn quantile_975(degrees: f64) -> f64 {
+/// The 97.5% quantile. Up to four degrees of freedom these are published values. From there on it
+/// is the expansion of Cornish and Fisher in one over the degrees of freedom (Abramowitz and
+/// Stegun, 26.7.5), with an error below 0.001 from five degrees on.
+pub(crate) fn quantile_975(degrees: f64) -> f64 {
     const FEW: [f64; 5] = [f64::INFINITY, 12.706_205, 4.302_653, 3.182_446, 2.776_445];
     if let Some(quantile) = FEW.get(rounded_down::<usize>(degrees)) {
         return *quantile;

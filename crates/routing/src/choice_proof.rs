@@ -1,18 +1,21 @@
-//! Whether packets that choose their way arrive and can't wait for each other for ever, whatever they choose.
+//! The proof that packets with a choice of ways arrive, and that no choices lead to deadlock.
 //!
-//! It is the condition that relation_proof.rs states (\[duato\], the sufficient half), also for
-//! packets whose hops depend on more than on where they are and on where they go: on the ways round
-//! to which they are bound, and on whether they have an intermediate node before them. For each of
-//! these errands all hops are followed from all places where a packet on it can begin. The extended
-//! dependency graph has an edge from one (channel, lane) of an escape to another if some packet
-//! that holds the first can ask for the second as an escape, at once or after more hops that are
-//! none, and also if it turns at an intermediate node in between. Packets that have no choice, as
-//! those of reads, hold and ask on the same lanes, so their hops count as escapes.
+//! The condition is that of relation_proof.rs (\[duato\], the sufficient half). Here hops may also
+//! depend on the ways round to which a packet is bound, and on whether it has an intermediate node
+//! ahead. Each of these errands is followed over all hops, from all places where a packet on it can
+//! begin.
 //!
-//! Where it can't tell it supposes the worse: a packet may turn wherever it can come to on its way to an intermediate
-//! node; and one that escapes, chooses again and then turns may ask for any escape thereafter.
+//! The extended dependency graph has the virtual channels of the escape as vertices. An edge leads
+//! from one to another if some packet that holds the first can ask for the second as an escape. It
+//! may do so at once, after more hops that are no escapes, or after a turn at an intermediate node
+//! in between. Packets without a choice, such as those of reads, hold and ask for the same virtual
+//! channels. So their hops count as escapes.
 //!
-//! Nothing here knows a rule: hops come in as a function of where a packet is and of what it is bound for.
+//! Where the proof can't tell it assumes the worse:
+//! - A packet may turn at any router that it can reach on its way to an intermediate node.
+//! - A packet that escapes, chooses again and then turns may ask for any escape afterwards.
+//!
+//! The proof knows no rules: it gets the hops as a function of a packet's place and of its errand.
 
 use std::collections::HashSet;
 
@@ -26,21 +29,22 @@ use flitlab_fabric::Fabric;
 #[cfg(test)]
 mod tests;
 
-/// Where the head of a packet is: at a router, injected there or come over a channel.
+/// The place of a packet's head: a router, at which it was injected or to which it came over a
+/// channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     pub router: u32,
     pub came: Option<LaneChannel>,
 }
 
-/// Which part of its way a packet is on, and to what it is bound.
+/// The part of its way that a packet is on, and the directions to which it is bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Leg {
     /// To an intermediate node, from which it may go on to any router.
     First { heading: Heading },
     /// To its destination.
     Last { heading: Heading },
-    /// It has no choice: injected on this lane and kept there.
+    /// A packet without a choice: injected on this virtual channel, on which it stays.
     Fixed { lane: u8 },
 }
 
@@ -51,20 +55,21 @@ pub(super) struct Errand {
     pub leg: Leg,
 }
 
-/// What packets there are.
+/// The packets of a routing.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
-    /// How many virtual channels.
+    /// Number of virtual channels.
     pub lanes: u8,
-    /// By channel and lane, the channel's lanes together: whether it is an escape.
+    /// Whether a virtual channel is an escape: by channel, then virtual channel.
     pub escapes: Vec<bool>,
-    /// Those on which a packet can come to its intermediate node, a bit each; none if there are no such nodes.
+    /// The virtual channels on which a packet can reach its intermediate node, a bit each; 0 if
+    /// there are no such nodes.
     pub turning: u16,
     pub legs: Vec<Leg>,
 }
 
-/// Follows packets on all legs to all live routers, and looks for cycles. `hops(head, errand, list)` adds those that a
-/// packet may take where its leg does not end.
+/// Follows packets on all legs to all live routers, and looks for cycles. `hops(head, errand,
+/// list)` adds the hops that a packet may take where its leg does not end.
 pub(super) fn prove_choices(
     fabric: &Fabric,
     packets: &Packets,
@@ -106,8 +111,8 @@ pub(super) fn go(fabric: &Fabric, lanes: u8, at: u32, hop: Hop) -> Option<(u32, 
     Some((channel, exists.then(|| fabric.target(channel)).flatten()?))
 }
 
-/// Numbers of the places where a head can be: come over a channel in a lane, injected at a router; and one for having
-/// turned at some intermediate node.
+/// Numbers of the places of heads: each channel and virtual channel, each router of injection, and
+/// one for packets that have turned at some intermediate node.
 #[derive(Clone, Copy)]
 struct Places {
     lanes: u32,
@@ -144,7 +149,7 @@ fn find_cycle(places: &Places, edges: &[(u32, u32)]) -> Option<Vec<LaneChannel>>
         let start = edges.partition_point(|edge| edge.0 < vertex);
         edges[start..].iter().take_while(move |edge| edge.0 == vertex).map(|edge| edge.1)
     };
-    // A place that waits for itself would be a component of one.
+    // A place that waits for itself would be a component of one vertex.
     if let Some(&(own, _)) = edges.iter().find(|(from, to)| from == to) {
         return Some(places.came(own).into_iter().collect());
     }
@@ -152,24 +157,24 @@ fn find_cycle(places: &Places, edges: &[(u32, u32)]) -> Option<Vec<LaneChannel>>
     Some(cycle.into_iter().filter_map(|place| places.came(place)).collect())
 }
 
-/// What is known of a place on an errand.
+/// Knowledge about a place on an errand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
     Nothing,
-    /// The present walk came through it.
+    /// The present walk came through the place.
     Open,
-    /// All that follows has been looked at: so many hops to the leg's end at most.
+    /// All hops from the place have been followed: the most hops to the leg's end.
     Done(u32),
 }
 
-/// Packets on their way, and what they have shown.
+/// The walk of packets, and the dependencies that it has found.
 struct Walk<'a, H> {
     fabric: &'a Fabric,
     packets: &'a Packets,
     hops: &'a H,
     places: Places,
     known: Vec<Known>,
-    /// By place: the escape's place from which the search came to it last.
+    /// By place: the escape's place from which the search reached it last.
     met: Vec<u32>,
     reached: Vec<(u32, u32)>,
     edges: HashSet<(u32, u32)>,
@@ -181,7 +186,7 @@ struct Walk<'a, H> {
 struct Step {
     place: u32,
     router: u32,
-    /// Where its hops are in the list of hops, and which of them is looked at next.
+    /// The position of its hops in the list of hops, and the next hop to follow.
     first: usize,
     next: usize,
     deepest: u32,
@@ -216,7 +221,8 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         (self.hops)(Head { router, came: self.places.came(place) }, errand, list);
     }
 
-    /// The place after a hop of a router, and the router there; `None` if there is no such channel or lane.
+    /// The place after a hop of a router, and the router there; `None` if the channel or virtual
+    /// channel does not exist.
     fn go(&self, at: u32, hop: Hop) -> Option<(u32, u32)> {
         let (channel, target) = go(self.fabric, self.packets.lanes, at, hop)?;
         Some((self.places.arrived(LaneChannel { channel, lane: hop.lane }), target))
@@ -226,7 +232,7 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         self.packets.escapes.get(place as usize).is_some_and(|&is| is)
     }
 
-    /// Follows packets on an errand from wherever they can begin.
+    /// Follows packets on an errand from all places where they can begin.
     fn follow_all(&mut self, ends: &[u32], errand: Errand) {
         self.known.fill(Known::Nothing);
         self.reached.clear();
@@ -296,7 +302,7 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         }
     }
 
-    /// Goes to a place, and sees to it that a packet can go on and escape there.
+    /// Enters a place, and checks that a packet can go on and escape there.
     fn enter(
         &mut self,
         place: u32,
@@ -320,7 +326,8 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         way.push(Step { place, router, first, next: first, deepest: 0 });
     }
 
-    /// The edges of the extended dependency graph that packets on an errand give, of the places that they came to.
+    /// Adds the edges of the extended dependency graph for packets on an errand, among the places
+    /// that they reached.
     fn extend_escapes(&mut self, errand: Errand) {
         self.met.fill(u32::MAX);
         let (mut open, mut list) = (Vec::new(), Vec::new());

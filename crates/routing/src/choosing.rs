@@ -1,4 +1,5 @@
-//! Routings of any fabric whose packets have several ways: by a relation, hop by hop, or by paths that sources choose.
+//! Routings of any fabric whose packets have several ways: by a relation, hop by hop, or by paths
+//! among which sources choose.
 
 use std::sync::Arc;
 
@@ -7,25 +8,29 @@ use super::relation::{Hop, PathChoice, PathSet, Relation};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
 
-/// Packets that choose among the hops of a relation.
+/// Packets that choose among the hops of a relation, router by router.
 #[derive(Clone, Debug)]
 pub struct RelationRoutes {
+    /// The hops that packets may take at each router.
     pub relation: Arc<Relation>,
-    /// Whether of equally good hops each packet prefers one by chance; else the first of the list.
+    /// Whether each packet prefers one of equally good hops at random; otherwise the first of the
+    /// list.
     pub random_ties: bool,
-    /// Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters.
+    /// Number of largest packets for which an injected packet leaves room in the buffer that it
+    /// enters.
     pub injection_bubble: u8,
-    /// Of these chances.
+    /// Seed of the packets' random numbers.
     pub seed: u64,
 }
 
 impl RelationRoutes {
-    /// The random number of a packet by its source and its number there.
+    /// The random number of a packet, by its source and its number there.
     pub fn drawn(&self, source: u32, sequence: u32) -> u16 {
         narrow(drawn(self.seed, source, sequence) >> 48)
     }
 
-    /// The channels of the way that always takes the first of the hops that are no fallbacks, or else of all.
+    /// The channels of one way: at each router the first hop that is no fallback, or else the first
+    /// of all.
     pub(super) fn for_each_channel(
         &self,
         fabric: &Fabric,
@@ -34,7 +39,7 @@ impl RelationRoutes {
     ) {
         let mut at = source;
         let mut state = self.relation.injected(source);
-        // A relation that leads in circles ends somewhere too.
+        // The limit ends the walk in a relation that leads in circles.
         for _ in 0..self.relation.states() {
             if at == destination {
                 return;
@@ -51,31 +56,33 @@ impl RelationRoutes {
     }
 }
 
-/// Packets that go by one of the paths of their source.
+/// Packets that follow one of the paths of their source.
 #[derive(Clone, Debug)]
 pub struct PathRoutes {
+    /// The paths of each pair, among which its source chooses.
     pub paths: Arc<PathSet>,
-    /// Of the choice among paths, if that is random.
+    /// Seed of the choice among paths, if that is random.
     pub seed: u64,
 }
 
-/// The most paths of a pair that packets can choose among.
+/// Most paths of a pair among which packets can choose.
 pub const MOST_PATHS: usize = u8::MAX as usize;
 
 impl PathRoutes {
-    /// Which path of a pair a source's packet of some number takes, if it is drawn; 0 of a single one.
+    /// The path that a packet draws, by its number at its source; 0 if there is one path only.
     #[inline]
     pub fn drawn(&self, source: u32, sequence: u32, paths: usize) -> u8 {
         let high = drawn(self.seed, source, sequence) >> 32;
         narrow((high * paths as u64) >> 32)
     }
 
-    /// Whether paths are taken in turn.
+    /// Whether sources take paths in turn.
     pub fn in_turn(&self) -> bool {
         self.paths.choice() == PathChoice::RoundRobin
     }
 
-    /// A path from one router to another by its number among those of the pair; empty if they are the same.
+    /// The hops of a path from one router to another, by its number among the paths of the pair;
+    /// empty if the routers are the same.
     #[inline]
     pub fn path(&self, source: u32, destination: u32, number: u8) -> &[Hop] {
         let numbers = self.paths.numbers(source, destination);
@@ -85,7 +92,8 @@ impl PathRoutes {
         self.paths.path(numbers.start + usize::from(number))
     }
 
-    /// The channels from one router to another, each with the share of the packets that take it.
+    /// Calls `each` with the channels from one router to another, and with the share of the packets
+    /// that take each.
     pub(super) fn for_each_share(
         &self,
         fabric: &Fabric,

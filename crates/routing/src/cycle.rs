@@ -1,4 +1,4 @@
-//! Cycles in the graphs of channels that the proofs look at.
+//! Cycles in the channel graphs of the proofs.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -72,8 +72,8 @@ pub(super) fn any<I: Iterator<Item = u32>>(
     shortest(component, successors, |_, _| true)
 }
 
-/// A short cycle in a strongly connected component: from its first edge that `wanted` likes, the shortest way
-/// back. `None` if it likes none.
+/// A short cycle in a strongly connected component: the shortest way back from its first edge that
+/// is `wanted`. `None` if no edge is.
 pub(super) fn shortest<I: Iterator<Item = u32>>(
     component: &[u32],
     successors: &impl Fn(u32) -> I,

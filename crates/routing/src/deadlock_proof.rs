@@ -1,18 +1,19 @@
-//! Whether packets can wait for each other for ever: the one place that says so, whatever the routing.
+//! The proof that a routing, of any kind, is free of deadlock.
 //!
-//! A packet holds room in a (channel, virtual channel) and asks for the next one of its way. If
-//! these dependencies close no circle, nothing can deadlock (\[dally-seitz\]), however packets are
-//! strung out over buffers, and whatever sizes they have. So the graph of all dependencies is
-//! looked at first. Where it has a circle, one of two rules may still break it:
+//! A packet holds room in a virtual channel and asks for the next one of its way. If these
+//! dependencies have no cycle, no deadlock is possible (\[dally-seitz\]), with packets of any size
+//! that may stretch over any number of buffers. So the graph of all dependencies is examined first.
+//! If it has a cycle, one of two rules may still prevent deadlock:
 //!
-//! - the **bubble** rule, if the circle lies in one ring of a torus: who enters the ring leaves room for another packet, so
-//!   there is always room somewhere in it. That holds of packets of one size that fit whole into a buffer.
-//! - **escapes** of packets that choose their way (\[duato\]; choice_proof.rs). With wormhole
-//!   switching they don't count here. Duato has a queue emptied before it takes the next packet.
-//!   Here a packet may stand behind another one in an adaptive virtual channel and hold an escape
-//!   meanwhile, so that escapes wait for all that the other one waits for.
+//! - The **bubble** rule, if the cycle lies in one ring of a torus. A packet that enters the ring
+//!   leaves room for another one, so some place in it always has room. This holds for packets of
+//!   one size that fit whole into a buffer.
+//! - **Escapes** of packets with a choice (\[duato\]; choice_proof.rs). With wormhole switching
+//!   they don't count here. Duato assumes that a queue is emptied before it takes the next packet.
+//!   Here a packet may hold an escape while its tail stands behind another packet in an adaptive
+//!   virtual channel. So escapes wait for everything that the other packet waits for.
 //!
-//! Everything else can deadlock, and the circle is told.
+//! In all other cases deadlock is possible, and the cycle is reported.
 
 use super::proof::cycle_beyond_rings;
 use super::relation::Relation;
@@ -27,41 +28,42 @@ use flitlab_fabric::{Channel, Fabric};
 #[cfg(test)]
 mod tests;
 
-/// What routers do about packets that wait for each other.
+/// The rules of routers that matter for deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControl {
-    /// Whether who enters a ring of a torus leaves room for another packet there.
+    /// Whether a packet that enters a ring of a torus leaves room for another packet there.
     pub bubble: bool,
-    /// Whether a buffer may hold a part of a packet, so that packets are strung out over several.
+    /// Whether a buffer may hold a part of a packet, so that packets stretch over several buffers.
     pub wormhole: bool,
 }
 
-/// Why no packets can wait for each other for ever.
+/// Why deadlock is impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freedom {
-    /// What waits for what leads in no circle.
+    /// The dependencies have no cycle.
     NoCircle,
-    /// Rings keep a bubble, which is enough for packets of one size.
+    /// Rings keep a bubble, which is sufficient for packets of one size.
     Bubble,
-    /// Every packet has an escape wherever it can be, and these lead in no circle.
+    /// Every packet has an escape at every place, and the escapes have no cycle.
     Escape,
 }
 
-/// How packets can wait for each other for ever.
+/// How a deadlock can arise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Danger {
     /// Each of these channels can wait for the next, and the last for the first.
     Channels(Vec<Channel>),
-    /// A flaw of the forwarding table, as its own proof has found it.
+    /// The flaw that the proof of the forwarding table has found.
     Table(ForwardingFlaw),
-    /// What packets that choose their way lack.
+    /// The flaw that the proof of packets with a choice has found.
     Choice(RelationFlaw),
-    /// Packets turn from each dimension into each other one, and there are too many to name those that wait.
+    /// Packets turn from each dimension into each other one. The waiting channels are too many to
+    /// list.
     Turns,
 }
 
 impl Danger {
-    /// What can happen, with the names of routers and channels.
+    /// The danger in words, with the names of routers and channels.
     pub fn describe(&self, fabric: &Fabric) -> String {
         match self {
             Self::Channels(channels) => {
@@ -80,15 +82,16 @@ impl Danger {
     }
 }
 
-/// The most pairs whose ways in direction order are followed, and whose choices: a tenth of a second.
+/// Most pairs whose ways in direction order, and whose choices, are followed: this takes a tenth of
+/// a second.
 const MOST_PAIRS: usize = 1 << 18;
 const MOST_CHOICES: usize = 1 << 12;
 
-/// Whether packets can wait for each other for ever on these routes. Of relations, tables and ways that lead nowhere
-/// nothing is said: other proofs refuse those.
+/// Proves that packets on these routes can't deadlock. Relations, tables and ways that lead nowhere
+/// are not its concern: other proofs refuse those.
 ///
 /// # Errors
-/// How they can.
+/// How a deadlock can arise.
 pub fn prove_deadlock_free(
     fabric: &Fabric,
     routes: &Routes,
@@ -116,7 +119,8 @@ pub fn prove_deadlock_free(
     }
 }
 
-/// Which (channel, class) wait for which: a vertex a class, those of a channel together.
+/// Dependencies between channels: each class of a channel is a vertex, and the vertices of a
+/// channel follow each other.
 struct Waits {
     classes: u32,
     after: Vec<Vec<u32>>,
@@ -128,7 +132,8 @@ impl Waits {
         Self { classes, after: vec![Vec::new(); (fabric.channel_slots() * classes) as usize] }
     }
 
-    /// Adds what a packet waits for that takes these one after the other.
+    /// Adds the dependencies of a packet that takes these channels one after the other, each in a
+    /// class.
     fn add(&mut self, taken: impl Iterator<Item = (Channel, u8)>) {
         let mut before = None;
         for (channel, class) in taken {
@@ -142,7 +147,7 @@ impl Waits {
         }
     }
 
-    /// Those of a route, in a class by channel and port.
+    /// Adds the dependencies of a route. `class` gives the class by channel and port.
     fn add_route(
         &mut self,
         fabric: &Fabric,
@@ -162,19 +167,19 @@ impl Waits {
         self.after[vertex as usize].iter().copied()
     }
 
-    /// The channels of a circle, if there is one.
+    /// The channels of a cycle; `None` if there is no cycle.
     fn circle(&self) -> Option<Vec<Channel>> {
         let vertices = cycle::any(narrow(self.after.len()), &|vertex| self.successors(vertex))?;
         Some(vertices.into_iter().map(|vertex| vertex / self.classes).collect())
     }
 
-    /// Why they can't deadlock; the bubble rule breaks circles of one ring.
+    /// The reason for freedom from deadlock. The bubble rule breaks cycles of one ring.
     fn judge(&self, fabric: &Fabric, flow: FlowControl) -> Result<Freedom, Danger> {
         let Some(circle) = self.circle() else { return Ok(Freedom::NoCircle) };
         if !flow.bubble || flow.wormhole {
             return Err(Danger::Channels(circle));
         }
-        // Packets of all classes take the same room.
+        // Packets of all classes share the room of a channel.
         let successors = |channel: Channel| {
             let vertices = channel * self.classes..(channel + 1) * self.classes;
             let after = vertices.flat_map(|vertex| self.successors(vertex));
@@ -187,7 +192,7 @@ impl Waits {
     }
 }
 
-/// Follows routes of the sources, of which `add` tells those of a pair. There are so many classes.
+/// Follows routes of the sources: `add` adds those of a pair. `classes` is the number of classes.
 fn by_source(fabric: &Fabric, classes: u8, add: impl Fn(u32, u32, &mut Waits)) -> Waits {
     let mut waits = Waits::new(fabric, classes);
     let ends = fabric.ends();
@@ -199,13 +204,13 @@ fn by_source(fabric: &Fabric, classes: u8, add: impl Fn(u32, u32, &mut Waits)) -
     waits
 }
 
-/// Whether there are at most so many pairs.
+/// Whether there are at most `most` pairs.
 fn has_few(fabric: &Fabric, most: usize) -> bool {
     let ends = fabric.ends().len();
     ends.saturating_mul(ends) <= most
 }
 
-/// The channels of a whole ring of at least so many routers.
+/// The channels of a whole ring of at least `least` routers; `None` if there is none.
 fn ring_of(fabric: &Fabric, least: usize) -> Option<Vec<Channel>> {
     let of_ring = |channel: Channel| fabric.ring(channel).map(|ring| (ring, channel));
     let mut rings: Vec<(u32, Channel)> = (0..fabric.channel_slots()).filter_map(of_ring).collect();
@@ -221,12 +226,13 @@ fn ring_of(fabric: &Fabric, least: usize) -> Option<Vec<Channel>> {
     Some(circle)
 }
 
-/// Routers of a ring in which shortest ways take two channels one after the other.
+/// Least length of a ring in which shortest ways take two channels one after the other.
 const LONG: usize = 4;
 
-/// Without looking at the pairs: who turns goes on in a later direction, so only whole rings can close a circle, of at
-/// least so many routers that packets take two channels. A dateline's classes part them (`DirectionOrder` refuses what
-/// goes more than half round).
+/// Judges a torus by its rings, without a look at the pairs. A packet that turns goes on in a later
+/// direction. So only whole rings can close a cycle, and only those of `least` routers or more, in
+/// which packets take two channels. The classes of a dateline break them (`DirectionOrder` refuses
+/// routes that go more than half round).
 fn by_rings(
     fabric: &Fabric,
     (least, dateline): (usize, bool),
@@ -256,7 +262,8 @@ fn direction_order(
     waits.judge(fabric, FlowControl { bubble: flow.bubble && !dateline, ..flow })
 }
 
-/// What packets in direction order wait for; `datelines` tells the dimensions in which a route is in class 1, a bit each.
+/// Judges packets in direction order. `datelines` gives the dimensions in which a route is in class
+/// 1, a bit each.
 fn in_order(
     fabric: &Fabric,
     order: &DirectionOrder,
@@ -275,7 +282,7 @@ fn in_order(
 }
 
 fn adaptively(fabric: &Fabric, adaptive: &Adaptive, flow: FlowControl) -> Result<Freedom, Danger> {
-    // Detours lead round the longer way.
+    // Detours may go the longer way round.
     let least = if adaptive.rules().non_minimal == NonMinimalRule::None { LONG } else { LONG - 1 };
     if flow.wormhole {
         if has_few(fabric, MOST_CHOICES) {
@@ -286,7 +293,8 @@ fn adaptively(fabric: &Fabric, adaptive: &Adaptive, flow: FlowControl) -> Result
     if adaptive.has_table() {
         return judge_choices(adaptive.prove(fabric), Freedom::Escape);
     }
-    // In direction order wherever packets enter it, and a packet that leaves it goes on in the same or later directions.
+    // Packets enter the escape anywhere in direction order, and a packet that leaves it goes on in
+    // the same or later directions.
     match by_rings(fabric, (least, false), flow)? {
         Freedom::NoCircle => Ok(Freedom::Escape),
         other => Ok(other),
@@ -295,7 +303,7 @@ fn adaptively(fabric: &Fabric, adaptive: &Adaptive, flow: FlowControl) -> Result
 
 fn by_relation(fabric: &Fabric, relation: &Relation, flow: FlowControl) -> Result<Freedom, Danger> {
     if relation.has_ring() {
-        // Scenarios refuse it with worms, for which no room is large enough.
+        // Scenarios refuse the ring with wormhole switching, for which no room is large enough.
         return judge_choices(prove_relation(fabric, relation), Freedom::Bubble);
     }
     if !relation.has_escape() {

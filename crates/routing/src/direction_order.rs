@@ -1,14 +1,15 @@
-//! Direction-order routing: the shortest way round in every dimension, one direction after the other.
+//! Direction-order routing: the shortest way round in every dimension, one direction after the
+//! other.
 //!
-//! Routes are computed when a packet is injected, so that a large torus needs no table. Where the
-//! shortest way has failed, a ring's long way is taken: of all choices of directions that avoid the
-//! failures, the one with the fewest hops. First and last steps are not used here.
+//! Routes are computed when a packet is injected, so a large torus needs no table. If the shortest
+//! way has failed, a packet goes the long way round a ring. Of all choices of directions that avoid
+//! the failures, it takes the one with the fewest hops. First and last steps are not used here.
 
 use super::{DirectionRules, HalfRing, OrderError, Route, Unroutable, drawn};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::{Fabric, MAXIMUM_DIMENSIONS};
 
-/// Hops in a dimension, of which one kind is zero.
+/// Hops in a dimension, in the positive and in the negative direction; one of the two is 0.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     positive: u16,
@@ -31,44 +32,46 @@ impl Way {
     }
 }
 
-/// Direction order on a torus: +x +y +z +k -x -y -z -k, or what [`DirectionRules`] say.
+/// Direction order on a torus: +x +y +z +k -x -y -z -k, or the order of its [`DirectionRules`].
 #[derive(Clone, Debug)]
 pub struct DirectionOrder {
     rules: DirectionRules,
     /// All ports between routers, in the order of their directions.
     pub order: Vec<u16>,
-    /// Of half rings that are drawn.
+    /// Seed of half rings that are drawn.
     seed: u64,
     /// Whether some channel belongs to a ring.
     pub has_rings: bool,
     /// The dimensions in which half rings are drawn, a bit each.
     drawn_dimensions: u32,
-    /// Whether routes have to look for failures.
+    /// Whether routes have to avoid failures.
     failures: bool,
-    /// Coordinates of all nodes, dimension by dimension: routes are computed for every packet.
+    /// Coordinates of all nodes, dimension by dimension, since routes are computed for every
+    /// packet.
     coordinates: Vec<u16>,
     /// Whether the sum of a node's coordinates is odd.
     odd: Vec<bool>,
     /// The sizes of the dimensions.
     pub sizes: Vec<u16>,
-    /// For each dimension: with half rings in the positive, in the negative direction, by how far the
-    /// destination is ahead, plus the size.
+    /// Ways by dimension, by the direction in which half rings are gone (positive, negative), and
+    /// by the destination's distance ahead plus the size.
     ways: Vec<[Vec<Way>; 2]>,
 }
 
 impl DirectionOrder {
-    /// Bytes that it takes while it is made, about.
+    /// Bytes that its construction takes, estimated.
     pub fn memory_needed(fabric: &Fabric) -> u64 {
         let torus = fabric.coordinates();
         // Coordinates are gathered in a list that doubles; and whether their sum is odd.
         u64::from(torus.nodes()) * (torus.dimensions() as u64 * 6 + 1)
     }
 
-    /// Half rings that are drawn are those of seed 0, see [`Self::with_seed`].
+    /// Makes the routing. Half rings that are drawn have seed 0; see [`Self::with_seed`].
     ///
     /// # Errors
-    /// If failures leave a pair of live nodes without a route in direction order, or one that goes more than
-    /// half round a ring with a dateline; all pairs are tried only if the fabric has failures.
+    /// If failures leave a pair of live nodes without a route in direction order, or with one that
+    /// goes more than half round a ring with a dateline. Pairs are tried only if the fabric has
+    /// failures.
     pub fn new(fabric: &Fabric, rules: impl Into<DirectionRules>) -> Result<Self, OrderError> {
         let rules = rules.into();
         let torus = fabric.coordinates();
@@ -109,13 +112,13 @@ impl DirectionOrder {
         Ok(order)
     }
 
-    /// The same with another seed for half rings that are drawn.
+    /// Sets the seed of half rings that are drawn.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// What it was made by.
+    /// The rules that it was made by.
     pub fn rules(&self) -> &DirectionRules {
         &self.rules
     }
@@ -125,19 +128,19 @@ impl DirectionOrder {
         self.seed
     }
 
-    /// Whether there are two classes of packets on each ring instead of the bubble.
+    /// Whether packets on each ring are in two classes, instead of keeping a bubble.
     #[inline]
     pub fn has_dateline(&self) -> bool {
         self.rules.dateline
     }
 
-    /// Whether packets between the same nodes may go different ways, by chance.
+    /// Whether packets between the same nodes may go different ways at random.
     pub fn draws(&self) -> bool {
         self.drawn_dimensions != 0
     }
 
-    /// The dimensions in whose rings a route passes the dateline, the cable between the last coordinate and the
-    /// first, in either direction: a bit each.
+    /// The dimensions in whose rings a route passes the dateline, a bit each. The dateline is the
+    /// cable between the last coordinate and the first, in either direction.
     pub fn datelines(&self, source: u32, route: &Route) -> u16 {
         let dimensions = self.sizes.len();
         route.runs().iter().fold(0, |set, run| {
@@ -195,8 +198,8 @@ impl DirectionOrder {
         })
     }
 
-    /// Which way round a packet goes in each dimension if both are as long: a bit each, set for the negative
-    /// direction. `sequence` is the packet's number at its source.
+    /// The direction in each dimension whose two ways round are equally long: a bit each, set for
+    /// the negative direction. `sequence` is the packet's number at its source.
     #[inline]
     pub fn ties(&self, source: u32, sequence: u32) -> u32 {
         match self.rules.half_ring {
@@ -206,7 +209,8 @@ impl DirectionOrder {
         }
     }
 
-    /// The route of a packet by its number at its source; where half rings are not drawn it is the same for all.
+    /// The route of a packet, by its number at its source. If half rings are not drawn, all packets
+    /// have the same route.
     ///
     /// # Panics
     /// If there is no route between the routers.
@@ -222,7 +226,7 @@ impl DirectionOrder {
         self.find(fabric, source, destination, ties).expect("every pair was tried at construction")
     }
 
-    /// The route; where half rings are drawn, the one that takes each in the positive direction.
+    /// The route between two routers. Half rings that are drawn are gone in the positive direction.
     ///
     /// # Panics
     /// If there is no route between the routers.
@@ -232,12 +236,12 @@ impl DirectionOrder {
         self.find(fabric, source, destination, ties).expect("every pair was tried at construction")
     }
 
-    /// Calls `each` with every route that packets may take, and the share of them that takes it. All have as many
-    /// hops. More than one, if half rings are drawn.
+    /// Calls `each` with every route that packets may take, and with the share of the packets on
+    /// it. All have equally many hops. There are several only if half rings are drawn.
     ///
     /// # Panics
     /// If there is no route between the routers.
-    pub fn for_each_way(
+    pub(crate) fn for_each_way(
         &self,
         fabric: &Fabric,
         source: u32,
@@ -278,27 +282,28 @@ impl DirectionOrder {
         self.detour(fabric, source, destination, &route)
     }
 
-    /// Whether each route is a shortest one, since nothing has failed.
+    /// Whether each route is a shortest one, since the fabric has no failures.
     pub fn is_shortest(&self) -> bool {
         !self.failures
     }
 
-    /// Hops in the positive and in the negative direction of a dimension to a node whose coordinate is ahead by so
-    /// many, which `ahead` tells plus the size; half a ring is gone in the negative direction if `tie` is 1.
+    /// Hops of a dimension in the positive and in the negative direction. `ahead` is the distance
+    /// of the destination's coordinate ahead of the source's, plus the size. If `tie` is 1, half a
+    /// ring is gone in the negative direction.
     pub fn hops(&self, dimension: usize, tie: usize, ahead: usize) -> (u16, u16) {
         let way = self.ways[dimension][tie][ahead];
         (way.positive, way.negative)
     }
 
-    /// A node's coordinates.
+    /// The coordinates of a node.
     #[inline]
     pub fn at(&self, node: u32) -> &[u16] {
         let dimensions = self.sizes.len();
         &self.coordinates[node as usize * dimensions..][..dimensions]
     }
 
-    /// The shortest way, failures aside. It is computed for every packet, and which way a packet goes is
-    /// as good as random, so nothing in it branches on that.
+    /// The shortest way without regard to failures. It is computed for every packet. The direction
+    /// of a packet is as good as random, so no instruction branches on it.
     fn shortest(&self, source: u32, destination: u32, ties: u32) -> Route {
         let (from, to) = (self.at(source), self.at(destination));
         let mut hops = [0; 2 * MAXIMUM_DIMENSIONS];
@@ -314,7 +319,7 @@ impl DirectionOrder {
         self.in_order(&hops)
     }
 
-    /// The route of so many hops by each port.
+    /// The route with these hops by each port.
     fn in_order(&self, hops: &[u16; 2 * MAXIMUM_DIMENSIONS]) -> Route {
         let mut route = Route::default();
         for &port in &self.order {
@@ -323,8 +328,8 @@ impl DirectionOrder {
         route
     }
 
-    /// The shortest live route over all choices of directions; of equal ones, the one that turns the
-    /// fewest, then the lowest, dimensions of the shortest way round.
+    /// The shortest live route over all choices of directions. Of equal ones it goes the long way
+    /// round in the fewest dimensions, and then in the lowest.
     fn detour(
         &self,
         fabric: &Fabric,
@@ -366,7 +371,7 @@ impl DirectionOrder {
     }
 }
 
-/// Pairs of nodes with something in common.
+/// Pairs of nodes that share a fault.
 #[derive(Default)]
 struct Pairs {
     first: Option<(u32, u32)>,
@@ -554,7 +559,7 @@ mod tests {
         // The row of a failed cable is no ring any more, so its long way is not one either.
         let one = Faults { cables: vec![(0, 0)], ..Faults::default() };
         assert!(ruled(&[5], &one, rules.clone()).is_ok());
-        // In two dimensions some packets turn round a whole ring to get past it.
+        // In two dimensions some packets go round a whole ring to pass it.
         let error = ruled(&[5, 5], &one, rules).unwrap_err();
         assert!(matches!(error, OrderError::PastHalf { .. }), "{error}");
     }

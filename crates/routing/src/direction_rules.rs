@@ -1,10 +1,11 @@
-//! What there is to choose in direction order: the order, half rings, and what keeps rings from deadlock.
+//! Rules of direction order: the order, half rings, and the method that keeps rings free of
+//! deadlock.
 
 use super::Unroutable;
 use flitlab_base::mix::mixed;
 use flitlab_base::narrow::narrow;
 
-/// Which way round a packet goes when both halves of a ring are as long.
+/// The way round a ring if both halves are equally long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HalfRing {
     /// Always in the positive direction.
@@ -12,20 +13,22 @@ pub enum HalfRing {
     /// From nodes with an even coordinate sum in the positive direction, from the others in the
     /// negative one, so that both directions carry the same load under uniform traffic.
     Balanced,
-    /// Either way by chance, each packet anew in each dimension.
+    /// A random direction, drawn for each packet and dimension.
     Random,
 }
 
 /// The rules of [`DirectionOrder`](super::DirectionOrder).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectionRules {
-    /// Ports of the routers in the order in which packets go: `d` is the positive direction of dimension `d`, and
-    /// `dimensions + d` the negative one. Those left out come behind them in ascending order, so that an empty
-    /// order means all positive directions, then all negative ones.
+    /// Ports of the routers in the order in which packets take them: `d` is the positive direction
+    /// of dimension `d`, and `dimensions + d` the negative one. Missing ports follow in ascending
+    /// order. So an empty order means all positive directions, then all negative ones.
     pub order: Vec<u16>,
+    /// The way round a ring where both halves are equally long.
     pub half_ring: HalfRing,
-    /// Whether packets on a ring are parted into two classes of virtual channels by whether their way passes the
-    /// cable between the last coordinate and the first (docs/model.md, "Order of directions").
+    /// Whether packets on a ring are in two classes of virtual channels: those whose way passes the
+    /// cable between the last coordinate and the first, and the others (docs/model.md, "Order of
+    /// directions").
     pub dateline: bool,
 }
 
@@ -42,10 +45,10 @@ impl From<HalfRing> for DirectionRules {
 }
 
 impl DirectionRules {
-    /// All ports of a torus of so many dimensions, in order.
+    /// All ports of a torus with this number of dimensions, in order.
     ///
     /// # Panics
-    /// If a port is named twice, or is none of that torus.
+    /// If a port is named twice, or does not exist on that torus.
     pub fn ports(&self, dimensions: usize) -> Vec<u16> {
         let all = 0..narrow::<u16>(2 * dimensions);
         let rest = all.filter(|port| !self.order.contains(port));
@@ -66,7 +69,7 @@ pub enum OrderError {
     /// Some pairs have no route.
     #[error("{0}")]
     Unroutable(Unroutable),
-    /// Some routes go more than half round a ring, which a dateline does not keep from deadlock.
+    /// Some routes go more than half round a ring, where a dateline does not prevent deadlock.
     #[error(
         "round the failures packets would go more than half round a ring, from node {} to node {} for one ({pairs} \
          ordered pairs), and a dateline keeps no such packets from deadlock", .first.0, .first.1
@@ -74,13 +77,13 @@ pub enum OrderError {
     PastHalf {
         /// The first such pair, source and destination.
         first: (String, String),
-        /// How many ordered pairs there are.
+        /// Number of such ordered pairs.
         pairs: u64,
     },
 }
 
-/// A number for each packet of each node, which looks random: the output number `source * 2^32 + sequence`, counted from
-/// 0, of the generator SplitMix64 that starts with the mixed seed.
+/// A pseudo-random number for each packet of each node. It is output number `source * 2^32 +
+/// sequence`, counted from 0, of the generator SplitMix64 that starts with the mixed seed.
 pub(super) fn drawn(seed: u64, source: u32, sequence: u32) -> u64 {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
     let number = u64::from(source) << 32 | u64::from(sequence);
@@ -94,7 +97,7 @@ mod tests {
 
     #[test]
     fn what_is_drawn_is_splitmix64() {
-        // The first outputs of the published generator that starts with 0; 0 stays 0 when it is mixed.
+        // The first outputs of the published generator with seed 0. Mixing leaves 0 unchanged.
         assert_eq!(drawn(0, 0, 0), 0xE220_A839_7B1D_CDAF);
         assert_eq!(drawn(0, 0, 1), 0x6E78_9E6A_A1B9_65F4);
     }

@@ -1,37 +1,40 @@
-//! The escape of packets that choose their way on a torus with failures: a forwarding table of one lane.
+//! The escape of adaptive packets on a torus with failures: a forwarding table of one virtual
+//! channel.
 //!
-//! Direction order and the bubble rule need whole rings. Where a cable or a node has failed, the escape channel
-//! follows a table instead that leads around the failures and whose channels wait for each other in no circle
-//! ([`agnostic`](super::agnostic)). By such a table every router, and not only the source, knows a way to every
-//! destination: packets escape wherever they have come to. Angara's own tables do not do: they are routes from the
-//! source, with first and last steps, and have nothing for a packet that is elsewhere.
+//! Direction order and the bubble rule need whole rings. If a cable or a node has failed, the
+//! escape channel follows a table that leads around the failures, and whose dependencies have no
+//! cycle ([`agnostic`](super::agnostic)). With such a table every router knows a way to every
+//! destination, so packets can escape anywhere. Angara's own tables are not suitable: they hold
+//! routes from the source, with first and last steps, and nothing for a packet at another router.
 
 use super::agnostic::{Algorithm, NoTable, Parameters};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Fabric;
 
-/// Marks a router that has no way to another, or is that one itself.
+/// Marks a router without a way to another, and the destination itself.
 const NO_PORT: u8 = u8::MAX;
 
-/// The way out at every router for every destination, and what is alive.
+/// The escape's port at every router for every destination, and the live parts.
 #[derive(Clone, Debug)]
 pub(super) struct EscapeTable {
-    /// By router: its ports that lead somewhere, a bit each.
+    /// The live ports of each router, a bit each.
     ports: Vec<u16>,
-    /// By router: whether it has a terminal that is alive.
+    /// Whether each router has a live terminal.
     pub(super) ends: Vec<bool>,
-    /// By destination's router, then router.
+    /// The port of the escape, by the destination's router, then by router.
     next: Vec<u8>,
 }
 
 impl EscapeTable {
-    /// Bytes that it takes, about, beside those of the table from which it is made.
+    /// Bytes that it takes, estimated, besides those of the table from which it is made.
     pub(super) fn memory_needed(fabric: &Fabric) -> u64 {
         u64::from(fabric.routers()) * (u64::from(fabric.routers()) + 3)
     }
 
+    /// Makes the escape.
+    ///
     /// # Errors
-    /// If the algorithm has no table of one lane for the fabric, or there is too little memory.
+    /// If the algorithm has no table of one virtual channel for the fabric, or memory is short.
     pub(super) fn new(fabric: &Fabric, algorithm: Algorithm) -> Result<Self, NoTable> {
         let parameters = Parameters { lanes: 1, ..Parameters::default() };
         let table = algorithm.generate(fabric, &parameters)?.table;
@@ -56,7 +59,7 @@ impl EscapeTable {
         })
     }
 
-    /// The ports of a router that lead somewhere, a bit each.
+    /// The live ports of a router, a bit each.
     #[inline]
     pub(super) fn ports(&self, router: u32) -> u16 {
         self.ports[router as usize]

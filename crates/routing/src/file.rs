@@ -18,16 +18,20 @@ const VERSION: &str = "1";
 /// A routing table with the torus, the failures and the node set that it is for.
 #[derive(Clone, Debug)]
 pub struct TableFile {
+    /// The torus without failures.
     pub torus: Torus,
+    /// Failed cables and nodes, and nodes outside the node set.
     pub faults: Faults,
+    /// The torus without what failed.
     pub fabric: Fabric,
+    /// The routes.
     pub table: RouteTable,
     /// The line of each route, by source, then destination; empty if the table was not read.
     lines: Vec<u32>,
 }
 
 impl PartialEq for TableFile {
-    /// The fabric follows from the rest.
+    /// Compares all but the fabric, which follows from the rest.
     fn eq(&self, other: &Self) -> bool {
         let parts = |file: &Self| (file.torus.clone(), file.faults.clone());
         parts(self) == parts(other) && self.table == other.table
@@ -35,7 +39,7 @@ impl PartialEq for TableFile {
 }
 
 impl TableFile {
-    /// Whether a file begins as these do.
+    /// Whether a file begins like a routing table of flitlab.
     pub fn begins(path: &Path) -> bool {
         let mut start = [0; MAGIC.len()];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
@@ -47,11 +51,12 @@ impl TableFile {
         Self { torus, faults, fabric, table, lines: Vec::new() }
     }
 
-    /// Whether the table can route another fabric: of the same torus, with a right route for every
-    /// pair of its live nodes. The failures that it was made for may differ.
+    /// Checks that the table can route another fabric of the same torus: it has a right route for
+    /// every pair of the live nodes there. The failures may differ from those for which it was
+    /// made.
     ///
     /// # Errors
-    /// What does not fit, and in which line.
+    /// The first mismatch, and its line.
     pub fn fits(&self, fabric: &Fabric) -> Result<(), InvalidLine> {
         if self.torus != *fabric.coordinates() {
             let line = self.lines.first().map_or(1, |_| 2);
@@ -66,7 +71,7 @@ impl TableFile {
         }
     }
 
-    /// The line of the route that is wrong, if it has one.
+    /// The line of a wrong route; `None` if the flaw has none.
     pub fn line(&self, flaw: &Flaw) -> Option<usize> {
         let routers = self.fabric.routers() as usize;
         let place =
@@ -78,7 +83,7 @@ impl TableFile {
     /// Writes the file.
     ///
     /// # Errors
-    /// If the output can't be written to.
+    /// If the output can't be written.
     pub fn write(&self, mut output: impl Write) -> io::Result<()> {
         let torus = &self.torus;
         writeln!(output, "{MAGIC} {VERSION}")?;
@@ -147,7 +152,7 @@ fn header_text(torus: &Torus, header: Header) -> (String, String, String) {
 }
 
 struct Parser<'t> {
-    /// Line number and words of what is left, without comments and empty lines.
+    /// Line number and words of the remaining lines, without comments and empty lines.
     lines: Box<dyn Iterator<Item = (usize, Vec<&'t str>)> + 't>,
     line: usize,
 }
@@ -253,7 +258,7 @@ impl<'t> Parser<'t> {
         if self.expect("`routes`")?[..] != ["routes"] {
             return self.wrong("`routes` should be here");
         }
-        // A header and a line of each pair.
+        // A header and a line for each pair.
         let pairs = u64::from(fabric.routers()).saturating_mul(fabric.routers().into());
         if let Err(shortage) = claim("a table of this torus", pairs.saturating_mul(8)) {
             return self.wrong(format!("{shortage}: {}", shortage.help()));
@@ -402,7 +407,7 @@ mod tests {
         assert_eq!(file.table.header(0, 1), Some(expected));
     }
 
-    /// Each corruption with a part of the message that names it: the reader's, or the proof's.
+    /// Each corruption has a part of the message that names it: the reader's, or the proof's.
     #[test]
     fn each_of_two_dozen_corruptions_is_caught_and_named() {
         let square = "flitlab-routes 1\ntorus 4 4\nnodes (0,0) (1,0) (0,1) (1,1)\nroutes\n\

@@ -1,8 +1,8 @@
-//! Destination-based forwarding, as InfiniBand and most others have it: a router looks up the output port by
-//! the packet's destination alone.
+//! Destination-based forwarding, as in InfiniBand and most other networks: a router looks up the
+//! output port by the packet's destination alone.
 //!
-//! Which virtual lane a packet takes is a matter of its path ([`Lanes`]): fixed by its destination, by its
-//! source and destination, or changing on the way.
+//! The virtual channel of a packet depends on its path ([`Lanes`]): on its destination, on its
+//! source and destination, or on the hop.
 
 use super::service_levels::{MANAGEMENT_LANE, ServiceLevels};
 use flitlab_fabric::{Channel, Fabric};
@@ -10,43 +10,45 @@ use flitlab_fabric::{Channel, Fabric};
 /// Marks a router without a way to a destination.
 pub(super) const NO_PORT: u16 = u16::MAX;
 
-/// The most virtual lanes that a table can have.
+/// Most virtual channels of a table.
 pub const MAXIMUM_LANES: u8 = 16;
 
-/// How a packet's virtual lane follows from its path. Arrays are indexed by destination terminal times
-/// routers plus router.
+/// The rule by which a packet gets its virtual channel from its path. Arrays are indexed by
+/// destination terminal times routers plus router.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lanes {
-    /// All packets take lane 0.
+    /// All packets use virtual channel 0.
     One,
-    /// Indexed by destination terminal.
+    /// One virtual channel for each destination terminal.
     ByDestination(Vec<u8>),
-    /// The lane of the whole path, by the router where it starts: all its terminals share it.
+    /// One virtual channel for a whole path, by the router where it starts: all terminals of that
+    /// router share it.
     ByPair(Vec<u8>),
-    /// The lane of the next channel, by the router that it leaves: packets change lanes on their way.
+    /// A virtual channel for each hop, by the router that it leaves: packets change virtual
+    /// channels on their way.
     ByHop(Vec<u8>),
-    /// InfiniBand's way: a service level for each pair of terminals, and at each router a map from input port,
-    /// output port and service level to the lane.
+    /// InfiniBand's rule: a service level for each pair of terminals. At each router a map gives
+    /// the virtual lane by input port, output port and service level.
     ByServiceLevel(ServiceLevels),
 }
 
-/// For every router the output port to each terminal. Some may have none.
+/// The output port of every router to each terminal. Some routers may have none.
 ///
-/// A terminal's own router has no port to it either: packets leave the network there, unless the router
-/// [withholds](Self::withhold) them.
+/// A terminal's own router has no port to it either: packets leave the network there, unless the
+/// router [withholds](Self::withhold) them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardingTable {
     routers: u32,
     terminals: u32,
-    /// By destination terminal, then router.
+    /// Ports by destination terminal, then by router.
     ports: Vec<u16>,
     lanes: Lanes,
-    /// By terminal, whether its own router does not deliver packets to it.
+    /// Whether a terminal's own router does not deliver its packets, by terminal.
     withheld: Vec<bool>,
 }
 
 impl ForwardingTable {
-    /// A table without any route, and only one lane.
+    /// A table without any routes, with one virtual channel.
     pub fn empty(fabric: &Fabric) -> Self {
         let (routers, terminals) = (fabric.routers(), fabric.terminals());
         let ports = vec![NO_PORT; routers as usize * terminals as usize];
@@ -59,28 +61,32 @@ impl ForwardingTable {
         }
     }
 
+    /// Number of routers, failed ones included.
     pub fn routers(&self) -> u32 {
         self.routers
     }
 
+    /// Number of terminals, failed ones included.
     pub fn terminals(&self) -> u32 {
         self.terminals
     }
 
-    /// The output port to a terminal; `None` if there is no way, and at the terminal's own router.
+    /// The output port to a terminal; `None` if the router has no way to it, and at the terminal's
+    /// own router.
     #[inline]
     pub fn port(&self, router: u32, terminal: u32) -> Option<u16> {
         let port = self.ports[self.place(router, terminal)];
         (port != NO_PORT).then_some(port)
     }
 
-    /// The channel that packets for a terminal take out of a router.
+    /// The channel on which packets for a terminal leave a router; `None` where there is no
+    /// [`port`](Self::port).
     #[inline]
     pub fn channel(&self, fabric: &Fabric, router: u32, terminal: u32) -> Option<Channel> {
         self.port(router, terminal).map(|port| fabric.outputs(router).start + u32::from(port))
     }
 
-    /// Gives a router the port to a terminal, or none.
+    /// Sets the port of a router to a terminal; `None` for no way.
     ///
     /// # Panics
     /// If the port is 65535.
@@ -90,12 +96,12 @@ impl ForwardingTable {
         self.ports[place] = port.unwrap_or(NO_PORT);
     }
 
-    /// Says whether a terminal's own router has no entry for it, and so drops its packets.
+    /// Sets whether a terminal's own router lacks an entry for it, and so drops its packets.
     pub fn withhold(&mut self, terminal: u32, withheld: bool) {
         self.withheld[terminal as usize] = withheld;
     }
 
-    /// Whether a terminal's own router hands it its packets.
+    /// Whether a terminal's own router delivers its packets to it.
     pub fn delivers(&self, terminal: u32) -> bool {
         !self.withheld[terminal as usize]
     }
@@ -106,11 +112,12 @@ impl ForwardingTable {
         &mut self.ports[start..start + self.routers as usize]
     }
 
+    /// The rule by which packets get their virtual channels.
     pub fn lanes(&self) -> &Lanes {
         &self.lanes
     }
 
-    /// One more than the highest lane that stands in the table.
+    /// Number of virtual channels: one more than the highest in the table.
     pub fn lane_count(&self) -> u8 {
         let lanes = match &self.lanes {
             Lanes::One => &[][..],
@@ -120,8 +127,10 @@ impl ForwardingTable {
         lanes.iter().max().map_or(1, |lane| lane + 1)
     }
 
+    /// Sets the rule by which packets get their virtual channels.
+    ///
     /// # Panics
-    /// If the lanes are those of another fabric, or one of them is above 15.
+    /// If the rule is that of another fabric, or one of its virtual channels is above 15.
     pub fn set_lanes(&mut self, lanes: Lanes) {
         let fits = match &lanes {
             Lanes::One => true,
@@ -136,8 +145,8 @@ impl ForwardingTable {
         assert!(self.lane_count() <= MAXIMUM_LANES, "lanes are numbered from 0 to 15");
     }
 
-    /// What decides, together with the place, which lanes a packet from one terminal to another takes: its path's
-    /// lane or service level; 0 where neither is needed.
+    /// The value by which routers find the virtual channels of a packet from one terminal to
+    /// another: the virtual channel or the service level of its path; 0 where neither is needed.
     ///
     /// # Panics
     /// If the source has failed.
@@ -153,14 +162,15 @@ impl ForwardingTable {
         }
     }
 
-    /// Whether routers drop packets that would take this lane: management's, where service levels lead to it.
+    /// Whether routers drop packets that would use this virtual channel. That is the one of
+    /// management, if service levels lead to it.
     pub fn discards(&self, lane: u8) -> bool {
         lane == MANAGEMENT_LANE && matches!(self.lanes, Lanes::ByServiceLevel(_))
     }
 
-    /// The lane of the channel out of a router through `output`, of a packet of this [class](Self::class) that
-    /// came through input port `input` (`None`: from a terminal of this router). An input port has the number
-    /// of the same cable's output port.
+    /// The virtual channel on which a packet of this [class](Self::class) leaves a router through
+    /// `output`. It came through input port `input`, or from a terminal of this router if that is
+    /// `None`. An input port has the number of the output port of the same cable.
     pub fn lane(
         &self,
         router: u32,

@@ -1,10 +1,10 @@
-//! Whether a forwarding table is right: every pair of terminals has a way that ends at the destination, none goes
-//! round in circles, no packet is dropped on its way, and no packets can wait for each other for ever.
+//! The proof of a forwarding table: every pair of terminals has a way that ends at the destination,
+//! no way has a loop, no packet is dropped, and no deadlock is possible.
 //!
-//! This shares nothing with what makes tables: it follows packets router by router, as the routers
-//! do, and looks for cycles among the dependencies that it saw. A dependency is a pair of (channel,
-//! lane) that some packet holds one after the other (\[dally-seitz\]). There is no bubble rule in
-//! such networks: any cycle can deadlock.
+//! The proof shares no code with the algorithms that make tables. It follows packets router by
+//! router, as the routers do, and looks for cycles among the dependencies that it saw. A dependency
+//! is a pair of virtual channels that some packet holds one after the other (\[dally-seitz\]). Such
+//! networks have no bubble rule: any cycle can deadlock.
 
 use std::iter;
 
@@ -14,32 +14,60 @@ use super::{ForwardingTable, MANAGEMENT_LANE, cycle};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
 
-/// A channel and one of its virtual lanes.
+/// A virtual channel: a directed channel between routers, and a number on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneChannel {
+    /// The directed channel between routers.
     pub channel: Channel,
+    /// The number of the virtual channel, from 0.
     pub lane: u8,
 }
 
-/// What is wrong with a forwarding table.
+/// A flaw of a forwarding table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForwardingFlaw {
-    /// Packets from this router to this terminal get as far as `at`, which has no entry for them: no port, or, if
-    /// it is the terminal's own router, no delivery.
-    Missing { source: u32, terminal: u32, at: u32 },
-    /// This router's port for the terminal does not exist or has failed.
-    NoChannel { router: u32, terminal: u32, port: u16 },
-    /// Packets between these terminals get as far as `at`, where their service level leads to a lane that takes no
-    /// data.
-    Discarded { source: u32, terminal: u32, at: u32 },
-    /// Packets for this terminal go round these routers for ever.
-    Loop { terminal: u32, routers: Vec<u32> },
-    /// Each of these can wait for the next, and the last for the first.
+    /// Packets from this router to this terminal reach router `at`, which has no entry for them: no
+    /// port, or no delivery if it is the terminal's own router.
+    Missing {
+        /// Number of a router where such packets enter.
+        source: u32,
+        /// Number of the terminal.
+        terminal: u32,
+        /// Number of the router that has no entry.
+        at: u32,
+    },
+    /// The router's port for the terminal does not exist or has failed.
+    NoChannel {
+        /// Number of the router.
+        router: u32,
+        /// Number of the terminal.
+        terminal: u32,
+        /// Number of the output port.
+        port: u16,
+    },
+    /// Packets between these terminals reach router `at`, where their service level leads to a
+    /// virtual lane that takes no data.
+    Discarded {
+        /// Number of the terminal that sends.
+        source: u32,
+        /// Number of the terminal that should receive.
+        terminal: u32,
+        /// Number of the router that discards.
+        at: u32,
+    },
+    /// Packets for this terminal go round a loop of routers for ever.
+    Loop {
+        /// Number of the terminal.
+        terminal: u32,
+        /// Numbers of the routers, in the order of the loop.
+        routers: Vec<u32>,
+    },
+    /// Each of these virtual channels can wait for the next, and the last for the first.
     Cycle(Vec<LaneChannel>),
 }
 
 impl ForwardingFlaw {
-    /// What is wrong, with the names of routers and channels.
+    /// The flaw in words, with the names of routers and channels.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let router = |&router: &u32| fabric.router_name(router);
         let list = |names: Vec<String>| names.join(", ");
@@ -81,15 +109,16 @@ impl ForwardingFlaw {
     }
 }
 
-/// What was proved of a forwarding table.
+/// The result of following all packets of a forwarding table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardingProof {
     /// Ordered pairs of different live terminals that have a way.
     pub pairs: u64,
-    /// Pairs of (channel, lane) that some packet takes one after the other, by the lane of the first.
+    /// Dependencies between virtual channels, by the number of the first one.
     pub dependencies: Vec<u64>,
-    /// For each lane, whether a packet takes it between routers.
+    /// By virtual channel number: whether a packet uses it between routers.
     pub lanes: Vec<bool>,
+    /// Mistakes that were found; none if the table is right.
     pub flaws: Vec<ForwardingFlaw>,
 }
 
@@ -99,7 +128,7 @@ impl ForwardingProof {
         self.flaws.is_empty()
     }
 
-    /// The cycle of channels that can wait for each other, if there is one.
+    /// The cycle of virtual channels that can wait for each other; `None` if there is none.
     pub fn cycle(&self) -> Option<&[LaneChannel]> {
         self.flaws.iter().find_map(|flaw| match flaw {
             ForwardingFlaw::Cycle(places) => Some(&places[..]),
@@ -107,7 +136,7 @@ impl ForwardingProof {
         })
     }
 
-    /// Lanes that packets take.
+    /// Number of virtual channels that packets use.
     pub fn lanes_used(&self) -> u32 {
         self.lanes.iter().map(|&used| u32::from(used)).sum()
     }
@@ -134,20 +163,20 @@ pub fn prove_forwarding(fabric: &Fabric, table: &ForwardingTable) -> ForwardingP
     ForwardingProof { pairs, dependencies: found, lanes, flaws }
 }
 
-/// The routers that have live terminals, with these.
+/// The routers with live terminals, and these terminals.
 fn senders(fabric: &Fabric) -> Vec<(u32, Vec<u32>)> {
     let all = (0..fabric.routers()).zip(fabric.terminals_by_router());
     all.filter(|(_, terminals)| !terminals.is_empty()).collect()
 }
 
-/// The numbering of all dependencies that there could be: by channel, its lane, the port behind it, and the
-/// next lane.
+/// Numbers of all possible dependencies: by channel, its virtual channel, the port after it, and
+/// the next virtual channel.
 struct Dependencies<'a> {
     fabric: &'a Fabric,
     lanes: usize,
-    /// Output ports behind the channels before this one.
+    /// Number of output ports after all earlier channels.
     before: Vec<usize>,
-    /// Whether the table has a lane that drops packets.
+    /// Whether the table has a virtual channel that drops packets.
     may_discard: bool,
 }
 
@@ -166,14 +195,14 @@ impl<'a> Dependencies<'a> {
         (self.before[self.before.len() - 1] * self.lanes * self.lanes).div_ceil(64)
     }
 
-    /// Of a channel and lane with one of those behind it.
+    /// The number of a dependency.
     fn number(&self, from: LaneChannel, next: LaneChannel) -> usize {
         let router = self.fabric.target(from.channel).expect("something is behind it");
         let port = next.channel - self.fabric.outputs(router).start;
         self.row(from).start + port as usize * self.lanes + usize::from(next.lane)
     }
 
-    /// The places in [`Self::number`]'s order of the dependencies of a channel and lane.
+    /// The numbers of the dependencies of a virtual channel on the next ones.
     fn row(&self, from: LaneChannel) -> std::ops::Range<usize> {
         let channel = from.channel as usize;
         let ports = self.before[channel + 1] - self.before[channel];
@@ -182,7 +211,7 @@ impl<'a> Dependencies<'a> {
         start..start + ports * self.lanes
     }
 
-    /// How many there are, by the lane of the first channel.
+    /// Number of dependencies, by the number of the first virtual channel.
     fn by_lane(&self, bits: &[u64]) -> Vec<u64> {
         let of_lane = |lane: u8| {
             let rows = (0..self.fabric.channel_slots())
@@ -192,7 +221,7 @@ impl<'a> Dependencies<'a> {
         (0..narrow(self.lanes)).map(of_lane).collect()
     }
 
-    /// A cycle of (channel, lane), if there is one.
+    /// A cycle of virtual channels; `None` if there is none.
     fn cycle(&self, bits: &[u64]) -> Option<Vec<LaneChannel>> {
         let lanes: u32 = narrow(self.lanes);
         let place =
@@ -217,31 +246,32 @@ fn is_set(bits: &[u64], bit: usize) -> bool {
     bits[bit / 64] >> (bit % 64) & 1 == 1
 }
 
-/// What is known of a router's way to the present destination.
+/// Knowledge about a router's way to the present destination.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Unknown,
-    /// The present walk came through it.
+    /// The present walk came through the router.
     Walked,
     Leads,
-    /// It ends at this router.
+    /// The way ends at this router.
     Ends(u32),
-    /// It goes round in circles.
+    /// The way has a loop.
     Circles,
 }
 
-/// Packets on their way through the routers, and what they have shown.
+/// The walk of packets through the routers, and its findings.
 struct Walk<'a> {
     fabric: &'a Fabric,
     table: &'a ForwardingTable,
     dependencies: &'a Dependencies<'a>,
-    /// By router.
+    /// The ways of the routers.
     ways: Vec<Way>,
-    /// By channel and lane, the classes of packets that have been followed from there.
+    /// By channel and virtual channel: the classes of packets that have been followed from there, a
+    /// bit each.
     seen: Vec<u16>,
     touched: Vec<usize>,
     bits: Vec<u64>,
-    /// A bit a lane.
+    /// The virtual channels that packets use, a bit each.
     lanes: u32,
     pairs: u64,
     flaws: Vec<ForwardingFlaw>,
@@ -303,7 +333,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Follows packets from a router's terminals to another router's. Most routers' have one class, and one way.
+    /// Follows packets from a router's terminals to a terminal of another router. On most routers
+    /// all terminals have one class, and so one way.
     fn follow_from(&mut self, source: u32, terminals: &[u32], terminal: u32) {
         let mut known = None;
         for &sender in terminals {
@@ -325,7 +356,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where a router's packets for this terminal get to.
+    /// The end of a router's packets for this terminal.
     fn way(&mut self, source: u32, terminal: u32) -> Way {
         let mut walked = Vec::new();
         let mut at = source;
@@ -360,8 +391,8 @@ impl<'a> Walk<'a> {
         found
     }
 
-    /// The next channel and its lane of a packet of this class that has taken `before`, or that is at its first
-    /// router, `source`; `None` where it has arrived.
+    /// The next virtual channel of a packet of this class. The packet has taken `before`, or is at
+    /// its first router, `source`. `None` if it has arrived.
     fn next(
         &self,
         source: u32,
@@ -384,7 +415,7 @@ impl<'a> Walk<'a> {
         Some(LaneChannel { channel: first + u32::from(port), lane })
     }
 
-    /// The router that drops a packet on its way from a router to the terminal, if one does.
+    /// The router that drops a packet on its way to the terminal; `None` if none does.
     fn dropped(&self, source: u32, terminal: u32, class: u8) -> Option<u32> {
         if !self.dependencies.may_discard {
             return None;
@@ -396,8 +427,8 @@ impl<'a> Walk<'a> {
         Some(self.fabric.source(place.channel))
     }
 
-    /// Notes the dependencies of a packet from a router to the terminal, until it has come to a (channel, lane)
-    /// from which a packet like it has been followed before.
+    /// Notes the dependencies of a packet from a router to the terminal, up to a virtual channel
+    /// from which an equal packet has been followed before.
     fn follow(&mut self, source: u32, terminal: u32, class: u8) {
         let mut before: Option<LaneChannel> = None;
         while let Some(next) = self.next(source, before, terminal, class) {

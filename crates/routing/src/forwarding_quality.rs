@@ -1,4 +1,5 @@
-//! How good a forwarding table is: the load of each channel if every terminal sends one unit to every other.
+//! Quality of a forwarding table: the load of each channel if every terminal sends one unit to
+//! every other.
 
 use rayon::prelude::*;
 
@@ -6,27 +7,32 @@ use super::ForwardingTable;
 use super::load_figures::{LoadFigures, add_loads};
 use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 
-/// Figures of a forwarding table whose routes lead where they should. The load of a channel between routers is
-/// the number of ordered pairs of terminals whose path takes it.
+/// Figures of a forwarding table whose routes end where they should. The load of a channel between
+/// routers is the number of ordered pairs of terminals whose path takes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForwardingQuality {
-    /// Ordered pairs of different live terminals that have a way, and that have none.
+    /// Ordered pairs of different live terminals that have a way.
     pub routed: u64,
+    /// Ordered pairs of different live terminals that have no way.
     pub unrouted: u64,
+    /// Channels between routers that are alive.
     pub channels: u64,
+    /// Figures of the channels' loads.
     pub load: LoadFigures,
-    /// Hops between routers, over routed pairs; 0 for terminals of one router.
+    /// Mean hops between routers, over routed pairs; a pair of terminals of one router has 0.
     pub hops_mean: f64,
+    /// Most hops between routers of a routed pair.
     pub hops_maximum: u32,
-    /// As these two, if every path had the least hops.
+    /// Mean hops of a routed pair if every path had the least hops.
     pub least_hops_mean: f64,
+    /// Most hops of a routed pair if every path had the least hops.
     pub least_hops_maximum: u32,
-    /// By channel.
+    /// Load of each channel.
     pub loads: Vec<(Channel, u64)>,
 }
 
 impl ForwardingQuality {
-    /// The figures of a table. Routes that lead nowhere or round in circles count as none.
+    /// The figures of a table. Routes that end elsewhere or in a loop count as none.
     pub fn new(fabric: &Fabric, table: &ForwardingTable) -> Self {
         let terminals: Vec<u32> = fabric.live_terminals().collect();
         let senders = fabric.terminals_by_router();
@@ -59,7 +65,7 @@ impl ForwardingQuality {
     }
 }
 
-/// What is counted over some of the destinations.
+/// Counts over some of the destinations.
 #[derive(Default)]
 struct Count {
     routed: u64,
@@ -68,7 +74,7 @@ struct Count {
     hops_maximum: u32,
     least_hops: u64,
     least_maximum: u32,
-    /// By channel; empty for none.
+    /// Loads by channel; empty if there are none.
     loads: Vec<u64>,
 }
 
@@ -87,7 +93,7 @@ impl Count {
         }
         let end = fabric.terminal_router(terminal).expect("live terminals only");
         let least = least_hops(fabric, end);
-        // Routers from which the ports lead to the terminal, from there outwards.
+        // Routers whose ports lead to the terminal, from there outwards.
         let way = |router: u32| {
             let channel = table.channel(fabric, router, terminal)?;
             (channel < fabric.outputs(router).end).then(|| fabric.target(channel)).flatten()?;
@@ -137,7 +143,7 @@ impl Count {
     }
 }
 
-/// Hops from every router to one, by any way.
+/// Least hops from every router to one, over any way.
 fn least_hops(fabric: &Fabric, end: u32) -> Vec<u32> {
     let mut hops = vec![NONE; fabric.routers() as usize];
     breadth_first(end, &mut hops, &mut Vec::new(), |at| fabric.neighbors(at));

@@ -1,4 +1,4 @@
-//! The route as Angara's header carries it: first step, direction bits, last step.
+//! The route in Angara's packet header: first step, direction bits, last step.
 
 use std::num::NonZeroU32;
 
@@ -10,15 +10,15 @@ const STEP_BITS: u32 = 4;
 const FIRST: u32 = 0;
 const BITS: u32 = FIRST + STEP_BITS;
 const LAST: u32 = BITS + 12;
-/// Set in every header, so that a pair without one takes no more room.
+/// Set in every header, so that an optional header takes no more room.
 const EXISTS: u32 = 1 << 31;
 
-/// A packed header: an optional first step in a positive direction, for each dimension plus, minus
-/// or not at all, and an optional last step in a negative direction (\[angara-routing\],
-/// section 2.1).
+/// A packed header (\[angara-routing\], section 2.1). It has an optional first step in a positive
+/// direction, for each dimension plus, minus or no movement, and an optional last step in a
+/// negative direction.
 ///
-/// Hop counts are not part of it: a router leaves a dimension when the coordinate fits. With a first
-/// or last step the count refers to the node after the first and before the last step.
+/// Hop counts are not part of it: a router leaves a dimension when the coordinate fits. With a
+/// first or last step, the coordinates refer to the node after the first and before the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header(NonZeroU32);
 
@@ -29,25 +29,25 @@ impl Default for Header {
 }
 
 impl Header {
-    /// With the bits of a field changed.
+    /// The header with the bits of a field replaced.
     fn with(self, mask: u32, field: u32) -> Self {
         Self(NonZeroU32::new(self.0.get() & !mask | field).unwrap_or(self.0))
     }
 
-    /// With the direction of `dimension` set; `positive` says which.
+    /// The header with the direction of `dimension` set: plus if `positive`, minus otherwise.
     #[must_use]
     pub fn with_direction(self, dimension: usize, positive: bool) -> Self {
         let shift = BITS + 2 * narrow::<u32>(dimension);
         self.with(3 << shift, (if positive { 1 } else { 2 }) << shift)
     }
 
-    /// With a first step in the positive direction of `dimension`.
+    /// The header with a first step in the positive direction of `dimension`.
     #[must_use]
     pub fn with_first_step(self, dimension: usize) -> Self {
         self.with(15 << FIRST, narrow::<u32>(dimension + 1) << FIRST)
     }
 
-    /// With a last step in the negative direction of `dimension`.
+    /// The header with a last step in the negative direction of `dimension`.
     #[must_use]
     pub fn with_last_step(self, dimension: usize) -> Self {
         self.with(15 << LAST, narrow::<u32>(dimension + 1) << LAST)
@@ -61,12 +61,12 @@ impl Header {
         }
     }
 
-    /// The dimension of the first step.
+    /// The dimension of the first step; `None` if there is none.
     pub fn first_step(self) -> Option<usize> {
         (self.0.get() >> FIRST & 15).checked_sub(1).map(|dimension| dimension as usize)
     }
 
-    /// The dimension of the last step.
+    /// The dimension of the last step; `None` if there is none.
     pub fn last_step(self) -> Option<usize> {
         (self.0.get() >> LAST & 15).checked_sub(1).map(|dimension| dimension as usize)
     }

@@ -72,14 +72,16 @@ use std::sync::Arc;
 
 use flitlab_fabric::{Channel, Fabric};
 
-/// The routes of a fabric: computed for each pair, read from a table of the sources or of the routers.
+/// The routes of a fabric, by the rule that packets follow.
 #[derive(Clone, Debug)]
 pub enum Routes {
+    /// Packets keep an order of directions on a torus.
     DirectionOrder(DirectionOrder),
+    /// Packets follow the source's table, which has a route for each pair.
     Table(RouteTable),
     /// Packets choose their way hop by hop, on a torus.
     Adaptive(Adaptive),
-    /// Routers look up the way by a packet's destination. Every pair of live terminals has one.
+    /// Routers look up the port by a packet's destination. Every pair of live terminals has a way.
     Forwarding(Arc<ForwardingTable>),
     /// Packets choose among the hops of a relation.
     Relation(RelationRoutes),
@@ -88,13 +90,15 @@ pub enum Routes {
 }
 
 impl Routes {
-    /// The route from one router to another, as the source's adapter writes it into the header; of
-    /// adaptive routing the one that a packet takes if it never leaves the escape channel; where half rings are
-    /// drawn, the one that takes them in the positive direction. `None` if routers decide, as on an escape by a table, and of
-    /// paths with a lane for each hop.
+    /// The route from one router to another, as the source's adapter writes it into the header.
+    ///
+    /// - With adaptive routing it is that of a packet that never leaves the escape channel.
+    /// - Half rings that are drawn are gone in the positive direction.
+    /// - `None` if routers decide, as on an escape by a table, and for paths with a virtual channel
+    ///   for each hop.
     ///
     /// # Panics
-    /// If the pair has none; the constructors refuse fabrics with such a pair.
+    /// If the pair has no route; the constructors refuse fabrics with such a pair.
     #[inline]
     pub fn source_route(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
         match self {
@@ -105,11 +109,11 @@ impl Routes {
         }
     }
 
-    /// The route of a packet by its number at its source: as [`source_route`](Self::source_route), with half rings as
-    /// they are drawn.
+    /// The route of a packet, by its number at its source: [`source_route`](Self::source_route)
+    /// with half rings as they are drawn for it. `None` as there.
     ///
     /// # Panics
-    /// If the pair has none.
+    /// If the pair has no route.
     #[inline]
     pub fn packet_route(
         &self,
@@ -126,7 +130,7 @@ impl Routes {
         }
     }
 
-    /// Whether packets between the same nodes may go different ways by chance that is known in advance.
+    /// Whether packets between the same nodes may go different ways, chosen at random in advance.
     pub fn draws(&self) -> bool {
         match self {
             Self::DirectionOrder(order) => order.draws(),
@@ -135,7 +139,8 @@ impl Routes {
         }
     }
 
-    /// Whether packets of a pair may go different ways, so that one may overtake another, on routings of any fabric.
+    /// Whether packets of a pair may go different ways on routings of any fabric, so that one may
+    /// overtake another.
     pub fn reorders(&self) -> bool {
         match self {
             Self::Relation(_) => true,
@@ -144,7 +149,7 @@ impl Routes {
         }
     }
 
-    /// Whether this is so between these terminals.
+    /// Whether packets between these terminals may go different ways, chosen at random in advance.
     pub fn draws_between(&self, fabric: &Fabric, source: u32, destination: u32) -> bool {
         let router = |terminal| fabric.terminal_router(terminal).expect("live");
         match self {
@@ -156,8 +161,9 @@ impl Routes {
         }
     }
 
-    /// The channels that packets take from one terminal to another, as [`for_each_channel`](Self::for_each_channel),
-    /// each with the share of the packets that take it: where half rings are drawn half of them go either way.
+    /// Calls `each` with the channels that packets take from one terminal to another, as in
+    /// [`for_each_channel`](Self::for_each_channel), and with the share of the packets on each.
+    /// Half of the packets go either way round a half ring that is drawn.
     ///
     /// # Panics
     /// If a terminal has failed, or the pair has no route.
@@ -188,8 +194,8 @@ impl Routes {
         }
     }
 
-    /// The channels of a packet's way from one terminal to another, as far as they are known before it is
-    /// sent (see [`source_route`](Self::source_route)).
+    /// Calls `each` with the channels of a packet's way from one terminal to another, as far as
+    /// they are known before it is sent (see [`source_route`](Self::source_route)).
     ///
     /// # Panics
     /// If a terminal has failed, or the pair has no route.
@@ -231,11 +237,11 @@ impl Routes {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{routing} has no way around the failures from node {} to node {} ({pairs} ordered pairs have none)", .first.0, .first.1)]
 pub struct Unroutable {
-    /// What kind of routes there are none of.
+    /// The routing, as the subject of the message.
     pub routing: &'static str,
     /// The first such pair, source and destination.
     pub first: (String, String),
-    /// How many ordered pairs there are.
+    /// Number of such ordered pairs.
     pub pairs: u64,
 }
 

@@ -1,16 +1,15 @@
-//! How low the load of the fullest channel between routers can be at best, whatever the table.
+//! A lower bound on the load of the fullest channel between routers, over all tables.
 //!
-//! Give each channel a length. The paths of all pairs of terminals together are at least as long as the shortest
-//! path of each pair; and they are at most as long as the maximum load times all lengths together, since no
-//! channel is on more paths than that. So the maximum load is at least the quotient, for any lengths. Where
-//! paths may have the least hops only, the shortest of those count, and the quotient is higher. (The best
-//! lengths are the dual of the linear program of the least maximum load, so the bound for the best lengths is what
-//! paths that may be split would reach.)
+//! Give each channel a length. The paths of all pairs of terminals together are at least as long as
+//! the sum of the pairs' shortest paths. They are at most as long as the maximum load times the sum
+//! of all lengths, since no channel is on more paths than that. So the maximum load is at least the
+//! quotient, for any lengths. If paths may have the least hops only, only those count, and the
+//! quotient is higher. The best lengths are the dual of the linear program of the least maximum
+//! load. So their bound is what paths that may be split would reach.
 //!
-//! Good lengths are high where every choice of paths is crowded. They are found by multiplicative
-//! updates (\[young\]): each step adds to a channel's exponent what the shortest paths put on it.
-//! Lengths are whole numbers, so that the quotient is exact whatever rounding there was on the way
-//! to them.
+//! Good lengths are high where every choice of paths is crowded. Multiplicative updates (\[young\])
+//! find them: each step adds to a channel's exponent the load that the shortest paths put on it.
+//! Lengths are whole numbers, so the quotient is exact despite any rounding in the search.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,28 +19,30 @@ use rayon::prelude::*;
 use flitlab_base::narrow::{narrow, rounded};
 use flitlab_fabric::{Fabric, NONE};
 
-/// Which paths a table may have.
+/// The paths that a table may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paths {
     /// Those with the least hops between routers.
     Minimal,
+    /// All paths, with detours.
     Any,
 }
 
-/// A lower bound on the edge-forwarding index, with what proves it.
+/// A lower bound on the edge-forwarding index, with its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadBound {
-    /// By channel; parallel channels are equally long, vacant ones have length 0.
+    /// Length of each channel. Parallel channels are equally long; vacant ones have length 0.
     pub lengths: Vec<u32>,
-    /// The shortest paths of all ordered pairs of live terminals together.
+    /// The sum of the shortest paths' lengths over all ordered pairs of live terminals.
     pub paths: u128,
-    /// All channels together, those that are slower than the fastest as much less; both in one
-    /// unit.
+    /// The sum of all channels' lengths, in the unit of `paths`. A slower channel counts as much
+    /// less.
     pub channels: u128,
 }
 
 impl LoadBound {
-    /// Looks for lengths with a high bound. Equal fabrics give equal bounds, on any number of threads.
+    /// Searches for lengths with a high bound. Equal fabrics give equal bounds, on any number of
+    /// threads.
     pub fn new(fabric: &Fabric, paths: Paths) -> Self {
         let graph = Graph::new(fabric);
         let work = graph.ends.len() as u64 * graph.edges.len() as u64;
@@ -70,12 +71,12 @@ impl LoadBound {
         Self { lengths: graph.by_channel(fabric, &lengths), paths, channels }
     }
 
-    /// The quotient before rounding up.
+    /// The bound before rounding up.
     pub fn value(&self) -> f64 {
         self.paths as f64 / self.channels.max(1) as f64
     }
 
-    /// The least load that the fullest channel can have: loads are whole numbers.
+    /// The bound on a whole number: loads are whole numbers.
     pub fn rounded(&self) -> u64 {
         narrow(self.paths.div_ceil(self.channels.max(1)))
     }

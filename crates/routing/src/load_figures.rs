@@ -1,33 +1,37 @@
-//! How much channels between routers carry, and how evenly (\[angara-routing\], section 1.1).
+//! Figures of the loads of channels between routers, and of their evenness (\[angara-routing\],
+//! section 1.1).
 
 use serde::Serialize;
 
 use flitlab_fabric::Channel;
 
-/// Figures of channel loads. A channel's load is the number of ordered pairs of nodes or terminals whose route
-/// takes it; of a forwarding table's, each counts as many times as the channel is slower than the
-/// fastest ones, rounded up.
+/// Figures of channel loads. A channel's load is the number of ordered pairs of nodes or terminals
+/// whose route takes it. For a forwarding table the load is multiplied by the channel's slowness
+/// relative to the fastest ones, and rounded up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct LoadFigures {
-    /// Edge-forwarding index.
+    /// Load of the fullest channel: the edge-forwarding index.
     #[serde(rename = "maximum_load")]
     pub maximum: u64,
+    /// Load of the channel that carries least.
     #[serde(rename = "minimum_load")]
     pub minimum: u64,
+    /// Mean load over all channels.
     #[serde(rename = "mean_load")]
     pub mean: f64,
-    /// Mean if every route had the least hops that the network allows.
+    /// Mean load if every route had the least hops that the network allows.
     #[serde(rename = "perfect_load")]
     pub perfect: f64,
-    /// Deviation from the perfect load: the mean, the root of the mean square, the fourth root of the mean fourth
-    /// power.
+    /// Mean deviation from the perfect load.
     pub sigma_1: f64,
+    /// Root of the mean square deviation from the perfect load.
     pub sigma_2: f64,
+    /// Fourth root of the mean fourth power of the deviation from the perfect load.
     pub sigma_4: f64,
 }
 
 impl LoadFigures {
-    /// The figures of these loads, of routes that have at least so many hops all together.
+    /// The figures of these loads. `least_hops` is the sum of the least hops of all routes.
     pub fn new(loads: &[(Channel, u64)], least_hops: u64) -> Self {
         let channels = loads.len().max(1) as f64;
         let load = || loads.iter().map(|&(_, load)| load);
@@ -48,7 +52,7 @@ impl LoadFigures {
     }
 }
 
-/// Adds up loads by channel, of which either may be empty for none.
+/// The sums of two lists of loads by channel. An empty list stands for no loads.
 pub(super) fn add_loads(mut loads: Vec<u64>, mut more: Vec<u64>) -> Vec<u64> {
     if loads.len() < more.len() {
         std::mem::swap(&mut loads, &mut more);

@@ -1,26 +1,27 @@
-//! What may lead a new packet off the shortest ways.
+//! Rules that may lead a new packet off the shortest ways.
 
 use rand::Rng;
 
 use crate::adaptive::profit::Weights;
 use crate::adaptive::{Compass, Family, Heading, Misroute, channel_queue, goal};
 
-/// What may lead a new packet off the shortest ways.
+/// A rule that may lead a new packet off the shortest ways.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NonMinimalRule {
-    /// Nothing: the adaptive bubble router.
+    /// No detours: the adaptive bubble router.
     None,
-    /// The profit of a detour.
+    /// The most profitable detour of a family.
     Profit(Family, Weights),
-    /// GOAL: an orthant drawn at random.
+    /// GOAL: a random orthant.
     Goal,
-    /// CQR: an orthant by the source's channel queues.
+    /// CQR: an orthant chosen by the source's channel queues.
     ChannelQueue,
 }
 
 impl NonMinimalRule {
-    /// Those that bind a packet to one way round each ring and have no keys, with their names in scenarios and a
-    /// sentence. The profit of an orthant has keys, and is read apart.
+    /// The rules that bind a packet to one way round each ring and have no keys: the name in
+    /// scenarios, the rule, and a sentence. The profit of an orthant has keys, and is read
+    /// separately.
     pub const OF_ORTHANTS: [(&str, Self, &str); 2] = [
         (
             "goal",
@@ -34,7 +35,7 @@ impl NonMinimalRule {
         ),
     ];
 
-    /// What a routing with it is called.
+    /// Name of a routing with this rule.
     pub fn name(&self) -> &'static str {
         match self {
             Self::None => "adaptive routing",
@@ -45,7 +46,7 @@ impl NonMinimalRule {
         }
     }
 
-    /// The kinds of detours that there may be.
+    /// The kinds of detours that may occur.
     pub fn kinds(&self) -> &'static [Misroute] {
         match self {
             Self::None => &[],
@@ -59,7 +60,7 @@ impl NonMinimalRule {
         matches!(self, Self::Profit(Family::IntermediateNodes { .. }, _))
     }
 
-    /// The family of detours and the weights of their profit, if that is what decides.
+    /// The family of detours and the weights of their profit; `None` if the rule is another.
     pub fn profit(&self) -> Option<(Family, Weights)> {
         match *self {
             Self::Profit(family, weights) => Some((family, weights)),
@@ -72,12 +73,12 @@ impl NonMinimalRule {
         *self == Self::Goal
     }
 
-    /// Whether it decides at the source's router, by what is used there.
+    /// Whether the source's router decides, by the buffers that are used there.
     pub fn decides(&self) -> bool {
         matches!(self, Self::Profit(..) | Self::ChannelQueue)
     }
 
-    /// The ways round that are drawn when a packet is injected, if they are.
+    /// The ways round that are drawn when a packet is injected; `None` if the rule draws none.
     #[inline]
     pub(super) fn drawn(
         &self,
@@ -89,7 +90,8 @@ impl NonMinimalRule {
         (*self == Self::Goal).then(|| goal(compass, source, to, random))
     }
 
-    /// The ways round that follow from the flits used behind each port of the source's router, if they do.
+    /// The ways round that follow from the flits used behind each port of the source's router;
+    /// `None` if the rule is another.
     #[inline]
     pub(super) fn queued(
         &self,

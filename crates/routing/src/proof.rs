@@ -1,11 +1,13 @@
-//! Whether a routing table is right: every pair has a route, every route is one that the hardware can go,
-//! and no packets can wait for each other for ever.
+//! The proof of a routing table: every pair has a route, the hardware can follow each route, and no
+//! deadlock is possible.
 //!
-//! This shares nothing with what makes tables: it follows each header channel by channel, as the routers
-//! do, and looks for cycles among the dependencies of the channels that it saw. A dependency is a pair of
-//! channels that some route takes one after the other. Cycles inside one ring are what the bubble rule is
-//! there for; any other cycle can deadlock. A table without a flaw can be used: a test holds that each header
-//! that is accepted here, and no other, gives the engine a [route](Header::route), over the same channels.
+//! The proof shares no code with the algorithms that make tables. It follows each header channel by
+//! channel, as the routers do, and looks for cycles among the dependencies that it saw. A
+//! dependency is a pair of channels that some route takes one after the other. The bubble rule
+//! permits cycles inside one ring; any other cycle can deadlock.
+//!
+//! A table without a flaw can be used. A test holds that each header that is accepted here, and no
+//! other, gives the engine a [route](Header::route), over the same channels.
 
 use rayon::prelude::*;
 
@@ -13,24 +15,51 @@ use super::{Header, RouteTable, cycle};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
 
-/// What is wrong with a table. Nodes are router numbers.
+/// A flaw of a routing table. Nodes are router numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// The pair has no route.
-    Missing { source: u32, destination: u32 },
-    /// The route does not end at its destination, but here.
-    LeadsElsewhere { source: u32, destination: u32, end: u32 },
-    /// The route's header has this direction, and the packet has no hop to make in it: how a router takes that
-    /// is not said.
-    Idle { source: u32, destination: u32, direction: u32 },
+    Missing {
+        /// Node number of the source.
+        source: u32,
+        /// Node number of the destination.
+        destination: u32,
+    },
+    /// The route ends at another node than its destination.
+    LeadsElsewhere {
+        /// Node number of the source.
+        source: u32,
+        /// Node number of the destination.
+        destination: u32,
+        /// Node number of the actual end.
+        end: u32,
+    },
+    /// The route's header has a direction in which the packet has no hop to make. The hardware's
+    /// behaviour in that case is not documented.
+    Idle {
+        /// Node number of the source.
+        source: u32,
+        /// Node number of the destination.
+        destination: u32,
+        /// Number of the direction, which is a port's number.
+        direction: u32,
+    },
     /// The route takes a channel that does not exist, has failed or leads out of the node set.
-    NoChannel { source: u32, destination: u32, channel: Channel },
-    /// Each of these channels can wait for the next, and the last for the first, in more than one ring.
+    NoChannel {
+        /// Node number of the source.
+        source: u32,
+        /// Node number of the destination.
+        destination: u32,
+        /// Number of the channel.
+        channel: Channel,
+    },
+    /// Each of these channels can wait for the next, and the last for the first. They lie in more
+    /// than one ring.
     Cycle(Vec<Channel>),
 }
 
 impl Flaw {
-    /// The pair whose route is wrong.
+    /// The pair whose route is wrong; `None` for a cycle.
     pub fn pair(&self) -> Option<(u32, u32)> {
         match *self {
             Self::Missing { source, destination }
@@ -41,7 +70,7 @@ impl Flaw {
         }
     }
 
-    /// What is wrong, with the names of nodes and channels.
+    /// The flaw in words, with the names of nodes and channels.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let pair = |source: &u32, destination: &u32| {
             let name = |&node: &u32| fabric.router_name(node);
@@ -80,12 +109,14 @@ impl Flaw {
     }
 }
 
-/// What was proved of a table.
+/// The result of following all routes of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
+    /// Routes that were followed.
     pub routes: u64,
     /// Pairs of channels that some route takes one after the other.
     pub dependencies: u64,
+    /// Mistakes that were found; none if the table is right.
     pub flaws: Vec<Flaw>,
 }
 
@@ -102,7 +133,7 @@ pub fn prove(fabric: &Fabric, table: &RouteTable) -> Proof {
     let directions = fabric.coordinates().directions() as usize;
     let nodes: Vec<u32> =
         fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).collect();
-    // For each channel, the output ports that routes take behind it.
+    // By channel: the output ports that routes take after it.
     let follow = |source: u32, onward: &mut [u16]| {
         let mut flaws = Vec::new();
         for &destination in nodes.iter().filter(|&&node| node != source) {
@@ -141,7 +172,7 @@ pub fn prove(fabric: &Fabric, table: &RouteTable) -> Proof {
     Proof { routes, dependencies, flaws }
 }
 
-/// A packet's way through the routers.
+/// The walk of a packet through the routers.
 struct Walk<'a> {
     fabric: &'a Fabric,
     source: u32,
@@ -166,8 +197,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// First step; in the order of directions, as far as the coordinate is another than where the last
-    /// step starts; last step.
+    /// Follows a header: the first step; the directions in order, until the coordinates are those
+    /// where the last step starts; the last step.
     fn follow(&mut self, header: Header) -> Result<(), Flaw> {
         let torus = self.fabric.coordinates();
         let dimensions = torus.dimensions();
@@ -203,9 +234,9 @@ impl Walk<'_> {
     }
 }
 
-/// A cycle of channels that are not all of one ring.
+/// A cycle of channels that are not all of one ring; `None` if there is none.
 ///
-/// A strongly connected component with channels outside one ring has a cycle that leaves it.
+/// A strongly connected component with channels outside one ring has a cycle that leaves the ring.
 pub(super) fn cycle_beyond_rings<I: Iterator<Item = Channel>>(
     fabric: &Fabric,
     successors: impl Fn(Channel) -> I,
@@ -276,7 +307,7 @@ mod tests {
         }
     }
 
-    /// REVIEW B2: what the proof accepts is what can be used.
+    /// The proof accepts exactly the headers that the engine can follow.
     #[test]
     fn of_all_headers_the_proof_accepts_those_that_the_engine_can_follow() {
         let mut counts = [0, 0];

@@ -1,4 +1,4 @@
-//! How good a routing table is (\[angara-routing\], section 1.1): channel loads and hops.
+//! Quality of a routing table (\[angara-routing\], section 1.1): channel loads and hops.
 
 use rayon::prelude::*;
 
@@ -6,27 +6,33 @@ use super::load_figures::{LoadFigures, add_loads};
 use super::{Region, RouteTable};
 use flitlab_fabric::{Channel, NONE, breadth_first};
 
-/// Figures of a table. Loads are routes that cross a channel, over the channels inside the region.
+/// Figures of a table. A load is the number of routes that cross a channel; channels inside the
+/// region count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
-    /// Ordered pairs of different nodes that have a route, and that have none.
+    /// Ordered pairs of different nodes that have a route.
     pub routed: u64,
+    /// Ordered pairs of different nodes that have no route.
     pub unrouted: u64,
+    /// Channels inside the region.
     pub channels: u64,
+    /// Figures of the channels' loads.
     pub load: LoadFigures,
+    /// Mean hops of a route.
     pub hops_mean: f64,
+    /// Most hops of a route.
     pub hops_maximum: u32,
     /// Routes with a first or a last step.
     pub stepping: u64,
-    /// By channel.
+    /// Load of each channel.
     pub loads: Vec<(Channel, u64)>,
 }
 
 impl Quality {
-    /// The figures of a table whose routes lead where they should.
+    /// The figures of a table whose routes end where they should.
     ///
     /// # Panics
-    /// If one of them does not.
+    /// If a route does not.
     pub fn new(region: &Region<'_>, table: &RouteTable) -> Self {
         let sources = region.nodes().par_iter();
         let count = sources
@@ -50,7 +56,7 @@ impl Quality {
     }
 }
 
-/// What is counted over some of the sources.
+/// Counts over some of the sources.
 #[derive(Default)]
 struct Count {
     routed: u64,
@@ -59,7 +65,7 @@ struct Count {
     hops: u64,
     hops_maximum: u32,
     least_hops: u64,
-    /// By channel; empty for none.
+    /// Loads by channel; empty if there are none.
     loads: Vec<u64>,
 }
 
@@ -103,7 +109,7 @@ impl Count {
     }
 }
 
-/// Hops from a node to every other inside, by any way.
+/// Least hops from a node to every other one inside the region, over any way.
 fn distances(region: &Region<'_>, source: u32) -> Vec<u32> {
     let directions = region.torus().directions();
     let mut distances = vec![NONE; region.fabric().routers() as usize];

@@ -2,7 +2,7 @@
 
 use flitlab_fabric::{Channel, Fabric, Torus};
 
-/// The live nodes of a torus with its failures. Routes start, end and stay in it.
+/// The live nodes of a torus with its failures. Routes start, end and stay among them.
 #[derive(Clone, Debug)]
 pub struct Region<'f> {
     fabric: &'f Fabric,
@@ -10,6 +10,8 @@ pub struct Region<'f> {
 }
 
 impl<'f> Region<'f> {
+    /// The live nodes of a fabric.
+    ///
     /// # Panics
     /// If the fabric is no torus.
     pub fn new(fabric: &'f Fabric) -> Self {
@@ -18,6 +20,7 @@ impl<'f> Region<'f> {
         Self { fabric, nodes }
     }
 
+    /// The fabric that the nodes belong to.
     pub fn fabric(&self) -> &'f Fabric {
         self.fabric
     }
@@ -32,7 +35,7 @@ impl<'f> Region<'f> {
         &self.nodes
     }
 
-    /// Whether the region is the whole torus and nothing has failed, so that every route of the torus
+    /// Whether the region is the whole torus without failures, so that every route of the torus
     /// lies in it.
     pub fn is_whole_torus(&self) -> bool {
         let torus = self.torus();
@@ -49,12 +52,12 @@ impl<'f> Region<'f> {
         self.fabric.outputs(node).start + direction
     }
 
-    /// Where a step leads, if its channel exists.
+    /// The node to which a step leads; `None` if its channel does not exist.
     pub fn step(&self, node: u32, direction: u32) -> Option<u32> {
         self.fabric.target(self.channel(node, direction))
     }
 
-    /// The channels that exist.
+    /// The channels that exist inside the region.
     pub fn channels(&self) -> impl Iterator<Item = Channel> + '_ {
         let directions = self.torus().directions();
         self.nodes.iter().flat_map(move |&node| {

@@ -1,19 +1,21 @@
-//! Whether a routing relation is right, whatever packets choose: every pair is connected, no packet can walk for
-//! ever, none gets to where it can't go on, and no packets can wait for each other for ever.
+//! The proof of a routing relation, for all choices of packets: every pair is connected, no packet
+//! walks for ever, no packet reaches a dead end, and no deadlock is possible.
 //!
-//! This shares nothing with what makes relations. For each destination it follows all choices of packets from all
-//! sources, state by state (choice_proof.rs). What a packet may hold and then ask for is a dependency between two
-//! (channel, lane).
+//! The proof shares no code with the rules that make relations. For each destination it follows all
+//! choices of packets from all sources, state by state (choice_proof.rs). A dependency is a pair of
+//! virtual channels of which a packet may hold the first while it asks for the second.
 //!
-//! A relation without an escape must have no cycle of dependencies at all: then some packet always
-//! finds a free place (\[dally-seitz\], and as all choices are counted, for adaptive routing too).
-//! One with an escape is proved by Duato's condition (\[duato\]), of which the sufficient half
-//! counts here: the hops of the escape lead on from wherever a packet can be, and the extended
-//! dependency graph among the (channel, lane) of the escape has no cycle. It has an edge from one
-//! to another if some packet that holds the first, as an escape or not, can ask for the second as
-//! an escape, at once (direct) or after more hops that are not (indirect). All these count for
-//! wormhole and for virtual cut-through switching alike, of which the latter could do without the
-//! indirect ones. One with a ring is proved in ring_proof.rs.
+//! - **Without an escape** a relation must have no cycle of dependencies. Then some packet always
+//!   finds room (\[dally-seitz\]; since all choices count, the theorem holds for adaptive routing
+//!   too).
+//! - **With an escape** it must satisfy Duato's condition (\[duato\], the sufficient half). From
+//!   every place that a packet can reach, hops of the escape lead on. The extended dependency graph
+//!   among the virtual channels of the escape has no cycle. An edge leads from one to another if
+//!   some packet that holds the first, as an escape or not, can ask for the second as an escape. It
+//!   may do so at once (direct) or after more hops that are no escapes (indirect). All edges count
+//!   for wormhole and for virtual cut-through switching, although the latter could do without the
+//!   indirect ones.
+//! - **With a ring** it is proved in ring_proof.rs.
 
 use super::LaneChannel;
 use super::choice_proof::{Leg, Packets, go, prove_choices};
@@ -25,35 +27,75 @@ use flitlab_fabric::Fabric;
 #[cfg(test)]
 pub(super) mod tests;
 
-/// What is wrong with a relation. Sources and destinations are router numbers.
+/// A flaw of a relation. Sources and destinations are router numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RelationFlaw {
-    /// A packet to this router can get to router `at`, through `after` or injected there, and has no hop.
-    DeadEnd { destination: u32, at: u32, after: Option<LaneChannel> },
-    /// A hop of this router, for this destination, leads through a port that does not exist or has failed, or into
-    /// a lane that does not exist.
-    NoChannel { destination: u32, at: u32, hop: Hop },
-    /// A packet to this router can go round these for ever.
-    Loop { destination: u32, places: Vec<LaneChannel> },
-    /// A packet to this router can get to router `at`, through `after` or injected there, where no hop is an escape.
-    NoEscape { destination: u32, at: u32, after: Option<LaneChannel> },
-    /// A hop of this router, for this destination, leads onto a ring without leaving a bubble: it is none along it, and does
-    /// not say that it enters it.
-    NoBubble { destination: u32, at: u32, hop: Hop },
-    /// A packet to this router that stays on the ring from this place on never comes to it.
-    Missed { destination: u32, place: LaneChannel },
-    /// Each of these can wait for the next, and the last for the first: of a relation with an escape in the extended
-    /// dependency graph.
+    /// A packet to this router can reach router `at`, through `after` or by injection, and has no
+    /// hop there.
+    DeadEnd {
+        /// Number of the destination's router.
+        destination: u32,
+        /// Number of the router without a hop.
+        at: u32,
+        /// The virtual channel by which the packet came; `None` if it was injected.
+        after: Option<LaneChannel>,
+    },
+    /// A hop leads through a port that does not exist or has failed, or into a virtual channel that
+    /// does not exist.
+    NoChannel {
+        /// Number of the destination's router.
+        destination: u32,
+        /// Number of the router that offers the hop.
+        at: u32,
+        /// The hop as the relation has it.
+        hop: Hop,
+    },
+    /// A packet to this router can go round a loop for ever.
+    Loop {
+        /// Number of the destination's router.
+        destination: u32,
+        /// The virtual channels, in the order of the loop.
+        places: Vec<LaneChannel>,
+    },
+    /// A packet to this router can reach router `at`, through `after` or by injection, where no hop
+    /// is an escape.
+    NoEscape {
+        /// Number of the destination's router.
+        destination: u32,
+        /// Number of the router without an escape.
+        at: u32,
+        /// The virtual channel by which the packet came; `None` if it was injected.
+        after: Option<LaneChannel>,
+    },
+    /// A hop leads onto a ring without leaving a bubble: it is not a hop along the ring, and is not
+    /// marked as entering it.
+    NoBubble {
+        /// Number of the destination's router.
+        destination: u32,
+        /// Number of the router that offers the hop.
+        at: u32,
+        /// The hop as the relation has it.
+        hop: Hop,
+    },
+    /// A packet to this router that stays on the ring from this place on never reaches it.
+    Missed {
+        /// Number of the destination's router.
+        destination: u32,
+        /// A virtual channel of the ring.
+        place: LaneChannel,
+    },
+    /// Each of these virtual channels can wait for the next, and the last for the first. In a
+    /// relation with an escape the dependencies are those of the extended graph.
     Cycle(Vec<LaneChannel>),
 }
 
 impl RelationFlaw {
-    /// Whether packets can wait for each other for ever, though each of them has a way.
+    /// Whether the flaw is a possible deadlock of packets that all have a way.
     pub fn is_cycle(&self) -> bool {
         matches!(self, Self::Cycle(_) | Self::NoEscape { .. } | Self::NoBubble { .. })
     }
 
-    /// What is wrong, with the names of routers and channels.
+    /// The flaw in words, with the names of routers and channels.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let router = |&router: &u32| fabric.router_name(router);
         let place = |place: &LaneChannel| {
@@ -112,16 +154,17 @@ impl RelationFlaw {
     }
 }
 
-/// What was proved of a relation.
+/// The result of following all choices of packets of a relation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelationProof {
     /// Ordered pairs of different routers with live terminals that are connected.
     pub pairs: u64,
-    /// Pairs of (channel, lane) of which some packet can hold the first while it asks for the second; of a relation
-    /// with an escape those of the extended dependency graph, of one with a ring those along it.
+    /// Dependencies between virtual channels. With an escape they are those of the extended graph,
+    /// with a ring those along it.
     pub dependencies: u64,
-    /// The most hops that any packet can take; with a ring no packet takes more, though perhaps none takes so many.
+    /// Most hops of any packet. With a ring it is an upper bound, which perhaps no packet reaches.
     pub longest: u32,
+    /// Mistakes that were found; none if the relation is right.
     pub flaws: Vec<RelationFlaw>,
 }
 
@@ -131,7 +174,7 @@ impl RelationProof {
         self.flaws.is_empty()
     }
 
-    /// The cycle of places that can wait for each other, if there is one.
+    /// The cycle of virtual channels that can wait for each other; `None` if there is none.
     pub fn cycle(&self) -> Option<&[LaneChannel]> {
         self.flaws.iter().find_map(|flaw| match flaw {
             RelationFlaw::Cycle(places) => Some(&places[..]),
@@ -154,10 +197,11 @@ pub fn prove_relation(fabric: &Fabric, relation: &Relation) -> RelationProof {
     proof
 }
 
-/// Whether packets to each class of terminals have a hop wherever others have one; escapes and hops of a ring have to be
-/// for all of them. So what holds of all hops together holds for each class: its dependencies are some of theirs.
+/// Checks that packets to each class of terminals have a hop wherever others have one. Escapes and
+/// hops of a ring have to be for all classes. The dependencies of a class are a part of those of
+/// all hops together. So the result for all hops holds for each class.
 fn prove_classes(fabric: &Fabric, relation: &Relation) -> Vec<RelationFlaw> {
-    // By list: whether each class has hops, those that the list says, and whether it keeps its escapes.
+    // By list: whether each class has hops as the list says, and keeps its escapes.
     let look = |list: u32| {
         let hops = relation.hops_of_list(list);
         let places = |hops: &mut dyn Iterator<Item = &Hop>| -> Vec<(u16, u8)> {
@@ -193,7 +237,8 @@ fn prove_classes(fabric: &Fabric, relation: &Relation) -> Vec<RelationFlaw> {
     flaws
 }
 
-/// As [`prove_relation`], of a relation without a ring whose escapes don't count as such.
+/// Proves a relation like [`prove_relation`], but without a ring, and with escapes that don't count
+/// as such.
 #[must_use]
 pub(super) fn prove_without_escapes(fabric: &Fabric, relation: &Relation) -> RelationProof {
     prove_hops(fabric, relation, true)
@@ -203,7 +248,7 @@ fn prove_without_ring(fabric: &Fabric, relation: &Relation) -> RelationProof {
     prove_hops(fabric, relation, !relation.has_escape())
 }
 
-/// Where there is no escape, `all` hops have to be without a cycle as if they were one.
+/// Proves the hops. Without an escape, `all` hops must have no cycle, as if all were escapes.
 fn prove_hops(fabric: &Fabric, relation: &Relation, all: bool) -> RelationProof {
     let escapes = match all {
         true => vec![true; fabric.channel_slots() as usize * usize::from(relation.lanes())],
@@ -221,7 +266,7 @@ fn prove_hops(fabric: &Fabric, relation: &Relation, all: bool) -> RelationProof 
     })
 }
 
-/// Whether a (channel, lane) is an escape to some destination, by state.
+/// By state: whether its virtual channel is an escape to some destination.
 fn escapes(fabric: &Fabric, relation: &Relation) -> Vec<bool> {
     let mut found = vec![false; relation.states() as usize];
     for destination in fabric.ends() {

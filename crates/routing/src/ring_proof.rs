@@ -1,17 +1,21 @@
-//! Whether a relation with a ring is right, whatever packets choose (relation_proof.rs says what that means).
+//! The proof of a relation with a ring, for all choices of packets (relation_proof.rs gives the
+//! meaning).
 //!
-//! A place, a (channel, lane), is on the ring if some hop says so. The proof is that of bubble flow
-//! control (\[bubble-flow-control\]), with packets of one size. Looked at are all states that
-//! packets can come to:
+//! A virtual channel is on the ring if some hop says so. The proof is that of bubble flow control
+//! (\[bubble-flow-control\]), for packets of one size. It examines all states that packets can
+//! reach:
 //!
-//! 1. Whoever comes to a place of the ring comes along it or says that it enters it, and along it one place leads to one other
-//!    place, and no two lead to the same. So rings have a bubble for ever, once they have it: a hop along moves it, and one
-//!    that enters leaves it.
-//! 2. A packet on the ring can go on along it, and one that is not can enter it. So where some packet is on a ring, the one
-//!    behind the bubble can move; and if all rings are empty, whoever enters has the room.
-//! 3. But for fallback hops onto the ring packets can't walk in circles. Of those a packet takes [`MAX_FALLBACKS`], then it
-//!    stays on the ring where it next gets there, and the ring leads past its destination from wherever it can be. So each
-//!    packet takes a bounded number of hops, and as some packet can always move, all arrive.
+//! 1. A packet comes to a place of the ring along the ring, or by a hop that is marked as entering
+//!   it. Along the ring, one place leads to one other place, and no two places lead to the same. So
+//!   a ring that has a bubble keeps it: a hop along the ring moves the bubble, and a packet that
+//!   enters leaves it.
+//! 2. A packet on the ring can go on along it, and a packet off the ring can enter it. So if some
+//!   packet is on a ring, the packet behind the bubble can move. If all rings are empty, a packet
+//!   that enters has the room.
+//! 3. Apart from fallback hops onto the ring, packets can't walk in circles. A packet takes
+//!   [`MAX_FALLBACKS`] fallback hops. Then it stays on the ring where it next reaches it, and the
+//!   ring passes its destination from any place. So each packet takes a bounded number of hops, and
+//!   since some packet can always move, all arrive.
 
 use rayon::prelude::*;
 
@@ -43,10 +47,11 @@ pub(super) fn prove_ring(fabric: &Fabric, relation: &Relation) -> RelationProof 
     RelationProof { pairs, dependencies: dependencies as u64, longest, flaws }
 }
 
-/// What is on the ring, by state of arrival.
+/// The ring as its hops mark it, by state of arrival.
 struct Marks {
     on_ring: Vec<bool>,
-    /// The place to which a hop along the ring leads, and the one from which it does, of several the first that was found.
+    /// The place to which a hop along the ring leads, and the one from which it comes; the first
+    /// found, if there are several.
     next: Vec<u32>,
     before: Vec<u32>,
 }
@@ -78,7 +83,7 @@ impl Marks {
         marks
     }
 
-    /// Whether a hop from one state to another does what it says of the ring.
+    /// Whether a hop from one state to another agrees with its mark.
     fn allow(&self, state: u32, hop: Hop, after: u32) -> bool {
         match hop.ring {
             Ring::Off => !self.on_ring[after as usize],
@@ -98,11 +103,11 @@ fn set_once(place: &mut u32, to: u32) {
     }
 }
 
-/// Not seen yet, come through by the present walk; else the most hops that are left.
+/// Marks a state that has not been seen; other values are OPEN, or the most hops left.
 const UNSEEN: u32 = u32::MAX;
 const OPEN: u32 = u32::MAX - 1;
 
-/// Packets for one destination.
+/// The examination of packets for one destination.
 struct Look<'a> {
     fabric: &'a Fabric,
     relation: &'a Relation,
@@ -116,7 +121,8 @@ impl<'a> Look<'a> {
         Self { fabric, relation, marks, to, flaws: Vec::new() }
     }
 
-    /// What is wrong, and the most hops without the fallback hops onto the ring; `u32::MAX` if they lead in a circle.
+    /// The flaws, and the most hops without fallback hops onto the ring; `u32::MAX` if they lead in
+    /// a circle.
     fn run(mut self, ends: &[u32]) -> (Vec<RelationFlaw>, u32) {
         let reached = self.reach(ends);
         let whole = self.flaws.is_empty();
@@ -128,7 +134,7 @@ impl<'a> Look<'a> {
         (self.flaws, longest)
     }
 
-    /// Where a hop leads, and the router there.
+    /// The state to which a hop leads, and the router there; `None` if it leads nowhere.
     fn go(&self, state: u32, hop: Hop) -> Option<(u32, u32)> {
         let at = self.relation.router(self.fabric, state)?;
         let (channel, router) = go(self.fabric, self.relation.lanes(), at, hop)?;
@@ -139,7 +145,8 @@ impl<'a> Look<'a> {
         self.relation.router(self.fabric, state).expect("packets come to live places only")
     }
 
-    /// The states that packets come to before they are there. All have hops that lead somewhere, or else there are flaws.
+    /// The states that packets reach before their destination. All have hops that lead somewhere;
+    /// otherwise flaws are noted.
     fn reach(&mut self, ends: &[u32]) -> Vec<u32> {
         let mut seen = vec![false; self.relation.states() as usize];
         let sources = ends.iter().filter(|&&source| source != self.to);
@@ -169,7 +176,8 @@ impl<'a> Look<'a> {
         reached
     }
 
-    /// Whether hops keep the bubble, and there is one onto the ring; along it, if the packet is on it.
+    /// Checks that the hops of a state keep the bubble, and that one leads onto the ring, or along
+    /// it if the packet is there.
     fn look_at(&mut self, state: u32) {
         let (destination, at) = (self.to, self.router(state));
         let is_on_ring = self.marks.on_ring[state as usize];
@@ -187,7 +195,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Whether packets that stay on the ring come by.
+    /// Checks that packets that stay on the ring pass their destination.
     fn look_along(&mut self, reached: &[u32]) {
         let mut comes_by: Vec<Option<bool>> = vec![None; self.relation.states() as usize];
         let mut way = Vec::new();
@@ -197,7 +205,7 @@ impl<'a> Look<'a> {
                 if let Some(known) = comes_by[state as usize] {
                     break known;
                 }
-                // Who comes here again comes by nowhere else.
+                // A packet that returns to this state passes no other place.
                 comes_by[state as usize] = Some(false);
                 way.push(state);
                 state = self.marks.next[state as usize];
@@ -214,7 +222,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// The most hops that are no fallback hops onto the ring, from any state.
+    /// The most hops from any state that are no fallback hops onto the ring.
     fn walk(&mut self, reached: &[u32]) -> u32 {
         let relation = self.relation;
         let mut left = vec![UNSEEN; relation.states() as usize];

@@ -1,17 +1,19 @@
 //! A packet's route as the engine follows it.
 
-/// The most runs that a route can have: a first step, six dimensions, a last step.
+/// Most runs of a route: a first step, six dimensions, a last step.
 pub const MAXIMUM_RUNS: usize = 8;
 
 /// `hops` hops, each through output port `port` of the router where it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
+    /// Number of the output port.
     pub port: u16,
+    /// Number of hops; at least 1 in a route.
     pub hops: u16,
 }
 
-/// Runs of hops through output ports, from a source router to a destination router. An empty route
-/// stays where it is.
+/// Runs of hops through output ports, from a source router to a destination router. The empty route
+/// ends where it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Route {
     runs: [Run; MAXIMUM_RUNS],
@@ -37,8 +39,8 @@ impl Route {
         }
     }
 
-    /// Appends `hops` hops through a port other than that of the last run; if none, by writing what
-    /// is overwritten next.
+    /// Appends `hops` hops through a port other than that of the last run. If `hops` is 0, the run
+    /// that was written is overwritten by the next one.
     #[inline]
     pub(super) fn append(&mut self, port: u16, hops: u16) {
         let some = hops > 0;

@@ -1,7 +1,8 @@
-//! InfiniBand's service levels: a number that a packet keeps, from which each router finds the virtual lane.
+//! InfiniBand's service levels: a number that a packet keeps, from which each router finds the
+//! virtual lane.
 //!
-//! A path's service level belongs to its two terminals: two terminals of one router may have different ones to the
-//! same destination.
+//! A path's service level belongs to its two terminals. Two terminals of one router may have
+//! different levels to the same destination.
 
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Fabric;
@@ -15,28 +16,31 @@ pub const MANAGEMENT_LANE: u8 = 15;
 /// A service level for each path, and a map for each router.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceLevels {
-    /// By destination terminal times rows plus the source's row.
+    /// Levels by destination terminal times rows plus the source's row.
     levels: Vec<u8>,
-    /// How many rows there are for each destination.
+    /// Number of rows for each destination.
     rows: u32,
-    /// The row of each source terminal; sources whose paths always have equal levels share one.
+    /// The row of each source terminal. Sources whose paths always have equal levels share one.
     row_of: Vec<u32>,
-    /// Where each router's map starts; at the end where the last one ends.
+    /// The start of each router's map in `lanes`, and the end of the last one.
     starts: Vec<usize>,
-    /// Output ports of each router.
+    /// Number of output ports of each router.
     outputs: Vec<u16>,
-    /// By input port (the last one stands for the router's terminals), output port, service level.
+    /// Lanes by input port (the last one stands for the router's terminals), output port and
+    /// service level.
     pub(super) lanes: Vec<u8>,
 }
 
 impl ServiceLevels {
-    /// Service level 0 for all paths, lane 0 for all; all terminals of a router share their levels.
+    /// Levels that all terminals of a router share. At first each path has service level 0, and
+    /// each level lane 0.
     pub fn by_router(fabric: &Fabric) -> Self {
         let router = |terminal| fabric.terminal_router(terminal).unwrap_or(0);
         Self::new(fabric, fabric.routers(), (0..fabric.terminals()).map(router).collect())
     }
 
-    /// The same, with levels of its own for each source terminal.
+    /// Levels of each source terminal by itself. At first each path has service level 0, and each
+    /// level lane 0.
     pub fn by_terminal(fabric: &Fabric) -> Self {
         Self::new(fabric, fabric.terminals(), (0..fabric.terminals()).collect())
     }
@@ -54,8 +58,8 @@ impl ServiceLevels {
         Self { levels, rows, row_of, starts, outputs, lanes: vec![0; end] }
     }
 
-    /// Gives paths to a terminal a service level: those from a source terminal, or from a router if
-    /// [its terminals share theirs](Self::by_router).
+    /// Sets the service level of paths to a terminal. They start at a source terminal, or at a
+    /// router if [its terminals share their levels](Self::by_router).
     ///
     /// # Panics
     /// If there is no such service level.
@@ -65,13 +69,14 @@ impl ServiceLevels {
         self.levels[place] = level;
     }
 
-    /// Gives a router the lane of a service level from one port to another.
+    /// Sets the lane of a service level from one port of a router to another; `input` is `None` for
+    /// the router's terminals.
     pub fn set_lane(&mut self, router: u32, input: Option<u16>, output: u16, level: u8, lane: u8) {
         let place = self.place(router, input, output, level);
         self.lanes[place] = lane;
     }
 
-    /// How many routers and terminals they are for.
+    /// Number of routers and of terminals.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.outputs.len(), self.row_of.len())
     }
@@ -85,7 +90,8 @@ impl ServiceLevels {
         terminal as usize * self.rows as usize + row as usize
     }
 
-    /// The lane in which a packet goes on; `input` is `None` for packets from the router's own terminals.
+    /// The lane on which a packet leaves a router; `input` is `None` for packets from the router's
+    /// own terminals.
     pub fn lane(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> u8 {
         self.lanes[self.place(router, input, output, level)]
     }

@@ -3,7 +3,7 @@
 use super::{Header, Route};
 use flitlab_fabric::Fabric;
 
-/// A header for each source and destination, four bytes a pair; some pairs may have none.
+/// A header for each source and destination, in four bytes a pair. Some pairs may have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteTable {
     routers: u32,
@@ -28,13 +28,13 @@ impl RouteTable {
         table
     }
 
-    /// Gives a pair a header.
+    /// Sets the header of a pair.
     pub fn set(&mut self, source: u32, destination: u32, header: Header) {
         let place = self.place(source, destination);
         self.headers[place] = Some(header);
     }
 
-    /// The header that the source writes for this destination, if there is one.
+    /// The header that the source writes for this destination; `None` if the pair has none.
     pub fn header(&self, source: u32, destination: u32) -> Option<Header> {
         self.headers[self.place(source, destination)]
     }
@@ -43,6 +43,8 @@ impl RouteTable {
         source as usize * self.routers as usize + destination as usize
     }
 
+    /// The route of a pair.
+    ///
     /// # Panics
     /// If the table has no header for the pair, or one that does not lead there.
     pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {

@@ -1,13 +1,14 @@
-//! Routings whose packets choose their way hop by hop, on a torus.
+//! Routings on a torus whose packets choose their way hop by hop.
 //!
 //! The adaptive bubble router (\[abr\]) lets a packet take any direction of a shortest way on an
 //! adaptive virtual channel. On an escape channel packets keep the direction order, and the bubble
-//! rule keeps each of its rings from filling up; a packet may leave it again at any router. Pick
-//! Orthant and OutFlank Routing bind or lead round new packets first
-//! ([`adaptive`](crate::adaptive)). What depends on a router's state is decided in the engine.
+//! rule keeps each of its rings from filling up. A packet may leave the escape at any router. Pick
+//! Orthant Routing binds new packets to directions, and OutFlank Routing sends them by a detour
+//! ([`adaptive`](crate::adaptive)). Decisions that depend on a router's state are the engine's.
 //!
-//! Where something has failed, the escape follows a table, and a packet that has entered it keeps to it as far as its
-//! present leg goes (docs/model.md, "Adaptive routing with failures"). [`Adaptive::prove`] has the whole of it proved.
+//! With failures, the escape follows a table. A packet that has entered it stays on it until its
+//! present leg ends (docs/model.md, "Adaptive routing with failures"). [`Adaptive::prove`] proves
+//! such a routing.
 
 use rand::{Rng, RngExt};
 
@@ -26,24 +27,24 @@ const READS: [u8; 2] = [0, 1];
 /// The virtual channels that adaptive packets use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdaptiveChannels {
-    /// All directions that lead on.
+    /// Virtual channel for all directions that lead on.
     pub adaptive: u8,
-    /// Direction order to the destination.
+    /// Virtual channel for direction order to the destination.
     pub escape: u8,
-    /// Direction order to an intermediate node.
+    /// Virtual channel for direction order to an intermediate node.
     pub escape_to_intermediate: u8,
 }
 
 impl Default for AdaptiveChannels {
-    /// Angara's: the adaptive one, and the response channel as the escape; to intermediate nodes the
-    /// request channel.
+    /// Angara's: the adaptive channel, with the response channel as the escape. The escape to
+    /// intermediate nodes is the request channel.
     fn default() -> Self {
         Self { adaptive: 2, escape: 1, escape_to_intermediate: 0 }
     }
 }
 
 impl AdaptiveChannels {
-    /// Which of them can't be used so without deadlocks, and why.
+    /// The key of a channel whose use can deadlock, and the reason; `None` if all are right.
     #[must_use]
     pub fn flaw(&self, non_minimal: &NonMinimalRule) -> Option<(&'static str, String)> {
         let &Self { adaptive, escape, escape_to_intermediate } = self;
@@ -71,7 +72,7 @@ impl AdaptiveChannels {
         }
     }
 
-    /// What each virtual channel is for, as far as adaptive packets use it.
+    /// Purpose of a virtual channel for adaptive packets; `None` if they don't use it.
     pub fn purpose(
         &self,
         virtual_channel: u8,
@@ -91,18 +92,22 @@ impl AdaptiveChannels {
     }
 }
 
-/// What an adaptive routing is made of.
+/// The rules of an adaptive routing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveRules {
+    /// The detours that a packet may be sent on.
     pub non_minimal: NonMinimalRule,
+    /// The choice among ports that lead on.
     pub selection: Selection,
-    /// Which way round a half ring; both lead on if `None`.
+    /// The way round a half ring; `None` if both ways lead on.
     pub tie: Option<Tie>,
-    /// Of how many of the largest packets a new packet leaves room in the adaptive channel's buffer that it enters.
+    /// Number of largest packets for which a new packet leaves room in the adaptive channel's
+    /// buffer that it enters.
     pub injection_bubble: u8,
+    /// The virtual channels of adaptive packets.
     pub channels: AdaptiveChannels,
-    /// What makes the table of the escape; if `None`, direction order is the escape where nothing has failed, and
-    /// [`Algorithm::UP_DOWN`] makes a table elsewhere.
+    /// The algorithm of the escape's table. `None` means direction order without failures, and a
+    /// table of [`Algorithm::UP_DOWN`] with failures.
     pub escape: Option<Algorithm>,
 }
 
@@ -127,30 +132,34 @@ impl AdaptiveRules {
     }
 }
 
-/// What a packet was given when it was injected, and what its source router has decided.
+/// A packet's random number and bounds, drawn at its injection, and the decisions of its source
+/// router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Course {
-    /// Where its present leg ends.
+    /// Router at which its present leg ends.
     pub to: u32,
+    /// The directions that the packet is bound to.
     pub heading: Heading,
     /// Its random number, for [`Selection::Random`].
     pub drawn: u16,
+    /// The kind of detour; `None` if the packet goes a shortest way.
     pub kind: Option<Misroute>,
 }
 
-/// The way out on the escape channels.
+/// The rule of the escape channels.
 #[derive(Clone, Debug)]
 enum Escape {
-    /// Half rings are gone in the positive direction: wherever a packet enters the escape channel, the
-    /// rest of its route there is in direction order from the next router too.
+    /// Direction order. Half rings are gone in the positive direction. So wherever a packet enters
+    /// the escape, the rest of its route there is in direction order from the next router too.
     DirectionOrder(Box<DirectionOrder>),
     Table(EscapeTable),
 }
 
-/// How a packet may go on from a router.
+/// The ways in which a packet may go on from a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Onward {
-    /// The output ports that it may take on the adaptive channel, a bit each; none if it has to escape.
+    /// The output ports that it may take on the adaptive channel, a bit each; 0 if it has to
+    /// escape.
     pub options: u16,
     /// The port by which it may escape.
     pub escape: u16,
@@ -167,7 +176,7 @@ pub struct Adaptive {
 }
 
 impl Adaptive {
-    /// `seed` is that of the packets' random numbers, where the rules ask for any.
+    /// Makes the routing. `seed` is that of the packets' random numbers, if the rules use any.
     ///
     /// # Errors
     /// If the escape has no table.
@@ -188,7 +197,7 @@ impl Adaptive {
         Ok(Self { escape, compass, detours, rules, seed })
     }
 
-    /// What makes the table of the escape, if it has one.
+    /// The algorithm of the escape's table; `None` if the escape has no table.
     fn table_of(fabric: &Fabric, rules: &AdaptiveRules) -> Option<Algorithm> {
         let torus = fabric.coordinates();
         let directions = torus.directions();
@@ -198,7 +207,7 @@ impl Adaptive {
         rules.escape.or(lost.then_some(Algorithm::UP_DOWN))
     }
 
-    /// Bytes that it takes while it is made, about, beside those of a table.
+    /// Bytes that its construction takes, estimated, besides those of a table.
     pub fn memory_needed(fabric: &Fabric, rules: &AdaptiveRules) -> u64 {
         let torus = fabric.coordinates();
         let detours = rules.non_minimal.profit().map_or(0, |_| Detours::memory_needed(torus));
@@ -210,30 +219,32 @@ impl Adaptive {
         escape + coordinates + detours
     }
 
+    /// The rules that the routing was made of.
     pub fn rules(&self) -> &AdaptiveRules {
         &self.rules
     }
 
+    /// The seed of the packets' random numbers.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The output ports, a bit each, that lead a packet on. Direction order takes the lowest: positive
-    /// directions come first, and are chosen where both ways round lead on.
+    /// The output ports that lead a packet on, a bit each. Direction order takes the lowest.
+    /// Positive directions have lower bits, so they are chosen where both ways round lead on.
     #[inline]
     pub fn ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
         self.compass.ports(router, to, heading)
     }
 
-    /// Whether the escape follows a table: there is no bubble then, and a packet that has entered it keeps to it as far
-    /// as its leg goes.
+    /// Whether the escape follows a table. Then there is no bubble, and a packet that has entered
+    /// the escape stays on it until its leg ends.
     #[inline]
     pub fn has_table(&self) -> bool {
         matches!(self.escape, Escape::Table(_))
     }
 
-    /// How a packet goes on from a router where its leg to `to` does not end; `escaped` says whether it has come on the
-    /// escape channel of this leg.
+    /// The ways in which a packet goes on from a router where its leg to `to` does not end.
+    /// `escaped` says whether it came on the escape channel of this leg.
     #[inline]
     pub fn onward(&self, router: u32, to: u32, heading: Heading, escaped: bool) -> Onward {
         match &self.escape {
@@ -249,8 +260,8 @@ impl Adaptive {
         }
     }
 
-    /// The course of a packet that is injected now. Draws are, in this order and only where the rules ask
-    /// for them: a byte for half rings, GOAL's ways round, 16 bits for the selection.
+    /// The course of a packet at its injection. Random draws come in this order, each only if the
+    /// rules use it: a byte for half rings, GOAL's ways round, 16 bits for the selection.
     pub fn inject(&self, source: u32, destination: u32, random: Option<&mut impl Rng>) -> Course {
         let mut course =
             Course { to: destination, heading: Heading::default(), drawn: 0, kind: None };
@@ -270,14 +281,14 @@ impl Adaptive {
         course
     }
 
-    /// Whether source routers decide anything.
+    /// Whether source routers take decisions.
     pub fn decides(&self) -> bool {
         self.rules.non_minimal.decides()
     }
 
-    /// Decides at the source router how a packet goes on; `used` counts the flits used behind each port on
-    /// the adaptive channel, and from `full` on there is no room for the packet. A port without a channel
-    /// counts as more than full.
+    /// Decides at the source router how a packet goes on. `used` counts the flits used behind each
+    /// port on the adaptive channel. From `full` on there is no room for the packet. A port without
+    /// a channel counts as more than full.
     pub fn decide(&self, source: u32, course: Course, used: &[u32], full: u32) -> Course {
         let to = course.to;
         if let Some(detours) = &self.detours {
@@ -302,20 +313,21 @@ impl Adaptive {
         }
     }
 
-    /// What kind of detour a heading is, if it is one.
+    /// The kind of detour that a heading is; `None` if it is none.
     fn orthant(&self, source: u32, destination: u32, heading: Heading) -> Option<Misroute> {
         let free = Heading::default();
         let distance = |heading| self.compass.distance(source, destination, heading);
         (distance(heading) > distance(free)).then_some(Misroute::Orthant)
     }
 
-    /// Hops of a packet on its course, an intermediate node included.
+    /// Hops of a packet on its course, by its intermediate node if it has one.
     pub fn hops(&self, source: u32, destination: u32, course: &Course) -> u16 {
         let first = self.compass.distance(source, course.to, course.heading);
         first + self.compass.distance(course.to, destination, Heading::default())
     }
 
-    /// The route of a packet that never leaves the escape channel, if that is one in direction order.
+    /// The route of a packet that never leaves the escape channel; `None` if the escape has a
+    /// table.
     pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
         match &self.escape {
             Escape::DirectionOrder(order) => Some(order.route(fabric, source, destination)),
@@ -323,8 +335,8 @@ impl Adaptive {
         }
     }
 
-    /// The channels of a packet's way between two routers if it takes the lowest port of those that lead on, and the
-    /// escape where none does.
+    /// Calls `each` with the channels of a packet that always takes the lowest port that leads on,
+    /// or else the escape.
     pub(super) fn for_each_channel(
         &self,
         fabric: &Fabric,
@@ -342,14 +354,15 @@ impl Adaptive {
         }
     }
 
-    /// Proves that packets, whatever they choose, arrive and can't wait for each other for ever. It is for escapes by a
-    /// table: with direction order the bubble rule is why they can't, which no graph shows.
+    /// Proves that packets arrive and can't deadlock, for all their choices. It is for escapes by a
+    /// table. With direction order the bubble rule prevents deadlock, which no graph shows.
     #[must_use]
     pub fn prove(&self, fabric: &Fabric) -> RelationProof {
         self.prove_as(fabric, |head, errand, hops| self.allowed(head, errand, hops))
     }
 
-    /// As [`prove`](Self::prove), where escapes don't count as such: no hops may close a circle.
+    /// Proves the routing like [`prove`](Self::prove), but escapes don't count as such: no hops may
+    /// close a cycle.
     #[must_use]
     pub(super) fn prove_without_escapes(&self, fabric: &Fabric) -> RelationProof {
         let (packets, hops) = (self.packets(fabric), |head, errand, hops: &mut Vec<Hop>| {
@@ -360,7 +373,7 @@ impl Adaptive {
         prove_choices(fabric, &Packets { escapes, ..packets }, hops)
     }
 
-    /// As [`prove`](Self::prove), of packets that go by other hops.
+    /// Proves the routing like [`prove`](Self::prove), but with other hops.
     pub(super) fn prove_as(
         &self,
         fabric: &Fabric,
@@ -369,7 +382,7 @@ impl Adaptive {
         prove_choices(fabric, &self.packets(fabric), hops)
     }
 
-    /// What packets there are.
+    /// The packets of the routing, for the proof.
     fn packets(&self, fabric: &Fabric) -> Packets {
         let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.rules.channels;
         let mut legs: Vec<Leg> = READS.map(|lane| Leg::Fixed { lane }).into();
@@ -391,8 +404,8 @@ impl Adaptive {
         Packets { lanes, escapes, turning, legs }
     }
 
-    /// All that packets may be bound to: the ways of half rings if these are drawn, and, if it `binds` them, any choice
-    /// of ways round in some dimensions.
+    /// All headings of packets: the ways of half rings if these are drawn, and, if `binds` is set,
+    /// any choice of ways round in some dimensions.
     fn headings(&self, fabric: &Fabric, binds: bool) -> impl Iterator<Item = Heading> {
         let torus = fabric.coordinates();
         let closed = (0..torus.dimensions()).filter(|&dimension| torus.closed(dimension));
@@ -406,7 +419,7 @@ impl Adaptive {
         })
     }
 
-    /// All hops that a packet may take from where its head is.
+    /// Adds all hops that a packet may take from its head's place.
     pub(super) fn allowed(&self, head: Head, errand: Errand, hops: &mut Vec<Hop>) {
         let channels = self.rules.channels;
         let (heading, escape) = match errand.leg {
@@ -417,7 +430,7 @@ impl Adaptive {
         let escaped = matches!(errand.leg, Leg::Fixed { .. })
             || head.came.is_some_and(|came| came.lane == escape);
         let onward = self.onward(head.router, errand.to, heading, escaped);
-        // Of packets that have no choice, where direction order leaves them one.
+        // Packets without a choice follow direction order where it leaves them one hop.
         let is_fixed = matches!(errand.leg, Leg::Fixed { .. });
         let options = if is_fixed { 0 } else { onward.options };
         let options = (0..u16::BITS).filter(|port| options >> port & 1 == 1);

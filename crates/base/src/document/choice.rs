@@ -1,7 +1,7 @@
 //! Keys that choose one of several names, some of which have keys of their own.
 //!
-//! `pattern = "uniform"` and `pattern = { uniform = { include_self = true } }` say the same kind of
-//! thing: a name, and its keys if the defaults don't do.
+//! `pattern = "uniform"` and `pattern = { uniform = { include_self = true } }` are both allowed:
+//! the name alone if its keys have their defaults, or the name with its keys.
 
 use super::{
     Diagnostic, Entry, Item, KeyDoc, Node, Presence, Reader, Scope, Value, VariantDoc, nearest,
@@ -20,9 +20,10 @@ pub struct Variant<'v, 'd, T> {
 /// A name, and what people may write in its place.
 struct Name {
     name: &'static str,
-    /// Whether lists of the names and the reference have it.
+    /// Whether lists of the names and the reference page show the name.
     offered: bool,
-    /// Other names of the same thing, each with what to write for it here; the name above, if that is empty.
+    /// Other names of the same thing, each with the text to write for it here; an empty text stands
+    /// for `name`.
     others: Vec<(&'static str, String)>,
 }
 
@@ -31,8 +32,9 @@ impl<'v, 'd, T> Variant<'v, 'd, T> {
         Self { name: Name { name, offered: true, others: Vec::new() }, doc, read }
     }
 
-    /// Other names of the same thing, which are no mistake of spelling; each with what to write for it here, if
-    /// the name alone isn't it.
+    /// Adds names by which the thing is known elsewhere, so that they are not taken for
+    /// misspellings. Each comes with the text to write here; an empty text stands for the name
+    /// alone.
     pub fn known_as<H: Into<String>>(
         mut self,
         names: impl IntoIterator<Item = (&'static str, H)>,
@@ -41,7 +43,8 @@ impl<'v, 'd, T> Variant<'v, 'd, T> {
         self
     }
 
-    /// For what is refused here for a reason that is better told than "there is no such name".
+    /// Hides the name from lists. Its reading then reports a better reason than "there is no such
+    /// name".
     pub fn not_offered(mut self) -> Self {
         self.name.offered = false;
         self
@@ -52,12 +55,12 @@ impl<'v, 'd, T> Variant<'v, 'd, T> {
     }
 }
 
-/// A name without keys, which stands for `value`; `doc` says in a sentence what it means.
+/// A name without keys, which stands for `value`. `doc` gives its meaning in a sentence.
 pub fn plain<'v, 'd, T: 'v>(name: &'static str, value: T, doc: &'static str) -> Variant<'v, 'd, T> {
     Variant::new(name, doc, Box::new(move |_| Some(value)))
 }
 
-/// A name with keys, which `read` reads; `doc` says in a sentence what it means.
+/// A name with keys, which `read` reads. `doc` gives its meaning in a sentence.
 pub fn with_keys<'v, 'd, T>(
     name: &'static str,
     doc: &'static str,
@@ -74,9 +77,9 @@ pub struct Choice {
     pub noun: &'static str,
     /// The name chosen if the key is absent; required if `None`.
     pub default: Option<&'static str>,
-    /// What the key is for, in the reference page.
+    /// Purpose of the key, for the reference page.
     pub doc: &'static str,
-    /// Whether it is written as `[key.name]`, not as a value.
+    /// Whether the names are written as tables `[key.name]`, not as values.
     pub sections: bool,
 }
 
@@ -91,15 +94,16 @@ impl Choice {
         Self { key, noun, default: Some(default), doc, sections: false }
     }
 
-    /// A key that is written as a value and must be there.
+    /// A required key that is written as a value.
     pub const fn required(key: &'static str, noun: &'static str, doc: &'static str) -> Self {
         Self { key, noun, default: None, doc, sections: false }
     }
 }
 
 impl<'d> Reader<'d> {
-    /// Reads a key that takes one of several names without keys: each with what it stands for, and a sentence that says
-    /// what it means. The first is the default. `None` if it is wrong, which is reported.
+    /// Reads a key that takes one of several names without keys. Each row has the name, its value,
+    /// and a sentence that gives its meaning; the first row is the default. `None` if the value is
+    /// wrong, which is reported.
     pub fn one_of<T>(
         &mut self,
         key: &'static str,
@@ -332,7 +336,7 @@ impl<'d> Reader<'d> {
                 self.items.push(Item::Section { path: inner.clone(), doc: variant.doc });
             }
             let one = self.within(Scope::new(inner, String::new(), None, None), variant.read);
-            // What the default gives is what the keys after this one are documented with.
+            // The keys after this one are documented with the default's value.
             if choice.default == Some(name) {
                 value = one;
             }
@@ -355,7 +359,7 @@ fn names<'n, T>(variants: &'n [Variant<'_, '_, T>]) -> Vec<&'n Name> {
     variants.iter().map(|variant| &variant.name).collect()
 }
 
-/// What is known by this name elsewhere, and what to write for it.
+/// The name that is known elsewhere by the word that was written, and the text to write for it.
 fn meant<'n>(written: &str, names: &[&'n Name]) -> Option<(&'static str, &'n str)> {
     let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
     let written = plain(written);
@@ -365,8 +369,9 @@ fn meant<'n>(written: &str, names: &[&'n Name]) -> Option<(&'static str, &'n str
     })
 }
 
-/// `KEY = VALUE` of the keys that a table needs, or of its first if it needs none: the value that was written in the
-/// table's place for the first key whose values look like it, examples for the others.
+/// The lines `KEY = VALUE` that a table needs, or its first key if it needs none. The value that
+/// was written in place of the table goes to the first key whose values look like it. The other
+/// keys get examples.
 fn keys_for(keys: &[&KeyDoc], written: &str) -> Vec<String> {
     let looks = |text: &str| match text.chars().next() {
         Some(c) if c.is_ascii_digit() => '0',

@@ -1,12 +1,12 @@
-//! What the reader says of keys that are missing and of keys that nobody knows.
+//! Messages about missing keys and unknown keys.
 //!
-//! One slip should give one message: a misspelt key is both unknown and missing, and is reported as
+//! One slip gives one message: a misspelt key is both unknown and missing, and is reported as
 //! misspelt.
 
 use super::{Diagnostic, Entry, Location, Missed, Reader, Reference, Scope, Value, join, nearest};
 
 impl<'d> Reader<'d> {
-    /// Reports what a table lacks and what nobody asked for.
+    /// Reports the keys that a table lacks, and the keys in it that were not asked for.
     pub(super) fn leave(&mut self, scope: &Scope<'d>) {
         if !scope.quiet {
             self.report_missing(scope);
@@ -55,7 +55,7 @@ impl<'d> Reader<'d> {
         self.problems.push(Diagnostic::new(place, message).help(help));
     }
 
-    /// Whether a missing key will be reported as a misspelt or misplaced one.
+    /// Whether another message, of a misspelt or misplaced key, will cover a missing key.
     fn reported_otherwise(&self, scope: &Scope<'_>, key: &'static str) -> bool {
         let Some(document) = self.document else { return false };
         if scope.frame.as_ref().is_some_and(|frame| !frame.starts_with('[')) {
@@ -84,7 +84,8 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// A key nobody asked for: the nearest name in its table, else where the name is at home.
+/// The message for an unknown key: the nearest name in its table, else the tables that have such a
+/// key.
 fn unknown(scope: &Scope<'_>, key: &str, place: &Location, all: Option<&Reference>) -> Diagnostic {
     let whereabouts =
         if scope.path.is_empty() { String::new() } else { format!(" in {}", scope.title) };

@@ -1,21 +1,22 @@
-//! What is wrong with a scenario, where, and what would be right.
+//! Mistakes in a scenario: what is wrong, where, and what would be right.
 //!
-//! A [`Diagnostic`] is for the person who wrote the file: one sentence, the place, what is allowed.
-//! Reading never stops at the first one; [`Diagnostics`] holds all of them in the file's order.
+//! A [`Diagnostic`] is for the person who wrote the file: one sentence, the place, the allowed
+//! values. Reading goes on after a mistake; [`Diagnostics`] holds all of them in the file's order.
 
 use std::{cmp::Ordering, fmt, ops::Range, sync::Arc};
 
 use crate::printable::{in_place, printable, printable_lines};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-/// The most mistakes that are shown: whoever has more sees better what they have in common after these.
+/// Most mistakes that are shown. Longer lists hide what the mistakes have in common.
 const MOST_SHOWN: usize = 100;
 
 /// A text that values come from: a scenario file, a `--set` argument, a matrix file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
-    /// How the text is called in messages: the path as the user gave it, or `command line`.
+    /// Name of the text in messages: the path as the user gave it, or `command line`.
     pub name: String,
+    /// The text itself, whole.
     pub text: String,
     /// The number of its first line: 1, unless it is one line of a long file.
     pub first_line: usize,
@@ -28,8 +29,9 @@ pub struct Source {
 /// A piece of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
+    /// The text that the piece belongs to.
     pub source: Arc<Source>,
-    /// Bytes of the source's text.
+    /// Byte positions in the source's text.
     pub span: Range<usize>,
 }
 
@@ -50,7 +52,7 @@ impl Location {
         key(self).cmp(&key(other)).then_with(|| self.source.name.cmp(&other.source.name))
     }
 
-    /// The span's part on its first line: a caret under many lines helps nobody.
+    /// The part of the span on its first line. A caret under many lines would be no help.
     fn first_line(&self) -> Range<usize> {
         let end = self.text().find('\n').map_or(self.span.end, |length| self.span.start + length);
         self.span.start..end
@@ -60,34 +62,34 @@ impl Location {
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong, as a sentence without a full stop.
+    /// The mistake: a sentence without a full stop.
     pub message: String,
     /// A few words beside the caret; may be empty.
     pub label: String,
-    /// Where; `None` if the file itself can't be read.
+    /// Place of the mistake; `None` if the file itself can't be read.
     pub place: Option<Location>,
-    /// What is allowed, or what to type.
+    /// The allowed values, or the text to type; `None` if there is no advice.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A mistake at a place: what is wrong, as a sentence without a full stop.
+    /// A mistake at a place. `message` is a sentence without a full stop.
     pub fn new(place: &Location, message: impl Into<String>) -> Self {
         Self { place: Some(place.clone()), ..Self::unplaced(message) }
     }
 
-    /// A mistake of a whole file, or of one that has no lines.
+    /// A mistake of a whole file, or of a file without lines.
     pub fn unplaced(message: impl Into<String>) -> Self {
         Self { message: message.into(), label: String::new(), place: None, help: None }
     }
 
-    /// The same with a few words beside the caret.
+    /// Adds a few words beside the caret.
     #[must_use]
     pub fn label(self, label: impl Into<String>) -> Self {
         Self { label: label.into(), ..self }
     }
 
-    /// The same with what is allowed, or what to type.
+    /// Adds the allowed values, or the text to type.
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
@@ -129,7 +131,7 @@ impl Diagnostics {
         });
         let mut kept: Vec<Diagnostic> = Vec::new();
         for diagnostic in list {
-            // The values of a range have one place: one of them is told for all.
+            // All values of a range have one place: one message stands for all.
             let mut same = kept.iter().rev().take_while(|other| other.place == diagnostic.place);
             if !same.any(|other| other.message == diagnostic.message) {
                 kept.push(diagnostic);
@@ -138,6 +140,7 @@ impl Diagnostics {
         if kept.is_empty() { Ok(()) } else { Err(Self { list: kept }) }
     }
 
+    /// Takes the mistakes out, by position.
     pub fn into_list(self) -> Vec<Diagnostic> {
         self.list
     }
@@ -152,12 +155,12 @@ impl Diagnostics {
         self.list.len()
     }
 
-    /// As text without colour, a blank line between two mistakes, without a final line break.
+    /// The mistakes as text without colour, separated by blank lines, without a final line break.
     pub fn plain(&self) -> String {
         self.render(&Renderer::plain())
     }
 
-    /// As text with the colour codes of a terminal.
+    /// The mistakes as text with the colour codes of a terminal.
     pub fn colored(&self) -> String {
         self.render(&Renderer::styled())
     }
@@ -179,7 +182,7 @@ impl fmt::Display for Diagnostics {
 }
 
 impl fmt::Debug for Diagnostics {
-    /// As for people: it is what a `main` prints that returns them.
+    /// Prints the text for people, so that a `main` that returns the error shows it.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
     }

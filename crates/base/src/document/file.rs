@@ -15,14 +15,16 @@ use super::{Diagnostic, Diagnostics, Kind, Location, Reader, Source, Text};
 /// A text file that a key names, its path taken from the scenario's own folder.
 pub struct InputFile {
     path: PathBuf,
+    /// The file's content, whole.
     pub text: String,
-    /// Of its content.
+    /// SHA-256 of the content, in hexadecimal.
     pub hash: String,
     key: &'static str,
 }
 
 impl InputFile {
-    /// Reads the file of a key that must be there; `None` if it isn't, or can't be read.
+    /// Reads the file of a required key; `None` if the key is missing or the file can't be read,
+    /// which is reported.
     pub fn required(
         reader: &mut Reader<'_>,
         key: &'static str,
@@ -33,7 +35,8 @@ impl InputFile {
         Self::open(reader, key, kind, &path)
     }
 
-    /// As [`Self::required`], of a key that may be absent.
+    /// Reads the file of a key that may be absent; `None` if it is absent, or if the file can't be
+    /// read, which is reported.
     pub fn optional(
         reader: &mut Reader<'_>,
         key: &'static str,
@@ -65,7 +68,8 @@ impl InputFile {
         }
     }
 
-    /// What was read of the file; a mistake, with its line (from 1), is reported there.
+    /// Takes the value that was read from the file. A mistake, with its line (from 1), is reported
+    /// at that line.
     pub fn take<T>(&self, reader: &mut Reader<'_>, read: Result<T, (usize, String)>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
@@ -77,7 +81,7 @@ impl InputFile {
         }
     }
 
-    /// Without folders.
+    /// The file's name without folders.
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -93,8 +97,8 @@ impl InputFile {
     }
 }
 
-/// A file that a key names, which is read by other means: `read` is given its path. What can't be read is reported where
-/// the key is, mistakes in it where they are.
+/// Reads a file that a key names by other means: `read` gets the path. A file that can't be read is
+/// reported at the key, a mistake in it at its own place.
 pub fn read_other<T>(
     reader: &mut Reader<'_>,
     key: &'static str,
@@ -132,14 +136,14 @@ pub fn read_other<T>(
 /// The way out where a file isn't found.
 const BESIDE: &str = "the path is taken from the scenario's own folder";
 
-/// A path as the scenario means it.
+/// The path of a file as the scenario means it.
 fn beside(reader: &Reader<'_>, path: &str) -> PathBuf {
     let scenario = reader.document.map_or("", |document| document.file.name.as_str());
     Path::new(scenario).parent().unwrap_or(Path::new("")).join(path)
 }
 
-/// Notes which file a key names: by its whole path, as a resolved scenario may go anywhere, and by its content, which
-/// decides results wherever it is.
+/// Records the file that a key names: by its whole path, since a resolved scenario may be moved,
+/// and by its content, which determines the results.
 fn record(reader: &mut Reader<'_>, key: &'static str, kind: &Text, whole: &str, hash: String) {
     reader.resolved.pop();
     reader.record(key, kind.show(&whole.to_owned()));
@@ -160,7 +164,7 @@ fn content_hash(path: &Path) -> io::Result<(String, String)> {
     Ok((path.canonicalize()?.display().to_string(), hexadecimal(&hash.finalize())))
 }
 
-/// Bytes as text, two digits each.
+/// Bytes as text, two hexadecimal digits each.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,9 +1,11 @@
 //! TOML texts with places, and the reading of their keys.
 //!
-//! A [`Toml`] is a text as a tree of values, each with the place where it is written. A [`Reader`] walks its
-//! tables key by key; what a key takes is a [`Kind`]. Whatever is wrong becomes a [`Diagnostic`] with a caret below
-//! the place. The module knows no key: whoever reads one says what it is called, what it takes and what it is for,
-//! and from the same words comes the [`Reference`], the page that describes all keys.
+//! A [`Toml`] is a text as a tree of values, each with the place where it is written. A [`Reader`]
+//! walks its tables key by key; a [`Kind`] describes the values that a key takes. Each mistake
+//! becomes a [`Diagnostic`] with a caret below its place.
+//!
+//! The module itself has no keys. The code that reads a key gives its name, its kind and its
+//! purpose. The [`Reference`], the page that describes all keys, is made from the same words.
 
 mod choice;
 mod complaints;
@@ -27,8 +29,9 @@ pub use kind::{
 pub use kind::{
     Count, Flag, Kind, List, Listed, Number, Quantity, Slot, Text, Whole, flits, rate, size, time,
 };
+pub(crate) use reader::Presence;
 pub use reader::Reader;
-pub use reader::{Hints, Missed, Presence, Scope, join};
+pub use reader::{Hints, Missed, Scope, join};
 pub use reference::{Item, comment, describe, write_items};
 pub use reference::{KeyDoc, Reference, ReferencePart, VariantDoc};
 pub use tree::{Entry, Table, Value};

@@ -5,6 +5,7 @@ use super::{Diagnostic, Location, Node, Table, Value, quoted};
 /// The most values of a range.
 const MOST_VALUES: i128 = 100_000;
 
+/// The keys that a table with a range has, all required.
 pub const KEYS: [&str; 3] = ["from", "to", "step"];
 
 /// mantissa / 10^scale, with a unit that may be empty.
@@ -43,7 +44,7 @@ impl Decimal {
             return None;
         }
         let mantissa = mantissa.checked_mul(10i128.pow(scale.min(0).unsigned_abs()))?;
-        // So that it can be written with 18 decimals more.
+        // Leaves room for 18 more decimals.
         let fits = mantissa.unsigned_abs() <= 1_000_000_000_000_000_000;
         fits.then(|| Self { mantissa, scale: scale.max(0).unsigned_abs(), unit: unit.into() })
     }
@@ -69,7 +70,7 @@ impl Decimal {
 }
 
 /// The values of `{ from = 0.1, to = 0.9, step = 0.1 }`, each as text and as a value at the range's
-/// place. `to` is among them if the steps meet it.
+/// place. `to` is included if it is a whole number of steps away.
 pub fn values(
     key: &str,
     table: &Table,
@@ -196,7 +197,7 @@ mod tests {
             ("{ from = \"1 ns\", to = 2, step = \"1 us\" }", 2),
             ("{ from = 0, to = 1, step = 0.000001 }", 1),
             ("{ from = true, to = [], step = 1 }", 2),
-            // Beyond what is counted in.
+            // Beyond the integers used for counting.
             ("{ from = 1, to = 1e19, step = 1 }", 1),
             ("{ from = 1e17, to = 1e18, step = 1e-18 }", 1),
             ("{ from = 1.0e-2147483648, to = 1, step = 1 }", 1),

@@ -1,9 +1,9 @@
-//! Walks the tables of a document, key by key.
+//! Reading of a document's tables, key by key.
 //!
-//! The code that reads a key is the key's only description: its name, kind, default and purpose. The
-//! same walk, without a document, writes the reference ([`Reader::documenting`]); with one, it
-//! records every value, given or default, for the resolved scenario, and knows at the end of each
-//! table which keys nobody asked for. So the four can't drift apart.
+//! The code that reads a key is the key's only description: its name, kind, default and purpose.
+//! The same walk without a document writes the reference page ([`Reader::documenting`]). With a
+//! document it records every value, given or default, for the resolved scenario. At the end of each
+//! table it knows which keys were not asked for. So the four can't drift apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,17 @@ use super::{
     Diagnostic, Item, KeyDoc, Kind, Location, Node, Reference, Slot, Table, Toml, Value, nearest,
 };
 
-/// What holds if a key is absent.
-pub enum Presence {
+/// The meaning of an absent key.
+pub(crate) enum Presence {
+    /// The key must be written.
     Required,
-    /// Nothing, and nothing is recorded.
+    /// The key may be absent; then nothing is recorded.
     Optional,
-    /// A value, as TOML, and where it comes from if it is no constant.
+    /// The default as TOML, and a note on its origin if it is not constant.
     Default(String, Option<&'static str>),
 }
 
-/// What it means that a key without a default is not written.
+/// The meaning of an absent key that has no default.
 pub enum Missed {
     /// It is a mistake.
     Mistake,
@@ -30,59 +31,64 @@ pub enum Missed {
     Nothing,
 }
 
-/// What has to be known of all keys together to say something helpful of a mistake.
+/// Knowledge of all keys together, which makes messages about mistakes more helpful.
 #[derive(Clone, Copy)]
 pub struct Hints<'d> {
-    /// All keys that there are.
+    /// The description of all keys.
     pub reference: &'d dyn Fn() -> &'d Reference,
-    /// Of the path of a key that must be there and is not.
+    /// The meaning of a required key's absence, by its path.
     pub missed: &'d dyn Fn(&str) -> Missed,
 }
 
-/// Reads the keys of a table, or writes down what keys it has. The keys of a traffic pattern, for example, are read
-/// by its `traffic::PatternKind`, with the methods of this type.
+/// Reads the keys of a table, or lists them for the reference page. Each part of a scenario has a
+/// function that takes a reader, such as the `read` of a topology's builder, and calls the methods
+/// of this type.
 ///
-/// A value that is missing or wrong is reported, with the place where it is written, and reading goes on: `None`
-/// means that there is nothing to be said any more.
+/// Missing and wrong values are reported with the place where they are written, and reading goes
+/// on. `None` means that the mistake has been reported already.
 pub struct Reader<'d> {
     /// The document that is read; `None` while documenting.
     pub document: Option<&'d Toml>,
-    /// What may help with its mistakes.
+    /// Help for messages about mistakes; `None` if there is none.
     pub hints: Option<Hints<'d>>,
+    /// The table that is being read.
     pub scope: Scope<'d>,
+    /// Mistakes found so far, in the order of reading.
     pub problems: Vec<Diagnostic>,
-    /// What is missing, but probably only misspelt; of interest if there are no other problems.
+    /// Mistakes of absent keys that are probably misspelt; shown only if there are no others.
     pub held: Vec<Diagnostic>,
     /// Paths of keys whose values can't be used.
     pub broken: BTreeSet<String>,
     /// Path and TOML text of each key, in the order of reading.
     pub resolved: Vec<(String, String)>,
-    /// What identifies the contents of files, by the path of the key that names the file.
+    /// Hashes of the contents of files, by the path of the key that names the file.
     pub contents: BTreeMap<String, String>,
     pub(super) items: Vec<Item>,
 }
 
 /// The table that is being read.
 pub struct Scope<'d> {
+    /// The table's path, such as `router.link`; empty for the outermost table.
     pub path: String,
     /// The table in messages: `[link]`, or a choice's name.
     pub title: String,
-    /// `None` if it is not written.
+    /// The table as it was written; `None` if it was not.
     pub table: Option<&'d Table>,
-    /// Where to report what it lacks.
+    /// Place at which missing keys are reported; `None` while documenting.
     pub place: Option<Location>,
-    /// What to write around an example of a missing key.
+    /// Text to write around an example of a missing key.
     pub frame: Option<String>,
-    /// The table itself is wrong, so what it lacks is no news.
+    /// Whether the table itself is wrong, so that its missing keys need no message.
     pub quiet: bool,
-    /// The keys that it may have.
+    /// The keys that were asked for so far.
     pub asked: Vec<&'static str>,
     /// Required keys that are absent, each with an example.
     pub missing: Vec<(&'static str, String)>,
 }
 
 impl<'d> Scope<'d> {
-    pub fn new(
+    /// A table that is about to be read: nothing asked for, nothing missing.
+    pub(crate) fn new(
         path: String,
         title: String,
         table: Option<&'d Table>,
@@ -129,6 +135,7 @@ impl<'d> Reader<'d> {
         }
     }
 
+    /// Whether keys are only listed for the reference page, without a document.
     pub fn is_documenting(&self) -> bool {
         self.document.is_none()
     }
@@ -161,14 +168,14 @@ impl<'d> Reader<'d> {
         Some(self.scope.table?.get(key)?.place.clone())
     }
 
-    /// Where the key itself is written.
+    /// Place of the key itself.
     pub fn key_place(&self, key: &str) -> Option<Location> {
         let entry = self.scope.table?.entry(key)?;
         Some(entry.key_place.clone())
     }
 
-    /// Reads a key with a constant default, which holds too if the value is wrong. `doc` is the key's description
-    /// in the reference page.
+    /// Reads a key with a constant default, which also replaces a wrong value. `doc` is the key's
+    /// description in the reference page.
     pub fn value<K: Kind>(
         &mut self,
         key: &'static str,
@@ -180,7 +187,7 @@ impl<'d> Reader<'d> {
         self.key(key, kind, presence, doc).unwrap_or(default)
     }
 
-    /// Reads a key whose default is what `target` holds, and leaves there what it says.
+    /// Reads a key whose default is the present value of `target`, and stores its value there.
     pub fn set<K: Kind, T>(
         &mut self,
         key: &'static str,
@@ -196,7 +203,8 @@ impl<'d> Reader<'d> {
         *target = value;
     }
 
-    /// Reads a key whose default follows from other keys, as `note` says: "as router.maximum_payload".
+    /// Reads a key whose default follows from other keys, as `note` says: "as
+    /// router.maximum_payload".
     pub fn value_from<K: Kind>(
         &mut self,
         key: &'static str,
@@ -209,7 +217,7 @@ impl<'d> Reader<'d> {
         self.key(key, kind, presence, doc).unwrap_or(default)
     }
 
-    /// Reads a key that must be there; `None` if it isn't, or is wrong, which is reported.
+    /// Reads a required key; `None` if it is missing or wrong, which is reported.
     pub fn required<K: Kind>(
         &mut self,
         key: &'static str,
@@ -219,7 +227,7 @@ impl<'d> Reader<'d> {
         self.key(key, kind, Presence::Required, doc)
     }
 
-    /// Reads a key that may be absent; `None` if it is, or is wrong.
+    /// Reads a key that may be absent; `None` if it is absent or wrong.
     pub fn optional<K: Kind>(
         &mut self,
         key: &'static str,
@@ -261,8 +269,8 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The key's value, if it is written and not broken; notes that it was asked for, and that it
-    /// is missing if it has to be there.
+    /// The key's value, if it is written and can be used. Notes that it was asked for, and that it
+    /// is missing if it is required.
     pub(crate) fn find(
         &mut self,
         key: &'static str,
@@ -290,8 +298,8 @@ impl<'d> Reader<'d> {
         self.scope.asked.push(key);
     }
 
-    /// Refuses a key that does not go with the others. The resolved scenario has no value of it:
-    /// it would be refused there.
+    /// Refuses a key that does not go with the others. The resolved scenario omits it, since it
+    /// would be refused there.
     pub fn forbid(&mut self, key: &'static str, message: &str, help: &str) {
         self.scope.asked.push(key);
         let path = self.path(key);
@@ -302,7 +310,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Reads within a scope, then reports what it lacks and what nobody asked for.
+    /// Reads within a scope, then reports missing keys and keys that were not asked for.
     pub(crate) fn within<T>(&mut self, scope: Scope<'d>, read: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.scope, scope);
         let value = read(self);
@@ -318,7 +326,7 @@ impl<'d> Reader<'d> {
         self.leave(&scope);
     }
 
-    /// Whether the table has a key that was meant to be this one.
+    /// Whether the table has a key that is probably a misspelling of this one.
     pub fn has_misspelt(&self, key: &str) -> bool {
         let entries = self.scope.table.into_iter().flat_map(|table| &table.entries);
         entries.into_iter().any(|entry| nearest(&entry.key, [key]).is_some())
@@ -328,17 +336,19 @@ impl<'d> Reader<'d> {
         join(&self.scope.path, key)
     }
 
+    /// Notes that a key of the present table has a value that can't be used.
     pub fn mark_broken(&mut self, key: &str) {
         let path = self.path(key);
         self.broken.insert(path);
     }
 
+    /// Records a value of the present table, as TOML, for the resolved document.
     pub fn record(&mut self, key: &str, text: String) {
         let path = self.path(key);
         self.resolved.push((path, text));
     }
 
-    /// Takes back what was recorded from `start` on, as one inline table.
+    /// Takes back the values that were recorded from `start` on, as one inline table.
     pub(crate) fn inline(&mut self, start: usize) -> String {
         let inner: Vec<String> = self
             .resolved
@@ -361,6 +371,7 @@ impl<'d> Reader<'d> {
     }
 }
 
+/// A key's path from its table's path, with a point between; the key alone in the outermost table.
 pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.into() } else { format!("{path}.{key}") }
 }

@@ -1,6 +1,7 @@
 //! The page that describes every key.
 //!
-//! Made by the code that reads documents, walking without one, so that it says what is read.
+//! The code that reads documents makes it, by a walk without a document. So the page says what is
+//! read.
 
 use std::fmt;
 
@@ -9,25 +10,33 @@ use super::{Presence, nearest};
 /// A table's beginning or a key.
 #[derive(Clone, Debug)]
 pub enum Item {
-    Section { path: String, doc: &'static str },
+    /// The beginning of a table.
+    Section {
+        /// The table's path, such as `traffic.uniform`.
+        path: String,
+        /// Purpose of the table: text of the reference page.
+        doc: &'static str,
+    },
+    /// A key of the table whose section came last.
     Key(KeyDoc),
 }
 
 /// A key.
 #[derive(Clone, Debug)]
 pub struct KeyDoc {
-    /// Such as `link.latency`.
+    /// The key with its tables, such as `link.latency`.
     pub path: String,
-    /// What it takes, with units and range: `a time from 1 ps to 1 s`.
+    /// The values that it takes, with units and range: `a time from 1 ps to 1 s`.
     pub kind: String,
     /// The default as TOML; `None` if there is none.
     pub default: Option<String>,
-    /// Where the default comes from if it is no constant.
+    /// Origin of the default if it is not constant; `None` otherwise.
     pub default_from: Option<&'static str>,
+    /// Whether a document without the key is wrong.
     pub required: bool,
     /// A value as TOML.
     pub example: String,
-    /// What it is for.
+    /// Purpose of the key.
     pub doc: &'static str,
     /// The names that can be chosen, if it is a choice.
     pub variants: Vec<VariantDoc>,
@@ -38,8 +47,11 @@ pub struct KeyDoc {
 /// A name that can be chosen, and its keys.
 #[derive(Clone, Debug)]
 pub struct VariantDoc {
+    /// The name as it is written.
     pub name: &'static str,
+    /// Its purpose: text of the reference page.
     pub doc: &'static str,
+    /// The keys that go with the name; empty if it has none.
     pub fields: Vec<KeyDoc>,
 }
 
@@ -74,7 +86,7 @@ impl KeyDoc {
         self.path.rsplit('.').next().unwrap_or(&self.path)
     }
 
-    /// `Default "70 ns".`, or what holds without one.
+    /// `Default "70 ns".`, or the meaning of its absence.
     fn presence(&self) -> String {
         match (&self.default, self.default_from) {
             (_, Some(from)) => format!("Default: {from}."),
@@ -85,8 +97,9 @@ impl KeyDoc {
     }
 }
 
-/// All keys that there are. Its `Display` is the reference page: TOML with comments.
+/// All keys of a document. Its `Display` is the reference page: TOML with comments.
 pub struct Reference {
+    /// Sections and keys in the order of the page.
     pub items: Vec<Item>,
 }
 
@@ -104,7 +117,7 @@ impl Reference {
         })
     }
 
-    /// Whether this path is that of a table, or lies above one.
+    /// Whether a path is that of a table, or lies above one.
     pub fn is_table(&self, path: &str) -> bool {
         self.items.iter().any(|item| match item {
             Item::Section { path: section, .. } => section
@@ -172,7 +185,7 @@ impl fmt::Display for Reference {
 /// The part of the page with the keys that have a word in their paths, or in the names that can be chosen there.
 pub struct ReferencePart<'r> {
     reference: &'r Reference,
-    /// In small letters.
+    /// The word in small letters.
     word: String,
 }
 
@@ -209,9 +222,10 @@ impl fmt::Display for ReferencePart<'_> {
     }
 }
 
-/// Writes the keys that `choose` wants, each with its description, under their tables' headers: with the
-/// value it gives, or the default or an example. What several topologies, or several routings, have alike is
-/// described where it comes first; of the others it is said that they have it too.
+/// Writes the keys that `choose` wants, under the headers of their tables. Each has its
+/// description, and the value of `choose`, or the default or an example. A key that several
+/// topologies or routings share is described at the first of them. A note at each of the others
+/// names it.
 pub fn write_items(
     page: &mut dyn fmt::Write,
     items: &[Item],
@@ -221,7 +235,7 @@ pub fn write_items(
     let mut documented = "";
     let mut described: Vec<(&KeyDoc, String)> = Vec::new();
     let mut repeated = Repeated::default();
-    // Below a table's header they would belong to the table.
+    // Below a table's header they would belong to that table.
     let outermost = |item: &&Item| matches!(item, Item::Key(key) if !key.path.contains('.'));
     let (first, rest): (Vec<&Item>, Vec<&Item>) = items.iter().partition(outermost);
     for item in first.into_iter().chain(rest) {
@@ -292,7 +306,7 @@ impl Repeated {
         }
     }
 
-    /// Writes what was gathered of a table, before a header that is not one of its own.
+    /// Writes the notes of a table before a header of another table.
     fn write_before(&mut self, page: &mut dyn fmt::Write, header: &str) -> fmt::Result {
         if !header.is_empty()
             && parts(&format!("{header}.")).is_some_and(|(it, _)| it == self.table)
@@ -312,7 +326,7 @@ impl Repeated {
     }
 }
 
-/// What a key is for, what it takes and what holds without it, as comments.
+/// Writes a key's purpose, its values and the meaning of its absence, as comments.
 pub fn describe(page: &mut dyn fmt::Write, key: &KeyDoc) -> fmt::Result {
     comment(page, 0, key.doc)?;
     if key.variants.is_empty() {
@@ -333,7 +347,7 @@ fn write_key(page: &mut dyn fmt::Write, key: &KeyDoc, value: Option<String>) -> 
         return writeln!(page, "{} = {value}", key.name());
     }
     match &key.default {
-        // What depends on the file is empty without one.
+        // A default that depends on the file is empty here.
         Some(default) if default == "\"\"" => writeln!(page, "# {} = {}", key.name(), key.example),
         Some(default) => writeln!(page, "{} = {default}", key.name()),
         None if key.required => writeln!(page, "{} = {}", key.name(), key.example),
@@ -354,7 +368,8 @@ fn sentence(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Comment lines of at most 100 characters; those after the first are indented two more if any is.
+/// Writes comment lines of at most 100 characters. If `indent` is not 0, lines after the first are
+/// indented by two more.
 pub fn comment(page: &mut dyn fmt::Write, indent: usize, text: &str) -> fmt::Result {
     let mut line = format!("# {:indent$}", "");
     let mut empty = true;

@@ -1,8 +1,8 @@
-//! From TOML text to the tree, with syntax errors in words that help.
+//! Parsing of TOML text into the tree, with syntax errors in words that help.
 //!
-//! The parser recovers from mistakes. One inside a single value leaves the rest of the tree sound,
-//! so the rest is still checked; after one in the structure (a bracket that is never closed) the
-//! parser's guess of what follows would only produce noise, so the structure's errors stand alone.
+//! The parser recovers from mistakes. After a mistake inside a single value the rest of the tree is
+//! sound, and is checked too. After a mistake in the structure (a bracket that is never closed) the
+//! parser can only guess. Then the errors of the structure are shown alone.
 
 use std::{ops::Range, sync::Arc};
 
@@ -52,15 +52,15 @@ pub(crate) fn parse(source: &Arc<Source>) -> Parsed {
         problems.push(explain(error, &place));
     }
     problems.dedup_by(|next, first| {
-        // One line with one mistake can upset the parser twice.
+        // The parser may report one mistake of a line twice.
         let line = |one: &Diagnostic| one.place.as_ref().map(Location::line);
         !intact && line(next) == line(first)
     });
     Parsed { root, problems, intact }
 }
 
-/// Parses the value of an assignment on the command line. What is no TOML is text, unless it begins
-/// like a list, a table or quoted text: there a mistake is more likely.
+/// Parses the value of an assignment on the command line. Text that is not TOML is taken as a
+/// string. If it begins like a list, a table or quoted text, it is a mistake instead.
 pub(crate) fn parse_value(place: &Location) -> Result<Node, Diagnostic> {
     let written = place.text();
     match DeValue::parse(written) {
@@ -128,7 +128,7 @@ fn node(value: &DeValue<'_>, span: &Range<usize>, origin: &Origin<'_>) -> Node {
     Node { value, place: origin.place(span) }
 }
 
-/// Calls on every node, outer ones first.
+/// Calls a function on every node, outer ones first.
 fn visit(table: &mut Table, call: &mut dyn FnMut(&mut Node)) {
     fn one(node: &mut Node, call: &mut dyn FnMut(&mut Node)) {
         call(node);
@@ -141,7 +141,7 @@ fn visit(table: &mut Table, call: &mut dyn FnMut(&mut Node)) {
     table.entries.iter_mut().for_each(|entry| one(&mut entry.node, call));
 }
 
-/// Marks the scalar that an error lies in; false if there is none.
+/// Marks the scalar that contains an error; false if there is none.
 fn mark_broken(root: &mut Table, span: &Range<usize>) -> bool {
     let mut found = false;
     visit(root, &mut |node| {
@@ -161,7 +161,7 @@ fn unclosed_bracket(place: &Location) -> Diagnostic {
         .help(format!("add the missing `{close}`; what follows is checked once it is there"))
 }
 
-/// The parser's message in plainer words, with what to type where that is clear.
+/// The parser's message in plainer words, with the text to type where that is clear.
 fn explain(error: &Error, place: &Location) -> Diagnostic {
     let message = error.message();
     let written = place.text();

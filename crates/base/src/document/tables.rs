@@ -3,7 +3,7 @@
 use super::{Diagnostic, Item, KeyDoc, Location, Node, Presence, Reader, Scope, Value};
 
 impl<'d> Reader<'d> {
-    /// A table that may be absent: then all its keys are.
+    /// Reads a table that may be absent, with all its keys at their defaults.
     pub fn table<T>(
         &mut self,
         key: &'static str,
@@ -19,7 +19,7 @@ impl<'d> Reader<'d> {
         self.within(scope, read)
     }
 
-    /// A table whose absence means something itself.
+    /// Reads a table whose absence has a meaning of its own.
     pub fn optional_table<T>(
         &mut self,
         key: &'static str,

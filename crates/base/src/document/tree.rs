@@ -1,6 +1,7 @@
-//! TOML as written: a tree of values, each with the place it came from.
+//! TOML as written: a tree of values, each with its place.
 //!
-//! Places survive overriding: a value given by `--set` or by a sweep points at the text that gave it.
+//! Places survive overriding: a value given by `--set` or by a sweep keeps the place in the text
+//! that gave it.
 
 use std::{
     io,
@@ -16,50 +17,65 @@ use super::{Diagnostic, Diagnostics, Location, Source, kind::nearest, syntax};
 /// A value with its place.
 #[derive(Clone, Debug)]
 pub struct Node {
+    /// What was written.
     pub value: Value,
+    /// The piece of the source in which it was written.
     pub place: Location,
 }
 
+/// A value of TOML.
 #[derive(Clone, Debug)]
 pub enum Value {
+    /// A string.
     Text(String),
-    /// `None` if it is beyond 64 bits.
+    /// An integer; `None` if it exceeds 64 bits.
     Integer(Option<i64>),
-    /// The digits as written, without underscores.
+    /// A decimal number, with its digits as written, without underscores.
     Float(f64, String),
+    /// `true` or `false`.
     Flag(bool),
+    /// A date or a time of day, which no key takes; its parts are not kept.
     Date,
+    /// An array.
     List(Vec<Node>),
+    /// A table, in brackets of its own, inline or by points in keys.
     Table(Table),
-    /// A syntax error was reported here; whatever is read from it is not worth a second one.
+    /// A value with a syntax error, which has been reported. It causes no second message.
     Broken,
 }
 
 /// A table's entries, in the order in which they were written.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
+    /// One for each key: none is there twice.
     pub entries: Vec<Entry>,
 }
 
+/// A key with its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
+    /// The key, without the tables that it lies in.
     pub key: String,
+    /// The piece of the source in which the key was written.
     pub key_place: Location,
+    /// The value with its place.
     pub node: Node,
 }
 
 impl Table {
+    /// The entry of a key; `None` if the table lacks it.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
+    /// The value of a key; `None` if the table lacks it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.node)
     }
 }
 
 impl Node {
-    /// What kind of value this is, for people.
+    /// The type of the value in words, for messages.
     pub fn what(&self) -> &'static str {
         match &self.value {
             Value::Text(_) => "text",
@@ -72,20 +88,23 @@ impl Node {
     }
 }
 
-/// A text as a tree, with what was set on top of it.
+/// A text as a tree, with the values that were set on top of it.
 ///
-/// Syntax errors do not make it fail: they are kept, and reported with all others when it is read.
+/// Syntax errors are kept, and reported with all other mistakes when the document is read.
 #[derive(Clone, Debug)]
 pub struct Toml {
+    /// The outermost table.
     pub root: Table,
+    /// The text that was parsed, without values that were set later.
     pub file: Arc<Source>,
+    /// Syntax errors, and assignments of [`set`](Self::set) that could not be read.
     pub problems: Vec<Diagnostic>,
-    /// Whether the tree can be trusted in spite of `problems`.
+    /// Whether the tree can be used in spite of `problems`.
     pub intact: bool,
     sources: usize,
 }
 
-/// The scenario whose name is most like that of a file that is not there.
+/// The scenario whose name is most like that of a missing file.
 fn meant(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
@@ -103,7 +122,7 @@ impl Toml {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the file can't be read, is no text, or is larger than any scenario.
+    /// If the file can't be read, is not text, or is larger than any scenario.
     pub fn open(path: &Path) -> Result<Self, Diagnostics> {
         match read_small_text(path) {
             Ok(text) => Ok(Self::parse(&path.display().to_string(), &text)),
@@ -126,7 +145,8 @@ impl Toml {
         }
     }
 
-    /// Takes a text. `path` is what messages call it; files that it names are looked for beside it.
+    /// Parses a text. `path` is its name in messages, and the files that it names are looked for
+    /// beside that path.
     pub fn parse(path: &str, text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let file = Arc::new(Source {
@@ -152,9 +172,9 @@ impl Toml {
     }
 
     /// Sets a value over the file's: `KEY=VALUE` as given to `--set`, such as `traffic.load=0.3`.
-    /// The key's tables are made where they are missing, and an earlier value, even a whole table,
-    /// is replaced. The value is TOML; what isn't is taken as text, so that quotes may be left out.
-    /// Mistakes are kept and reported when the document is read.
+    /// Missing tables of the key are made. An earlier value, even a whole table, is replaced. The
+    /// value is TOML; other text is taken as a string, so that quotes may be left out. Mistakes are
+    /// kept and reported when the document is read.
     pub fn set(&mut self, assignment: &str) {
         const OPTION: &str = "--set ";
         let source = Arc::new(Source {
@@ -203,7 +223,7 @@ impl Toml {
         }
     }
 
-    /// Puts a value at a path; tables on the way are made where they are missing.
+    /// Puts a value at a path. Missing tables on the way are made.
     pub fn assign(&mut self, path: &[&str], key_place: &Location, node: Node) {
         assign(&mut self.root, path, key_place, node);
     }
@@ -221,7 +241,7 @@ impl Toml {
         }
     }
 
-    /// Whether it is TOML at all, for who does not go on to read it as a scenario.
+    /// Checks that the text is TOML, for callers that don't read it as a scenario.
     ///
     /// # Errors
     /// The syntax errors.
@@ -229,6 +249,7 @@ impl Toml {
         Diagnostics::check(self.problems.clone())
     }
 
+    /// The value at a path such as `traffic.load`; `None` if a part of the path is missing.
     pub fn get(&self, path: &str) -> Option<&Node> {
         let mut parts = path.split('.');
         let mut node = self.root.get(parts.next()?)?;
@@ -246,8 +267,9 @@ impl Toml {
         Some(format!("{table}.{}.{key}", entry.key))
     }
 
-    /// Where to point for a rule that these keys break together: at the first of them that is
-    /// written, else at the table of the first, else at the file's start. Which key it is, if any.
+    /// The place to point at for a rule that these keys break together. It is that of the first key
+    /// that is written, with its path. If none is, it is the table of the first key, or the file's
+    /// start.
     pub fn blame(&self, paths: &[&str]) -> (Location, Option<String>) {
         if let Some((path, node)) = paths.iter().find_map(|path| Some((*path, self.get(path)?))) {
             return (node.place.clone(), Some(path.into()));
@@ -256,7 +278,8 @@ impl Toml {
         (table.map_or_else(|| self.start(), |node| node.place.clone()), None)
     }
 
-    /// The first line that says anything, for what is missing altogether.
+    /// The first line that is not empty or a comment: the place of things that are missing
+    /// altogether.
     pub fn start(&self) -> Location {
         let place = |span| Location { source: self.file.clone(), span };
         let first =
@@ -273,7 +296,7 @@ impl Toml {
 }
 
 fn assign(table: &mut Table, path: &[&str], key_place: &Location, node: Node) {
-    // A quoted key with points, as sweeps have them, is the same as the path.
+    // Sweeps write quoted keys with points, which mean the same as the path.
     let joined = path.join(".");
     let whole = path.len() == 1 || table.entry(&joined).is_some();
     let key = if whole { joined.as_str() } else { path[0] };

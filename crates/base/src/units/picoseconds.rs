@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 /// A time or duration in whole picoseconds, at most [`Picoseconds::LAST`]: 213 days.
 ///
-/// Sums and products never wrap. A result past [`Picoseconds::LAST`] is [`Picoseconds::BEYOND`], and stays so
-/// whatever is added to it or taken from it: later than can be told. Beyond even that is [`Picoseconds::NEVER`].
-/// Files hold the bare number.
+/// Sums and products never wrap. A result past [`Picoseconds::LAST`] is [`Picoseconds::BEYOND`]:
+/// later than can be represented. It stays so whatever is added or subtracted.
+/// [`Picoseconds::NEVER`] is later still. Files hold the bare number.
 ///
 /// ```
 /// use flitlab_base::units::Picoseconds;
@@ -27,46 +27,48 @@ use serde::{Deserialize, Serialize};
 pub struct Picoseconds(pub u64);
 
 impl Picoseconds {
-    /// No time at all.
+    /// The start of time, and the empty duration.
     pub const ZERO: Self = Self(0);
 
     /// A nanosecond.
     pub const NANOSECOND: Self = Self(1_000);
 
-    /// The latest time that can be told.
+    /// The latest time that can be represented.
     pub const LAST: Self = Self(u64::MAX - 2);
 
-    /// Later than can be told.
+    /// A time later than [`LAST`](Self::LAST).
     pub const BEYOND: Self = Self(u64::MAX - 1);
 
-    /// The time of what is not going to happen, as far as is known.
+    /// The time of events that are not going to happen, as far as is known.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// Whether it is a time, rather than beyond what can be told, or never.
+    /// Whether it is a time that can be represented: neither [`BEYOND`](Self::BEYOND) nor
+    /// [`NEVER`](Self::NEVER).
     #[inline]
     pub const fn is_told(self) -> bool {
         self.0 <= Self::LAST.0
     }
 
-    /// A number of picoseconds that may be too large.
+    /// A time from a number of picoseconds that may be too large.
     pub fn from_wide(picoseconds: u128) -> Self {
         u64::try_from(picoseconds).map_or(Self::BEYOND, |number| Self(number).min(Self::BEYOND))
     }
 
-    /// The sum, if it can be told.
+    /// The sum; `None` if it can't be represented.
     #[inline]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         let sum = self + other;
         sum.is_told().then_some(sum)
     }
 
-    /// The part of it, rounded up; of what cannot be told every part cannot.
+    /// The quotient, rounded up. A part of a time that can't be represented can't be represented
+    /// either.
     #[inline]
     pub fn div_ceil(self, parts: u64) -> Self {
         if self.is_told() { Self(self.0.div_ceil(parts)) } else { self }
     }
 
-    /// So many of them, if that can be told.
+    /// The product; `None` if it can't be represented.
     #[inline]
     pub fn checked_mul(self, count: u64) -> Option<Self> {
         let product = self * count;
@@ -86,7 +88,7 @@ impl Picoseconds {
     }
 }
 
-/// Of two times of which one cannot be told, or of one that has grown too long.
+/// The result of adding two times of which one can't be represented, or whose sum can't.
 #[cold]
 fn untold(one: Picoseconds, other: Picoseconds) -> Picoseconds {
     one.max(other).max(Picoseconds::BEYOND)
@@ -146,7 +148,7 @@ impl SubAssign for Picoseconds {
 impl Mul<u64> for Picoseconds {
     type Output = Self;
 
-    /// So many of them; none of what cannot be told are none.
+    /// The product. Zero times a time that can't be represented is zero.
     #[inline]
     fn mul(self, count: u64) -> Self {
         if !self.is_told() && count > 0 {
@@ -168,7 +170,8 @@ impl Mul<Picoseconds> for u64 {
 impl Div<u64> for Picoseconds {
     type Output = Self;
 
-    /// The part of it, rounded down; of what cannot be told every part cannot.
+    /// The quotient, rounded down. A part of a time that can't be represented can't be represented
+    /// either.
     #[inline]
     fn div(self, parts: u64) -> Self {
         if self.is_told() { Self(self.0 / parts) } else { self }
@@ -178,7 +181,7 @@ impl Div<u64> for Picoseconds {
 impl Div for Picoseconds {
     type Output = u64;
 
-    /// How many whole periods it lasts.
+    /// The number of whole periods in the duration.
     #[inline]
     fn div(self, period: Self) -> u64 {
         self.0 / period.0
@@ -188,7 +191,7 @@ impl Div for Picoseconds {
 impl Rem for Picoseconds {
     type Output = Self;
 
-    /// What is left after whole periods.
+    /// The remainder after whole periods.
     #[inline]
     fn rem(self, period: Self) -> Self {
         if self.is_told() { Self(self.0 % period.0) } else { self }
@@ -246,7 +249,7 @@ impl TryFrom<Picoseconds> for u32 {
 impl TryFrom<i128> for Picoseconds {
     type Error = TryFromIntError;
 
-    /// The time, if it can be told.
+    /// The time; an error if it can't be represented.
     fn try_from(picoseconds: i128) -> Result<Self, TryFromIntError> {
         u64::try_from(picoseconds.saturating_add(2))?;
         u64::try_from(picoseconds).map(Self)

@@ -41,6 +41,7 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
 /// Groups of `columns` x `rows` routers; the default is the fabric of \[nue\].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cascade {
+    /// Number of groups, each with `columns` x `rows` routers.
     pub groups: u32,
     /// Routers of a row, all joined with each other by one cable (a chassis).
     pub columns: u32,
@@ -61,11 +62,11 @@ impl Default for Cascade {
 }
 
 impl Cascade {
-    /// The global cables of a pair of groups begin and end at their routers in turn; each pair goes on at the
-    /// router behind the last one that was used.
+    /// The cables of the fabric. The global cables of a pair of groups use the routers of each
+    /// group in turn; each pair of groups continues at the router after the last one used.
     ///
     /// # Errors
-    /// If a size is 0, or there are too many of something.
+    /// If a size is 0, or a number of parts is too large.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let [groups, columns, rows, column_cables, global, terminals] =
             [self.groups, self.columns, self.rows, self.column_cables, self.global, self.terminals]

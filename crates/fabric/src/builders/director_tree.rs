@@ -1,5 +1,5 @@
-//! Fat trees of edge switches under director switches, as Tsubame2.5's: a director is itself a fat tree of
-//! line and fabric chips, which route on their own.
+//! Fat trees of edge switches under director switches, like that of Tsubame2.5. A director is
+//! itself a fat tree of line chips and fabric chips, which route independently.
 
 use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
@@ -52,7 +52,9 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
 /// 9 fabric chips of 36 ports) and 81 edge switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectorTree {
+    /// Number of edge switches.
     pub edges: u32,
+    /// Number of directors: large switches that are trees of chips themselves.
     pub directors: u32,
     /// Line chips of a director.
     pub line_chips: u32,
@@ -60,9 +62,9 @@ pub struct DirectorTree {
     pub fabric_chips: u32,
     /// Cables between a line chip and a fabric chip.
     pub inner_cables: u32,
-    /// Cables between edge switches and line chips, all together.
+    /// Cables between edge switches and line chips, in total.
     pub uplinks: u32,
-    /// Terminals, all together.
+    /// Terminals, in total.
     pub terminals: u32,
 }
 
@@ -81,12 +83,12 @@ impl Default for DirectorTree {
 }
 
 impl DirectorTree {
-    /// Routers are the edge switches, then the chips of each director, line chips first. Terminals and
-    /// uplinks are spread evenly over the edge switches; the uplinks of an edge switch go to the directors
-    /// in turn, and there to the line chips in turn.
+    /// The cables of the fabric. Routers are the edge switches, then the chips of each director,
+    /// line chips first. Terminals and uplinks are spread evenly over the edge switches. The
+    /// uplinks of an edge switch go to the directors in turn, and there to the line chips in turn.
     ///
     /// # Errors
-    /// If a size is 0, or there are too many of something.
+    /// If a size is 0, or a number of parts is too large.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let sizes =
             [self.edges, self.directors, self.line_chips, self.fabric_chips, self.inner_cables];
@@ -140,7 +142,7 @@ impl DirectorTree {
     }
 }
 
-/// The share of one of `parts`, the first ones having one more if it does not come out even.
+/// The share of one of `parts`; the first ones have one more if the division leaves a remainder.
 fn share(all: u32, parts: u32, part: u32) -> u32 {
     all / parts + u32::from(part < all % parts)
 }

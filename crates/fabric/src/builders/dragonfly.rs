@@ -35,26 +35,28 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     Some(Built { name, cabling: dragonfly.cabling() })
 }
 
-/// Groups of routers that are all joined with each other, and as many global cables between each two groups
-/// as all have ports for.
+/// Groups of routers that are all joined with each other. Each two groups have equally many global
+/// cables, as many as the ports allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dragonfly {
-    /// Routers of a group, a.
+    /// Routers of a group, called a in \[dragonfly\].
     pub routers: u32,
-    /// Terminals of each router, p.
+    /// Terminals of each router, called p.
     pub terminals: u32,
-    /// Ports of each router for global cables, h; some are left over if a h is no multiple of g - 1.
+    /// Ports of each router for global cables, called h. Some stay vacant if a h is no multiple of
+    /// g - 1.
     pub global: u32,
-    /// g.
+    /// Number of groups, called g.
     pub groups: u32,
 }
 
 impl Dragonfly {
-    /// A group's global cables lead to the groups behind it in turn (a "palm tree"), and leave its routers in
-    /// order, h a router.
+    /// The cables of the fabric. A group's global cables lead to the groups after it in turn (a
+    /// "palm tree"). They leave its routers in order, h from each router.
     ///
     /// # Errors
-    /// If there are fewer than two groups, not enough global ports to join each two, or too many of something.
+    /// If there are fewer than two groups, too few global ports to join each two groups, or too
+    /// many parts.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let (routers_, global, groups) = (self.routers, self.global, self.groups);
         if groups < 2 || routers_ == 0 {
@@ -76,7 +78,7 @@ impl Dragonfly {
             cables: within.saturating_add(product([pairs(groups.into()), between])),
             ports: u64::from(routers_) - 1 + u64::from(global) + u64::from(self.terminals),
         })?;
-        // No more than the ports of a group, of which there are too many beyond 32 bits.
+        // A value beyond 32 bits exceeds the ports of a group, which are refused later.
         let between = u32::try_from(between).unwrap_or(u32::MAX);
         for group in 0..groups {
             let members: Vec<u32> = (group * routers_..(group + 1) * routers_).collect();

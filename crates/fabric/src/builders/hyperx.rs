@@ -28,17 +28,20 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
 /// A regular HyperX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HyperX {
-    /// Routers along each dimension, S; the first runs fastest.
+    /// Routers along each dimension, called S in \[hyperx\]; the first dimension runs fastest.
     pub sizes: Vec<u32>,
-    /// Cables between two routers of a dimension, K.
+    /// Cables between two routers of a dimension, called K.
     pub redundancy: u32,
-    /// Terminals of each router, T.
+    /// Terminals of each router, called T.
     pub terminals: u32,
 }
 
 impl HyperX {
+    /// The cables of the fabric.
+    ///
     /// # Errors
-    /// If there is no dimension, a size is 0, neighbours have no cable, or there are too many of something.
+    /// If there is no dimension, a size is 0, neighbours have no cable, or a number of parts is too
+    /// large.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         if self.sizes.is_empty() || self.sizes.contains(&0) || self.redundancy == 0 {
             return refuse("a HyperX needs sizes of 1 or more, and a cable between neighbours");

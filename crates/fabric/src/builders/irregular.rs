@@ -1,10 +1,10 @@
-//! Irregular networks of switches, as networks of workstations are (\[path-selection\],
-//! section 4.1): switches of so many ports, of which some are taken by hosts and some by links to
-//! other switches, drawn at random so that each link of a switch leads to another neighbour and all
-//! switches are connected.
+//! Irregular networks of switches, like networks of workstations (\[path-selection\], section 4.1).
+//! Hosts take some ports of each switch, and links to other switches some more. Links are drawn at
+//! random such that each link of a switch leads to another neighbour, and all switches are
+//! connected.
 //!
-//! They are random graphs like [`RandomRegular`](super::RandomRegular)'s, with the ports in the order in which
-//! links were drawn: which neighbour is behind the lowest port is chance.
+//! They are random graphs like those of [`RandomRegular`](super::RandomRegular), with ports in the
+//! order of the draw. So the neighbour at the lowest port is random too.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -35,26 +35,32 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     Some(Built { name, cabling: graph.cabling() })
 }
 
-/// Switches joined at random.
+/// Switches that are joined at random.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Irregular {
+    /// Number of switches.
     pub switches: u32,
     /// Ports of each switch.
     pub ports: u32,
     /// Hosts at each switch.
     pub terminals: u32,
-    /// Links of each switch to others; if that makes an odd number of ends, some switch has one less.
+    /// Links of each switch to others. If the ends of all links are an odd number, one switch has
+    /// one less.
     pub links: u32,
+    /// Seed of the random links: equal seeds give equal fabrics.
     pub seed: u64,
 }
 
-/// How often a graph is drawn until all its switches are connected: with two links a switch few are.
+/// Most draws of a graph until all its switches are connected. With two links a switch, few draws
+/// are.
 const DRAWS: u32 = 1000;
 
 impl Irregular {
+    /// The cables of the fabric.
+    ///
     /// # Errors
-    /// If a switch has too few ports, or there are too few neighbours for its links, or links for all switches to be
-    /// connected.
+    /// If a switch has too few ports, if there are too few neighbours for its links, or too few
+    /// links to connect all switches.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let Self { switches, ports, terminals, links, .. } = *self;
         let taken = u64::from(terminals) + u64::from(links);
@@ -92,7 +98,7 @@ impl Irregular {
         Ok(cabling)
     }
 
-    /// The ends of the links, in the order of their ports.
+    /// The ends of the links, in the order of their ports; `None` if no draw is connected.
     fn pairs(&self) -> Option<Vec<(u32, u32)>> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         for _ in 0..DRAWS {
@@ -150,7 +156,7 @@ mod tests {
             let free: u32 = degrees.iter().map(|degree| links - degree).sum();
             assert_eq!(free, switches * links % 2);
             assert!(graph.connected(&pairs));
-            // From every other switch there is a way to the first.
+            // Every other switch has a way to the first.
             let fabric = graph.cabling().unwrap().fabric().unwrap();
             assert_eq!((fabric.routers(), fabric.terminals()), (switches, 4 * switches));
         }

@@ -31,13 +31,13 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     Some(Built { name, cabling: kautz.cabling() })
 }
 
-/// Routers are the words of `length` letters of `degree + 1`, no letter twice in a row; a cable leads from
-/// each word to those that begin with its tail.
+/// A Kautz graph. Routers are the words of `length` letters from an alphabet of `degree + 1`, with
+/// no letter twice in a row. A cable leads from each word to those that begin with its tail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kautz {
     /// Arcs that leave a router.
     pub degree: u32,
-    /// Letters of a word; the diameter of the directed graph.
+    /// Letters of a word, which is also the diameter of the directed graph.
     pub length: u32,
     /// Terminals of each router.
     pub terminals: u32,
@@ -46,10 +46,10 @@ pub struct Kautz {
 }
 
 impl Kautz {
-    /// Words are numbered in alphabetical order.
+    /// The cables of the fabric. Routers are numbered in the alphabetical order of their words.
     ///
     /// # Errors
-    /// If the degree is below 2, a word has no letter, arcs have no cable, or there are too many words.
+    /// If the degree is below 2, the length or the redundancy is 0, or there are too many words.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let degree = u64::from(self.degree);
         if degree < 2 || self.length == 0 || self.redundancy == 0 {
@@ -81,7 +81,8 @@ impl Kautz {
         Ok(cabling)
     }
 
-    /// A word's letters: the first one of all, the others of those that differ from the one before.
+    /// The letters of a word: the first one counted among all letters, the others among those that
+    /// differ from the letter before.
     fn letters(&self, word: u32) -> Vec<u32> {
         let mut step = self.degree.pow(self.length - 1);
         let mut letters = vec![word / step];

@@ -1,8 +1,8 @@
-//! Builders of switched fabrics, one file each: routers and cables, and terminals at the routers.
+//! Builders of switched fabrics, one file each: routers, cables, and terminals at the routers.
 //!
-//! Each gives a [`Cabling`], from which cables can be taken away before it becomes a fabric.
-//! Routers are named `S0`, `S1`, ... and terminals `H0`, `H1`, ..., router by router. The counts of
-//! routers, terminals and cables of the sizes that \[nue\] compares are held by tests.
+//! Each makes a [`Cabling`], from which cables can be removed before it becomes a fabric. Routers
+//! are named `S0`, `S1`, ... and terminals `H0`, `H1`, ..., router by router. Tests hold the counts
+//! of routers, terminals and cables of the sizes that \[nue\] compares.
 
 mod cascade;
 mod director_tree;
@@ -36,32 +36,36 @@ use sizes::TERMINALS;
 pub struct BuilderKind {
     /// The name of its table below `topology`: small letters, digits and `_`.
     pub name: &'static str,
-    /// What it builds, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    /// The fabric in a sentence that ends in a full stop, for the reference page and `flitlab
+    /// init`.
     pub doc: &'static str,
-    /// What papers and other simulators call it.
+    /// Names of the fabric in papers and other simulators.
     pub known_as: &'static [&'static str],
-    /// The algorithm of `[routing.agnostic]` that makes the table where none is named, by the number of lanes.
+    /// The algorithm of `[routing.agnostic]` that makes the table where none is named, by the
+    /// number of virtual channels.
     pub usual_table: fn(u8) -> &'static str,
-    /// Reads the sizes, and builds; `None` if a key is missing or wrong, which the reader has reported.
+    /// Reads the sizes and builds the fabric; `None` if a key is missing or wrong, which has been
+    /// reported.
     pub read: fn(&mut Sizes<'_, '_>) -> Option<Built>,
 }
 
-/// A table for any fabric, in any number of lanes.
+/// An algorithm that has a table for any fabric and any number of virtual channels.
 pub const ANY_TABLE: fn(u8) -> &'static str = |_| "nue-balanced";
 
-/// The way up a tree by the destination's number, then down: shortest paths, none of whose channels carries two pairs of a
-/// shift.
+/// An algorithm for trees: packets go up by the destination's number, then down. Paths are
+/// shortest, and no channel carries two pairs of a shift.
 const TREE_TABLE: fn(u8) -> &'static str = |_| "d-mod-k";
 
-/// Shortest paths, as routings of Dragonflies begin with, if there surely are enough lanes to part them.
+/// An algorithm of shortest paths, as routings of Dragonflies begin with, if the virtual channels
+/// surely suffice to separate them; otherwise [`ANY_TABLE`].
 const DRAGONFLY_TABLE: fn(u8) -> &'static str =
     |lanes| if lanes >= 8 { "dfsssp-balanced" } else { ANY_TABLE(lanes) };
 
-/// What a builder has built.
+/// A fabric with its name.
 pub struct Built {
-    /// What the fabric is, without its article: `6x5x5 torus of switches`.
+    /// The fabric's name without an article: `6x5x5 torus of switches`.
     pub name: String,
-    /// The fabric, or why there is no such one.
+    /// The fabric, or why these sizes have none.
     pub cabling: Result<Cabling, TopologyError>,
 }
 
@@ -79,7 +83,7 @@ pub static BUILDERS: [&BuilderKind; 10] = [
     &slim_fly::SLIM_FLY,
 ];
 
-/// ` with 2 cables between neighbours`, if there is more than one.
+/// The text ` with 2 cables between neighbours`; empty for one cable.
 fn cables_text(cables: u32, what: &str) -> String {
     if cables == 1 { String::new() } else { format!(" with {cables} cables {what}") }
 }
@@ -88,7 +92,7 @@ fn refuse<T>(text: impl Into<String>) -> Result<T, TopologyError> {
     Err(TopologyError::Sizes(text.into()))
 }
 
-/// The routers of a fabric, if that is not too large.
+/// The routers of a fabric, if its size is allowed.
 fn begin(size: &Size) -> Result<Cabling, TopologyError> {
     size.check()?;
     let mut cabling = Cabling::default();

@@ -32,24 +32,27 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     Some(Built { name, cabling: graph.cabling() })
 }
 
-/// Routers of equal degree, joined at random: no two cables between the same two.
+/// Routers of equal degree that are joined at random, with at most one cable between two of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomRegular {
+    /// Number of routers.
     pub routers: u32,
     /// Cables of each router.
     pub degree: u32,
     /// Terminals of each router.
     pub terminals: u32,
+    /// Seed of the random cables: equal seeds give equal fabrics.
     pub seed: u64,
 }
 
 impl RandomRegular {
-    /// Ends are paired at random; then, while a pair joins a router with itself or two that are
-    /// joined already, it swaps an end with another pair drawn at random (\[random-regular\],
-    /// without the last correction to exact uniformity).
+    /// The cables of the fabric. Ends are paired at random. A pair that joins a router with itself,
+    /// or two routers that are joined already, swaps an end with a random pair, until no such pair
+    /// is left. That is \[random-regular\] without its last correction to exact uniformity.
     ///
     /// # Errors
-    /// If there is no such graph: an odd number of ends, or as many cables a router as routers.
+    /// If there is no such graph: the number of ends is odd, or the degree is not below the number
+    /// of routers.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let (count, degree) = (self.routers, self.degree);
         if degree == 0
@@ -96,15 +99,16 @@ pub(super) fn ordered(one: u32, other: u32) -> (u32, u32) {
     (one.min(other), one.max(other))
 }
 
-/// Swaps ends until no pair is bad (its ends are one router, or joined by another pair too); false if that does not
-/// come to an end.
+/// Swaps ends until no pair is bad: a pair is bad if its ends are one router, or if another pair
+/// joins them too. False if the swaps don't come to an end.
 pub(super) fn repair(pairs: &mut [(u32, u32)], random: &mut ChaCha8Rng) -> bool {
-    // How often two routers are joined: a matrix of them would not fit any memory. Its order is never asked for.
+    // Number of cables by pair of routers. A matrix would exceed the memory. The order of the map
+    // is never used.
     let mut joined: HashMap<(u32, u32), u32> = HashMap::with_capacity(pairs.len());
     for &pair in pairs.iter() {
         *joined.entry(pair).or_default() += 1;
     }
-    // No swap makes a pair that is there already, so what is behind this place stays good.
+    // No swap makes a pair that is there already, so all pairs before this position stay good.
     let mut at = 0;
     for _ in 0..100 * pairs.len() {
         let bad = |pair: &(u32, u32)| pair.0 == pair.1 || joined[pair] > 1;

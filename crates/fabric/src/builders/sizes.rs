@@ -6,16 +6,17 @@ use crate::MAXIMUM_DIMENSIONS;
 use flitlab_base::document::{Count, CountIn, LARGEST, List, Listed, Reader, Whole};
 use flitlab_base::narrow::narrow;
 
-/// Terminals of a switch.
+/// Allowed terminals of a switch.
 pub(super) const TERMINALS: Whole = Whole { range: 0..=1 << 20 };
 
-/// Two and more, of what there is no fabric with one.
+/// Allowed sizes where one would make no fabric.
 pub(super) const TWO_OR_MORE: RangeInclusive<u64> = 2..=1 << 20;
 
-/// Reads sizes.
+/// A reader of sizes, for [`BuilderKind::read`](super::BuilderKind::read).
 pub struct Sizes<'r, 'd> {
+    /// The reader of the table that has the sizes.
     pub reader: &'r mut Reader<'d>,
-    /// The scenario's.
+    /// The scenario's seed, from which random fabrics are drawn by default.
     pub seed: u64,
 }
 
@@ -29,7 +30,7 @@ impl Sizes<'_, '_> {
         self.reader.required(key, &Count { example }, doc)
     }
 
-    /// A size that has to be in a range.
+    /// Reads a required size within a range.
     pub(super) fn required_in(
         &mut self,
         key: &'static str,
@@ -44,15 +45,15 @@ impl Sizes<'_, '_> {
         self.reader.value(key, &Count { example: default.into() }, default, doc)
     }
 
-    /// Terminals of each switch.
+    /// Reads the terminals of each switch.
     pub(super) fn terminals(&mut self, default: u32) -> u32 {
         let doc = "Terminals of each switch.";
         narrow(self.reader.value("terminals", &TERMINALS, default.into(), doc))
     }
 
-    /// Terminals of each switch of a HyperX, and cables between two switches: as many terminals as cables along the
-    /// shortest dimension, a switch's own place counted, so that uniform traffic just fills it (a flattened butterfly's
-    /// concentration).
+    /// Reads the terminals of each switch of a HyperX, and the cables between two switches. By
+    /// default terminals are as many as the switches along the shortest dimension, so that uniform
+    /// traffic just fills it (a flattened butterfly's concentration).
     pub(super) fn terminals_of_hyperx(&mut self, dimensions: Option<&[u32]>) -> (u32, u32) {
         let redundancy = self.redundancy("Cables between two switches of a dimension.");
         let joined = dimensions.unwrap_or_default().iter().filter(|&&size| size > 1);
@@ -63,7 +64,7 @@ impl Sizes<'_, '_> {
         (narrow(self.reader.value_from("terminals", &TERMINALS, usual, from, doc)), redundancy)
     }
 
-    /// What a fabric is drawn from.
+    /// Reads the seed of a random fabric.
     pub(super) fn seed(&mut self) -> u64 {
         let (from, doc) = ("the scenario's seed", "What decides which switches are joined.");
         self.reader.value_from("seed", &Whole { range: 0..=LARGEST }, self.seed, from, doc)

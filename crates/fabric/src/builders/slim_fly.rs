@@ -21,20 +21,23 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     Some(Built { name, cabling: slim_fly.cabling() })
 }
 
-/// 2 q^2 routers of degree (3 q - d) / 2 for a prime q = 4 w + d, d = 1 or -1. Prime powers, for which there
-/// are such graphs too, are left out.
+/// A Slim Fly of 2 q^2 routers of degree (3 q - d) / 2, for a prime q = 4 w + d with d = 1 or -1.
+/// Prime powers have such graphs too, but are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlimFly {
-    /// q.
+    /// The prime q, at least 5.
     pub prime: u32,
-    /// Terminals of each router; half the degree, rounded up, balances them with the network.
+    /// Terminals of each router. Half the degree, rounded up, balances them with the network.
     pub terminals: u32,
 }
 
 impl SlimFly {
-    /// Router (s, x, y) has the number (s q + x) q + y. With generator sets X and X', (0, x, y) and
-    /// (0, x, y') are joined if y - y' is in X, (1, m, c) and (1, m, c') if c - c' is in X', and
-    /// (0, x, y) and (1, m, c) if y = m x + c (\[slim-fly\], section II-B).
+    /// The cables of the fabric. Router (s, x, y) has the number (s q + x) q + y. For generator
+    /// sets X and X' (\[slim-fly\], section II-B):
+    ///
+    /// - (0, x, y) and (0, x, y') are joined if y - y' is in X;
+    /// - (1, m, c) and (1, m, c') are joined if c - c' is in X';
+    /// - (0, x, y) and (1, m, c) are joined if y = m x + c.
     ///
     /// # Errors
     /// If q is no odd prime of 5 or more.
@@ -81,9 +84,9 @@ impl SlimFly {
     }
 }
 
-/// X and X', both closed under negation: for q = 4 w + 1 the even and the odd powers of a primitive
-/// element; for q = 4 w - 1 the first even powers and the odd ones behind them, and the other way
-/// round (\[mms-graphs\]).
+/// The generator sets X and X', both closed under negation (\[mms-graphs\]). For q = 4 w + 1 they
+/// are the even and the odd powers of a primitive element. For q = 4 w - 1 they are the first even
+/// powers and the odd powers after them, and the reverse.
 fn generators(q: u32) -> [Vec<u32>; 2] {
     let root =
         (2..q).find(|&root| order(root, q) == q - 1).expect("a prime has a primitive element");
@@ -102,7 +105,7 @@ fn generators(q: u32) -> [Vec<u32>; 2] {
     }
 }
 
-/// The least exponent with which an element's power is 1.
+/// The order of an element: the least exponent with which its power is 1.
 fn order(element: u32, q: u32) -> u32 {
     let mut power = element;
     (1..q)

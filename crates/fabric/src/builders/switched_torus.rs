@@ -31,7 +31,8 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
 /// A torus as it is built of InfiniBand switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchedTorus {
-    /// Switches along each dimension; two along one are neighbours once, not twice.
+    /// Switches along each dimension. Two switches along a dimension have one cable between them,
+    /// not two.
     pub sizes: Vec<u32>,
     /// Terminals of each switch.
     pub terminals: u32,
@@ -40,8 +41,10 @@ pub struct SwitchedTorus {
 }
 
 impl SwitchedTorus {
+    /// The cables of the fabric.
+    ///
     /// # Errors
-    /// If it is no torus, or neighbours have no cable.
+    /// If the sizes are no torus, or neighbours have no cable.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let torus = Torus::new(&self.sizes, &[])?;
         if self.redundancy == 0 {

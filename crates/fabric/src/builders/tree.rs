@@ -35,20 +35,21 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     Some(Built { name, cabling: tree.cabling() })
 }
 
-/// n levels of k^(n-1) switches; level 0 has the terminals.
+/// A k-ary n-tree: n levels of k^(n-1) switches, with the terminals at level 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// Cables of a switch to each neighbouring level, k.
     pub arity: u32,
-    /// n.
+    /// Number of levels, n.
     pub levels: u32,
     /// Terminals of each switch of level 0; k in \[k-ary-n-trees\].
     pub terminals: u32,
 }
 
 impl Tree {
-    /// Switch w of level l, w in n - 1 digits of base k, is joined with the k switches of level l + 1 whose
-    /// numbers differ from w in digit l at most, the lowest being digit 0.
+    /// The cables of the fabric. A switch of level l has the number w, with n - 1 digits of base k,
+    /// the lowest being digit 0. It is joined with the k switches of level l + 1 whose numbers
+    /// differ from w in digit l at most.
     ///
     /// # Errors
     /// If arity or levels are below 2, or there are too many switches.

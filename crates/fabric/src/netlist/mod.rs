@@ -1,11 +1,13 @@
-//! Netlists of InfiniBand fabrics: switches, channel adapters and their cables, as ibsim reads them
-//! (infiniband-diags' simulator, version 0.10) and `ibnetdiscover` writes them.
+//! Netlists of InfiniBand fabrics: switches, channel adapters and their cables. They have the form
+//! that ibsim (infiniband-diags' simulator, version 0.10) reads, or the one that `ibnetdiscover`
+//! writes.
 //!
-//! A switch is a router. Each connected port of a channel adapter is a terminal, since each has a local
-//! identifier (LID) of its own; so is that of a router to other subnets, where traffic enters and leaves. Cables and
-//! plugs that lead back to their own node are left out, as OpenSM leaves them out.
-//! Cables have the rates that the netlist gives them, in proportion: the fastest have `link.rate`. What else it says of
-//! ports is left out.
+//! - A switch is a router.
+//! - Each connected port of a channel adapter is a terminal, since each has a local identifier
+//!   (LID) of its own. So is that of a router to other subnets, where traffic enters and leaves.
+//! - Cables and plugs that lead back to their own node are left out, as in OpenSM.
+//! - Cables have the relative rates of the netlist: the fastest have `link.rate`.
+//! - All other properties of ports are left out.
 
 mod discovered;
 mod read;
@@ -18,47 +20,50 @@ use std::collections::BTreeSet;
 use super::{CableRate, Fabric};
 use flitlab_base::InvalidLine;
 
-/// What a switch is called by subnet managers.
+/// The identifiers of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// Of the node and of all its ports.
+    /// Globally unique identifier of the node and of all its ports.
     pub guid: u64,
-    /// How many ports it has, connected or not.
+    /// Number of its ports, connected or not.
     pub ports: u16,
-    /// Its local identifier, if the netlist says.
+    /// Its local identifier; `None` if the netlist has none.
     pub lid: Option<u16>,
 }
 
 /// A connected port of a channel adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Adapter {
-    /// Of the node.
+    /// Globally unique identifier of the node.
     pub guid: u64,
     /// The port's number, from 1.
     pub port: u16,
+    /// Globally unique identifier of the port.
     pub port_guid: u64,
-    /// Its local identifier, if the netlist says.
+    /// Its local identifier; `None` if the netlist has none.
     pub lid: Option<u16>,
 }
 
 /// A fabric with the identifiers that InfiniBand gives to its parts.
 #[derive(Clone, Debug)]
 pub struct Netlist {
+    /// The graph of switches and hosts.
     pub fabric: Fabric,
-    /// By router.
+    /// The identifiers of switches, by router.
     pub switches: Vec<Switch>,
-    /// By terminal.
+    /// The identifiers of adapters, by terminal.
     pub adapters: Vec<Adapter>,
 }
 
-/// What is at the end of a cable.
+/// The far end of a cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     Switch { router: u32, port: u16 },
     Adapter { terminal: u32 },
 }
 
-/// Guids of the first switch and adapter where a netlist gives none, as ibsim counts them on.
+/// Identifiers of the first switch and the first adapter of a netlist without any, from which ibsim
+/// counts.
 const FIRST_SWITCH: u64 = 0x10_0000;
 const FIRST_ADAPTER: u64 = 0x20_0000;
 
@@ -66,15 +71,16 @@ impl Netlist {
     /// Reads a netlist in either form.
     ///
     /// # Errors
-    /// The first line that is no part of a netlist or contradicts another.
+    /// The first line that is not part of a netlist, or contradicts another line.
     pub fn read(text: &str) -> Result<Self, InvalidLine> {
         read::read(text)
     }
 
-    /// Gives a fabric's parts identifiers: switches and adapters of one port, numbered in order.
+    /// Gives identifiers to the parts of a fabric: switches and adapters of one port, numbered in
+    /// order.
     ///
     /// # Panics
-    /// If terminals have failed: what is not there has no place in a netlist.
+    /// If terminals have failed, since a netlist has no place for them.
     pub fn of(fabric: Fabric) -> Self {
         assert!(fabric.live_terminals().count() == fabric.terminals() as usize, "some have failed");
         let mut ports = vec![0; fabric.routers() as usize];
@@ -104,14 +110,14 @@ impl Netlist {
         write::text(self)
     }
 
-    /// The netlist as `ibnetdiscover` writes it, without terminals that have failed. Cables that
-    /// have no rate of lanes are said to have ibsim's default, 4xSDR.
+    /// The netlist as `ibnetdiscover` writes it, without failed terminals. Cables whose rate is not
+    /// a number of lanes get ibsim's default, 4xSDR.
     pub fn discovered_text(&self) -> String {
         discovered::text(self)
     }
 
-    /// The local identifiers of terminals, then switches: those that are given, and the lowest free ones for the
-    /// others.
+    /// Local identifiers of the terminals, then of the switches. Parts without one get the lowest
+    /// free ones.
     pub fn lids(&self) -> Vec<u16> {
         let given = self.adapters.iter().map(|adapter| adapter.lid);
         let given: Vec<_> = given.chain(self.switches.iter().map(|switch| switch.lid)).collect();
@@ -122,7 +128,7 @@ impl Netlist {
         given.iter().map(or_free).collect()
     }
 
-    /// By switch, what is at the ends of its cables, by port.
+    /// The far ends of each switch's cables, by switch, with their ports.
     fn ends(&self) -> Vec<Vec<(u16, End)>> {
         let fabric = &self.fabric;
         let mut ends: Vec<Vec<(u16, End)>> = vec![Vec::new(); fabric.routers() as usize];
@@ -173,7 +179,7 @@ impl Netlist {
         name.strip_suffix(&of_port).unwrap_or(&name).to_owned()
     }
 
-    /// How many ports a channel adapter has at least.
+    /// Least number of ports of a channel adapter.
     fn ports(&self, node: &[(u32, u32)]) -> u16 {
         let port = |&(terminal, _): &(u32, u32)| self.adapters[terminal as usize].port;
         node.iter().map(port).max().unwrap_or(1)
@@ -186,7 +192,8 @@ mod tests {
 
     const SMALL: &str = include_str!("../../../../tests/fabrics/torus4x4.net");
 
-    /// Two switches joined twice, an adapter on each and one on both, as `ibnetdiscover` writes it.
+    /// Two switches joined twice, an adapter on each and one on both, as `ibnetdiscover` writes
+    /// them.
     const DISCOVERED: &str = "\
 vendid=0x0
 switchguid=0xa0(a0)
@@ -262,11 +269,12 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
         expect(discovered("[1](b1) \t", "[1](a1) \t"), 16, "line 9");
         expect(discovered("port 0 lid 8 ", "port 0 lid 7 "), 9, "line 3");
         expect(discovered("# lid 2 lmc", "# lid 7 lmc"), 17, "line 3");
-        // A port may have its node's guid, and LID 0 is none.
+        // A port may have its node's identifier, and LID 0 stands for none.
         for (from, to) in [("[1](b1) \t", "[1](b0) \t"), ("lid 1 lmc", "lid 0 lmc")] {
             Netlist::read(&DISCOVERED.replace(from, to)).unwrap();
         }
-        // A cable that stands at one end only; then two at one port, and one that an adapter knows nothing of.
+        // A cable that is written at one end only; two at one port; one that its adapter does not
+        // have.
         let pair =
             "Switch 4 \"A\"\n[1] \"B\"[1]\n\nSwitch 4 \"B\"\n\nSwitch 4 \"C\"\n[1] \"A\"[2]\n";
         let hosts = "\nHca 1 \"a\"\n[1] \"A\"[3]\n\nHca 1 \"b\"\n[1] \"B\"[3]\n";
@@ -295,7 +303,8 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
 
     #[test]
     fn the_guids_of_ports_are_written_where_they_are_not_counted_on_from_the_nodes() {
-        // As newer adapters have them: the port's is the node's; and one beyond another node's.
+        // As newer adapters have them: the port's identifier is the node's; and one beyond another
+        // node's.
         for (one, other) in [("[1](b0) ", "[2](b2) "), ("[1](c8) ", "[2](c7) ")] {
             let text = DISCOVERED.replace("[1](b1) ", one).replace("[2](b2) ", other);
             let netlist = Netlist::read(&text).unwrap();
@@ -308,7 +317,8 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
         assert!(!Netlist::read(DISCOVERED).unwrap().text().contains("(b1)"));
     }
 
-    /// As `ibnetdiscover -g` writes a chassis: its switches by place, then all again; ports with outer numbers.
+    /// A chassis as `ibnetdiscover -g` writes it: its switches by place, then all again; ports with
+    /// outer numbers.
     const GROUPED: &str = "\
 src/query_smp.c:195; umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110; Connection timed out
 DR path slid 0; dlid 0; 0,1 -> new remote switch {00000000000000a0} portnum 0 lid 7-7\"left\"
@@ -369,14 +379,14 @@ Rt\t1 \"R-00000000000000f0\"\t\t# \"gate\"
         assert_eq!((netlist.adapters[1].guid, netlist.adapters[1].lid), (0xf0, Some(2)));
         let again = Netlist::read(&netlist.discovered_text()).unwrap();
         assert_eq!(again.discovered_text(), netlist.discovered_text());
-        // A node that is there twice, and not the same both times.
+        // A node that is described twice, differently.
         let wrong = |from: &str, to: &str| {
             assert!(GROUPED.contains(from));
             Netlist::read(&GROUPED.replacen(from, to, 1)).unwrap_err()
         };
         let error = wrong("[3]\t\"S-00000000000000a0\"[3]", "[4]\t\"S-00000000000000a0\"[4]");
         assert!(error.line == 22 && error.message.contains("in line 13 already"), "{error}");
-        // Behind the first node nothing is skipped, and before it no node whose kind is misspelt.
+        // Lines are skipped only before the first node, and never a node whose kind is misspelt.
         let error = wrong("Non-Chassis Nodes", "Non-Chassis things");
         assert!(error.line == 28 && error.message.contains("neither a node"), "{error}");
         let error = wrong("Switch\t4", "Swich\t4");

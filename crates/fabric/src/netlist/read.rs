@@ -1,4 +1,4 @@
-//! From a netlist's records to a fabric.
+//! Construction of a fabric from a netlist's records.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
         for link in &record.links {
             let far = known[link.remote];
             match (record.kind, records[far].kind) {
-                // A plug or a cable that leads back to the node is of no use to anybody.
+                // A plug, or a cable that leads back to its node, carries nothing.
                 _ if far == place => {}
                 (Kind::Adapter, Kind::Switch) => {
                     let name = match record.ports {
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
                         lid: link.lid,
                     });
                 }
-                // Each cable once, from the end that comes first.
+                // Each cable is added once, from the end that comes first.
                 (Kind::Switch, Kind::Switch)
                     if (place, link.port) < (far, link.remote_port)
                         || !links.contains(&(far, link.remote_port)) =>
@@ -83,7 +83,7 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
     Ok(Netlist { fabric, switches, adapters })
 }
 
-/// What the ends of cables say of their rates, by node and port.
+/// The rates that the ends of cables state, by node and port.
 fn stated(records: &[Record<'_>]) -> HashMap<(usize, u16), Stated> {
     let of_record = |(place, record): (usize, &Record<'_>)| {
         record.links.iter().map(move |link| ((place, link.port), link.stated)).collect::<Vec<_>>()
@@ -91,7 +91,7 @@ fn stated(records: &[Record<'_>]) -> HashMap<(usize, u16), Stated> {
     records.iter().enumerate().flat_map(of_record).collect()
 }
 
-/// What both ends of a cable say of its rate.
+/// The rate of a cable that both its ends agree on.
 fn of_cable(
     stated: &HashMap<(usize, u16), Stated>,
     one: (usize, u16),
@@ -101,10 +101,10 @@ fn of_cable(
     of(one).of_cable(of(other))
 }
 
-/// Gives guids to the nodes that have none, counting on from the one before as ibsim does.
+/// Gives identifiers to the nodes that have none, counting from the node before, as ibsim does.
 ///
 /// # Errors
-/// The first node behind whose guid there is none for its ports.
+/// The first node after whose identifier there is none left for its ports.
 fn number(records: &mut [Record<'_>]) -> Result<(), InvalidLine> {
     let (mut switch, mut adapter) = (FIRST_SWITCH, FIRST_ADAPTER);
     for record in records {
@@ -124,14 +124,14 @@ fn number(records: &mut [Record<'_>]) -> Result<(), InvalidLine> {
     Ok(())
 }
 
-/// The guid of an adapter's port: its own, or the one that ibsim gives it.
+/// The identifier of an adapter's port: its own, or the one that ibsim gives it.
 fn port_guid(record: &Record<'_>, link: &Link<'_>) -> u64 {
     let guid = record.guid.expect("numbered");
     link.port_guid.unwrap_or(guid + u64::from(link.port))
 }
 
-/// Whether no guid and no local identifier is that of two nodes, nor of two ports of an adapter: tables name them
-/// by these. A port may have the guid of its own node.
+/// Checks that no two nodes, and no two ports of an adapter, share an identifier: tables name them
+/// by it. A port may have the identifier of its own node.
 fn identifiers(records: &[Record<'_>]) -> Result<(), InvalidLine> {
     let mut guids: HashMap<u64, (usize, usize)> = HashMap::new();
     let mut lids: HashMap<u16, usize> = HashMap::new();
@@ -168,7 +168,7 @@ fn identifiers(records: &[Record<'_>]) -> Result<(), InvalidLine> {
     Ok(())
 }
 
-/// The port lines, by node and port, if none is wrong.
+/// The port lines by node and port, if all are right.
 fn check(
     records: &[Record<'_>],
     known: &HashMap<&str, usize>,
@@ -202,7 +202,7 @@ fn check(
             }
         }
     }
-    // Ports that have no line of their own, with the line that names them.
+    // Ports without a line of their own, with the line that names them.
     let mut named: HashMap<(usize, u16), usize> = HashMap::new();
     for (place, record) in records.iter().enumerate() {
         for link in &record.links {
@@ -218,7 +218,7 @@ fn check(
                         back.remote, back.remote_port, back.line
                     ));
                 }
-                // Where the port's guid and its local identifier would stand.
+                // The port's identifier and its local identifier would be here.
                 None if records[far].kind == Kind::Adapter => {
                     return wrong(format!("the other end, {end}, has no line of its own"));
                 }
@@ -233,7 +233,8 @@ fn check(
     Ok(links.into_keys().collect())
 }
 
-/// Descriptions, where all nodes have one and no two the same; otherwise what others refer to.
+/// The nodes' descriptions, if all nodes have one and no two are equal; otherwise the names by
+/// which records refer to each other.
 fn names<'t>(records: &[Record<'t>]) -> Vec<&'t str> {
     let described: Option<BTreeSet<&str>> =
         records.iter().map(|record| record.description).collect();

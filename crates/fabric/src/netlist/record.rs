@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::speed::Stated;
 use flitlab_base::InvalidLine;
 
-/// What a record describes.
+/// The kind of node that a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Switch,
@@ -28,8 +28,8 @@ pub(super) struct Record<'t> {
 }
 
 impl Record<'_> {
-    /// Whether both say the same of a node, maybe in different lines: `ibnetdiscover -g` shows the switches of a
-    /// chassis by their place in it, and then all of them once more.
+    /// Whether two records describe one node equally, perhaps with their lines in another order.
+    /// `ibnetdiscover -g` writes the switches of a chassis by their place in it, and then again.
     fn repeats(&self, other: &Self) -> bool {
         let links = |record: &Self| -> Vec<_> {
             record
@@ -51,9 +51,9 @@ pub(super) struct Link<'t> {
     pub port_guid: Option<u64>,
     pub remote: &'t str,
     pub remote_port: u16,
-    /// Of an adapter's port.
+    /// Local identifier of an adapter's port; `None` if there is none.
     pub lid: Option<u16>,
-    /// What this end says of the cable's rate.
+    /// The cable's rate as this end states it.
     pub stated: Stated,
 }
 
@@ -70,7 +70,7 @@ impl<'t> Cursor<'t> {
         self.0 = self.0.trim_start();
     }
 
-    /// What stands between two characters.
+    /// The text between two characters.
     fn between(&mut self, open: char, close: char) -> Option<&'t str> {
         let rest = self.0.strip_prefix(open)?;
         let (inside, rest) = rest.split_once(close)?;
@@ -82,8 +82,8 @@ impl<'t> Cursor<'t> {
 /// The records of a netlist.
 ///
 /// # Errors
-/// The first line that is neither a comment, an assignment, a heading of a group, a node nor a port. Before the first
-/// node anything may stand that looks like none of them: what tools print on the way to it.
+/// The first line that is neither a comment, an assignment, a heading of a group, a node nor a
+/// port. Before the first node other lines are allowed, since tools print messages there.
 pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, InvalidLine> {
     let mut records: Vec<Record<'_>> = Vec::new();
     let mut open = false;
@@ -136,7 +136,7 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, InvalidLine> {
     }
 }
 
-/// Leaves out what has been said of a node already, word for word.
+/// Leaves out records that repeat an earlier one.
 fn without_repeats(records: Vec<Record<'_>>) -> Vec<Record<'_>> {
     let mut first: HashMap<&str, usize> = HashMap::new();
     let mut kept: Vec<Record<'_>> = Vec::new();
@@ -149,7 +149,7 @@ fn without_repeats(records: Vec<Record<'_>>) -> Vec<Record<'_>> {
     kept
 }
 
-/// Whether a line says whose nodes follow in the output of `ibnetdiscover -g`.
+/// Whether a line is the heading of a group of nodes in the output of `ibnetdiscover -g`.
 fn is_heading(line: &str) -> bool {
     let chassis = line.strip_prefix("Chassis ").and_then(|rest| rest.split_whitespace().next());
     chassis.is_some_and(|number| number.parse::<u32>().is_ok())
@@ -157,14 +157,15 @@ fn is_heading(line: &str) -> bool {
         || line.starts_with("Hostname: ")
 }
 
-/// Whether a line has a word, a number and a name in quotes, as a node has: of which the word must be wrong.
+/// Whether a line has a word, a number and a name in quotes, like the header of a node. Then its
+/// word must be misspelt.
 fn resembles_header(line: &str) -> bool {
     let mut words = line.split_whitespace().skip(1);
     words.next().is_some_and(|word| word.parse::<u16>().is_ok())
         && words.next().is_some_and(|word| word.starts_with('"'))
 }
 
-/// The way out for the beginning of a file that is no netlist, where it can be told what it is.
+/// Advice for the beginning of a file that is no netlist, by the kind of file that it resembles.
 fn meant(line: &str) -> &'static str {
     let first = line.split_whitespace().next().unwrap_or_default();
     if ["SW", "CA", "RT"].contains(&first) {
@@ -189,7 +190,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
 }
 
-/// The number behind the first word `lid`; 0 is that of a port which has none yet.
+/// The number after the first word `lid`; `None` if it is 0, which ports have before they get one.
 fn lid(comment: &str) -> Option<u16> {
     let mut words = comment.split_whitespace();
     words.find(|word| *word == "lid")?;
@@ -208,7 +209,7 @@ fn header(line: usize, text: &str) -> Option<Record<'_>> {
     let id = cursor.between('"', '"')?;
     cursor.space();
     let comment = cursor.take('#').map(|()| cursor.0.trim_start());
-    // A description may have the word, too.
+    // A description may contain that word too.
     let behind = comment.map(|comment| comment.rsplit_once('"').map_or(comment, |(_, rest)| rest));
     Some(Record {
         line,
@@ -222,11 +223,11 @@ fn header(line: usize, text: &str) -> Option<Record<'_>> {
     })
 }
 
-/// A port line, and what follows its two ends.
+/// A port line, and the text after its two ends.
 fn link(line: usize, text: &str) -> Option<(Link<'_>, &str)> {
     let mut cursor = Cursor(text);
     let port = cursor.between('[', ']')?.parse().ok()?;
-    // The number on the outside of a chassis, with `ibnetdiscover -g`.
+    // The outer number on a chassis, with `ibnetdiscover -g`.
     if cursor.0.starts_with("[ext ") {
         cursor.between('[', ']')?;
     }
@@ -238,7 +239,8 @@ fn link(line: usize, text: &str) -> Option<(Link<'_>, &str)> {
     let remote = cursor.between('"', '"')?;
     // Without a number it is the remote node's first port.
     let remote_port = cursor.between('[', ']').map_or(Some(1), |port| port.parse().ok())?;
-    // The comment of an adapter's port begins with its own identifier, that of a switch's does not.
+    // The comment of an adapter's port begins with its own identifier; that of a switch's port does
+    // not.
     let comment = cursor.0.split_once('#').map(|(_, comment)| comment.trim_start());
     let lid = comment.filter(|comment| comment.starts_with("lid")).and_then(lid);
     let stated = Stated::default();

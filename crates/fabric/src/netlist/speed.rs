@@ -1,35 +1,40 @@
-//! What a netlist says of its cables' rates.
+//! Rates of cables in a netlist.
 //!
-//! `ibnetdiscover` writes lanes and speed behind a port's line, such as `4xEDR`. In ibsim's own
-//! form `w=` gives the lanes, and `s=` and `e=` the speeds that the port is enabled for, as bits:
-//! 1, 2 and 4 are SDR, DDR and QDR (`s=0` is QDR as well); 1, 2, 4 and 8 are FDR, EDR, HDR and NDR.
-//! Other numbers behind `s=` are a lane's Gb/s, such as `s=25.78`. A cable of which some of it is
-//! not said has 4 lanes, or SDR, as in ibsim; one whose ends differ has the lesser of both.
+//! `ibnetdiscover` writes lanes and speed after a port's line, such as `4xEDR`. In ibsim's own form
+//! `w=` gives the lanes. `s=` and `e=` give the speeds that the port is enabled for, as bits:
+//!
+//! - `s=1`, `2` and `4` are SDR, DDR and QDR (`s=0` is QDR as well);
+//! - `e=1`, `2`, `4` and `8` are FDR, EDR, HDR and NDR;
+//! - other numbers after `s=` are a lane's Gb/s, such as `s=25.78`.
+//!
+//! The defaults are 4 lanes and SDR, as in ibsim. If the two ends of a cable differ, the lesser
+//! value holds.
 
 use std::fmt::Write as _;
 
 use crate::{CableClass, CableRate, CableSpeed, Fabric, LaneRate, LaneSpeed};
 
-/// What one end of a cable says.
+/// Lanes and speed as one end of a cable states them; `None` where it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stated {
     lanes: Option<u8>,
     speed: Option<LaneSpeed>,
 }
 
-/// What ibsim gives to cables of which nothing is said.
+/// The rate of cables without any statement, as in ibsim.
 const USUAL: LaneRate = LaneRate { lanes: 4, speed: LaneSpeed::Sdr };
 
 const WIDTHS: [u8; 5] = [1, 2, 4, 8, 12];
 
-/// How far a lane's rate may be from that of a speed: it is often cut to few digits.
+/// Relative difference up to which a number is taken for a speed's rate: it is often cut to few
+/// digits.
 const NEAR: f64 = 0.01;
 
 impl Stated {
-    /// Reads what follows the ends in a port's line.
+    /// Reads the text after the two ends in a port's line.
     ///
     /// # Errors
-    /// If a width or a speed is none.
+    /// If a width or a speed does not exist.
     pub fn read(rest: &str) -> Result<Self, String> {
         let (options, comment) = rest.split_once('#').unwrap_or((rest, ""));
         let mut stated = Self::default();
@@ -52,7 +57,7 @@ impl Stated {
         Ok(stated)
     }
 
-    /// What both ends say together; `None` if they say nothing.
+    /// The rate that both ends give together; `None` if neither states anything.
     pub fn of_cable(self, other: Self) -> Option<LaneRate> {
         let lanes = [self.lanes, other.lanes].into_iter().flatten().min();
         let speed = [self.speed, other.speed].into_iter().flatten().min();
@@ -87,7 +92,7 @@ fn speed(value: &str) -> Result<LaneSpeed, String> {
     })
 }
 
-/// `None` for none.
+/// The speed of an extended number; `None` for 0.
 fn extended(value: &str) -> Result<Option<LaneSpeed>, String> {
     match value.parse() {
         Ok(0) => Ok(None),
@@ -103,8 +108,8 @@ fn extended(value: &str) -> Result<Option<LaneSpeed>, String> {
     }
 }
 
-/// The fabric with cables that have these rates, by channel and by terminal; of those of which
-/// nothing is said the usual one. It stays as it is if nothing is said of any.
+/// The fabric with these rates of cables, by channel and by terminal. Cables without a rate get the
+/// usual one. If no cable has a rate, the fabric stays as it is.
 pub(super) fn with_rates(
     fabric: Fabric,
     of_channel: &[Option<LaneRate>],
@@ -129,7 +134,7 @@ pub(super) fn with_rates(
     )
 }
 
-/// A cable's rate, for a netlist that is written; the usual one if it has none of its own.
+/// The rate to write for a cable; the usual one if it has none in lanes.
 pub(super) fn written(rate: CableRate) -> LaneRate {
     match rate {
         CableRate::Share { cable: CableSpeed::Lanes(rate), .. } => rate,
@@ -137,7 +142,7 @@ pub(super) fn written(rate: CableRate) -> LaneRate {
     }
 }
 
-/// A line for the head of a netlist that can't say what its cables are.
+/// A line for the head of a netlist that can't express the rates of its cables.
 pub(super) fn remark(fabric: &Fabric) -> &'static str {
     let is_sayable = |class: &CableClass| {
         let rate = class.rate;
@@ -151,7 +156,7 @@ pub(super) fn remark(fabric: &Fabric) -> &'static str {
     }
 }
 
-/// The same in ibsim's form, behind the ends of a port's line.
+/// The options that give a rate in ibsim's form, after the ends of a port's line.
 pub(super) fn options(rate: CableRate) -> String {
     let LaneRate { lanes, speed } = written(rate);
     let mut text = String::new();

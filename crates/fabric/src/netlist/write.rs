@@ -49,7 +49,7 @@ pub(super) fn text(netlist: &Netlist) -> String {
         for (terminal, router) in node {
             let Adapter { port, port_guid, .. } = netlist.adapters[terminal as usize];
             let far = fabric.terminal_port(terminal);
-            // ibsim counts the ports' guids on from the node's, and passes over those that are written.
+            // ibsim numbers the ports from the node's identifier, and skips those that are written.
             let counted = guid.checked_add(port.into()) == Some(port_guid);
             let own = if counted { String::new() } else { format!("({port_guid:x})") };
             let rate = options(fabric.terminal_cable(terminal).rate);
@@ -59,8 +59,8 @@ pub(super) fn text(netlist: &Netlist) -> String {
     text
 }
 
-/// Whether names can stand for the nodes: none twice, no adapter with several ports, and nothing in them that
-/// means something else to ibsim.
+/// Whether names can stand for the nodes: all differ, no adapter has several ports, and no name has
+/// a character with a meaning in ibsim.
 fn names_will_do(netlist: &Netlist) -> bool {
     let fabric = &netlist.fabric;
     let routers = (0..fabric.routers()).map(|router| fabric.router_name(router));

@@ -132,7 +132,7 @@ impl Compass {
     /// Restricts a set of directions that has both where the halves of a ring are equally long. If
     /// only one is to be taken, it is the one that `negative` of the heading says.
     #[inline]
-    pub fn of_both_halves(&self, directions: u16, negative: u8) -> u16 {
+    pub(crate) fn of_both_halves(&self, directions: u16, negative: u8) -> u16 {
         if self.both_halves {
             return directions;
         }
@@ -203,7 +203,7 @@ impl Compass {
     }
 
     /// Number of offsets.
-    pub fn offsets(&self) -> usize {
+    pub(crate) fn offsets(&self) -> usize {
         let count = |(&size, &closed): (&u16, &bool)| {
             if closed { usize::from(size) } else { 2 * usize::from(size) - 1 }
         };
@@ -211,7 +211,7 @@ impl Compass {
     }
 
     /// Number of offsets between the nodes of a torus.
-    pub fn offsets_of(torus: &Torus) -> u64 {
+    pub(crate) fn offsets_of(torus: &Torus) -> u64 {
         let count = |dimension: usize| {
             let size = u64::from(torus.sizes()[dimension]);
             if torus.closed(dimension) { size } else { 2 * size - 1 }

@@ -12,7 +12,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_fabric::{MAXIMUM_DIMENSIONS, TopologyError, Torus};
 
 /// Packets with less than this distance to go are never derouted.
-pub const MIN_DISTANCE: u16 = 2;
+const MIN_DISTANCE: u16 = 2;
 
 /// The family of detours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,8 @@ struct Detour {
 
 /// The detour that was decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub(crate) struct Decision {
+    /// The kind of detour.
     pub kind: Misroute,
     /// The end of the first leg: the intermediate node, or the destination.
     pub node: u32,
@@ -56,7 +57,7 @@ pub struct Decision {
 
 /// The live ports and nodes that a decision at a source depends on. By default all are alive.
 #[derive(Clone, Copy, Debug)]
-pub struct Live<'f> {
+pub(crate) struct Live<'f> {
     /// The source's live ports, a bit each.
     pub ports: u16,
     /// By node: whether packets can end there; `None` if all nodes can be ends.
@@ -71,7 +72,7 @@ impl Default for Live<'_> {
 
 /// All detours of a torus, and the weights of their profit.
 #[derive(Clone, Debug)]
-pub struct Detours {
+pub(crate) struct Detours {
     weights: Weights,
     detours: Vec<Detour>,
     /// The first detour of each offset; one more at the end.

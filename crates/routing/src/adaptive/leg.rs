@@ -107,7 +107,7 @@ impl Leg {
 
     /// The directions that lead on as a set of bits, numbered as [`Torus`] does.
     #[inline]
-    pub fn direction_set(&self, dimensions: u32) -> u32 {
+    pub(crate) fn direction_set(&self, dimensions: u32) -> u32 {
         let Bearing { negative, open } = self.bearing;
         let (open, negative) = (u32::from(open), u32::from(negative));
         open & !negative | (open & negative) << dimensions

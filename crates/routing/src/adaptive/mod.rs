@@ -28,9 +28,11 @@ pub mod profit;
 mod selection;
 
 pub use compass::{Compass, Heading};
-pub use detours::{Decision, Detours, Family, Live};
+pub use detours::Family;
+pub(crate) use detours::{Detours, Live};
 pub use flitlab_model::Misroute;
 pub use intermediate::{Candidate, Midpoint, Nodes, OutFlank, outflank, wraparound};
 pub use leg::{Bearing, Leg, Tie};
-pub use orthant::{channel_queue, goal, orthants};
+pub use orthant::orthants;
+pub(crate) use orthant::{channel_queue, goal};
 pub use selection::{Selection, drawn_at};

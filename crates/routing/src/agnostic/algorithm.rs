@@ -135,6 +135,7 @@ impl Default for Parameters {
 /// A table, and what its algorithm counted.
 #[derive(Clone, Debug)]
 pub struct Generated {
+    /// The table, with an output port for each router and destination.
     pub table: ForwardingTable,
     /// Destinations whose paths follow the escape tree (Nue).
     pub escape_falls: Option<u32>,
@@ -145,30 +146,64 @@ pub struct Generated {
 pub enum NoTable {
     /// It needs more virtual lanes than there are.
     #[error("{algorithm} needs more than {lanes} virtual lanes here")]
-    Lanes { algorithm: &'static str, lanes: u8 },
+    Lanes {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Number of virtual channels that it may use.
+        lanes: u8,
+    },
     /// It is for tori and meshes, and the routers are not arranged as one.
     #[error(
         "{algorithm} is for tori and meshes; these routers are not known to be arranged as one"
     )]
-    NoGrid { algorithm: &'static str },
+    NoGrid {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+    },
     /// It has a service level bit for each of four dimensions that close into rings, and there are more.
     #[error("{algorithm} is for at most 4 dimensions that close into rings, not {dimensions}")]
-    Rings { algorithm: &'static str, dimensions: u8 },
+    Rings {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Number of dimensions that close into rings.
+        dimensions: u8,
+    },
     /// It is for fat trees, and a cable joins two routers of the same level, by their names.
     #[error(
         "{algorithm} is for fat trees; here a cable joins {one} and {other}, which are both {level} hops from the \
          nearest router with terminals"
     )]
-    NoTree { algorithm: &'static str, one: String, other: String, level: u32 },
+    NoTree {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Name of a router of the cable.
+        one: String,
+        /// Name of the router at the cable's other end.
+        other: String,
+        /// Hops of both from the nearest router with terminals.
+        level: u32,
+    },
     /// The way that it would take between two routers, by their names, does not exist.
     #[error("{algorithm} has no way from {from} to {to}: {reason}")]
-    NoWay { algorithm: &'static str, from: String, to: String, reason: &'static str },
+    NoWay {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Name of the router where the way begins.
+        from: String,
+        /// Name of the router where it should end.
+        to: String,
+        /// The cause: a sentence without a full stop.
+        reason: &'static str,
+    },
     /// Making it takes more memory than there is.
     #[error("{0}")]
     Memory(Shortage),
     /// Its paths round the failed routers close a cycle.
     #[error("{algorithm} can't lead round so many failed routers without a cycle")]
-    Cycle { algorithm: &'static str },
+    Cycle {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+    },
     /// Another reason: a sentence without a full stop.
     #[error("{0}")]
     Other(String),

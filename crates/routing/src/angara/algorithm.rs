@@ -30,19 +30,43 @@ pub enum NoTable {
     #[error(
         "{algorithm} is for at most {most} routes of pairs that have several; here there are {routes}: use balanced"
     )]
-    TooLarge { algorithm: &'static str, routes: u64, most: u64 },
+    TooLarge {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Routes of pairs that have several.
+        routes: u64,
+        /// The most routes that the algorithm takes.
+        most: u64,
+    },
     /// The solver of linear programs gave up.
     #[error("{algorithm}: the linear program was not solved: {reason}")]
-    NotSolved { algorithm: &'static str, reason: String },
+    NotSolved {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// The solver's message.
+        reason: String,
+    },
     /// There are too many routes to count.
     #[error("{algorithm}: {reason}")]
-    Selection { algorithm: &'static str, reason: NoCandidates },
+    Selection {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// The limit that was reached.
+        reason: NoCandidates,
+    },
     /// Neither a better table was found, nor that there is none.
     #[error(
         "{algorithm} found a table with a maximum load of {maximum}, and proved that none has less than {bound}, but \
          nothing in between: use balanced, which gives that table"
     )]
-    Open { algorithm: &'static str, maximum: u32, bound: u32 },
+    Open {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// Maximum load of the table that was found.
+        maximum: u32,
+        /// Proved lower bound of the maximum load, below `maximum`.
+        bound: u32,
+    },
 }
 
 impl PartialEq for Algorithm {
@@ -61,6 +85,7 @@ impl fmt::Debug for Algorithm {
 /// A table, and what its algorithm counted.
 #[derive(Clone, Debug)]
 pub struct Generated {
+    /// The table, with a route for each pair that has one.
     pub table: RouteTable,
     /// How often SSSP searched from a source (\[angara-routing\], Algorithm 4 and Figure 4).
     pub sssp_calls: Option<u64>,

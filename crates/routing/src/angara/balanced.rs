@@ -62,7 +62,9 @@ const FEW: usize = 1_000;
 /// A selection and the lower bound that it was measured against.
 #[derive(Clone, Debug)]
 pub struct Balanced {
+    /// The route of each pair.
     pub selection: Selection,
+    /// A proved bound: no selection has a lower maximum load.
     pub bound: LowerBound,
 }
 

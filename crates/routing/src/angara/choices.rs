@@ -15,7 +15,9 @@ use flitlab_fabric::Channel;
 /// A pair of nodes with its routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
+    /// Node number of the source.
     pub source: u32,
+    /// Node number of the destination, another than the source.
     pub destination: u32,
     /// Its routes among those of its source: headers, and channels, `hops` for each route.
     pub(super) headers: u32,
@@ -63,6 +65,7 @@ impl<'f> Choices<'f> {
         Self { region, pairs, routes, unroutable }
     }
 
+    /// The nodes between which the routes lead.
     pub fn region(&self) -> &Region<'f> {
         &self.region
     }

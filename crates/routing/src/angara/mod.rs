@@ -63,6 +63,7 @@ pub struct Freedoms {
 /// What a generator is told besides the pairs and the seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
+    /// The first and last steps that routes may have.
     pub freedoms: Freedoms,
     /// How BFS reads \[angara-routing\].
     pub bfs: Reading,

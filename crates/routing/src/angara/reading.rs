@@ -24,10 +24,14 @@ pub trait Named: Copy + PartialEq + 'static {
 /// What the vertices of a level are sorted by, least first. A weight is the load of an edge's channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VertexKey {
+    /// The sum over the edges that leave the vertex.
     #[default]
     Sum,
+    /// The least weight of an edge that leaves the vertex; 0 if none does.
     Least,
+    /// The greatest weight of an edge that leaves the vertex.
     Most,
+    /// The weight of the edge by which the vertex was reached.
     Arrival,
 }
 
@@ -43,9 +47,12 @@ impl Named for VertexKey {
 /// What comes first of vertices with the same key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VertexTies {
+    /// The vertex that was reached first.
     #[default]
     Reached,
+    /// The lowest node number; of one node, the fewest directions so far.
     Ascending,
+    /// The reverse of [`Ascending`](Self::Ascending).
     Descending,
 }
 
@@ -64,8 +71,10 @@ impl Named for VertexTies {
 /// By which of a node's vertices a route ends there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouteEnds {
+    /// The vertex that was reached first.
     #[default]
     Reached,
+    /// The first vertex in the sorted order.
     Sorted,
 }
 
@@ -83,8 +92,10 @@ impl Named for RouteEnds {
 /// Which of the unprocessed nodes that are farthest from the latest source is the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NextSource {
+    /// The node with the lowest number.
     #[default]
     First,
+    /// The node with the highest number.
     Last,
 }
 
@@ -98,8 +109,10 @@ impl Named for NextSource {
 /// How nodes are numbered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
+    /// The first coordinate varies fastest: 0.0, 1.0, 2.0.
     #[default]
     XFastest,
+    /// The first coordinate varies slowest: 0.0, 0.1, 0.2.
     XSlowest,
 }
 
@@ -125,10 +138,15 @@ impl Numbering {
 /// A reading of BFS: one choice of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
+    /// Order of the vertices of a level.
     pub key: VertexKey,
+    /// Order of vertices with equal keys.
     pub ties: VertexTies,
+    /// The vertex by which a route reaches its end.
     pub ends: RouteEnds,
+    /// The source that is processed next.
     pub next: NextSource,
+    /// Numbers of the nodes.
     pub numbering: Numbering,
 }
 

@@ -13,13 +13,16 @@ use flitlab_fabric::{Faults, Torus};
 /// What fails at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
+    /// Cables between two nodes, in both directions.
     Cables,
+    /// Nodes with all their cables.
     Nodes,
 }
 
 /// Over random failures, the systems in which every pair of live nodes has a legal route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resilience {
+    /// Systems that were drawn.
     pub systems: u32,
     /// Systems whose live nodes are connected by some way; the others can't be routed by any rules.
     pub connected: u32,

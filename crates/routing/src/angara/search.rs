@@ -78,7 +78,7 @@ impl<'r, 'f> Finder<'r, 'f> {
         &self.coordinates[node as usize * dimensions..][..dimensions]
     }
 
-    pub fn routes_from(&self, source: u32) -> Found {
+    pub(crate) fn routes_from(&self, source: u32) -> Found {
         match self.patterns.get(self.model(source) as usize) {
             Some(Some(pattern)) => self.moved(pattern, source),
             _ => self.search_from(source),

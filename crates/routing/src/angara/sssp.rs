@@ -29,7 +29,9 @@ impl Algorithm {
 /// A selection, and how often Algorithm 4 was called (\[angara-routing\], Figure 4).
 #[derive(Clone, Debug)]
 pub struct Sssp {
+    /// The route of each pair.
     pub selection: Selection,
+    /// Number of calls.
     pub calls: u64,
 }
 

@@ -34,7 +34,7 @@ impl Turns {
     }
 
     /// The turns that Theorem 2 allows in a region.
-    pub fn relaxed(region: &Region<'_>) -> Self {
+    pub(crate) fn relaxed(region: &Region<'_>) -> Self {
         let mut builder = Builder::new(region);
         while builder.add_turns() {}
         builder.turns
@@ -57,7 +57,7 @@ impl Turns {
     }
 
     /// Whether nodes that differ in this dimension only allow the same turns.
-    pub fn are_even_along(&self, torus: &Torus, dimension: usize) -> bool {
+    pub(crate) fn are_even_along(&self, torus: &Torus, dimension: usize) -> bool {
         let at = |node: u32| {
             let start = (node * self.directions) as usize;
             &self.allowed[start..start + self.directions as usize]

@@ -24,6 +24,7 @@ pub use lanes::PathLevels;
 /// A table with the local identifiers that its dump gives to the terminals.
 #[derive(Clone, Debug)]
 pub struct Dump {
+    /// The table that the dump holds.
     pub table: ForwardingTable,
     /// By terminal; `None` where the dump does not name it.
     pub lids: Vec<Option<u16>>,

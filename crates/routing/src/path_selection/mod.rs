@@ -79,14 +79,18 @@ pub struct SelectionParameters {
 
 /// Paths to be selected.
 pub struct SelectionTask<'a> {
+    /// The fabric that has the routers and channels.
     pub fabric: &'a Fabric,
+    /// The hops that a path may have.
     pub relation: &'a Relation,
+    /// Numbers and choices that all selections share.
     pub parameters: SelectionParameters,
 }
 
 /// A path for each ordered pair of different routers with terminals, by source, then destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
+    /// The hops of each path.
     pub paths: Vec<Vec<Hop>>,
 }
 

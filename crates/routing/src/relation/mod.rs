@@ -147,10 +147,22 @@ impl RelationParameters {
 pub enum NoRelation {
     /// It needs more virtual lanes than there are.
     #[error("{rule} needs {needed} virtual lanes, and there are {lanes}")]
-    Lanes { rule: &'static str, needed: u8, lanes: u8 },
+    Lanes {
+        /// Name of the rule.
+        rule: &'static str,
+        /// Number of virtual channels that it needs.
+        needed: u8,
+        /// Number of virtual channels that there are.
+        lanes: u8,
+    },
     /// The root that was asked for.
     #[error("there is no router {root} to be the root: there are {routers}")]
-    Root { root: u32, routers: u32 },
+    Root {
+        /// Number of the router that was named.
+        root: u32,
+        /// Number of routers of the fabric.
+        routers: u32,
+    },
     /// The algorithm whose table is the escape has none.
     #[error("the escape has no table: {0}")]
     Table(NoTable),

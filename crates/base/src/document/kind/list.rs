@@ -8,9 +8,9 @@ use crate::document::{Kind, Slot, wrong_type};
 /// A list's element with its place, for rules between elements.
 #[derive(Clone, Debug)]
 pub struct Listed<T> {
-    /// The element.
+    /// The element's value.
     pub value: T,
-    /// `None` for an element of a default.
+    /// Place of the element; `None` if it comes from a default.
     pub place: Option<Location>,
 }
 
@@ -23,13 +23,13 @@ impl<T> Listed<T> {
 
 /// A list of values of one kind, its length within a range.
 pub struct List<K> {
-    /// What an element is.
+    /// The kind of the elements.
     pub kind: K,
-    /// In the plural: `sizes`.
+    /// The elements in messages, in the plural: `sizes`.
     pub noun: &'static str,
-    /// How many elements there may be; up to `usize::MAX` for any number.
+    /// Allowed number of elements; up to `usize::MAX` for any number.
     pub length: RangeInclusive<usize>,
-    /// As TOML; `None` makes one of the kind's.
+    /// An example as TOML; `None` makes one from the kind's.
     pub example: Option<&'static str>,
 }
 
@@ -45,7 +45,7 @@ impl<K: Kind> List<K> {
     }
 }
 
-/// Numbers in one text, such as `4x4x2`, as a list.
+/// A text of several numbers, such as `4x4x2`, written as a list.
 fn as_list(node: &Node) -> Option<String> {
     let Value::Text(text) = &node.value else { return None };
     let numbers: Result<Vec<u64>, _> = text
@@ -96,7 +96,7 @@ impl<K: Kind> Kind for List<K> {
                 Err(more) => problems.extend(more),
             }
         }
-        // A broken element has no message of its own, yet the list is not whole.
+        // A broken element has been reported, but the list is not whole.
         if problems.is_empty() && values.len() == elements.len() {
             Ok(values)
         } else {
@@ -110,7 +110,7 @@ impl<K: Kind> Kind for List<K> {
     }
 }
 
-/// Reports elements that occur again.
+/// Reports elements that occur more than once.
 pub fn report_repeated<T: PartialEq>(
     reader: &mut Reader<'_>,
     key: &'static str,

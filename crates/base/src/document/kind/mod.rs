@@ -1,7 +1,7 @@
 //! Kinds of values: how each is read, checked, described and written back.
 //!
-//! A kind is the one description of what a key takes. Reading, messages, the reference and the
-//! resolved scenario all use it, so none of them can say something else than the others.
+//! A kind is the one description of the values that a key takes. Reading, messages, the reference
+//! page and the resolved scenario all use it, so they can't contradict each other.
 
 mod list;
 mod number;
@@ -39,7 +39,7 @@ impl fmt::Display for Slot<'_> {
 }
 
 impl Slot<'_> {
-    /// How to write a value, given as TOML, here: as an element, an assignment, or an option.
+    /// The text to write for a value, given as TOML: as an element, an assignment, or an option.
     pub fn write(self, node: &Node, value: &str) -> String {
         let source = &node.place.source;
         let before = &source.text[..node.place.span.start];
@@ -58,13 +58,13 @@ impl Slot<'_> {
     }
 }
 
-/// What a key takes, such as [`Whole`] numbers of a range. One description serves reading, messages, the reference
-/// page and the scenario written out with all its defaults.
+/// The values that a key takes, such as [`Whole`] numbers of a range. One description serves
+/// reading, messages, the reference page and the resolved scenario with all its defaults.
 pub trait Kind {
-    /// What is read.
+    /// The type of the values that are read.
     type Value: Clone;
 
-    /// With its article and range: `a time from 1 ps to 1 s`.
+    /// The values with article and range: `a time from 1 ps to 1 s`.
     fn describe(&self) -> String;
 
     /// A value as TOML, for help texts.
@@ -73,14 +73,15 @@ pub trait Kind {
     /// Reads a value.
     ///
     /// # Errors
-    /// What is wrong with it, for the person who wrote it.
+    /// The mistakes in it, for the person who wrote it.
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>>;
 
     /// The value as TOML that [`Kind::parse`] reads back.
     fn show(&self, value: &Self::Value) -> String;
 }
 
-/// For a value of the wrong type: what it should be, what it is, an example.
+/// The message for a value of the wrong type: the allowed values, the type that was found, an
+/// example.
 pub fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
     if matches!(node.value, Value::Broken) {
         return Vec::new();
@@ -92,7 +93,7 @@ pub fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnost
     ]
 }
 
-/// For a value of the right type outside its range.
+/// The message for a value of the right type outside its range.
 pub fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Diagnostic> {
     vec![
         Diagnostic::new(&node.place, format!("{slot} is out of range"))
@@ -100,7 +101,7 @@ pub fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Diagnosti
     ]
 }
 
-/// Text as a TOML string.
+/// A text as a TOML string.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -115,7 +116,7 @@ pub fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// The name that is most like `written`, if any is near enough to be meant.
+/// The name that is most like `written`; `None` if none is near enough.
 pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let plain = |text: &str| text.to_lowercase().replace(['_', ' ', '.'], "-");
     let written = plain(written);

@@ -11,7 +11,7 @@ pub const LARGEST: u64 = i64::MAX as u64;
 
 /// A whole number within a range.
 pub struct Whole {
-    /// Both ends are allowed; beyond 2^63 - 1 TOML has no numbers.
+    /// The allowed values, both ends included. TOML has no numbers beyond 2^63 - 1.
     pub range: RangeInclusive<u64>,
 }
 
@@ -61,14 +61,14 @@ impl Kind for Whole {
     }
 }
 
-/// How many of something there are, 1 at least, with an example that makes sense.
+/// A number of things, from 1 to 2^20.
 pub struct Count {
-    /// For messages and the reference page.
+    /// A sensible number, for messages and the reference page.
     pub example: u64,
 }
 
 impl Count {
-    /// As many as there can be.
+    /// The largest number allowed.
     const MOST: u64 = 1 << 20;
 
     fn range(&self) -> CountIn {
@@ -96,10 +96,11 @@ impl Kind for Count {
     }
 }
 
-/// How many of something there are, where it takes more than 1 or there can't be more than so many.
+/// A number of things within a range of its own.
 pub struct CountIn {
-    /// Within the range of a `u32`.
+    /// The allowed values, both ends included; within the range of a `u32`.
     pub range: RangeInclusive<u64>,
+    /// A number to show as an example, within the range.
     pub example: u64,
 }
 

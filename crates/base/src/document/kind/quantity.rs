@@ -9,10 +9,10 @@ use crate::units::{
 
 /// A number with a unit, within a range, ends included.
 pub struct Quantity<T> {
-    /// With its article: `a time`.
+    /// The quantity with its article: `a time`.
     what: &'static str,
     units: &'static [&'static str],
-    /// The unit that is meant when somebody leaves it out.
+    /// The unit that is suggested where it is missing.
     usual: &'static str,
     example: &'static str,
     parse: fn(&str) -> Result<T, UnitError>,
@@ -45,7 +45,7 @@ pub fn clock_time() -> Quantity<ClockTime> {
     Quantity {
         what: "a time on the clock",
         units: &["s", "min", "h", "d"],
-        // As a bare number of sbatch.
+        // The unit of a bare number in sbatch.
         usual: "min",
         example: "2 h",
         parse: parse_clock_time,
@@ -55,8 +55,8 @@ pub fn clock_time() -> Quantity<ClockTime> {
     }
 }
 
-/// A rate from 1 Mb/s, below which a flit takes too long for 64-bit times of long runs, to
-/// 100000 Gb/s, above which it takes less than a few picoseconds.
+/// A rate from 1 Mb/s to 100000 Gb/s. At lower rates long runs would exceed 64-bit times. At higher
+/// rates a flit would take less than a few picoseconds.
 pub fn rate() -> Quantity<Rate> {
     Quantity {
         what: "a rate",
@@ -70,7 +70,7 @@ pub fn rate() -> Quantity<Rate> {
     }
 }
 
-/// A size.
+/// A size within these ends, in bytes.
 pub fn size(least: u64, most: u64) -> Quantity<Bytes> {
     Quantity {
         what: "a size",
@@ -84,7 +84,7 @@ pub fn size(least: u64, most: u64) -> Quantity<Bytes> {
     }
 }
 
-/// A number of flits, at least one; the engine counts credits in 16 bits.
+/// A number of flits, at least one. The engine counts credits in 16 bits.
 pub fn flits() -> Quantity<u32> {
     Quantity {
         what: "a number of flits",
@@ -214,7 +214,7 @@ impl<T: Copy + PartialOrd> Kind for Quantity<T> {
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<T, Vec<Diagnostic>> {
         match &node.value {
             Value::Text(text) => self.parse_text(slot, text, node),
-            // Zero too: a rule with an exception is harder to remember.
+            // A zero needs its unit too: a rule with an exception is harder to remember.
             Value::Integer(Some(number)) => Err(self.no_unit(slot, &number.to_string(), node)),
             Value::Float(_, text) => Err(self.no_unit(slot, text, node)),
             _ => Err(wrong_type(self, slot, node)),

@@ -1,13 +1,13 @@
-//! Texts.
+//! Texts that are not empty.
 
 use crate::document::{Diagnostic, Node, Value};
 use crate::document::{Kind, Slot, quoted, wrong_type};
 
 /// Any text that is not empty.
 pub struct Text {
-    /// With its article: `a file's path`.
+    /// The text's meaning with its article: `a file's path`.
     pub what: &'static str,
-    /// Without quotes.
+    /// An example, without quotes.
     pub example: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl Kind for Text {
                     .help("it goes into figures, files and terminals as it is: leave it out"),
                 ]),
             },
-            // Whoever types --set name=2024 means text.
+            // `--set name=2024` means a text.
             Value::Integer(_) | Value::Float(..) | Value::Flag(_) | Value::Date
                 if node.place.source.typed =>
             {

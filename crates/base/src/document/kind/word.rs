@@ -1,11 +1,11 @@
-//! One of some words.
+//! Values that are one of some words.
 
 use super::{Kind, Slot, nearest, quoted, wrong_type};
 use crate::document::{Diagnostic, Node, Value};
 
 /// A value that is one of some words.
 pub struct Word<T: 'static> {
-    /// Such as `unit`.
+    /// The value's meaning, such as `unit`.
     pub what: &'static str,
     /// The values, each with the word for it.
     pub all: &'static [(T, &'static str)],

@@ -47,12 +47,12 @@ pub(super) struct Expectation {
 
 impl Expectation {
     pub(super) fn new(simulation: &Simulation) -> Self {
-        let outlook = simulation.outlook();
+        let forecast = simulation.forecast();
         let completion = simulation.completion_bound();
         let exchange = !matches!(simulation.scenario().workload, WorkloadSpec::Load(_));
         // A fraction of capacity means nothing where there is no load.
-        let throughput = outlook.throughput().filter(|_| !exchange);
-        let bottleneck = outlook.bottleneck.as_ref().filter(|_| !exchange);
+        let throughput = forecast.throughput().filter(|_| !exchange);
+        let bottleneck = forecast.bottleneck.as_ref().filter(|_| !exchange);
         let of_exchange = completion.as_ref().map(|bound| bound.bottleneck.clone());
         let fabric = simulation.fabric();
         let capacity = fabric.capacity();
@@ -65,10 +65,10 @@ impl Expectation {
             capacity_payload: simulation
                 .load()
                 .map(|load| load.offered_payload / load.offered_fraction / 1e9),
-            hops_mean: outlook.hops_mean,
-            hops_maximum: outlook.hops_maximum,
-            zero_load_latency_mean_ns: outlook.zero_load_mean / 1e3,
-            zero_load_latency_maximum_ns: outlook.zero_load_maximum.0 as f64 / 1e3,
+            hops_mean: forecast.hops_mean,
+            hops_maximum: forecast.hops_maximum,
+            zero_load_latency_mean_ns: forecast.zero_load_mean / 1e3,
+            zero_load_latency_maximum_ns: forecast.zero_load_maximum.0 as f64 / 1e3,
             throughput_bound_load: throughput.map(|flits| flits / capacity),
             bottleneck: bottleneck.map(|bottleneck| bottleneck.name.clone()).or(of_exchange),
             completion_bound_ns: completion.map(|bound| bound.time.0 as f64 / 1e3),

@@ -76,7 +76,7 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
     };
     let advised = advice.map(|advice| followed(&document, &advice));
     let bound = simulation.completion_bound();
-    simulation.outlook();
+    simulation.forecast();
     let outcome = simulation.run(&mut patient());
     told(&outcome, &scenario);
     if outcome.found.measured.status == Status::Deadlock {

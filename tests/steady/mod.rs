@@ -31,7 +31,7 @@ fn row(text: &str, more: &[&str]) -> Measured {
 /// The throughput bound as a load.
 fn bound(text: &str, more: &[&str]) -> f64 {
     let simulation = Simulation::new(&scenario(text, more)).unwrap();
-    simulation.outlook().throughput().unwrap() / simulation.fabric().capacity()
+    simulation.forecast().throughput().unwrap() / simulation.fabric().capacity()
 }
 
 /// What theory says, and what came out.

@@ -23,7 +23,7 @@ fn mean_latency(rho: f64) -> f64 {
     let simulation = Simulation::new(&scenario(QUEUE, &[])).unwrap();
     let slot = simulation.scenario().parameters.injection_flit_time().0 as f64;
     let slots = rho * (FLITS - 1.0) / (2.0 * (1.0 - rho));
-    simulation.outlook().zero_load_mean + slots * slot
+    simulation.forecast().zero_load_mean + slots * slot
 }
 
 /// What each seed gave at a load.

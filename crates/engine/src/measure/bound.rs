@@ -30,7 +30,7 @@ pub struct Bottleneck {
 
 /// Facts of a pattern on a fabric with its routes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outlook {
+pub struct Forecast {
     pub hops_mean: f64,
     pub hops_maximum: u32,
     /// Zero-load packet latency in picoseconds: mean over packets, and of the farthest pair.
@@ -40,7 +40,7 @@ pub struct Outlook {
     pub bottleneck: Option<Bottleneck>,
 }
 
-impl Outlook {
+impl Forecast {
     /// The highest throughput that every terminal that sends can have at once, as a mean over them in
     /// flits a flit time.
     pub fn throughput(&self) -> Option<f64> {
@@ -49,14 +49,14 @@ impl Outlook {
 }
 
 /// Looks at all pairs that a pattern sends between, messages of `bytes` payload.
-pub fn outlook(
+pub fn forecast(
     fabric: &Fabric,
     routes: &Routes,
     parameters: &Parameters,
     pattern: &Pattern,
     bytes: u64,
     access: Access,
-) -> Outlook {
+) -> Forecast {
     let (senders, pairs) = senders(fabric, pattern);
     let stride = narrow(pairs.div_ceil(MAX_PAIRS).max(1));
     let mut flows = Flows::new(fabric, routes, parameters);
@@ -80,10 +80,10 @@ pub fn outlook(
             flows.add(destination, source, rate * share, &backward, message_flits);
         });
     }
-    flows.outlook(total_rate / senders.len().max(1) as f64, stride == 1)
+    flows.forecast(total_rate / senders.len().max(1) as f64, stride == 1)
 }
 
-/// Whether the outlook looks at all pairs, and so knows the bound.
+/// Whether the forecast looks at all pairs, and so knows the bound.
 pub fn looks_at_all_pairs(fabric: &Fabric, pattern: &Pattern) -> bool {
     senders(fabric, pattern).1 <= MAX_PAIRS
 }
@@ -202,7 +202,7 @@ impl<'a> Flows<'a> {
         (mean, maximum)
     }
 
-    fn outlook(self, mean_rate: f64, complete: bool) -> Outlook {
+    fn forecast(self, mean_rate: f64, complete: bool) -> Forecast {
         let (fabric, parameters) = (self.fabric, self.parameters);
         let link = parameters.link_flit_time().0 as f64;
         let classes = fabric.cable_classes();
@@ -247,7 +247,7 @@ impl<'a> Flows<'a> {
             .expect("three");
         let bottleneck = Bottleneck { name, load: load / mean_rate };
         let packets = self.packets.max(f64::MIN_POSITIVE);
-        Outlook {
+        Forecast {
             hops_mean: self.hops / packets,
             hops_maximum: self.hops_maximum,
             zero_load_mean: self.latency / packets,

@@ -10,7 +10,7 @@
 //! - **Steps.** Where a step waits for the one before it, its messages begin when those are done.
 //!
 //! Under adaptive routing, the mean of all network channels stands for the busiest one, as in
-//! [`outlook`](super::outlook). Of packets whose half rings are drawn it is not known which way they go: they count in
+//! [`forecast`](super::forecast). Of packets whose half rings are drawn it is not known which way they go: they count in
 //! that mean only, and the busiest channel is that of the others.
 
 use crate::{FlitSharing, Parameters, Switching};
@@ -115,7 +115,7 @@ impl Carried {
         enters: true,
     };
 
-    fn add(&mut self, flow: &Flow, times: u64, place: Place) {
+    fn add(&mut self, flow: &Flow, times: u64, place: ChannelPosition) {
         let Size { flits, packets, packet } = flow.size;
         let sum = |all: u64, each: u64| all.saturating_add(each.saturating_mul(times));
         self.flits = sum(self.flits, flits);
@@ -146,7 +146,7 @@ impl Carried {
 
 /// Where on a packet's way a channel is; see [`Carried`].
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ChannelPosition {
     before: u128,
     behind: u128,
     header: u128,
@@ -302,7 +302,7 @@ impl<'a> Times<'a> {
         &self,
         (from, to): (u32, u32),
         way: &[Channel],
-        mut each: impl FnMut(Option<Channel>, Timing, Place),
+        mut each: impl FnMut(Option<Channel>, Timing, ChannelPosition),
     ) {
         let is_known = self.is_known(from, to);
         let (injection, ejection) = (self.injection(from), self.ejection(to));
@@ -315,7 +315,7 @@ impl<'a> Times<'a> {
         let next_of =
             |number: usize| way.get(number).map_or(ejection.flit, |&channel| link(channel).flit);
         let next = next_of(0);
-        each(None, injection, Place { before, behind, header, next, enters: false });
+        each(None, injection, ChannelPosition { before, behind, header, next, enters: false });
         behind -= injection.forward;
         header -= injection.forward + self.routing;
         before += injection.forward + self.routing;
@@ -326,13 +326,13 @@ impl<'a> Times<'a> {
             let own = self.fabric.ring(channel);
             let enters = own.is_some() && own != ring && self.has_bubble();
             ring = own;
-            each(Some(channel), timing, Place { before, behind, header, next, enters });
+            each(Some(channel), timing, ChannelPosition { before, behind, header, next, enters });
             behind -= timing.forward;
             header -= timing.forward + self.routing;
             before += timing.forward + self.routing;
         }
         let next = ejection.flit;
-        each(None, ejection, Place { before, behind, header, next, enters: false });
+        each(None, ejection, ChannelPosition { before, behind, header, next, enters: false });
     }
 
     /// Whether it takes room for a packet more to enter a ring.
@@ -525,7 +525,7 @@ impl Load {
         flow: &Flow,
         is_ejection: bool,
         (injections, ejections): (u32, u32),
-        place: Place,
+        place: ChannelPosition,
     ) {
         let (terminal, of, list) = match is_ejection {
             false => (flow.from, injections, &mut self.injected),

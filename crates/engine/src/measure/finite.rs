@@ -3,7 +3,7 @@
 use super::collector::{Collector, Distribution};
 use super::livelock::Arrivals;
 use super::order::Reordering;
-use super::watch::{Snapshot, Standing, Watch};
+use super::watch::{Snapshot, MeasurementState, Watch};
 use super::{Halt, MAX_CHANNELS, Phase, Progress, livelock};
 use crate::{ChannelReport, Counters, Digest, END, Engine};
 use flitlab_base::narrow::narrow;
@@ -80,8 +80,8 @@ pub fn measure_finite(
     span: Option<Span>,
     watch: &mut Watch<'_>,
 ) -> Result<FiniteMeasurement, Halt> {
-    let mut standing = match watch.from.take() {
-        Some(standing) => standing,
+    let mut state = match watch.from.take() {
+        Some(state) => state,
         None => {
             if let Some((start, _)) = span.filter(|span| span.0 > Picoseconds::ZERO) {
                 engine.run_until(start);
@@ -89,7 +89,7 @@ pub fn measure_finite(
                 engine.reset_channels();
             }
             engine.observer().start();
-            Standing::default()
+            MeasurementState::default()
         }
     };
     let mut delivered = engine.counters().packets_delivered;
@@ -101,7 +101,7 @@ pub fn measure_finite(
         if packets == delivered && engine.packets_under_way() > 0 {
             engine.find_deadlock().map_or(Ok(()), Err)?;
         }
-        livelock(engine, &mut standing.arrivals)?;
+        livelock(engine, &mut state.arrivals)?;
         delivered = packets;
         engine.observer().settle();
         let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
@@ -113,7 +113,7 @@ pub fn measure_finite(
             most: 100,
         });
         if !engine.collectives_done() {
-            (watch.keep)(Snapshot::new(engine, &standing));
+            (watch.keep)(Snapshot::new(engine, &state));
         }
         // What goes on beside them would go on for ever.
         if engine.now() >= end || engine.collectives_done() {

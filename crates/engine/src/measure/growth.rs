@@ -31,7 +31,7 @@ pub const MAX_STRETCH: f64 = 0.2;
 
 /// What is known of the queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Finding {
+pub enum QueueVerdict {
     /// One grows, by so many flits a picosecond: that of a terminal or, without one, all together.
     Grows { terminal: Option<u32>, rate: f64 },
     /// All are level.
@@ -126,11 +126,11 @@ impl Growth {
     }
 
     /// What can be said so far. All together count as growing only above `tolerated` flits a picosecond.
-    pub fn finding(&self, tolerated: f64) -> Finding {
+    pub fn verdict(&self, tolerated: f64) -> QueueVerdict {
         let level = ERROR / (self.queues.len() as f64 + 1.0);
         let grows = |queue: &Queue| queue.chance(self.windows) <= level;
         if self.rate() > tolerated && grows(&self.all) {
-            return Finding::Grows { terminal: None, rate: self.rate() };
+            return QueueVerdict::Grows { terminal: None, rate: self.rate() };
         }
         let steepest = (0..)
             .zip(&self.queues)
@@ -138,13 +138,13 @@ impl Growth {
             .max_by(|(_, one), (_, other)| one.grown().total_cmp(&other.grown()));
         if let Some((terminal, queue)) = steepest {
             let rate = queue.grown() / self.time();
-            return Finding::Grows { terminal: Some(terminal), rate };
+            return QueueVerdict::Grows { terminal: Some(terminal), rate };
         }
         let allowed = (self.now - self.start).0 as f64 * MAX_STRETCH;
         let open = (0..).zip(&self.queues).filter(|(_, queue)| queue.longest.0 as f64 > allowed);
         let others = open.clone().count().saturating_sub(1);
         open.max_by_key(|(_, queue)| queue.longest)
-            .map_or(Finding::Level, |(terminal, _)| Finding::Open { terminal, others })
+            .map_or(QueueVerdict::Level, |(terminal, _)| QueueVerdict::Open { terminal, others })
     }
 
     fn time(&self) -> f64 {

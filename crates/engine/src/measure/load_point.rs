@@ -9,12 +9,12 @@
 
 use super::bound::Bottleneck;
 use super::collector::{Collector, Delivered, Distribution};
-use super::growth::{Finding, Growth};
+use super::growth::{QueueVerdict, Growth};
 use super::interruption::Recovery;
 use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
-use super::watch::{Snapshot, Standing, Watch};
+use super::watch::{Snapshot, MeasurementState, Watch};
 use super::{Halt, Livelock, MAX_CHANNELS, Phase, Progress, Window, livelock};
 use crate::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
 use flitlab_base::narrow::{narrow, rounded_down};
@@ -209,7 +209,7 @@ pub(super) struct LoadPoint<'e, 'f> {
     offered: &'e Offered,
     window: Picoseconds,
     /// How far it has come.
-    pub(super) standing: Standing,
+    pub(super) state: MeasurementState,
 }
 
 impl<'e, 'f> LoadPoint<'e, 'f> {
@@ -219,9 +219,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         window: Picoseconds,
         watch: &mut Watch<'_>,
     ) -> Self {
-        let anew = || Standing { carried: engine.carried(), ..Standing::default() };
-        let standing = watch.from.take().unwrap_or_else(anew);
-        Self { engine, offered, window, standing }
+        let anew = || MeasurementState { carried: engine.carried(), ..MeasurementState::default() };
+        let state = watch.from.take().unwrap_or_else(anew);
+        Self { engine, offered, window, state }
     }
 
     /// Simulates windows up to a time, the last of which may be shorter.
@@ -233,21 +233,21 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     ) -> Result<(), Halt> {
         let most = u32::try_from(end / self.window).unwrap_or(u32::MAX);
         while self.engine.now() < end {
-            self.run_window(phase, self.window.min(end - self.standing.end()), watch)?;
-            let (time, done) = (self.engine.now(), narrow(self.standing.history.len()));
+            self.run_window(phase, self.window.min(end - self.state.end()), watch)?;
+            let (time, done) = (self.engine.now(), narrow(self.state.history.len()));
             (watch.progress)(Progress { phase, time, done, most: most.max(done) });
-            (watch.keep)(Snapshot::new(self.engine, &self.standing));
+            (watch.keep)(Snapshot::new(self.engine, &self.state));
         }
         Ok(())
     }
 
     /// From now on everything counts, if it doesn't already.
     pub(super) fn start_measuring(&mut self) {
-        if std::mem::replace(&mut self.standing.measuring, true) {
+        if std::mem::replace(&mut self.state.measuring, true) {
             return;
         }
         self.engine.reset_channels();
-        self.standing.carried = self.engine.carried();
+        self.state.carried = self.engine.carried();
         self.engine.observer().start();
     }
 
@@ -258,22 +258,22 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         length: Picoseconds,
         watch: &mut Watch<'_>,
     ) -> Result<(), Halt> {
-        let start = self.standing.end();
-        let sampled = self.standing.under_way.len() as u64 % SAMPLES_A_WINDOW;
+        let start = self.state.end();
+        let sampled = self.state.under_way.len() as u64 % SAMPLES_A_WINDOW;
         for sample in sampled + 1..=SAMPLES_A_WINDOW {
             let (whole, rest) = (length / SAMPLES_A_WINDOW, length % Picoseconds(SAMPLES_A_WINDOW));
             let part = whole * sample + rest * sample / SAMPLES_A_WINDOW;
             self.engine.run_until(start + part);
-            self.standing.under_way.push(self.flits_under_way() as f64);
+            self.state.under_way.push(self.flits_under_way() as f64);
             if sample < SAMPLES_A_WINDOW {
-                (watch.keep)(Snapshot::new(self.engine, &self.standing));
+                (watch.keep)(Snapshot::new(self.engine, &self.state));
             }
         }
         let delivered = self.engine.observer().end_window();
         let carried = self.engine.carried();
-        let before = std::mem::replace(&mut self.standing.carried, carried);
+        let before = std::mem::replace(&mut self.state.carried, carried);
         let end = self.engine.now();
-        self.standing.history.push(Window {
+        self.state.history.push(Window {
             phase,
             start,
             end,
@@ -283,29 +283,29 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             busiest_channel: carried.busiest,
         });
         self.engine.find_deadlock().map_or(Ok(()), Err)?;
-        livelock(self.engine, &mut self.standing.arrivals)
+        livelock(self.engine, &mut self.state.arrivals)
     }
 
     /// Whether what is under way became level; `Err` if it never can.
     fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<bool, Halt> {
         let most = settings.warm_up_windows;
-        let done: u32 = narrow(self.standing.warm_up().len());
+        let done: u32 = narrow(self.state.warm_up().len());
         for window in done + 1..=most {
-            if self.standing.measuring || self.has_settled() {
+            if self.state.measuring || self.has_settled() {
                 break;
             }
             self.run_window(Phase::WarmUp, self.window, watch)?;
             let time = self.engine.now();
             (watch.progress)(Progress { phase: Phase::WarmUp, time, done: window, most });
-            (watch.keep)(Snapshot::new(self.engine, &self.standing));
+            (watch.keep)(Snapshot::new(self.engine, &self.state));
         }
         Ok(self.has_settled())
     }
 
     /// Whether what is under way became level in the warm-up.
     fn has_settled(&self) -> bool {
-        let samples = self.standing.warm_up().len() * narrow::<usize>(SAMPLES_A_WINDOW);
-        has_settled(&self.standing.under_way[..samples])
+        let samples = self.state.warm_up().len() * narrow::<usize>(SAMPLES_A_WINDOW);
+        has_settled(&self.state.under_way[..samples])
     }
 
     fn measure(
@@ -315,12 +315,12 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         warmed_up: Result<bool, Halt>,
         watch: &mut Watch<'_>,
     ) -> LoadMeasurement {
-        let start = self.standing.warm_up().last().map_or(Picoseconds::ZERO, |window| window.end);
+        let start = self.state.warm_up().last().map_or(Picoseconds::ZERO, |window| window.end);
         self.start_measuring();
         let anew = |point: &Self| Growth::new(start, point.flits_under_way(), point.backlogs());
-        let growth = self.standing.growth.take().unwrap_or_else(|| anew(self));
-        self.standing.growth = Some(growth);
-        let done: u32 = narrow(self.standing.history.len() - self.standing.warm_up().len());
+        let growth = self.state.growth.take().unwrap_or_else(|| anew(self));
+        self.state.growth = Some(growth);
+        let done: u32 = narrow(self.state.history.len() - self.state.warm_up().len());
         let beyond = self.offered.beyond_bound();
         let (level, mut halt) = match warmed_up {
             Ok(level) => (level, None),
@@ -331,7 +331,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             if beyond.is_none() { settings.maximum_windows } else { settings.minimum_windows };
         let most = most.max(settings.minimum_windows);
         let mut batches: Vec<Batch> = Vec::new();
-        let (mut interval, mut finding, mut measured) = (None, Finding::Level, 0);
+        let (mut interval, mut verdict, mut measured) = (None, QueueVerdict::Level, 0);
         let mut look = settings.minimum_windows;
         for windows in 1..=most {
             if halt.is_some() {
@@ -343,12 +343,12 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 let time = self.engine.now();
                 (watch.progress)(Progress { phase: Phase::Measuring, time, done: windows, most });
                 if halt.is_none() {
-                    (watch.keep)(Snapshot::new(self.engine, &self.standing));
+                    (watch.keep)(Snapshot::new(self.engine, &self.state));
                 }
             }
             measured = windows;
-            let first = self.standing.warm_up().len();
-            let window = &self.standing.history[first + windows as usize - 1];
+            let first = self.state.warm_up().len();
+            let window = &self.state.history[first + windows as usize - 1];
             let Delivered { packets, latency, .. } = window.delivered;
             batches.push(Batch { count: packets as f64, sum: latency as f64 });
             if windows < look && windows < most {
@@ -359,28 +359,28 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 // Nothing was known then, or it would have ended.
                 continue;
             }
-            let growth = self.standing.growth.as_ref().expect("the measurement has begun");
+            let growth = self.state.growth.as_ref().expect("the measurement has begun");
             interval = interval_95_of_windows(&batches);
-            finding = growth.finding(settings.growth * self.offered.flits);
-            let known = match finding {
-                Finding::Grows { .. } => true,
-                Finding::Level => level && self.enough() && self.precise(interval, settings),
-                Finding::Open { .. } => false,
+            verdict = growth.verdict(settings.growth * self.offered.flits);
+            let known = match verdict {
+                QueueVerdict::Grows { .. } => true,
+                QueueVerdict::Level => level && self.enough() && self.precise(interval, settings),
+                QueueVerdict::Open { .. } => false,
             };
             if known {
                 break;
             }
         }
-        let ending = match (halt, beyond, finding) {
+        let ending = match (halt, beyond, verdict) {
             (Some(halt), _, _) => halt.into(),
             (_, Some(beyond), _) => Ending::NotSteady(beyond),
-            (_, _, Finding::Grows { terminal, rate }) => {
+            (_, _, QueueVerdict::Grows { terminal, rate }) => {
                 Ending::NotSteady(self.cause(terminal, rate, senders))
             }
             _ if !self.enough() => {
                 Ending::Undecided(Doubt::TooLittle { messages: self.messages_received() })
             }
-            (_, _, Finding::Open { terminal, others }) => {
+            (_, _, QueueVerdict::Open { terminal, others }) => {
                 Ending::Undecided(Doubt::Source { terminal, others })
             }
             _ if !level => Ending::Undecided(Doubt::WarmUp),
@@ -394,7 +394,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     fn note_growth(&mut self) {
         let (now, under_way, backlogs) =
             (self.engine.now(), self.flits_under_way(), self.backlogs());
-        let growth = self.standing.growth.as_mut().expect("the measurement has begun");
+        let growth = self.state.growth.as_mut().expect("the measurement has begun");
         growth.note(now, under_way, backlogs);
     }
 
@@ -442,7 +442,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         interval: Option<WindowInterval>,
         senders: &[u32],
     ) -> LoadMeasurement {
-        let history = std::mem::take(&mut self.standing.history);
+        let history = std::mem::take(&mut self.state.history);
         let (channels, all_channels) = self.engine.busiest_channels(MAX_CHANNELS);
         let measured = self.engine.now() - start;
         let time = measured.max(Picoseconds(1)).0 as f64;

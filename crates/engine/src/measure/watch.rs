@@ -10,7 +10,7 @@ use flitlab_base::units::Picoseconds;
 
 /// How far a measurement has come, beside what its engine knows.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Standing {
+pub struct MeasurementState {
     /// Flits under way at each sampling time.
     pub(super) under_way: Vec<f64>,
     pub(super) history: Vec<Window>,
@@ -23,7 +23,7 @@ pub struct Standing {
     pub(super) arrivals: Arrivals,
 }
 
-impl Standing {
+impl MeasurementState {
     /// When its latest window ended.
     pub(super) fn end(&self) -> Picoseconds {
         self.history.last().map_or(Picoseconds::ZERO, |window| window.end)
@@ -36,16 +36,16 @@ impl Standing {
     }
 }
 
-/// All that it takes to go on from a moment of a measurement: the state of its engine, then [`Standing`].
+/// All that it takes to go on from a moment of a measurement: the state of its engine, then [`MeasurementState`].
 #[derive(Clone, Copy, Serialize)]
 pub struct Snapshot<'s> {
     engine: &'s Engine<'s, Collector>,
-    standing: &'s Standing,
+    state: &'s MeasurementState,
 }
 
 impl<'s> Snapshot<'s> {
-    pub(super) fn new(engine: &'s Engine<'s, Collector>, standing: &'s Standing) -> Self {
-        Self { engine, standing }
+    pub(super) fn new(engine: &'s Engine<'s, Collector>, state: &'s MeasurementState) -> Self {
+        Self { engine, state }
     }
 
     /// How far the simulation has come.
@@ -62,5 +62,5 @@ pub struct Watch<'w> {
     pub keep: &'w mut dyn FnMut(Snapshot<'_>),
     /// What the measurement goes on from, if it doesn't begin anew; its engine has been
     /// [brought there](Engine::resume).
-    pub from: Option<Standing>,
+    pub from: Option<MeasurementState>,
 }

@@ -15,7 +15,7 @@ use crate::Identity;
 use flitlab_base::FileError;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::EngineState;
-use flitlab_engine::measure::{Collector, Snapshot, Standing};
+use flitlab_engine::measure::{Collector, Snapshot, MeasurementState};
 
 const MAGIC: &[u8] = b"flitlab checkpoint\n";
 const CHECKSUM: usize = 32;
@@ -52,7 +52,7 @@ fn build() -> &'static str {
 /// The state of a run, from which it can go on.
 pub struct Checkpoint {
     pub(super) engine: EngineState<Collector>,
-    pub(super) standing: Standing,
+    pub(super) standing: MeasurementState,
 }
 
 /// Why a run can't go on from a file.

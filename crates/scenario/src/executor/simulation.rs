@@ -25,8 +25,8 @@ use flitlab_base::narrow::rounded_down;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
     Bottleneck, Collector, CompletionBound, Ending, Explanation, Halt, LogFilter, Logged, Offered,
-    Outlook, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
-    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook,
+    Forecast, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
+    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, forecast,
 };
 use flitlab_engine::{
     Counters, Deadlock, END, EmptyNetwork, Engine, EngineState, Followed, Interruption, Passage,
@@ -88,7 +88,7 @@ pub struct Simulation {
     /// Whether an application is simulated twice, to know what its critical path waited for.
     traces_path: bool,
     log_filter: Option<LogFilter>,
-    outlook: OnceLock<Outlook>,
+    forecast: OnceLock<Forecast>,
 }
 
 /// What a simulation gave.
@@ -145,7 +145,7 @@ impl Simulation {
             digests: None,
             traces_path: false,
             log_filter: None,
-            outlook: OnceLock::new(),
+            forecast: OnceLock::new(),
         })
     }
 
@@ -209,8 +209,8 @@ impl Simulation {
     }
 
     /// What can be said without simulating; looks at all pairs at the first call.
-    pub fn outlook(&self) -> &Outlook {
-        self.outlook.get_or_init(|| self.look_at_pairs())
+    pub fn forecast(&self) -> &Forecast {
+        self.forecast.get_or_init(|| self.look_at_pairs())
     }
 
     /// How soon a finite workload can be over at best by what channels carry; `None` for a load, and where too many
@@ -220,10 +220,10 @@ impl Simulation {
         self.traffic.completion_bound(fabric, routes, &self.scenario.parameters)
     }
 
-    fn look_at_pairs(&self) -> Outlook {
+    fn look_at_pairs(&self) -> Forecast {
         let (bytes, access) = self.traffic.message();
         let parameters = &self.scenario.parameters;
-        outlook(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
+        forecast(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
     }
 
     /// Simulates to the end.
@@ -260,8 +260,8 @@ impl Simulation {
 
     /// With what another simulation of the same network, parameters and pattern says of the pairs.
     #[must_use]
-    pub(super) fn with_outlook(self, outlook: Outlook) -> Self {
-        Self { outlook: outlook.into(), ..self }
+    pub(super) fn with_forecast(self, forecast: Forecast) -> Self {
+        Self { forecast: forecast.into(), ..self }
     }
 
     /// The traffic from its beginning.
@@ -448,12 +448,12 @@ impl Simulation {
         let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
         // All pairs of nodes are looked at for these: seconds in a large network.
         let bound = looks_at_all_pairs(self.fabric(), self.pattern())
-            .then(|| self.outlook().bottleneck.as_ref())
+            .then(|| self.forecast().bottleneck.as_ref())
             .flatten()
             .map(|it| Bottleneck { name: it.name.clone(), load: it.load * load.offered_flits });
         let settled = self.scenario.measure.window.is_some();
         let zero_load = (!settled).then(|| {
-            let packet: Picoseconds = rounded_down(self.outlook().zero_load_mean);
+            let packet: Picoseconds = rounded_down(self.forecast().zero_load_mean);
             let behind = parameters.message_flits(spec.message.0)
                 - u64::from(
                     parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0)),

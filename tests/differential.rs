@@ -11,7 +11,7 @@ use std::env;
 use flitlab::engine::{Arbitration, Log, Switching, run_script};
 use flitlab::routing::{DirectionRules, HalfRing, Routes};
 use flitlab::topology::Faults;
-use flitlab::traffic::{Kind, Script, Workload};
+use flitlab::traffic::{MessageKind, Script, Workload};
 use rayon::prelude::*;
 
 use crate::common::agreement::{assert_agreement, assert_equal_counts};
@@ -49,7 +49,7 @@ pub fn scenario(seed: u64) -> Scenario {
 fn features(scenario: &Scenario) -> Vec<&'static str> {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let sizes = messages.iter().map(|message| message.bytes % parameters.maximum_payload.0.max(1));
-    let reads = messages.iter().any(|message| message.kind != Kind::Data);
+    let reads = messages.iter().any(|message| message.kind != MessageKind::Data);
     let routing = match routes {
         Routes::DirectionOrder(_) => "direction order",
         Routes::Table(_) => "route table",
@@ -80,8 +80,11 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
         (fabric.cable_classes().len() > 1, "cables of several classes"),
         (reads, "reads"),
         (!reads, "no reads"),
-        (messages.iter().any(|it| it.kind == Kind::Put), "puts"),
-        (messages.iter().any(|it| matches!(it.kind, Kind::Atomic { .. })), "atomic operations"),
+        (messages.iter().any(|it| it.kind == MessageKind::Put), "puts"),
+        (
+            messages.iter().any(|it| matches!(it.kind, MessageKind::Atomic { .. })),
+            "atomic operations",
+        ),
         (sizes.clone().any(|rest| rest > 0), "mixed packet sizes"),
         (parameters.virtual_channels > 5, "more than five lanes"),
         (failed, "failed cables"),

@@ -11,7 +11,7 @@ use flitlab::engine::{
     Arbitration, ChannelKind, Digest, Engine, Log, STALLS, Switching, run_script,
 };
 use flitlab::routing::Routes;
-use flitlab::traffic::{Kind, Script, Workload};
+use flitlab::traffic::{MessageKind, Script, Workload};
 use flitlab::units::Picoseconds;
 use rayon::prelude::*;
 
@@ -40,7 +40,7 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
     let sharing = parameters.sharing.as_ref().expect("it was drawn so");
     let by_priority = parameters.arbitration == Arbitration::Weighted
         && sharing.high_priority.iter().any(|&weight| weight > 0);
-    let reads = messages.iter().any(|message| message.kind != Kind::Data);
+    let reads = messages.iter().any(|message| message.kind != MessageKind::Data);
     let routing = match routes {
         Routes::DirectionOrder(_) => "direction order",
         Routes::Table(_) => "route table",
@@ -82,8 +82,11 @@ fn features(scenario: &Scenario) -> Vec<&'static str> {
         (sharing.stall_times, "stall times"),
         (by_priority, "high priority"),
         (reads, "reads"),
-        (messages.iter().any(|it| it.kind == Kind::Put), "puts"),
-        (messages.iter().any(|it| matches!(it.kind, Kind::Atomic { .. })), "atomic operations"),
+        (messages.iter().any(|it| it.kind == MessageKind::Put), "puts"),
+        (
+            messages.iter().any(|it| matches!(it.kind, MessageKind::Atomic { .. })),
+            "atomic operations",
+        ),
     ];
     let some = some.into_iter().filter_map(|(it, name)| it.then_some(name));
     some.chain([routing, switching, arbitration]).collect()

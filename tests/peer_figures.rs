@@ -4,7 +4,7 @@
 
 use flitlab::engine::{Arbitration, Engine, Parameters};
 use flitlab::measure::{
-    Collector, Ending, LoadMeasurement, Offered, Settings, Watch, ZeroLoad, measure_load, forecast,
+    Collector, Ending, LoadMeasurement, Offered, Settings, Watch, ZeroLoad, forecast, measure_load,
 };
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};

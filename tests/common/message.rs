@@ -1,9 +1,9 @@
 //! Messages of load.
 
-use flitlab::traffic::{Kind, Message};
+use flitlab::traffic::{Message, MessageKind};
 use flitlab::units::Picoseconds;
 
 /// A message of data; the time in picoseconds.
 pub fn data(time: u64, source: u32, destination: u32, bytes: u64) -> Message {
-    Message { time: Picoseconds(time), source, destination, bytes, kind: Kind::Data, tag: 0 }
+    Message { time: Picoseconds(time), source, destination, bytes, kind: MessageKind::Data, tag: 0 }
 }

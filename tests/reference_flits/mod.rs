@@ -28,7 +28,7 @@ use flitlab::{
     engine::{Digest, FlitSharing, Log, Parameters, STALLS, Switching},
     routing::Routes,
     topology::Fabric,
-    traffic::{Kind, Message},
+    traffic::{Message, MessageKind},
     units::Picoseconds,
 };
 
@@ -135,7 +135,7 @@ impl<'a> Simulator<'a> {
         messages: &[Message],
     ) -> Self {
         let sharing = parameters.sharing.as_ref().expect("links are shared flit by flit");
-        let has_reads = messages.iter().any(|message| message.kind != Kind::Data);
+        let has_reads = messages.iter().any(|message| message.kind != MessageKind::Data);
         let Network { channels, routers } = Network::new(fabric, parameters, sharing);
         let mut simulator = Self {
             fabric,

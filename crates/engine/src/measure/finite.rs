@@ -3,7 +3,7 @@
 use super::collector::{Collector, Distribution};
 use super::livelock::Arrivals;
 use super::order::Reordering;
-use super::watch::{Snapshot, MeasurementState, Watch};
+use super::watch::{MeasurementState, Snapshot, Watch};
 use super::{Halt, MAX_CHANNELS, Phase, Progress, livelock};
 use crate::{ChannelReport, Counters, Digest, END, Engine};
 use flitlab_base::narrow::narrow;

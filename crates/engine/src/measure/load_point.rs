@@ -9,12 +9,12 @@
 
 use super::bound::Bottleneck;
 use super::collector::{Collector, Delivered, Distribution};
-use super::growth::{QueueVerdict, Growth};
+use super::growth::{Growth, QueueVerdict};
 use super::interruption::Recovery;
 use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
-use super::watch::{Snapshot, MeasurementState, Watch};
+use super::watch::{MeasurementState, Snapshot, Watch};
 use super::{Halt, Livelock, MAX_CHANNELS, Phase, Progress, Window, livelock};
 use crate::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
 use flitlab_base::narrow::{narrow, rounded_down};

@@ -20,7 +20,7 @@ mod warm_up;
 mod watch;
 mod window;
 
-pub use bound::{Bottleneck, Forecast, looks_at_all_pairs, forecast};
+pub use bound::{Bottleneck, Forecast, forecast, looks_at_all_pairs};
 pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};
@@ -38,7 +38,7 @@ pub use load_point::{
 pub use order::Reordering;
 pub use saturation::{Saturation, bisect};
 pub use settings::{MAX_WINDOWS, Settings};
-pub use watch::{Snapshot, MeasurementState, Watch};
+pub use watch::{MeasurementState, Snapshot, Watch};
 pub use window::Window;
 
 use livelock::Arrivals;

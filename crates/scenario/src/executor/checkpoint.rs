@@ -15,7 +15,7 @@ use crate::Identity;
 use flitlab_base::FileError;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::EngineState;
-use flitlab_engine::measure::{Collector, Snapshot, MeasurementState};
+use flitlab_engine::measure::{Collector, MeasurementState, Snapshot};
 
 const MAGIC: &[u8] = b"flitlab checkpoint\n";
 const CHECKSUM: usize = 32;

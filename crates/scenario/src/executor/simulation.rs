@@ -24,9 +24,9 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::rounded_down;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, Explanation, Halt, LogFilter, Logged, Offered,
-    Forecast, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
-    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, forecast,
+    Bottleneck, Collector, CompletionBound, Ending, Explanation, Forecast, Halt, LogFilter, Logged,
+    Offered, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
+    forecast, looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
 };
 use flitlab_engine::{
     Counters, Deadlock, END, EmptyNetwork, Engine, EngineState, Followed, Interruption, Passage,

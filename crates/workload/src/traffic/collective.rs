@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::workload::within_reach;
-use super::{Kind, Message, OpenLoad, Receipt, Wake};
+use super::{Message, MessageKind, OpenLoad, Receipt, Wake};
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::{Fabric, SpanningTree, TreeError};
 
@@ -248,7 +248,8 @@ impl Collectives {
                 progress.ends.pop_front();
             }
             if self.sends(terminal, operation) {
-                let kind = if self.kind.goes_up() { Kind::Operand } else { Kind::Broadcast };
+                let kind =
+                    if self.kind.goes_up() { MessageKind::Operand } else { MessageKind::Broadcast };
                 message = Some(Message {
                     time: now,
                     source: terminal,

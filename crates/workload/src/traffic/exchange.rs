@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Between, ExchangeSpec, Kind, Message, Pattern, Wake};
+use super::{Access, Between, ExchangeSpec, Message, MessageKind, Pattern, Wake};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
@@ -29,7 +29,7 @@ struct Progress {
 pub struct Exchange {
     pattern: Pattern,
     pub(super) bytes: u64,
-    pub(super) kind: Kind,
+    pub(super) kind: MessageKind,
     between: Between,
     steps: u32,
     /// Steps of all rounds.
@@ -50,7 +50,7 @@ pub struct Exchange {
 
 /// How far an exchange has come.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Course<'a> {
+pub(crate) struct ExchangeState<'a> {
     missing: Cow<'a, [i32]>,
     progress: Cow<'a, [Progress]>,
     barrier: Barrier,
@@ -75,8 +75,8 @@ impl Exchange {
     pub fn new(spec: &ExchangeSpec, pattern: Pattern, fabric: &Fabric) -> Self {
         let steps = pattern.steps().expect("the scenario has refused patterns without steps");
         let kind = match spec.access {
-            Access::Write => Kind::Data,
-            Access::Read { request } => Kind::Read { request: narrow(request.0) },
+            Access::Write => MessageKind::Data,
+            Access::Read { request } => MessageKind::Read { request: narrow(request.0) },
         };
         let terminals = fabric.terminals();
         let live: Vec<u32> = fabric.live_terminals().collect();
@@ -86,7 +86,7 @@ impl Exchange {
             let row = step as usize * terminals as usize;
             for partner in live.iter().filter_map(|&source| pattern.partner(source, step)) {
                 senders[step as usize] += 1;
-                if kind == Kind::Data {
+                if kind == MessageKind::Data {
                     expected[row + partner as usize] += 1;
                 }
             }
@@ -114,8 +114,8 @@ impl Exchange {
     }
 
     /// How far it has come.
-    pub(super) fn state(&self) -> Course<'_> {
-        Course {
+    pub(super) fn state(&self) -> ExchangeState<'_> {
+        ExchangeState {
             missing: Cow::from(&self.missing),
             progress: Cow::from(&self.progress),
             barrier: self.barrier,
@@ -123,8 +123,8 @@ impl Exchange {
     }
 
     /// Goes on where an exchange like this one was; false if it had other terminals or steps.
-    pub(super) fn resume(&mut self, course: Course<'_>) -> bool {
-        let Course { missing, progress, barrier } = course;
+    pub(super) fn resume(&mut self, course: ExchangeState<'_>) -> bool {
+        let ExchangeState { missing, progress, barrier } = course;
         let fits = missing.len() == self.missing.len() && progress.len() == self.progress.len();
         if fits {
             self.missing = missing.into_owned();

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::interval::simplest_fraction;
 use super::{
-    Access, Arrivals, Interval, Kind, LoadSpec, Message, OfferedLoad, Pattern, PatternError,
+    Access, Arrivals, Interval, LoadSpec, Message, MessageKind, OfferedLoad, Pattern, PatternError,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
@@ -79,7 +79,7 @@ pub struct OpenLoad {
     /// Their payload; of a read the response's.
     pub bytes: u64,
     /// What its messages are for.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// One for all terminals, or one each if their rates differ.
     arrivals: Vec<Arrivals>,
     /// What the generator starts with; a terminal's number is the number of its stream.
@@ -117,10 +117,10 @@ impl OpenLoad {
         let pattern = Pattern::new(&spec.pattern, fabric, seed)?;
         let bytes = spec.message.0;
         let (kind, request_flits) = match spec.access {
-            Access::Write => (Kind::Data, 0),
+            Access::Write => (MessageKind::Data, 0),
             Access::Read { request } => {
                 let size = u32::try_from(request.0).map_err(|_| LoadError::Request(request))?;
-                (Kind::Read { request: size }, flits_of(request.0))
+                (MessageKind::Read { request: size }, flits_of(request.0))
             }
         };
         let message_flits = flits_of(bytes) + request_flits;

@@ -37,7 +37,7 @@ use flitlab_base::units::Picoseconds;
 
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Kind {
+pub enum MessageKind {
     /// Its bytes travel from source to destination, on the request channel.
     Data,
     /// A request of `request` bytes goes to the destination, which answers with the message's bytes
@@ -64,7 +64,7 @@ pub struct Message {
     pub destination: u32,
     /// Payload bytes; of the response for a read or an atomic operation.
     pub bytes: u64,
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// Given back to the workload when the message is done; of no meaning to the engine.
     pub tag: u64,
 }

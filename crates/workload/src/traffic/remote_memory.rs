@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Kind, Message, Pattern, PatternSpec, Wake};
+use super::{Access, Message, MessageKind, Pattern, PatternSpec, Wake};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::Fabric;
@@ -83,11 +83,11 @@ impl RemoteMemorySpec {
         (response, Access::Read { request: Bytes(request) })
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> MessageKind {
         match self.operation {
-            RemoteOperation::Put => Kind::Put,
-            RemoteOperation::Get => Kind::Read { request: narrow(self.payloads().0) },
-            _ => Kind::Atomic { request: narrow(self.payloads().0) },
+            RemoteOperation::Put => MessageKind::Put,
+            RemoteOperation::Get => MessageKind::Read { request: narrow(self.payloads().0) },
+            _ => MessageKind::Atomic { request: narrow(self.payloads().0) },
         }
     }
 
@@ -144,7 +144,7 @@ pub(crate) struct RemoteMemoryState<'a> {
 #[derive(Clone, Debug)]
 pub struct RemoteMemory {
     pub(super) spec: RemoteMemorySpec,
-    kind: Kind,
+    kind: MessageKind,
     pattern: Pattern,
     steps: u32,
     /// The terminals whose progress is kept here.

@@ -10,7 +10,8 @@ use super::collective::CollectiveState;
 use super::exchange;
 use super::remote_memory::RemoteMemoryState;
 use super::{
-    Application, Collectives, Exchange, Kind, Message, OpenLoad, Receipt, RemoteMemory, Script,
+    Application, Collectives, Exchange, Message, MessageKind, OpenLoad, Receipt, RemoteMemory,
+    Script,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
@@ -53,13 +54,13 @@ pub enum Workload {
 
 /// How far a workload has come: what another one, made anew from the same specification, needs to go on.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct TrafficState<'a>(Course<'a>);
+pub struct TrafficState<'a>(WorkloadState<'a>);
 
 #[derive(Debug, Serialize, Deserialize)]
-enum Course<'a> {
+enum WorkloadState<'a> {
     Script(Cow<'a, [usize]>),
     Load(Vec<u64>),
-    Exchange(exchange::Course<'a>),
+    Exchange(exchange::ExchangeState<'a>),
     Application(Box<Cow<'a, ApplicationState>>),
     Collectives(Box<(CollectiveState, Option<Vec<u64>>)>),
     RemoteMemory(RemoteMemoryState<'a>),
@@ -69,28 +70,32 @@ impl Workload {
     /// How far it has come.
     pub fn state(&self) -> TrafficState<'_> {
         TrafficState(match self {
-            Self::Script(script) => Course::Script(script.state().into()),
-            Self::Load(load) => Course::Load(load.state()),
-            Self::Exchange(exchange) => Course::Exchange(exchange.state()),
-            Self::Application(application) => Course::Application(Box::new(application.state())),
-            Self::Collectives(collectives) => Course::Collectives(Box::new(collectives.state())),
-            Self::RemoteMemory(operations) => Course::RemoteMemory(operations.state()),
+            Self::Script(script) => WorkloadState::Script(script.state().into()),
+            Self::Load(load) => WorkloadState::Load(load.state()),
+            Self::Exchange(exchange) => WorkloadState::Exchange(exchange.state()),
+            Self::Application(application) => {
+                WorkloadState::Application(Box::new(application.state()))
+            }
+            Self::Collectives(collectives) => {
+                WorkloadState::Collectives(Box::new(collectives.state()))
+            }
+            Self::RemoteMemory(operations) => WorkloadState::RemoteMemory(operations.state()),
         })
     }
 
     /// Goes on where a workload like this one was; false if it was another.
     pub fn resume(&mut self, state: TrafficState<'_>) -> bool {
         match (self, state.0) {
-            (Self::Script(script), Course::Script(next)) => script.resume(next.into_owned()),
-            (Self::Load(load), Course::Load(indices)) => load.resume(&indices),
-            (Self::Exchange(exchange), Course::Exchange(course)) => exchange.resume(course),
-            (Self::Application(application), Course::Application(state)) => {
+            (Self::Script(script), WorkloadState::Script(next)) => script.resume(next.into_owned()),
+            (Self::Load(load), WorkloadState::Load(indices)) => load.resume(&indices),
+            (Self::Exchange(exchange), WorkloadState::Exchange(course)) => exchange.resume(course),
+            (Self::Application(application), WorkloadState::Application(state)) => {
                 application.resume(*state)
             }
-            (Self::Collectives(collectives), Course::Collectives(state)) => {
+            (Self::Collectives(collectives), WorkloadState::Collectives(state)) => {
                 collectives.resume(*state)
             }
-            (Self::RemoteMemory(operations), Course::RemoteMemory(state)) => {
+            (Self::RemoteMemory(operations), WorkloadState::RemoteMemory(state)) => {
                 operations.resume(state)
             }
             _ => false,
@@ -274,7 +279,7 @@ impl Workload {
 
     /// Whether there are messages of data, and whether there are reads or others that are answered.
     pub fn kinds(&self) -> (bool, bool) {
-        let both = |kind: Kind| (kind == Kind::Data, kind != Kind::Data);
+        let both = |kind: MessageKind| (kind == MessageKind::Data, kind != MessageKind::Data);
         match self {
             Self::Load(load) => both(load.kind),
             Self::Exchange(exchange) => both(exchange.kind),
@@ -293,12 +298,12 @@ impl Workload {
             0 => bytes.min(maximum),
             rest => rest,
         };
-        let of_message = |kind: Kind, bytes: u64| match kind {
-            Kind::Data | Kind::Operand | Kind::Broadcast => of_bytes(bytes),
-            Kind::Read { request } | Kind::Atomic { request } => {
+        let of_message = |kind: MessageKind, bytes: u64| match kind {
+            MessageKind::Data | MessageKind::Operand | MessageKind::Broadcast => of_bytes(bytes),
+            MessageKind::Read { request } | MessageKind::Atomic { request } => {
                 of_bytes(bytes).min(of_bytes(request.into()))
             }
-            Kind::Put => 0,
+            MessageKind::Put => 0,
         };
         match self {
             Self::Load(load) => of_message(load.kind, load.bytes),
@@ -375,10 +380,10 @@ mod tests {
         let least = |messages: &[Message]| {
             Workload::Script(Script::new(messages.to_vec())).least_payload(256)
         };
-        let data = |bytes| message(bytes, Kind::Data);
+        let data = |bytes| message(bytes, MessageKind::Data);
         assert_eq!([0, 1, 256, 300, 512].map(|bytes| least(&[data(bytes)])), [0, 1, 256, 44, 256]);
         assert_eq!(least(&[data(512), data(300), data(100)]), 44);
-        assert_eq!(least(&[message(512, Kind::Read { request: 16 })]), 16);
+        assert_eq!(least(&[message(512, MessageKind::Read { request: 16 })]), 16);
         assert_eq!(least(&[]), 256);
     }
 }

@@ -15,7 +15,7 @@ use super::record::{Job, JobKind, Leg, LegKind, Records, RoomWait};
 use super::spec::{Answer, ApplicationSpec, HostParameters};
 use super::stream::{Stream, Streams, Task};
 use crate::application::{ANY, Action, Line, Lines, Matching, Operation, Schedule, Stuck, Until};
-use crate::traffic::{Kind, Message, Receipt, Wake};
+use crate::traffic::{Message, MessageKind, Receipt, Wake};
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::{narrow, try_rounded};
 use flitlab_base::prefetch::{Stage, prefetch};
@@ -530,8 +530,14 @@ impl Application {
         let tag = tag(number, operation, kind);
         let destination = self.terminals[other as usize];
         if destination != terminal {
-            let message =
-                Message { time: now, source: terminal, destination, bytes, kind: Kind::Data, tag };
+            let message = Message {
+                time: now,
+                source: terminal,
+                destination,
+                bytes,
+                kind: MessageKind::Data,
+                tag,
+            };
             let ApplicationState { hosts, outgoing, .. } = &mut self.state;
             return outgoing.push_back(&mut hosts[terminal as usize].outbox, message);
         }

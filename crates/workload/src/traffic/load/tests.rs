@@ -76,7 +76,7 @@ fn a_read_counts_its_request_and_its_response() {
     let first = load.first(9).unwrap();
     let (message, _) = load.create(9, first);
     assert_eq!((message.time, message.source, message.bytes), (first, 9, 256));
-    assert_eq!(message.kind, Kind::Read { request: 16 });
+    assert_eq!(message.kind, MessageKind::Read { request: 16 });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Report;
 use crate::cli::results::Results;
 use crate::cli::terminal;
-use flitlab::report::comparison::{ComparedPoint, Estimate, Measure, Place, Values, Verdict};
+use flitlab::report::comparison::{ComparedPoint, Estimate, Measure, PointKey, Values, Verdict};
 use flitlab::scenario::{Difference, Setting};
 
 /// Where facts begin.
@@ -153,13 +153,13 @@ fn facts(report: &Report) -> String {
     text
 }
 
-fn places_text(places: &[Place]) -> String {
+fn places_text(places: &[PointKey]) -> String {
     let named: Vec<String> = places.iter().take(NAMED).map(place_name).collect();
     let more = if places.len() > NAMED { "; ..." } else { "" };
     format!("{}{more}", named.join("; "))
 }
 
-fn place_name(place: &Place) -> String {
+fn place_name(place: &PointKey) -> String {
     let load = place.offered_load.map(|load| format!("load {load}"));
     let series = Some(place.series.clone()).filter(|series| !series.is_empty());
     [series, load].into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -274,7 +274,7 @@ fn values(report: &Report, all: bool) -> String {
 
 /// A point in a table; values with and without their intervals.
 struct Line<'r> {
-    place: &'r Place,
+    place: &'r PointKey,
     full: [String; 2],
     short: [String; 2],
     change: String,
@@ -282,7 +282,7 @@ struct Line<'r> {
 }
 
 impl<'r> Line<'r> {
-    fn new(place: &'r Place, values: &Values) -> Self {
+    fn new(place: &'r PointKey, values: &Values) -> Self {
         let decimals = values.measure.decimals();
         let value = |estimate: Option<Estimate>| {
             estimate.map_or("-".into(), |it| format!("{:.decimals$}", it.value))

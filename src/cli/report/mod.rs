@@ -13,7 +13,7 @@ use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
 use super::{Failure, folder, unasked};
 use crate::cli::say::say;
-use flitlab::report::html::{Contrast, Fact, Report as Page, Reported, page};
+use flitlab::report::html::{Contrast, Fact, ReportPage as Page, Reported, page};
 use flitlab::scenario::{Document, Network, Setting, Sweep, differences, settings};
 
 /// What the report of one folder is called in it.

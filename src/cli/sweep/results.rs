@@ -9,7 +9,7 @@ use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
 use super::super::{Failure, text};
 use crate::cli::say::say;
-use flitlab::report::figure::{Kind, Medium, Wish, draw_all};
+use flitlab::report::figure::{FigureKind, FigureRequest, Medium, draw_all};
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
     self, DeadlockNote, FoundDeadlock, Label, Measured, ResultFolder, ResultRows, Status,
@@ -125,7 +125,7 @@ impl<'f> Results<'f> {
         let title = title.or(scenario.title.clone()).unwrap_or_else(|| scenario.name.clone());
         let formats = formats.unwrap_or_else(|| Medium::default().formats);
         let medium = Medium { sheet, formats };
-        let wish = Wish { look, medium, untitled, ..Wish::titled(&title) };
+        let wish = FigureRequest { look, medium, untitled, ..FigureRequest::titled(&title) };
         let drawn = draw_all(&rows, self.folder, &wish)?;
         remove_other_figures(self.folder, &drawn.written)?;
         let (repeated, told) = (self.repeated, || rows.points.iter().zip(&told));
@@ -245,7 +245,7 @@ fn remove_other_figures(folder: &Path, drawn: &[PathBuf]) -> Result<(), Failure>
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths = entries.map(|entry| entry.path());
     paths.try_for_each(|path| {
-        if Kind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
+        if FigureKind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
     })
 }
 

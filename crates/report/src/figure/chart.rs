@@ -3,8 +3,8 @@
 
 use super::FEW;
 use super::axis::Axis;
+use super::figure_style::{Intervals, LegendPlace};
 use super::legend::Legend;
-use super::look::{Intervals, LegendPlace};
 use super::palette::{Colour, Dash, Marker, Pen};
 
 /// Plots over one x axis, in rows and columns. Those whose y axes have one title have the same y axis.

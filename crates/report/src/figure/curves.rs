@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::super::{Measured, Point, Status};
 use super::axis::Axis;
 use super::chart::is_visible;
-use super::look::LoadsIn;
+use super::figure_style::LoadsIn;
 use super::palette::{Colour, Pen};
 use super::style::Pens;
 use flitlab_base::units::Picoseconds;

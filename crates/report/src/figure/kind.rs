@@ -6,7 +6,7 @@ use super::super::{ResultRows, Status};
 
 /// What a figure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FigureKind {
     /// Mean and 99th percentile of the packet latency over offered load.
     Latency,
     /// Median, 95th, 99th and 99.9th percentile over offered load.
@@ -31,7 +31,7 @@ pub enum Kind {
     SpaceTime,
 }
 
-impl Kind {
+impl FigureKind {
     /// Each, in the order of the variants: what its files' names begin with, and what results must have for it to be
     /// drawn.
     const TABLE: [(Self, &'static str, &'static str); 11] = [

@@ -1,10 +1,10 @@
 //! From a chart to a scene: frames, axes, and where data lies in them.
 
 use super::chart::{Bin, Chart, Curve, Markers, Panel, Rule, Sample, Stroke, side_by_side};
+use super::figure_style::{Intervals, LegendPlace};
 use super::font;
 use super::frame::Frame;
 use super::legend::{Legend, SLACK};
-use super::look::{Intervals, LegendPlace};
 use super::palette::{BAR, BLACK, Colour, GRID, Marker};
 use super::scene::{Anchor, Place, Scene};
 use super::sheet::Sheet;

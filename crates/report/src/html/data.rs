@@ -7,7 +7,7 @@ use super::curves::{Curve, curves};
 use super::links::{Budget, Links};
 use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
-use super::{Contrast, Fact, Report, Reported};
+use super::{Contrast, Fact, ReportPage, Reported};
 use crate::figure::{Sheet, space_time_figure};
 use crate::{Cell, DeadlockNote, Label, Point};
 
@@ -67,7 +67,7 @@ struct ResultData<'r> {
 }
 
 impl<'r> Data<'r> {
-    pub(super) fn new(report: &'r Report) -> Self {
+    pub(super) fn new(report: &'r ReportPage) -> Self {
         let points: Vec<&[Point]> =
             report.results.iter().map(|result| result.points.as_slice()).collect();
         let cells = Cells::of(&points);

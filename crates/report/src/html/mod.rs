@@ -1,6 +1,6 @@
 //! Results as one HTML file that opens anywhere: curves to point at, tables to sort, the links of the torus.
 //!
-//! [`page`] is a function from what a [`Report`] holds to the file's text. The file loads nothing: style,
+//! [`page`] is a function from what a [`ReportPage`] holds to the file's text. The file loads nothing: style,
 //! script and data are in it, the data as a block of JSON. It names no date, so equal results give equal
 //! bytes. The template, the style and the script are in `assets/report`.
 
@@ -20,7 +20,7 @@ use flitlab_fabric::Torus;
 
 /// What the page shows.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct ReportPage {
     pub title: String,
     /// At least one.
     pub results: Vec<Reported>,
@@ -71,7 +71,7 @@ pub struct Contrast {
 }
 
 /// The page as the text of an HTML file.
-pub fn page(report: &Report) -> String {
+pub fn page(report: &ReportPage) -> String {
     template::fill(&report.title, &data::Data::new(report))
 }
 

@@ -42,12 +42,12 @@ fn reported(label: &str) -> Reported {
     }
 }
 
-fn report(labels: &[&str]) -> Report {
-    Report {
+fn report(labels: &[&str]) -> ReportPage {
+    ReportPage {
         title: HOSTILE.into(),
         results: labels.iter().map(|label| reported(label)).collect(),
         command: format!("flitlab report '{HOSTILE}'"),
-        ..Report::default()
+        ..ReportPage::default()
     }
 }
 
@@ -90,7 +90,7 @@ fn the_data_has_points_curves_and_links() {
 
 #[test]
 fn the_page_loads_nothing_and_is_the_same_each_time() {
-    let report = || page(&Report { title: "8x8".into(), ..report(&["a"]) });
+    let report = || page(&ReportPage { title: "8x8".into(), ..report(&["a"]) });
     let text = report();
     assert_eq!(text, report());
     let code = text.split("id=\"data\">").next().unwrap();
@@ -128,7 +128,7 @@ fn the_page_of_a_large_sweep_stays_small() {
     };
     result.points = (0..40).map(point).collect();
     result.torus = Some(torus);
-    let page = page(&Report { results: vec![result], ..Report::default() });
+    let page = page(&ReportPage { results: vec![result], ..ReportPage::default() });
     assert!(page.len() < 3_000_000, "{}", page.len());
     let data = data(&page);
     let links = &data["results"][0]["links"];

@@ -2,7 +2,7 @@
 
 use super::super::axis::Axis;
 use super::super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke, side_by_side};
-use super::super::look::Intervals;
+use super::super::figure_style::Intervals;
 use super::super::names;
 use super::super::palette::BAR;
 use super::super::plot::legend_place;

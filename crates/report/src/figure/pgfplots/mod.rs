@@ -10,8 +10,8 @@ mod map;
 mod space_time;
 mod table;
 
+use super::figure_style::LegendPlace;
 use super::legend::{Legend, Sample};
-use super::look::LegendPlace;
 use super::palette::{Colour, Dash, Marker, Pen};
 use super::sheet::Sheet;
 use flitlab_base::narrow::{narrow, rounded_down};

@@ -18,7 +18,7 @@ pub(super) const INTERVAL: &str = "95% confidence interval";
 
 /// How figures look beside what they show. The default leaves all to what is drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
+pub struct FigureStyle {
     /// Limits of x axes.
     pub x: Limits,
     /// Limits of y axes, and of the axis of bars.
@@ -223,7 +223,7 @@ impl Limits {
     }
 }
 
-impl Look {
+impl FigureStyle {
     /// The unit for times up to `high` ns, or as far as an axis shall go.
     pub(super) fn unit_for(&self, high: f64) -> TimeUnit {
         let limit = |limit| if let Some(Limit::Time(time)) = limit { Some(time) } else { None };
@@ -368,7 +368,7 @@ mod tests {
     fn names_change_as_a_whole_or_by_parts() {
         let names = [("matrix file halo.csv", "halo"), ("uniform, ABR", "both")];
         let names = names.map(|(from, to)| (from.to_owned(), to.to_owned())).to_vec();
-        let look = Look { names, ..Look::default() };
+        let look = FigureStyle { names, ..FigureStyle::default() };
         assert_eq!(look.renamed("matrix file halo.csv, ABR"), "halo, ABR");
         assert_eq!(look.renamed("uniform, ABR"), "both");
         assert_eq!(look.renamed("matrix file halo.csv 2"), "matrix file halo.csv 2");

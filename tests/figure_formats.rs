@@ -7,7 +7,7 @@ use flitlab::report::figure::{
     channel_figure, channel_heat_map, completion_figure, draw_all, latency_figure,
     percentile_figure, tail_latency_figure,
 };
-use flitlab::report::{ChannelRow, Labels, Measured, Point, Status, read};
+use flitlab::report::{ChannelRow, Labels, Point, PointRow, Status, read};
 use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
@@ -121,7 +121,7 @@ fn a_file_that_cannot_be_written_is_named() {
     let result = figure.write_to(&folder.file("missing"), "latency", &Medium::default());
     let error = result.unwrap_err().to_string();
     assert!(error.contains("missing/latency.svg"), "{error}");
-    let error = read::<Measured>(&folder.file("none.csv"), &Labels::None).unwrap_err().to_string();
+    let error = read::<PointRow>(&folder.file("none.csv"), &Labels::None).unwrap_err().to_string();
     assert!(error.starts_with("can't read ") && error.contains("none.csv"), "{error}");
 }
 

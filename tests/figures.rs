@@ -6,7 +6,7 @@ use flitlab::report::figure::{
     FigureKind, FigureRequest, FigureStyle, Format, Intervals, LegendPlace, LoadsIn, Medium, Scale,
     Sheet, TimeUnit, accepted_figure, draw_all, latency_figure, percentile_figure,
 };
-use flitlab::report::{Label, Measured, Point, Status};
+use flitlab::report::{Label, Point, PointRow, Status};
 use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
@@ -68,10 +68,10 @@ fn only_figures_that_say_something_are_drawn() {
     };
     let exchange = |series: &str| Point {
         label: label(series, 0),
-        measured: Measured {
+        measured: PointRow {
             status: Status::Completed,
             completion_time: Some(Picoseconds(5_000_000)),
-            ..Measured::default()
+            ..PointRow::default()
         },
         ..Point::default()
     };

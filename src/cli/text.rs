@@ -3,7 +3,7 @@
 use super::terminal;
 use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
-use flitlab::report::{ChannelRow, Measured, PathChannelRow, Status};
+use flitlab::report::{ChannelRow, PathChannelRow, PointRow, Status};
 use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{CableClass, Fabric, Torus};
@@ -110,7 +110,7 @@ pub(super) fn latency_text(time: Picoseconds) -> String {
 }
 
 /// What a simulation gave, a fact a line.
-pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> String {
+pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 20);
     let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time.0 as f64 / 1e6);

@@ -9,7 +9,7 @@ mod verdict;
 use std::fs;
 use std::path::Path;
 
-use flitlab::report::Measured;
+use flitlab::report::PointRow;
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::{Outcome, Simulation};
 
@@ -24,7 +24,7 @@ fn run(text: &str, more: &[&str]) -> Outcome {
     Simulation::new(&scenario(text, more)).unwrap().run(&mut |_| {})
 }
 
-fn row(text: &str, more: &[&str]) -> Measured {
+fn row(text: &str, more: &[&str]) -> PointRow {
     run(text, more).found.measured
 }
 

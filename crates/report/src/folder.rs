@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::csv::Row;
 use super::{
-    ChannelRow, Label, Labels, Measured, Point, ReportError, RowWriter, SustainedLoad, means_text,
+    ChannelRow, Label, Labels, Point, PointRow, ReportError, RowWriter, SustainedLoad, means_text,
 };
 use flitlab_base::FileError;
 
@@ -38,7 +38,7 @@ pub const SUMMARY: &str = "summary.json";
 pub struct ResultFolder {
     folder: PathBuf,
     labels: Labels,
-    points: RowWriter<Measured>,
+    points: RowWriter<PointRow>,
     channels: RowWriter<ChannelRow>,
 }
 

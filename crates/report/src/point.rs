@@ -32,7 +32,7 @@ pub enum Status {
     TooLong,
 }
 
-impl Measured {
+impl PointRow {
     /// What was offered, as a fraction of capacity or, without one, as payload; `None` for finite exchanges.
     pub fn offered(&self) -> Option<f64> {
         self.offered_load.or(self.offered_payload)
@@ -49,10 +49,10 @@ impl Measured {
     }
 }
 
-impl Column<Measured> {
+impl Column<PointRow> {
     /// The value in a row, and half its confidence interval if the row has that.
-    pub(super) fn estimate(&self, row: &Measured) -> Option<(f64, Option<f64>)> {
-        let half = Measured::column(&self.interval());
+    pub(super) fn estimate(&self, row: &PointRow) -> Option<(f64, Option<f64>)> {
+        let half = PointRow::column(&self.interval());
         let half = half.and_then(|column| (column.cell)(row).number());
         Some(((self.cell)(row).number()?, half))
     }
@@ -110,7 +110,7 @@ table! {
     /// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second); both are
     /// means over the nodes that send. A point that ended in a deadlock or a
     /// livelock has neither latencies nor accepted loads.
-    pub struct Measured {
+    pub struct PointRow {
         /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock`, `completed`, `stuck`, `livelock` or `too long`.
         status: Status as Text<Status>, "status", "state", Label, usual;
         /// Offered flits as a fraction of the fabric's capacity.

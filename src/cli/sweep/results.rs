@@ -12,7 +12,7 @@ use crate::cli::say::say;
 use flitlab::report::figure::{FigureKind, FigureRequest, Medium, draw_all};
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
-    self, DeadlockNote, FoundDeadlock, Label, Measured, ResultFolder, ResultRows, Status,
+    self, DeadlockNote, DeadlockText, Label, PointRow, ResultFolder, ResultRows, Status,
     SustainedLoad,
 };
 use flitlab::scenario::{Figures, Point, Sweep};
@@ -21,7 +21,7 @@ use flitlab::sweep::{Obtained, Simulation, label_of};
 /// What people are told of a point beside its rows.
 struct Told {
     warnings: Vec<String>,
-    deadlock: Option<FoundDeadlock>,
+    deadlock: Option<DeadlockText>,
 }
 
 /// What has been found so far.
@@ -186,7 +186,7 @@ impl<'f> Results<'f> {
     }
 }
 
-fn point_name(label: &Label, row: &Measured, repeated: bool) -> String {
+fn point_name(label: &Label, row: &PointRow, repeated: bool) -> String {
     let parts = [
         Some(label.series.clone()).filter(|series| !series.is_empty()),
         row.offered_load.map(|load| format!("load {load:.4}")),
@@ -197,7 +197,7 @@ fn point_name(label: &Label, row: &Measured, repeated: bool) -> String {
 }
 
 /// One line a point.
-pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> String {
+pub(super) fn point_text(label: &Label, row: &PointRow, repeated: bool) -> String {
     let name = point_name(label, row, repeated);
     let latency = row.packet_latency_mean.map_or("-".into(), text::latency_text);
     match (row.status, row.accepted_load, row.completion_time) {

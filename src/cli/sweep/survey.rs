@@ -7,7 +7,7 @@ use super::super::summary::SaturationNote;
 use super::super::{Failure, folder};
 use super::order;
 use crate::cli::say::say;
-use flitlab::report::Finding;
+use flitlab::report::PointResult;
 use flitlab::scenario::{self, Document};
 use flitlab::sweep::slurm::{Standings, Submission};
 use flitlab::sweep::{Progress, Store, survey_grid, survey_search};
@@ -55,7 +55,7 @@ impl Begun {
 pub(super) fn look(
     results: &Path,
     sweep: &scenario::Sweep,
-    mut each: impl FnMut((usize, u32), Finding) -> Result<(), Failure>,
+    mut each: impl FnMut((usize, u32), PointResult) -> Result<(), Failure>,
 ) -> Result<(Vec<Progress>, Vec<SaturationNote>), Failure> {
     let points = &sweep.points;
     let Some(wanted) = sweep.saturation else {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Extent, Progress, Reproduction, all, json};
 use flitlab_base::narrow::narrow;
 use flitlab_report::figure::latency_figure;
-use flitlab_report::{Label, Labels, Measured, Point, Status, labelled_text, rows_text};
+use flitlab_report::{Label, Labels, Point, PointRow, Status, labelled_text, rows_text};
 use flitlab_scenario::executor::{SetupError, Simulation, search_saturation};
 use flitlab_scenario::{Document, Scenario};
 
@@ -141,7 +141,7 @@ fn explore(case: &Case, extent: Extent<'_>) -> Found {
     let mut points: Vec<Point> = Vec::new();
     let series = format!("{}, {}, {}", case.torus, case.pattern, case.routing);
     let mut is_sustained = |load: f64| -> Result<bool, SetupError> {
-        let measured: Measured = extent.simulated(&format!("{}at load {load}", case.text), || {
+        let measured: PointRow = extent.simulated(&format!("{}at load {load}", case.text), || {
             let scenario = case.scenario.at_load(load);
             let simulation = Simulation::new(&scenario).expect(CHECKED);
             simulation.run(&mut |_| {}).found.measured
@@ -160,7 +160,7 @@ fn explore(case: &Case, extent: Extent<'_>) -> Found {
     points.sort_by(|a, b| load(a).total_cmp(&load(b)));
     let low = points.iter().find(|point| load(point) >= LOW_LOAD - 1e-9);
     let low = low.map(|point| &point.measured);
-    let derouted = |row: &Measured| {
+    let derouted = |row: &PointRow| {
         let kinds = [row.derouted_outflank, row.derouted_wraparound, row.derouted_orthant];
         kinds.iter().any(Option::is_some).then(|| kinds.iter().flatten().sum())
     };

@@ -5,23 +5,23 @@ use std::sync::LazyLock;
 use serde::{Serialize, Serializer};
 
 use crate::table::{Cell, Column};
-use crate::{Measured, Point, Role, Status};
+use crate::{Point, PointRow, Role, Status};
 
 use super::Estimate;
 
 /// A measured value: a column of points.csv, or the load that a search for saturation found.
 #[derive(Clone, Copy, Debug)]
-pub struct Measure(&'static Column<Measured>);
+pub struct Measure(&'static Column<PointRow>);
 
 /// What a search for saturation found, which no point has.
-static SUSTAINED_LOAD: Column<Measured> =
+static SUSTAINED_LOAD: Column<PointRow> =
     Column::of_no_row("sustained_load", "highest sustained load", Role::Throughput, |_| {
         Cell::Empty
     });
 
 /// All measures of points.
 pub static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
-    let measured = Measured::COLUMNS.iter().filter(|column| column.role.is_measured());
+    let measured = PointRow::COLUMNS.iter().filter(|column| column.role.is_measured());
     measured.map(Measure).collect()
 });
 

@@ -178,19 +178,19 @@ fn digests(runs: &[&Point]) -> Option<Vec<(u64, u64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Label, Measured};
+    use crate::{Label, PointRow};
     use flitlab_base::units::Picoseconds;
 
     fn point(series: &str, load: f64, seed: u64, latency: u64) -> Point {
         Point {
             label: Label { series: series.into(), seed, ..Label::default() },
-            measured: Measured {
+            measured: PointRow {
                 offered_load: Some(load),
                 accepted_load: Some(load),
                 packet_latency_mean: Some(Picoseconds(latency)),
                 packet_latency_mean_ci95: Some(Picoseconds(latency / 100)),
                 digest: Some(latency + seed),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         }

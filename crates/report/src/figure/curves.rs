@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::{Measured, Point, Status};
+use super::super::{Point, PointRow, Status};
 use super::axis::Axis;
 use super::chart::is_visible;
 use super::figure_style::LoadsIn;
@@ -33,14 +33,14 @@ impl Quantity {
     }
 
     /// What was offered, and what was accepted.
-    pub fn offered(self, measured: &Measured) -> Option<f64> {
+    pub fn offered(self, measured: &PointRow) -> Option<f64> {
         match self {
             Self::Load => measured.offered_load,
             Self::Payload => measured.offered_payload,
         }
     }
 
-    pub fn accepted(self, measured: &Measured) -> Option<f64> {
+    pub fn accepted(self, measured: &PointRow) -> Option<f64> {
         match self {
             Self::Load => measured.accepted_load,
             Self::Payload => measured.accepted_payload,
@@ -89,7 +89,7 @@ pub(super) struct CurvePoint {
 }
 
 /// A latency of a row, if it has it.
-type Latency = fn(&Measured) -> Option<Picoseconds>;
+type Latency = fn(&PointRow) -> Option<Picoseconds>;
 
 /// The percentiles that rows have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,12 +260,12 @@ mod tests {
     fn row(series: &str, load: f64, status: Status, mean: u64) -> Point {
         Point {
             label: Label { series: series.into(), ..Label::default() },
-            measured: Measured {
+            measured: PointRow {
                 status,
                 offered_load: Some(load),
                 packet_latency_mean: Some(Picoseconds(mean * 1000)),
                 packet_latency_mean_ci95: Some(Picoseconds(2000)),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         }

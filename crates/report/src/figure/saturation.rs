@@ -144,7 +144,7 @@ pub(super) fn chart(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Measured, Sustained};
+    use super::super::super::{PointRow, Sustained};
     use super::*;
 
     fn label(figure: &str, series: &str) -> Label {
@@ -162,7 +162,7 @@ mod tests {
     fn a_grid_sustains_what_lies_below_its_first_unsteady_load() {
         let row = |load: f64, status| Point {
             label: label("tornado", "tornado, ABR"),
-            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            measured: PointRow { status, offered_load: Some(load), ..PointRow::default() },
             ..Point::default()
         };
         let rows = [
@@ -180,7 +180,7 @@ mod tests {
     fn a_series_whose_only_load_is_not_steady_has_a_whisker_from_0_to_it() {
         let row = |series: &str, load: f64, status| Point {
             label: label("", series),
-            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            measured: PointRow { status, offered_load: Some(load), ..PointRow::default() },
             ..Point::default()
         };
         let one = [row("a", 0.5, Status::NotSteady), row("b", 0.5, Status::Deadlock)];

@@ -297,7 +297,7 @@ fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &FigureStyle) -> Ax
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Measured;
+    use super::super::super::PointRow;
     use super::*;
     use flitlab_base::units::Picoseconds;
 
@@ -306,11 +306,11 @@ mod tests {
         let settings = settings.iter().map(owned).collect();
         Point {
             label: Label { series: series.into(), settings, ..Label::default() },
-            measured: Measured {
+            measured: PointRow {
                 nodes: Some(nodes),
                 status: Status::Completed,
                 completion_time: Some(Picoseconds(time)),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         }

@@ -237,12 +237,12 @@ fn rounded(share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Label, Measured, Status};
+    use crate::{Label, PointRow, Status};
 
     fn point(series: &str, load: f64, status: Status, channels: Vec<ChannelRow>) -> Point {
         Point {
             label: Label { series: series.into(), ..Label::default() },
-            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            measured: PointRow { status, offered_load: Some(load), ..PointRow::default() },
             channels,
             ..Point::default()
         }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::{ChannelRow, Label, Measured, Status};
+use crate::{ChannelRow, Label, PointRow, Status};
 use flitlab_base::units::Picoseconds;
 
 const HOSTILE: &str = "</script><!--<img src=x onerror=alert(1)>{{data}}&amp;\u{2028}";
@@ -11,13 +11,13 @@ const HOSTILE: &str = "</script><!--<img src=x onerror=alert(1)>{{data}}&amp;\u{
 fn reported(label: &str) -> Reported {
     let point = |point: u32, status, channels| Point {
         label: Label { series: format!("{HOSTILE}, uniform"), point, seed: 1, ..Label::default() },
-        measured: Measured {
+        measured: PointRow {
             status,
             offered_load: Some(f64::from(point + 1) / 10.0),
             accepted_load: Some(f64::from(point + 1) / 10.0),
             packet_latency_mean: Some(Picoseconds(400_000 + u64::from(point))),
             packet_latency_mean_ci95: Some(Picoseconds(1_000)),
-            ..Measured::default()
+            ..PointRow::default()
         },
         channels,
         ..Point::default()
@@ -122,7 +122,7 @@ fn the_page_of_a_large_sweep_stays_small() {
     };
     let point = |point| Point {
         label: Label { point, ..Label::default() },
-        measured: Measured { offered_load: Some(f64::from(point) / 40.0), ..Measured::default() },
+        measured: PointRow { offered_load: Some(f64::from(point) / 40.0), ..PointRow::default() },
         channels: names.iter().map(row).collect(),
         ..Point::default()
     };

@@ -106,15 +106,15 @@ fn of_points(some: usize, all: usize, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measured;
+    use crate::PointRow;
 
     fn said(statuses: &[Status], half: u64, unfinished: &[&str]) -> Vec<(VerdictKind, String)> {
         let points = statuses.iter().map(|&status| Point {
-            measured: Measured {
+            measured: PointRow {
                 status,
                 packet_latency_mean: Some(Picoseconds(100_000)),
                 packet_latency_mean_ci95: Some(Picoseconds(half)),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         });

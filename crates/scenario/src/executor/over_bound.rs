@@ -6,7 +6,7 @@ use super::Simulation;
 use crate::WorkloadSpec;
 use flitlab_base::units::{Picoseconds, time_text};
 use flitlab_engine::ChannelKind;
-use flitlab_report::{ChannelRow, Measured};
+use flitlab_report::{ChannelRow, PointRow};
 use flitlab_workload::traffic::Between;
 
 /// From how many times its bound on it is told why a workload took so long.
@@ -28,7 +28,7 @@ impl OverBound {
     /// Of what a simulation gave; `None` if it has no bound, or did not end.
     pub fn new(
         simulation: &Simulation,
-        measured: &Measured,
+        measured: &PointRow,
         channels: &[ChannelRow],
     ) -> Option<Self> {
         let bound = simulation.completion_bound().filter(|bound| bound.time > Picoseconds::ZERO)?;

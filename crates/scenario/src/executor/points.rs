@@ -3,12 +3,12 @@
 use super::simulation::{SetupError, Simulation};
 use super::store::{Store, StoreError};
 use crate::{Identity, Point, Scenario};
-use flitlab_report::{Finding, Label, is_setting};
+use flitlab_report::{Label, PointResult, is_setting};
 
 /// A point, and whether it had to be computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obtained {
-    pub point: Finding,
+    pub point: PointResult,
     pub computed: bool,
 }
 

@@ -34,7 +34,7 @@ use flitlab_engine::{
 };
 use flitlab_fabric::{CableClass, Fabric, TreeError};
 use flitlab_report::{
-    DigestLog, Explained, Finding, FoundDeadlock, Measured, PathChannelRow, Status, WindowRow,
+    DeadlockText, DigestLog, Explained, PathChannelRow, PointResult, PointRow, Status, WindowRow,
 };
 use flitlab_routing::Routes;
 use flitlab_routing::adaptive::Misroute;
@@ -94,7 +94,7 @@ pub struct Simulation {
 /// What a simulation gave.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    pub found: Finding,
+    pub found: PointResult,
     /// With its packets, where the finding has a text.
     pub deadlock: Option<Deadlock>,
     /// Packets and messages, if they were asked for.
@@ -244,9 +244,9 @@ impl Simulation {
     ) -> Outcome {
         let (state, from) = checkpoint.map(|it| (it.engine, it.standing)).unzip();
         let watch = &mut Watch { progress, keep, from };
-        let row = Measured {
+        let row = PointRow {
             nodes: u32::try_from(self.fabric().live_terminals().count()).ok(),
-            ..Measured::default()
+            ..PointRow::default()
         };
         match &self.traffic {
             Traffic::Load(load, spec) => self.run_load(load.clone(), spec, row, state, watch),
@@ -313,7 +313,7 @@ impl Simulation {
         &self,
         load: OpenLoad,
         spec: &LoadSpec,
-        row: Measured,
+        row: PointRow,
         state: Option<EngineState<Collector>>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
@@ -338,7 +338,7 @@ impl Simulation {
         // Bytes a picosecond are TB/s.
         let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time().0 as f64 * 1e3;
         let interval = measured.packet_latency_interval;
-        let row = Measured {
+        let row = PointRow {
             capacity: Some(capacity * flit_rate),
             status: status_of(&measured.ending),
             offered_load: Some(fraction),
@@ -391,14 +391,14 @@ impl Simulation {
             Ending::Deadlock(deadlock) => Some(deadlock),
             _ => None,
         };
-        let found = Finding {
+        let found = PointResult {
             measured: row,
             channels,
             latencies,
             windows,
             explained: Explained::default(),
             warnings,
-            deadlock: deadlock.as_ref().map(FoundDeadlock::from),
+            deadlock: deadlock.as_ref().map(DeadlockText::from),
         };
         Outcome { found, deadlock, logged, work }
     }
@@ -422,7 +422,7 @@ impl Simulation {
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
-    fn with_derouted(&self, row: Measured, shares: Option<[f64; 3]>) -> Measured {
+    fn with_derouted(&self, row: PointRow, shares: Option<[f64; 3]>) -> PointRow {
         let kinds: &[Misroute] = match &self.scenario.network.routing {
             RoutingSpec::Adaptive(rules) => rules.non_minimal.kinds(),
             _ => &[],
@@ -431,7 +431,7 @@ impl Simulation {
             let place = kinds.contains(&kind).then_some(kind as usize)?;
             Some(shares?[place])
         };
-        Measured {
+        PointRow {
             derouted_outflank: share(Misroute::OutFlank),
             derouted_wraparound: share(Misroute::Wraparound),
             derouted_orthant: share(Misroute::Orthant),
@@ -598,7 +598,7 @@ impl Simulation {
 
     fn run_finite(
         &self,
-        row: Measured,
+        row: PointRow,
         state: Option<EngineState<Collector>>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
@@ -613,7 +613,7 @@ impl Simulation {
         let measured = measure_finite(&mut engine, messages, self.senders().len(), span, watch);
         let logged = engine.observer().logged();
         let work = self.work(&engine, started, built, memory);
-        let unfinished = |status, time| Measured {
+        let unfinished = |status, time| PointRow {
             status,
             simulated_time: Some(time),
             events: engine.counters().grants,
@@ -624,33 +624,34 @@ impl Simulation {
             Ok(measured) => measured,
             Err(Halt::Livelock(livelock)) => {
                 let warning = livelock_warning(livelock, self.passage());
-                let found = Finding {
+                let found = PointResult {
                     measured: unfinished(Status::Livelock, engine.now()),
                     warnings: vec![warning],
-                    ..Finding::default()
+                    ..PointResult::default()
                 };
                 return Outcome { found, deadlock: None, logged, work };
             }
             Err(Halt::Deadlock(deadlock)) => {
-                let found = Finding {
+                let found = PointResult {
                     measured: unfinished(Status::Deadlock, deadlock.time),
                     warnings: self.scenario.deadlock_advice().into_iter().collect(),
                     deadlock: Some((&deadlock).into()),
-                    ..Finding::default()
+                    ..PointResult::default()
                 };
                 return Outcome { found, deadlock: Some(deadlock), logged, work };
             }
         };
         if engine.now() == END {
             let measured = unfinished(Status::TooLong, END);
-            let found = Finding { measured, warnings: vec![TOO_LONG.into()], ..Finding::default() };
+            let found =
+                PointResult { measured, warnings: vec![TOO_LONG.into()], ..PointResult::default() };
             return Outcome { found, deadlock: None, logged, work };
         }
         let mut row = finite_row(row.clone(), &measured);
         let mut explained = Explained::default();
         let stuck = |warning, time| {
             let measured = unfinished(Status::Stuck, time);
-            Finding { measured, warnings: vec![warning], ..Finding::default() }
+            PointResult { measured, warnings: vec![warning], ..PointResult::default() }
         };
         if let Traffic::Application(placed, spec) = &self.traffic {
             match Application::outcome(engine.applications()) {
@@ -700,7 +701,7 @@ impl Simulation {
         if let Traffic::Application(_, spec) = &self.traffic {
             warnings.extend(records_warning(spec));
         }
-        let found = Finding {
+        let found = PointResult {
             measured: row,
             channels,
             latencies: latency_rows(&measured.packet_latency_quantiles),

@@ -178,7 +178,7 @@ fn is_relation(algorithm: &str) -> bool {
 
 /// What is kept of a simulation.
 #[derive(Serialize, Deserialize)]
-struct Found {
+struct SimulationResult {
     throughput: Option<f64>,
     completion_time: Option<Picoseconds>,
     packet_latency_mean: Option<Picoseconds>,
@@ -187,14 +187,14 @@ struct Found {
 }
 
 /// Simulates a scenario; `None` if it deadlocks. Otherwise why it is refused.
-fn simulate(text: &str) -> Result<Option<Found>, Option<String>> {
+fn simulate(text: &str) -> Result<Option<SimulationResult>, Option<String>> {
     let document = Document::parse("nue-throughput", text);
     // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
     let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
     let scenario = Scenario::read(&document).map_err(refused)?;
     let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
     let measured = simulation.run(&mut |_| {}).found.measured;
-    Ok((measured.status != Status::Deadlock).then_some(Found {
+    Ok((measured.status != Status::Deadlock).then_some(SimulationResult {
         throughput: measured.bandwidth.or(measured.accepted_payload),
         completion_time: measured.completion_time,
         packet_latency_mean: measured.packet_latency_mean,

@@ -71,7 +71,7 @@ struct Row {
     derouted_at_sustained_load: Option<f64>,
 }
 
-struct Found {
+struct CaseResult {
     row: Row,
     points: Vec<Point>,
 }
@@ -136,7 +136,7 @@ fn scenario(sizes: &[u32], pattern: &str, routing: &str) -> String {
     )
 }
 
-fn explore(case: &Case, extent: Extent<'_>) -> Found {
+fn explore(case: &Case, extent: Extent<'_>) -> CaseResult {
     const CHECKED: &str = "the scenario was checked";
     let mut points: Vec<Point> = Vec::new();
     let series = format!("{}, {}, {}", case.torus, case.pattern, case.routing);
@@ -176,7 +176,7 @@ fn explore(case: &Case, extent: Extent<'_>) -> Found {
         derouted_at_load_0_1: low.and_then(derouted),
         derouted_at_sustained_load: points.last().and_then(|point| derouted(&point.measured)),
     };
-    Found { row, points }
+    CaseResult { row, points }
 }
 
 fn load(point: &Point) -> f64 {
@@ -237,7 +237,7 @@ mod tests {
         let text = scenario(&[4, 4], "tornado", "outflank = {}");
         let scenario = Scenario::read(&Document::parse("outflank-angara", &text)).unwrap();
         let (torus, pattern, routing) = ("4x4".into(), "tornado", "OFR");
-        let Found { row, points } =
+        let CaseResult { row, points } =
             explore(&Case { torus, pattern, routing, text, scenario }, SAMPLE);
         assert!(row.sustained_load > 0.2, "{row:?}");
         assert!(row.derouted_at_load_0_1.is_some_and(|share| (0.0..1.0).contains(&share)));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Report;
+use super::ComparisonReport;
 use super::text::verdict;
 use crate::cli::results::Results;
 use flitlab::report::comparison::{ComparedPoint, PointKey};
@@ -32,7 +32,7 @@ struct Side<'r> {
     points: usize,
 }
 
-pub(super) fn object(report: &Report) -> Object<'_> {
+pub(super) fn object(report: &ComparisonReport) -> Object<'_> {
     Object {
         holds: report.holds(),
         verdict: verdict(report),

@@ -83,7 +83,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 /// Two results and what was found.
-struct Report {
+struct ComparisonReport {
     a: Results,
     b: Results,
     tolerance: f64,
@@ -130,7 +130,7 @@ impl Compare {
         }
         let scenario = a.scenario.as_ref().zip(b.scenario.as_ref()).map(|(a, b)| differences(a, b));
         let (tolerance, allow_partial) = (self.tolerance, self.allow_partial);
-        let report = Report { a, b, tolerance, allow_partial, scenario, found };
+        let report = ComparisonReport { a, b, tolerance, allow_partial, scenario, found };
         for note in report.notes() {
             say(&format!("note: {note}"));
         }
@@ -147,7 +147,7 @@ impl Compare {
     }
 }
 
-impl Report {
+impl ComparisonReport {
     /// Whether B is as A within the tolerance.
     fn holds(&self) -> bool {
         self.found.count(Verdict::Differs) == 0 && (self.allow_partial || self.missing() == 0)

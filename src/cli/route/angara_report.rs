@@ -10,7 +10,7 @@ use flitlab::routing::{LoadFigures, Proof, Quality, RouteTable};
 
 /// What is known of a table.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct AngaraReport {
     fabric: String,
     nodes: usize,
     pub algorithm: Option<&'static str>,
@@ -37,7 +37,7 @@ pub(super) struct Report {
     unroutable: Vec<(String, String)>,
 }
 
-impl Report {
+impl AngaraReport {
     pub(super) fn new(
         choices: &Choices<'_>,
         table: &RouteTable,

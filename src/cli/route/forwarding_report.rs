@@ -9,7 +9,7 @@ use flitlab::topology::Fabric;
 
 /// What is known of a table.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Report {
+pub(super) struct ForwardingReport {
     fabric: String,
     routers: u32,
     terminals: usize,
@@ -50,19 +50,19 @@ pub(super) struct Report {
     /// By the lane of the channel that is held.
     dependencies_by_lane: Vec<u64>,
     /// Each of these can wait for the next, the last for the first; empty if none was found.
-    cycle: Vec<Place>,
+    cycle: Vec<VcChannel>,
     /// Ways that are wrong or missing; 0 where missing ones are allowed.
     pub flaws: usize,
 }
 
 /// A channel and one of its lanes.
 #[derive(Debug, Serialize)]
-struct Place {
+struct VcChannel {
     channel: String,
     lane: u8,
 }
 
-impl Report {
+impl ForwardingReport {
     pub(super) fn new(name: String, fabric: &Fabric) -> Self {
         Self {
             fabric: name,
@@ -84,7 +84,7 @@ impl Report {
         let minimal = LoadBound::new(fabric, Paths::Minimal);
         // What holds for any table holds for these too, and its search may have found more.
         let minimal = if minimal.value() > any.value() { &minimal } else { &any };
-        let place = |place: &flitlab::routing::LaneChannel| Place {
+        let place = |place: &flitlab::routing::LaneChannel| VcChannel {
             channel: fabric.channel_name(place.channel),
             lane: place.lane,
         };

@@ -10,7 +10,7 @@ use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
 use flitlab::topology::{Fabric, Faults, Torus};
-use flitlab::traffic::{MessageKind, Message, PatternSpec, Script, Workload as Traffic};
+use flitlab::traffic::{Message, MessageKind, PatternSpec, Script, Workload as Traffic};
 use flitlab::units::Picoseconds;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

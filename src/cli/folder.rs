@@ -37,7 +37,8 @@ pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<Claim, Failure
     prepare_over(name, asked, |_| false)
 }
 
-/// As [`prepare`], and takes a folder that has `remains` only, too: what is in it may be replaced.
+/// Prepares a folder like [`prepare`], and takes also one that has nothing but `remains`, which may
+/// be replaced.
 ///
 /// # Errors
 /// As [`prepare`].

@@ -190,7 +190,7 @@ impl Init {
         ))
     }
 
-    /// What the options say, and defaults.
+    /// Returns the starter with the values of the options, and defaults.
     fn starter(&self) -> Starter {
         let usual = Starter::default();
         let topology = self.topology.clone().unwrap_or(usual.topology);
@@ -285,7 +285,7 @@ impl Init {
         Ok(self.starter())
     }
 
-    /// Whether what is known so far, with an answer, makes a scenario.
+    /// Returns whether the values known so far, together with an answer, make a scenario.
     fn usable(&self, answer: impl FnOnce(&mut Starter)) -> Result<(), String> {
         let mut starter = self.starter();
         answer(&mut starter);

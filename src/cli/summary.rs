@@ -13,7 +13,7 @@ use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained,
 use flitlab::scenario::{Deadlock, Point, WorkloadSpec};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
 
-/// What is known of a scenario before it runs.
+/// Facts about a scenario before it runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Expectation {
@@ -82,7 +82,8 @@ impl Expectation {
     }
 }
 
-/// What a simulation cost; printed by `--json`, never written to results, since it differs each time.
+/// The cost of a simulation; printed by `--json`, never written to results, since it differs each
+/// time.
 #[derive(Debug, Serialize)]
 pub(super) struct Cost {
     /// On the clock, without setting up.
@@ -123,7 +124,7 @@ pub(super) struct SaturationNote {
 }
 
 impl SaturationNote {
-    /// What the search of a sweep's point found; `number` is the point's.
+    /// Returns the result of a search for a sweep's point; `number` is the point's.
     pub(super) fn new(point: &Point, number: usize, tolerance: f64, found: &Saturation) -> Self {
         let label = label_of(point, u32::try_from(number).expect("a sweep has fewer points"));
         let found =
@@ -159,7 +160,7 @@ impl Summary<'_> {
     }
 }
 
-/// What `--json` prints: the summary, where the results are, and what they cost.
+/// The JSON object that `--json` prints: the summary, where the results are, and their cost.
 #[derive(Debug, Serialize)]
 pub(super) struct Printed<'a> {
     #[serde(flatten)]

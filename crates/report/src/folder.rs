@@ -30,7 +30,7 @@ pub const PATH_CHANNELS: &str = "path_channels.csv";
 pub const SATURATION: &str = "saturation.csv";
 /// A row for the repetitions of a point.
 pub const MEANS: &str = "means.csv";
-/// What is known of the result as a whole; written last, so it tells a finished one.
+/// The summary of the whole result. It is written last, so its presence marks a finished result.
 pub const SUMMARY: &str = "summary.json";
 
 /// The files of rows while points are found.

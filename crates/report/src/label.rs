@@ -117,7 +117,7 @@ impl Label {
         parts.join(", ")
     }
 
-    /// What tells a point of a result from the others.
+    /// Returns the key that tells a point of a result from the others.
     pub fn place(&self) -> (&str, u32, u32) {
         (&self.series, self.point, self.repetition)
     }

@@ -1,4 +1,4 @@
-//! What the simulation of a point found, and a point of a result: that with its name.
+//! The result of a point's simulation, and the point of a result, which has a name as well.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -21,7 +21,7 @@ impl From<&Deadlock> for DeadlockText {
     }
 }
 
-/// All that a simulation gives; it knows nothing of what its sweep calls the point.
+/// The whole result of a simulation, without the point's name in a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointResult {
     pub measured: PointRow,
@@ -29,7 +29,7 @@ pub struct PointResult {
     pub latencies: Vec<LatencyRow>,
     pub windows: Vec<WindowRow>,
     pub explained: Explained,
-    /// What the user should know, and what to do about it.
+    /// Warnings for the user, with advice on what to do.
     pub warnings: Vec<String>,
     pub deadlock: Option<DeadlockText>,
 }

@@ -14,19 +14,19 @@ use super::folder::{
 use super::{Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
 
-/// What a run or a sweep left, or several of them together.
+/// The rows that a run or a sweep left, or several of them together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultRows {
     pub points: Vec<Point>,
-    /// What a search for saturation found.
+    /// Sustained loads from searches for saturation.
     pub saturation: Vec<SustainedLoad>,
-    /// What the result is called, if it says.
+    /// The title of the result, if it has one.
     pub title: Option<String>,
     /// Columns that points.csv does not have, since an earlier version wrote it.
     pub absent: Vec<String>,
 }
 
-/// What is needed of summary.json.
+/// The needed part of summary.json.
 #[derive(Default, Deserialize)]
 struct Summary {
     title: Option<String>,

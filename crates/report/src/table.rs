@@ -1,4 +1,4 @@
-//! What a column of a result file is: its name, unit, title, meaning, role and value.
+//! Columns of result files: name, unit, title, meaning, role and value.
 //!
 //! A kind of row is declared once, with [`table!`]: the structure, its cells in CSV and JSON, the titles of the page,
 //! the values that can be compared, means, and the reference of the files are all made from that declaration.
@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use flitlab_base::narrow::{rounded, try_rounded};
 use flitlab_base::units::Picoseconds;
 
-/// What a column is for.
+/// The purpose of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -91,7 +91,7 @@ impl<R> Column<R> {
         }
     }
 
-    /// What it holds, in a sentence or two.
+    /// Returns the meaning of its values, in a sentence or two.
     pub fn meaning(&self) -> &'static str {
         self.meaning.trim()
     }
@@ -303,7 +303,7 @@ impl CellKind for Hexadecimal {
     }
 }
 
-/// What is always there: a cell must not be empty.
+/// A value that is always there: a cell must not be empty.
 pub(super) struct Given<K>(PhantomData<K>);
 
 impl<T: Copy, K: CellKind<Value = Option<T>>> CellKind for Given<K> {
@@ -320,7 +320,7 @@ impl<T: Copy, K: CellKind<Value = Option<T>>> CellKind for Given<K> {
     }
 }
 
-/// What is always there, but whose column files of earlier versions may lack.
+/// A value that is always there, in a column that files of earlier versions may lack.
 pub(super) struct Later<K>(PhantomData<K>);
 
 impl<K: CellKind> CellKind for Later<K> {

@@ -1,4 +1,4 @@
-//! What tells one point's result from another's.
+//! The identity of a point's result.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -57,7 +57,7 @@ impl Identity {
         Self { rest: hash.finalize().into(), load }
     }
 
-    /// That of the same scenario at another load, a fraction of the fabric's capacity.
+    /// Returns the identity of this scenario at another load, a fraction of the fabric's capacity.
     #[must_use]
     pub fn at_load(&self, load: f64) -> Self {
         Self { rest: self.rest, load: load::text(&OfferedLoad::Fraction(load)) }

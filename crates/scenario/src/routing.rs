@@ -261,7 +261,7 @@ impl RoutingSpec {
         }
     }
 
-    /// What to know where there are no routes.
+    /// Returns advice where there are no routes.
     pub(super) fn help(&self) -> &'static str {
         match self {
             Self::DirectionOrder(_) => {

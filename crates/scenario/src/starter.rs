@@ -16,14 +16,14 @@ const SHOWN_OF_ANGARA: [&str; 3] = ["router.buffer", "link.rate", "link.latency"
 const LEFT_OUT: [&str; 6] =
     ["open", "node_set", "failed_cables", "failed_nodes", "failed_switches", "random_failures"];
 
-/// What can be chosen, and what it means.
+/// A choice and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub name: String,
     pub doc: &'static str,
 }
 
-/// What a starter's nodes do.
+/// The workload of a starter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StarterWorkload {
     /// Send at this load, a fraction of capacity; a sweep draws the curve.
@@ -32,7 +32,7 @@ pub enum StarterWorkload {
     Exchange(String),
 }
 
-/// What a first scenario is about.
+/// The subject of a first scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Starter {
     /// One of [`Starter::topologies`].
@@ -214,7 +214,7 @@ impl Starter {
     }
 }
 
-/// What can be chosen at a key without giving it keys of its own.
+/// Returns the choices at a key that need no keys of their own.
 fn choices(key: &str) -> Vec<Offer> {
     let variants = reference().key(key).map_or(&[][..], |key| &key.variants);
     let enough = variants.iter().filter(|it| it.fields.iter().all(|field| field.default.is_some()));

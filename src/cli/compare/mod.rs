@@ -158,7 +158,7 @@ impl ComparisonReport {
         self.found.only_in_a.len() + self.found.only_in_b.len()
     }
 
-    /// What a reader would otherwise take for granted.
+    /// Returns the notes on what a reader would otherwise take for granted.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let same_folder = |path: &PathBuf| path.canonicalize().ok();

@@ -173,7 +173,7 @@ impl LookOptions {
     }
 }
 
-/// What the scenario of a folder of results says of its figures.
+/// Returns the figure settings in the scenario of a folder of results.
 pub(super) fn of_results(folder: &Path) -> Figures {
     let document = Document::open(&folder.join("scenario.toml"));
     let document = document.ok().filter(Document::has_sweep);

@@ -84,7 +84,7 @@ pub(super) struct Plot {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The JSON object that `--json` prints.
 #[derive(Serialize)]
 struct Printed {
     figures: Vec<String>,

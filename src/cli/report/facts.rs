@@ -1,4 +1,4 @@
-//! What was simulated, a fact a line, from the scenario and the summary.
+//! Facts of the simulation, one a line, from the scenario and the summary.
 
 use std::path::Path;
 

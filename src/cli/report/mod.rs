@@ -16,7 +16,7 @@ use crate::cli::say::say;
 use flitlab::report::html::{Contrast, Fact, ReportPage as Page, Reported, page};
 use flitlab::scenario::{Document, Network, Setting, Sweep, differences, settings};
 
-/// What the report of one folder is called in it.
+/// The name of a folder's report in that folder.
 const NAME: &str = "report.html";
 
 /// Make one HTML file of results, to look at and to send
@@ -48,7 +48,7 @@ pub(super) struct Report {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The JSON object that `--json` prints.
 #[derive(Serialize)]
 struct Made {
     report: String,
@@ -141,7 +141,7 @@ impl Report {
         Ok(out)
     }
 
-    /// What the results are called on the page: all different.
+    /// Returns the names of the results on the page, all different.
     fn labels(&self, results: &[Results]) -> Result<Vec<String>, Failure> {
         if self.labels.is_empty() {
             let names: Vec<String> = results.iter().map(facts::name).collect();

@@ -16,13 +16,13 @@ use flitlab::topology::netlist::Netlist;
 
 /// The files' names in a folder: those of OpenSM where it has such files.
 const NETLIST: &str = "fabric.net";
-/// The same as `ibnetdiscover` writes it, for other programs.
+/// The topology as `ibnetdiscover` writes it, for other programs.
 const DISCOVERED: &str = "ibnetdiscover.txt";
 const TABLES: &str = "opensm-lfts.dump";
 const PATHS: &str = "paths.txt";
 const MAP: &str = "opensm-sl2vl.dump";
 
-/// What goes with a dump that is checked.
+/// The files beside a dump that is checked.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(super) struct Files {

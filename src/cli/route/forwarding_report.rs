@@ -1,4 +1,4 @@
-//! What is known of a forwarding table, for people and as JSON.
+//! Facts about a forwarding table, for people and as JSON.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::cli::terminal;
 use flitlab::routing::{ForwardingProof, ForwardingQuality, LoadBound, LoadFigures, Paths};
 use flitlab::topology::Fabric;
 
-/// What is known of a table.
+/// Facts about a table.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ForwardingReport {
     fabric: String,
@@ -29,7 +29,7 @@ pub(super) struct ForwardingReport {
     /// Of the maximum load, for any table.
     lower_bound: u64,
     lower_bound_before_rounding: f64,
-    /// The same for tables all of whose paths have the least hops.
+    /// The lower bound for tables all of whose paths have the fewest hops.
     lower_bound_of_minimal_routing: u64,
     lower_bound_of_minimal_routing_before_rounding: f64,
     /// How far the maximum load is above the lower bound for any table, as a fraction of that.
@@ -44,7 +44,7 @@ pub(super) struct ForwardingReport {
     pub escape_falls: Option<u32>,
     /// CPU time of the algorithm.
     pub cpu_seconds: Option<f64>,
-    /// The same on the clock.
+    /// Wall-clock seconds.
     pub seconds: Option<f64>,
     dependencies: u64,
     /// By the lane of the channel that is held.

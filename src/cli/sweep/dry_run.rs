@@ -34,7 +34,7 @@ struct Planned {
 
 #[derive(Debug, Serialize)]
 struct Listing {
-    /// What --resume would go on in.
+    /// The folder that --resume would go on in.
     folder: Option<PathBuf>,
     points: Vec<Planned>,
     finished: usize,

@@ -291,7 +291,7 @@ fn order(points: &[Point]) -> Vec<usize> {
     numbered.map(|(number, point)| *first.entry(&point.series).or_insert(number)).collect()
 }
 
-/// What an interrupted sweep says.
+/// Returns the last message of an interrupted sweep.
 fn farewell(done: u64, all: u64, what: &str, again: &str) {
     say(&format!("interrupted: {done} of {all} {what} are finished; finished points are kept"));
     say(&format!("go on with\n    {again}"));

@@ -18,13 +18,13 @@ use flitlab::report::{
 use flitlab::scenario::{Figures, Point, Sweep};
 use flitlab::sweep::{Obtained, Simulation, label_of};
 
-/// What people are told of a point beside its rows.
+/// The messages about a point beside its rows.
 struct Told {
     warnings: Vec<String>,
     deadlock: Option<DeadlockText>,
 }
 
-/// What has been found so far.
+/// The results found so far.
 pub(super) struct Results<'f> {
     folder: &'f Path,
     rows: ResultFolder,

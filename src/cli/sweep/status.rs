@@ -51,7 +51,7 @@ struct State {
     tasks: Vec<TaskState>,
     /// Why Slurm could not be asked.
     slurm: Option<String>,
-    /// What to type next.
+    /// The command to type next.
     next: String,
 }
 
@@ -63,7 +63,7 @@ struct TaskState {
     state: String,
     reason: Option<String>,
     log: Option<PathBuf>,
-    /// Those that are not finished.
+    /// The points that are not finished.
     points: Vec<PointState>,
 }
 
@@ -120,7 +120,7 @@ fn state(
     }
 }
 
-/// What to type next.
+/// Returns the command to type next.
 fn next(results: &Path, array: &ArrayStatus, settings: &SlurmSettings) -> String {
     let folder = survey::word(results);
     let any =

@@ -80,7 +80,7 @@ fn most_tasks(options: &SlurmOptions) -> Result<Option<usize>, Failure> {
     }
 }
 
-/// What was submitted, or only written.
+/// The result of a submission, or of a job array that was only written.
 #[derive(Debug, Serialize)]
 struct Submitted<'a> {
     results: &'a Path,
@@ -182,7 +182,7 @@ fn not_submitted(error: &SlurmError, submission: &Submission, results: &Path) ->
 }
 
 impl Submitted<'_> {
-    /// What is no part of it.
+    /// Describes the points that are no part of it.
     fn known(&self) -> String {
         match (self.finished, self.under_way) {
             (0, 0) => String::new(),
@@ -238,7 +238,7 @@ pub(super) fn shares(
     places.chunks(settings.points_per_task.unwrap_or(1)).map(<[usize]>::to_vec).collect()
 }
 
-/// What tasks may use, for people.
+/// Describes the limits of tasks, for people.
 fn limits(settings: &SlurmSettings) -> String {
     let parts = [
         settings.partition.as_ref().map(|partition| format!("in partition {partition}")),

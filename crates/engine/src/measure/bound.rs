@@ -1,5 +1,5 @@
-//! What can be known of a load curve before it is simulated: hops, zero-load latency, and the
-//! throughput that no flow control can exceed.
+//! Facts about a load curve before any simulation: hops, zero-load latency, and the throughput that
+//! no flow control can exceed.
 //!
 //! **Throughput bound.** If every terminal offers one flit a flit time, channel c carries `gamma_c`
 //! flits a flit time, its channel load (\[dally-towles\], section 3.3.1). So terminals can't get
@@ -19,7 +19,7 @@ use flitlab_workload::traffic::{Access, Pattern};
 /// The most pairs that are looked at; beyond it every so-manieth source stands for all.
 const MAX_PAIRS: u64 = 1 << 23;
 
-/// What bounds the throughput.
+/// The channel that bounds the throughput, and its load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bottleneck {
     /// The channel, or the kind of channel, that saturates first.
@@ -31,12 +31,15 @@ pub struct Bottleneck {
 /// Facts of a pattern on a fabric with its routes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
+    /// Channels between routers that a packet crosses; mean over packets.
     pub hops_mean: f64,
+    /// Channels between routers that a packet of the farthest pair crosses.
     pub hops_maximum: u32,
-    /// Zero-load packet latency in picoseconds: mean over packets, and of the farthest pair.
+    /// Zero-load packet latency in picoseconds; mean over packets.
     pub zero_load_mean: f64,
+    /// Zero-load packet latency of the farthest pair.
     pub zero_load_maximum: Picoseconds,
-    /// What saturates first; `None` if only a sample of the pairs was looked at.
+    /// The channel that saturates first; `None` if only a sample of the pairs was looked at.
     pub bottleneck: Option<Bottleneck>,
 }
 
@@ -176,7 +179,7 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// What a packet takes on the ways at hand without load: the mean, and the longest.
+    /// Returns a packet's latency without load on the current routes: the mean, and the longest.
     fn latencies(
         &self,
         source: u32,

@@ -18,7 +18,7 @@ const LOOK_EVERY: Picoseconds = Picoseconds(20_000_000);
 /// A look is no more than this part of the time since the start away from the next.
 const LOOKS: u64 = 256;
 
-/// What a finite workload gave.
+/// The result of a finite workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FiniteMeasurement {
     /// When the last message had been received, host overheads included; of an application, when the last operation of its
@@ -27,21 +27,31 @@ pub struct FiniteMeasurement {
     /// Payload that each node sends (for reads: receives), averaged over those that do, in bytes, over
     /// the completion time: bytes a second.
     pub bandwidth: f64,
+    /// Messages that were received.
     pub messages: u64,
+    /// Payload of these messages, in bytes.
     pub payload: u64,
+    /// Latencies of packets from creation; `None` without packets.
     pub packet_latency: Option<Distribution>,
+    /// Quantiles of the packet latency, for figures; empty without packets.
     pub packet_latency_quantiles: Vec<Quantile>,
+    /// Mean packet latency from injection, in picoseconds; `None` without packets.
     pub network_latency: Option<f64>,
+    /// Latencies of messages from creation until they are received; `None` without messages.
     pub message_latency: Option<Distribution>,
+    /// Mean number of channels between routers that a packet crossed; `None` without packets.
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
     pub derouted: Option<[f64; Misroute::KINDS.len()]>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
+    /// Counts of the engine at the end.
     pub counters: Counters,
+    /// The digest of all deliveries.
     pub digest: Digest,
-    /// At most [`MAX_CHANNELS`], and how many there are in all.
+    /// The load of channels: of at most [`MAX_CHANNELS`], the busiest.
     pub channels: Vec<ChannelReport>,
+    /// The number of all channels.
     pub all_channels: usize,
 }
 

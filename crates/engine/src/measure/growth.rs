@@ -14,7 +14,8 @@
 //! empty any more after its first while; one at its very capacity does, at ever longer intervals, of which the
 //! longest takes most of the time.
 //!
-//! What fits neither is **open**: nearer to capacity than the time measured can resolve.
+//! A queue that fits neither is **open**: its load is nearer to capacity than the time measured can
+//! resolve.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ pub const ERROR: f64 = 0.01;
 /// A level queue runs empty so often that no stretch without takes more than this share of the time measured.
 pub const MAX_STRETCH: f64 = 0.2;
 
-/// What is known of the queues.
+/// Whether source queues grow, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueVerdict {
     /// One grows, by so many flits a picosecond: that of a terminal or, without one, all together.
@@ -102,7 +103,7 @@ impl Growth {
         }
     }
 
-    /// The same at the end of a window.
+    /// Notes the state of the queues at the end of a window.
     pub fn note(
         &mut self,
         now: Picoseconds,
@@ -125,7 +126,8 @@ impl Growth {
         self.all.grown() / self.time()
     }
 
-    /// What can be said so far. All together count as growing only above `tolerated` flits a picosecond.
+    /// Returns the verdict so far. The sum of all queues counts as growing only above `tolerated`
+    /// flits a picosecond.
     pub fn verdict(&self, tolerated: f64) -> QueueVerdict {
         let level = ERROR / (self.queues.len() as f64 + 1.0);
         let grows = |queue: &Queue| queue.chance(self.windows) <= level;

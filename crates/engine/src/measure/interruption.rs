@@ -22,6 +22,7 @@ const TOLERANCE: f64 = 1.05;
 /// How an interruption passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
+    /// The losses, and the time at which the sources went on.
     pub report: InterruptionReport,
     /// From the failure until the sources went on.
     pub interruption: Picoseconds,

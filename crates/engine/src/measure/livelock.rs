@@ -23,9 +23,17 @@ const MIN_GRANTS: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Livelock {
     /// So many times in a row packets were sent again on links that err, and none got across.
-    Links { resent: u64 },
+    Links {
+        /// Repeated transmissions since the last accepted one.
+        resent: u64,
+    },
     /// So many channels were granted while no packet was delivered of so many under way.
-    Ways { grants: u64, packets: u64 },
+    Ways {
+        /// Grants since the last delivery.
+        grants: u64,
+        /// Packets under way.
+        packets: u64,
+    },
 }
 
 impl fmt::Display for Livelock {
@@ -43,7 +51,7 @@ impl fmt::Display for Livelock {
     }
 }
 
-/// What had been counted when something arrived last.
+/// The counts at the last arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrivals {
     accepted: u64,

@@ -1,9 +1,10 @@
 //! One point of a load curve: warm up until level, measure until precise enough, say how it went.
 //!
-//! What is under way (flits created and not yet delivered, source queues included) is sampled ten times a
-//! window; `warm_up` says by it when the warm-up is over. At the end of each window `growth` looks at
-//! every source queue, and `interval` says how well the mean latency is known. The measurement looks at both
-//! at intervals of a quarter of its length, and ends when they have an answer, or with its budget.
+//! Flits under way (created and not yet delivered, source queues included) are sampled ten times a
+//! window; `warm_up` decides from these samples when the warm-up is over. At the end of each window
+//! `growth` looks at every source queue, and `interval` says how well the mean latency is known.
+//! The measurement looks at both at intervals of a quarter of its length. It ends when they have an
+//! answer, or when its budget is used up.
 //!
 //! A load above what a channel can carry is not steady, whatever the queues look like.
 
@@ -51,7 +52,7 @@ pub enum Ending {
     Steady,
     /// Steady, but the budget of windows ended before the mean latency was precise enough.
     SteadyImprecise,
-    /// What is under way grows for ever.
+    /// The flits under way grow for ever.
     NotSteady(Cause),
     /// Too little was simulated to tell.
     Undecided(Doubt),
@@ -82,66 +83,102 @@ impl Ending {
 /// Why a load is not steady.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// What bounds the throughput gets so many times what it can carry.
-    Bound { name: String, excess: f64 },
+    /// The channel that bounds the throughput is offered this multiple of its capacity.
+    Bound {
+        /// The channel, or the kind of channel.
+        name: String,
+        /// Offered load over capacity; above 1, but for rounding.
+        excess: f64,
+    },
     /// A terminal's source queue grew by this fraction of what a source offers in the mean.
-    Source { terminal: u32, growth: f64 },
-    /// All that is under way grew by this fraction of what was offered.
-    Whole { growth: f64 },
+    Source {
+        /// The terminal of the queue.
+        terminal: u32,
+        /// Growth as a fraction of a source's mean offered load.
+        growth: f64,
+    },
+    /// The flits under way grew by this fraction of the offered flits.
+    Whole {
+        /// Growth as a fraction of all offered flits.
+        growth: f64,
+    },
 }
 
 /// Why nothing can be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// So few messages were received while it was measured.
-    TooLittle { messages: u64 },
-    /// What is under way did not become level within the warm-up.
+    TooLittle {
+        /// Messages received; fewer than [`ENOUGH_MESSAGES`].
+        messages: u64,
+    },
+    /// The flits under way did not become level within the warm-up.
     WarmUp,
     /// A terminal's source queue neither grew nor ran empty often enough, and so did those of others.
-    Source { terminal: u32, others: usize },
+    Source {
+        /// The terminal of the queue.
+        terminal: u32,
+        /// The number of other terminals whose queues are undecided as well.
+        others: usize,
+    },
 }
 
-/// What a load point gave. Rates are means over the terminals that send.
+/// The result of a load point. Rates are means over the terminals that send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadMeasurement {
+    /// How the measurement ended.
     pub ending: Ending,
     /// Accepted flits in flits a flit time of a network channel.
     pub accepted_flits: f64,
-    /// Accepted payload in bytes a second: mean, and of the least served source.
+    /// Accepted payload in bytes a second; mean over the terminals that send.
     pub accepted_payload: f64,
+    /// Accepted payload of the least served source, in bytes a second.
     pub accepted_payload_minimum: f64,
+    /// Jain's fairness index of the sources' accepted payload, at most 1; `None` if there is
+    /// nothing to compare.
     pub fairness: Option<f64>,
+    /// Latencies of packets from creation; `None` without packets.
     pub packet_latency: Option<Distribution>,
+    /// Quantiles of the packet latency, for figures; empty without packets.
     pub packet_latency_quantiles: Vec<Quantile>,
-    /// What the windows tell of the mean packet latency, in picoseconds.
+    /// The confidence interval of the mean packet latency, from the windows; in picoseconds.
     pub packet_latency_interval: Option<WindowInterval>,
-    /// Mean latency from injection, in picoseconds.
+    /// Mean packet latency from injection, in picoseconds; `None` without packets.
     pub network_latency: Option<f64>,
+    /// Latencies of messages from creation until they are received; `None` without messages.
     pub message_latency: Option<Distribution>,
+    /// Mean number of channels between routers that a packet crossed; `None` without packets.
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
     pub derouted: Option<[f64; Misroute::KINDS.len()]>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
+    /// Simulated time of the warm-up.
     pub warm_up: Picoseconds,
+    /// Simulated time of the measured windows.
     pub measured: Picoseconds,
+    /// Number of measured windows.
     pub windows: u32,
-    /// Those of the warm-up, then those that were measured.
+    /// The windows of the warm-up, then the measured windows.
     pub history: Vec<Window>,
+    /// Counts of the engine in the measured windows.
     pub counters: Counters,
+    /// The digest of all deliveries.
     pub digest: Digest,
-    /// At most [`MAX_CHANNELS`], and how many there are in all.
+    /// The load of channels: of at most [`MAX_CHANNELS`], the busiest.
     pub channels: Vec<ChannelReport>,
+    /// The number of all channels.
     pub all_channels: usize,
 }
 
-/// What the measurement has to know of the traffic.
+/// Facts about the traffic that the measurement needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offered {
     /// Flits a picosecond that all terminals together offer.
     pub flits: f64,
-    /// Packets a picosecond, and messages, likewise.
+    /// Packets a picosecond that all terminals together offer.
     pub packets: f64,
+    /// Messages a picosecond that all terminals together offer.
     pub messages: f64,
     /// Time a flit takes on a network channel.
     pub flit_time: Picoseconds,
@@ -150,7 +187,8 @@ pub struct Offered {
     /// Mean latencies in the empty network, from which the length of a window follows; not needed if the
     /// settings give that.
     pub zero_load: Option<ZeroLoad>,
-    /// What bounds the throughput, if that is known, and the load of it: 1 is all it can carry.
+    /// The channel that bounds the throughput, and its load: 1 is all that it can carry. `None` if
+    /// it is not known.
     pub bound: Option<Bottleneck>,
 }
 
@@ -178,8 +216,8 @@ impl Offered {
         Picoseconds::from_wide(least.next_multiple_of(SAMPLES_A_WINDOW.into()))
     }
 
-    /// What gets more than it can carry. A queue that gets just as much as it can has no steady state either
-    /// if it comes at random times.
+    /// Returns the channel that is offered more than it can carry, as a cause. A channel offered
+    /// exactly its capacity has no steady state either if messages come at random times.
     fn beyond_bound(&self) -> Option<Cause> {
         let Bottleneck { name, load } = self.bound.as_ref()?;
         let most = if self.random { 1.0 - ROUNDING } else { 1.0 + ROUNDING };
@@ -286,7 +324,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         livelock(self.engine, &mut self.state.arrivals)
     }
 
-    /// Whether what is under way became level; `Err` if it never can.
+    /// Runs the warm-up. Returns whether the flits under way became level; `Err` if they never can.
     fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<bool, Halt> {
         let most = settings.warm_up_windows;
         let done: u32 = narrow(self.state.warm_up().len());
@@ -302,7 +340,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         Ok(self.has_settled())
     }
 
-    /// Whether what is under way became level in the warm-up.
+    /// Returns whether the flits under way became level in the warm-up.
     fn has_settled(&self) -> bool {
         let samples = self.state.warm_up().len() * narrow::<usize>(SAMPLES_A_WINDOW);
         has_settled(&self.state.under_way[..samples])
@@ -433,7 +471,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         })
     }
 
-    /// What was measured from `start` on.
+    /// Returns the result of the measurement from `start` on.
     pub(super) fn result(
         &mut self,
         ending: Ending,

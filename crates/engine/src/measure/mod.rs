@@ -1,4 +1,4 @@
-//! What is measured, and for how long: latency, throughput, fairness, steady state, saturation.
+//! Measurements: latency, throughput, fairness, steady state, saturation, and how long to measure.
 //!
 //! Everything here is computed from integers that the engine counts, in a fixed order, with IEEE
 //! arithmetic only: equal runs give equal numbers to the last bit.
@@ -72,20 +72,24 @@ fn livelock(engine: &Engine<'_, Collector>, arrivals: &mut Arrivals) -> Result<(
 /// The most channels of which a measurement keeps what they carried: of a larger network, the busiest.
 pub const MAX_CHANNELS: usize = 100_000;
 
-/// What a measurement is doing.
+/// The phase of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
+    /// The network fills; nothing counts yet.
     WarmUp,
+    /// Deliveries count.
     Measuring,
 }
 
 /// How far a measurement has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
+    /// The current phase.
     pub phase: Phase,
     /// Simulated time.
     pub time: Picoseconds,
-    /// Windows (of an exchange: percent of the messages) done, and the most there can be.
+    /// Windows done; of an exchange, percent of its messages.
     pub done: u32,
+    /// The largest value that `done` can reach.
     pub most: u32,
 }

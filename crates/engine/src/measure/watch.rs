@@ -1,4 +1,4 @@
-//! Whom a measurement tells how far it has come, and what it can go on from.
+//! Progress callbacks of a measurement, and the checkpoint that it may resume from.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,8 @@ impl MeasurementState {
     }
 }
 
-/// All that it takes to go on from a moment of a measurement: the state of its engine, then [`MeasurementState`].
+/// A snapshot from which a measurement can resume: the state of its engine, then its
+/// [`MeasurementState`].
 #[derive(Clone, Copy, Serialize)]
 pub struct Snapshot<'s> {
     engine: &'s Engine<'s, Collector>,
@@ -54,13 +55,13 @@ impl<'s> Snapshot<'s> {
     }
 }
 
-/// Whom a measurement tells how far it has come.
+/// Callbacks for the progress of a measurement, and its starting point.
 pub struct Watch<'w> {
     /// Told after every window.
     pub progress: &'w mut dyn FnMut(Progress),
     /// Shown at every sampling time all that is needed to go on from there.
     pub keep: &'w mut dyn FnMut(Snapshot<'_>),
-    /// What the measurement goes on from, if it doesn't begin anew; its engine has been
+    /// The state to resume from, or `None` to begin anew. The engine must already have been
     /// [brought there](Engine::resume).
     pub from: Option<MeasurementState>,
 }

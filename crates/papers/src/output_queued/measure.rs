@@ -1,4 +1,4 @@
-//! What a run measures.
+//! The measurements of a run.
 
 use serde::{Deserialize, Serialize};
 

@@ -76,7 +76,7 @@ fn exchanged(rank: u32, step: u32, _: u32) -> (u32, u32) {
     (rank ^ step, rank ^ step)
 }
 
-/// Those that it takes among other numbers of ranks.
+/// Steps of that exchange among other numbers of ranks.
 fn shifted(rank: u32, step: u32, ranks: u32) -> (u32, u32) {
     ((rank + step) % ranks, (rank + ranks - step) % ranks)
 }

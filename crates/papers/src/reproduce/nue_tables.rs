@@ -16,7 +16,7 @@ use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure};
 use flitlab_routing::agnostic::{Algorithm, Parameters};
 use flitlab_routing::{ForwardingQuality, prove_forwarding};
 
-/// Those that the slides of \[nue\] compare, and others beside them.
+/// Algorithms that the slides of \[nue\] compare, and others beside them.
 pub(super) const COMPARED: [Algorithm; 7] = [
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,

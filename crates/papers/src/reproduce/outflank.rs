@@ -157,7 +157,7 @@ impl Limit {
     }
 }
 
-/// What a case gave: those points of the grid that were simulated and are sustained, in order, and its
+/// The result of a case: the simulated and sustained points of the grid, in order, and its
 /// throughput.
 struct CaseResult {
     points: Vec<Point>,
@@ -241,7 +241,7 @@ fn torus(case: Case) -> Torus {
     Torus::new(&[size, size, last], &[]).expect("sizes of a torus")
 }
 
-/// What is simulated at a load.
+/// Returns the settings of a simulation at a load.
 fn settings(case: Case, load: f64) -> Settings {
     Settings {
         pattern: PatternSpec::new(PATTERNS[case.pattern].1, PATTERNS[case.pattern].2),

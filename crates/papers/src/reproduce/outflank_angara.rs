@@ -57,7 +57,7 @@ struct Case {
     scenario: Scenario,
 }
 
-/// What a case gave.
+/// The result of a case.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     torus: String,

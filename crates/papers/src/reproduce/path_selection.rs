@@ -162,7 +162,7 @@ impl PathSelectionTable {
     }
 }
 
-/// What one selection gave on one network.
+/// The result of one selection on one network.
 #[derive(Clone, Debug, Serialize)]
 struct SelectionRow {
     network: String,
@@ -180,7 +180,7 @@ struct SelectionRow {
     bound: u64,
 }
 
-/// What a selection gave on all networks.
+/// The result of a selection on all networks.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     links: usize,

@@ -113,7 +113,7 @@ impl PathSelectionFigure {
         cases
     }
 
-    /// What the text of \[path-selection\] says of it.
+    /// Returns the statement of \[path-selection\] about this figure.
     fn published(self) -> &'static str {
         match self {
             Self::Figure4 => "traffic-balancing is a little better than low-virtual",
@@ -291,7 +291,7 @@ fn simulate(scenario: &Scenario) -> Result<LoadResult, Flawed> {
     })
 }
 
-/// What was found at a load as rows of a case.
+/// Returns the results at a load as rows of a case.
 fn of_case(case: &Case, load: f64, found: LoadResult) -> (Row, Vec<ChannelUse>) {
     let Case { rule, lanes, selection, seed, .. } = *case;
     let row = Row {

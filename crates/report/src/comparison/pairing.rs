@@ -63,7 +63,7 @@ fn paired<'r>(
     pairs
 }
 
-/// What tells offered loads apart: their value in millionths.
+/// Returns a key that tells offered loads apart: their value in millionths.
 pub(crate) fn load_key(load: f64) -> i128 {
     #[expect(clippy::cast_possible_truncation, reason = "whole; all loads beyond i128 are one")]
     let millionths = (load * SCALE).round() as i128;

@@ -1,5 +1,4 @@
-//! What a plot shows, in the units of its axes, before it is known how large it is and what it is
-//! written as.
+//! A plot in the units of its axes, before its size and file format are known.
 
 use super::FEW;
 use super::axis::Axis;
@@ -23,7 +22,7 @@ pub(super) struct Chart {
 /// One plot. What comes later in this list covers what comes earlier.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Panel {
-    /// What stands above it; may be empty.
+    /// The heading above the plot; may be empty.
     pub heading: String,
     /// A place where nothing is drawn.
     pub blank: bool,
@@ -53,7 +52,7 @@ pub(super) struct Bin {
 /// One quantity of one series.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curve {
-    /// What series and quantity it is, for tables of data.
+    /// The series and quantity of the curve, for tables of data.
     pub label: String,
     /// The name of its column in a table of data: a word.
     pub column: &'static str,

@@ -11,7 +11,7 @@ use super::style::Pens;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::interval::half_width_95_of_few;
 
-/// What loads are counted in.
+/// The unit of loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// Fractions of the fabric's capacity.
@@ -21,8 +21,8 @@ pub(super) enum Quantity {
 }
 
 impl Quantity {
-    /// What the loads of these points are counted in: payload if that is wanted, if they are fractions of different
-    /// capacities, or if some have none.
+    /// Returns the unit of these points' loads. It is payload if that is wanted, if they are
+    /// fractions of different capacities, or if some have no fraction.
     pub fn of<'p>(points: impl Iterator<Item = &'p Point> + Clone, wanted: LoadsIn) -> Self {
         let loads = points.filter(|point| point.measured.offered().is_some_and(f64::is_finite));
         let mut capacities = loads.clone().filter_map(|point| point.measured.capacity);
@@ -32,7 +32,7 @@ impl Quantity {
         if all && one && wanted == LoadsIn::Usual { Self::Load } else { Self::Payload }
     }
 
-    /// What was offered, and what was accepted.
+    /// Returns the offered load in this unit.
     pub fn offered(self, measured: &PointRow) -> Option<f64> {
         match self {
             Self::Load => measured.offered_load,

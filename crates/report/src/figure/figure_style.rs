@@ -1,4 +1,4 @@
-//! What users choose of the look of figures: in `[sweep.figures]`, and as options of `plot`.
+//! Choices of users for the look of figures: in `[sweep.figures]`, and as options of `plot`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,9 +26,9 @@ pub struct FigureStyle {
     /// Of axes that can have it: accepted load, shares and bars are always linear.
     pub x_scale: Option<Scale>,
     pub y_scale: Option<Scale>,
-    /// What all times are counted in; if `None`, what suits each figure.
+    /// The unit of all times; if `None`, each figure has the unit that suits it.
     pub unit: Option<TimeUnit>,
-    /// What loads are counted in.
+    /// The unit of loads.
     pub loads: LoadsIn,
     /// The series that are shown, in this order, as they are called in legends or in points.csv; all if empty.
     pub series: Vec<String>,
@@ -44,7 +44,7 @@ pub struct FigureStyle {
     pub panels: bool,
 }
 
-/// What loads are counted in.
+/// The unit of loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadsIn {
     /// Fractions of the fabric's capacity, where all points of a figure have the same one, else payload.

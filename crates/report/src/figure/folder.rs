@@ -28,7 +28,7 @@ const MANY: usize = 8;
 /// A scaling curve is drawn unasked over at least this many values.
 const SCALES: usize = 3;
 
-/// What is to be drawn of a result, and how.
+/// A request for figures of a result: which figures, and how they look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FigureRequest {
     /// How the titles of the figures begin; what tells one from another follows.

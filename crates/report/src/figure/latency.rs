@@ -27,7 +27,7 @@ const PERCENTILE_STRETCH: f64 = 4.0;
 /// The key of hollow markers above the frame.
 pub(super) const FIRST_NOT_STEADY: &str = "first load not steady";
 
-/// What is drawn of each series.
+/// The quantities drawn of each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Mean,
@@ -73,7 +73,7 @@ pub fn percentile_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_chart(percentile_chart(&curves, title, &FigureStyle::default()))
 }
 
-/// What a figure shows of so many curves.
+/// Returns the quantities that a figure shows by default, given the number of curves.
 pub(super) fn usual(curves: &Curves, look: &FigureStyle) -> Content {
     match tail(curves, look) {
         Some(percentile) if curves.curves.len() <= FEW => Content::MeanAndTail(percentile),
@@ -275,7 +275,7 @@ fn legend(curves: &Curves, content: Content) -> Legend {
     legend
 }
 
-/// What the marks above the frame mean.
+/// Adds the meaning of the marks above the frame to the legend.
 fn keys_of_ends(curves: &Curves, few: bool, legend: &mut Legend) {
     if curves.any(Status::NotSteady) || curves.any(Status::Undecided) {
         if few {

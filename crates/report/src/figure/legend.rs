@@ -6,7 +6,7 @@ use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use flitlab_base::narrow::rounded_down;
 
-/// What stands before a label.
+/// The sample that stands before a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Sample {
     /// A line with a marker.
@@ -26,12 +26,12 @@ pub(super) enum Sample {
     Whisker(Colour),
 }
 
-/// What the samples mean.
+/// The meaning of the samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Legend {
     /// In reading order.
     pub series: Vec<LegendEntry>,
-    /// What holds for all series, in rows of its own below them.
+    /// Entries that hold for all series, in rows of their own below them.
     pub keys: Vec<LegendEntry>,
     /// A line of text below the entries.
     pub note: Option<String>,

@@ -1,4 +1,4 @@
-//! What figures are written as.
+//! File formats of figures.
 
 use std::fs;
 use std::path::PathBuf;

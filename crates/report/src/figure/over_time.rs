@@ -8,8 +8,8 @@ use super::legend::{Legend, Sample as LegendSample};
 use super::palette::{BLACK, Colour, Dash, GREY, of_series};
 use flitlab_base::units::Picoseconds;
 
-/// What happened in the windows of a point: load, mean latency, flits under way, and
-/// utilisation of channels, one above another. A dashed line is where the warm-up ended.
+/// Returns the chart of the windows of a point: load, mean latency, flits under way, and
+/// utilisation of channels, one above another. A dashed line marks the end of the warm-up.
 pub(super) fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
     let windows = &point.windows;
     let end =

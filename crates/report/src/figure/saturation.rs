@@ -12,7 +12,7 @@ use super::names;
 use super::palette::BLACK;
 use super::style::Pens;
 
-/// What a whisker shows.
+/// The meaning of a whisker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whisker {
     /// From the highest load that was sustained to the lowest that was not.
@@ -37,7 +37,8 @@ pub(super) struct Highest {
     pub several: bool,
 }
 
-/// What searches found, or what a grid shows. Points have their figure's name in their series.
+/// Returns the sustained loads that searches found, or that a grid shows. Points have their
+/// figure's name in their series.
 pub(super) fn sustained(
     points: &[Point],
     found: &[SustainedLoad],
@@ -95,7 +96,7 @@ fn payload_of_load_1(points: &[Point], label: &Label) -> Option<f64> {
     own.filter_map(ratio).find(|ratio| ratio.is_finite())
 }
 
-/// What the loads are counted in.
+/// Returns the unit of the loads.
 pub(super) fn quantity(points: &[Point], loads: LoadsIn) -> Quantity {
     Quantity::of(points.iter().filter(|it| it.measured.status != Status::Completed), loads)
 }

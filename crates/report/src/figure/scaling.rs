@@ -1,4 +1,4 @@
-//! What was measured over a key of the sweep, such as the size of the network.
+//! Figures over a key of the sweep, such as the size of the network.
 
 use super::super::folder::keys_of;
 use super::super::{Label, Point, Status, SustainedLoad};
@@ -20,7 +20,7 @@ const WIDE: f64 = 20.0;
 /// The key that is no subject of a scaling curve where it makes a load curve.
 pub(super) const LOAD: &str = "traffic.load";
 
-/// What is drawn over the key.
+/// The quantity drawn over the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drawn {
     CompletionTime,
@@ -36,7 +36,7 @@ pub(super) enum Drawn {
     Latency,
 }
 
-/// What tells curves apart.
+/// The identity of a curve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct CurveId {
     /// The series without what the key gives its name.
@@ -79,7 +79,7 @@ pub(super) fn is_size(key: &str) -> bool {
     key.ends_with(".message")
 }
 
-/// What is drawn over a key by default.
+/// Returns the quantity drawn over a key by default.
 pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
     let names = series_of(points.iter().map(|row| row.label.series.as_str()));
     if points.iter().all(|row| row.measured.operation_rate.is_some()) {

@@ -31,7 +31,7 @@ pub(super) struct SpaceTime {
     pub legend: Legend,
 }
 
-/// What a rank, or a group of ranks, did.
+/// The activity of a rank, or of a group of ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub first_rank: u32,
@@ -52,12 +52,13 @@ pub(super) fn colour(spent: Spent) -> Colour {
     }
 }
 
-/// What groups of ranks did most, stretch by stretch: the rows of one point.
+/// Returns the figure of the most frequent activity of groups of ranks, stretch by stretch. The
+/// rows are those of one point.
 pub fn space_time_figure(activity: &[ActivityRow], title: &str) -> Figure {
     Figure::of_space_time(chart(activity, title, &FigureStyle::default()))
 }
 
-/// What groups of ranks did, as [`ActivityRow`]s of one point have it.
+/// Returns the chart of the activity of groups of ranks, from the [`ActivityRow`]s of one point.
 pub(super) fn chart(activity: &[ActivityRow], title: &str, look: &FigureStyle) -> SpaceTime {
     let end = activity.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1e3;
     let unit = look.unit_for_whole_runs(end);

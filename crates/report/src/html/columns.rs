@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::folder::keys_of;
 use crate::{Cell, Column as Declared, Label, Point, PointRow, Role};
 
-/// What a script's numbers hold without loss.
+/// The largest integer that a script's numbers hold without loss.
 const EXACT: i128 = 1 << 53;
 
 /// A column of points.csv as the page shows it.

@@ -1,4 +1,4 @@
-//! What the script is given, as one JSON object.
+//! The data of the page's script, as one JSON object.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub(super) struct Data<'r> {
 /// The most points of a result whose ranks are shown: each is a picture of up to half a megabyte.
 const MOST_PICTURES: usize = 6;
 
-/// What the ranks of an application did, as a picture.
+/// The activity of an application's ranks, as a picture.
 #[derive(Serialize)]
 struct Ranks {
     /// Tells the points apart; empty of a single one.

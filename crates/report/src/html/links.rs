@@ -1,4 +1,5 @@
-//! What channels carried, cut to what the page shows: the links of the torus at some of the points.
+//! Loads of channels, reduced to the part that the page shows: the links of the torus at some of
+//! the points.
 
 use serde::Serialize;
 
@@ -75,7 +76,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// That of a page, or a result's share of it.
+    /// Returns the limit of a page, or a result's share of it.
     pub(super) fn of(results: usize) -> Self {
         let share = results.max(1);
         Self { numbers: MOST_NUMBERS / share, points: (MOST_POINTS / share).max(1) }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::{DeadlockNote, Point, SustainedLoad};
 use flitlab_fabric::Torus;
 
-/// What the page shows.
+/// The contents of the page.
 #[derive(Clone, Debug, Default)]
 pub struct ReportPage {
     pub title: String,
@@ -33,14 +33,14 @@ pub struct ReportPage {
 /// A run's or sweep's results.
 #[derive(Clone, Debug, Default)]
 pub struct Reported {
-    /// What curves and tables call it; the labels of a report differ.
+    /// The name of the result in curves and tables; the labels of a page differ.
     pub label: String,
-    /// What was simulated: network, routing, traffic.
+    /// Facts of the simulation: network, routing, traffic.
     pub facts: Vec<Fact>,
     pub points: Vec<Point>,
     /// The scenario's torus, if it is the same for all points. Else the channels' names say what it is.
     pub torus: Option<Torus>,
-    /// What searches for saturation found.
+    /// Sustained loads from searches for saturation.
     pub saturation: Vec<SustainedLoad>,
     /// Why the results are not what a finished run leaves.
     pub unfinished: Vec<String>,

@@ -1,4 +1,4 @@
-//! What became of each series: how far it is steady, and what it carried.
+//! The fate of each series: how far it is steady, and its throughput.
 
 use serde::Serialize;
 

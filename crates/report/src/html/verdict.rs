@@ -1,4 +1,4 @@
-//! What a reader has to know before looking at the curves.
+//! Verdicts that a reader has to know before looking at the curves.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub(super) struct Verdict {
     pub text: String,
 }
 
-/// What there is to say of a result, the worst first; something is always said.
+/// Returns the verdicts on a result, the worst first; there is always at least one.
 pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
     let all = result.points.len();
     let count = |status| result.points.iter().filter(|row| row.measured.status == status).count();

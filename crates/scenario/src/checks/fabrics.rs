@@ -15,7 +15,7 @@ pub(crate) struct Fabrics {
     known: Vec<(Key, Result<Arc<Network>, Refusal>)>,
 }
 
-/// What a network is made of; the seed is the scenario's.
+/// The key of a network: topology, routing, and the scenario's seed.
 type Key = (TopologySpec, RoutingSpec, u64);
 
 /// Why there is no such network.
@@ -72,7 +72,8 @@ fn network((topology, routing, seed): Key) -> Result<Network, Refusal> {
     Ok(Network::new(topology, fabric, routing, seed))
 }
 
-/// What can make a topology fall apart, and what can be wrong with its shape; likeliest first.
+/// Keys that can make a topology fall apart, and keys whose shape can be wrong; the likeliest
+/// first.
 pub(super) const FAILURES: [&str; 7] = [
     "failed_cables",
     "failed_nodes",

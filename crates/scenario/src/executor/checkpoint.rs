@@ -20,7 +20,7 @@ use flitlab_engine::measure::{Collector, MeasurementState, Snapshot};
 const MAGIC: &[u8] = b"flitlab checkpoint\n";
 const CHECKSUM: usize = 32;
 
-/// What a checkpoint is of.
+/// The identity of a checkpoint.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Header {
     /// The version of the program and the hash of its file: another build may lay out its state in another way.
@@ -35,7 +35,8 @@ impl Header {
     }
 }
 
-/// What tells this build of the program from all others. It is looked up once, before the file may be replaced.
+/// Returns a text that tells this build of the program from all others. It is looked up once,
+/// before the file may be replaced.
 fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
     BUILD.get_or_init(|| {

@@ -18,7 +18,7 @@ pub struct OverBound {
     /// Completion time over bound: 1 at best.
     pub ratio: f64,
     pub bound_us: f64,
-    /// What sets the bound.
+    /// The reason for the bound: a channel, or a kind of channel.
     pub bottleneck: String,
     /// Sentences, the most likely cause first; none if the bound was nearly reached.
     pub why: Vec<String>,
@@ -45,7 +45,7 @@ impl OverBound {
     }
 }
 
-/// What waiting for others between two steps has to do with it.
+/// Returns the effect of waiting for others between two steps.
 fn steps(
     simulation: &Simulation,
     (by_steps, by_rates): (Picoseconds, Picoseconds),

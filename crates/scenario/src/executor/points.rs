@@ -21,7 +21,8 @@ pub enum PointError {
     Store(#[from] StoreError),
 }
 
-/// What results call a sweep's point: `number` is the point's, or of a search for saturation that of the load tried.
+/// Returns the label of a sweep's point in results. `number` is the point's or, in a search for
+/// saturation, the number of the tried load.
 pub fn label_of(point: &Point, number: u32) -> Label {
     Label {
         series: point.series.clone(),

@@ -9,7 +9,8 @@ use flitlab_engine::measure::{
 use flitlab_engine::{ChannelReport, Counters};
 use flitlab_report::{ChannelRow, LatencyRow, PointRow, Status, WindowPhase, WindowRow};
 
-/// What is left of a point that ended in a deadlock: how far it got depends on how long was simulated.
+/// Returns the row without measurements, for a point that deadlocked: how far it got depends on the
+/// simulated time.
 pub(super) fn without_results(row: PointRow) -> PointRow {
     PointRow {
         accepted_load: None,
@@ -195,7 +196,7 @@ pub(super) fn latency_rows(quantiles: &[Quantile]) -> Vec<LatencyRow> {
     quantiles.iter().map(LatencyRow::new).collect()
 }
 
-/// What a window's row has without knowing the fabric.
+/// Returns the cells of a window's row that need no knowledge of the fabric.
 pub(super) fn window_row(window: &Window) -> WindowRow {
     let Delivered { packets, latency, .. } = window.delivered;
     WindowRow {

@@ -91,7 +91,7 @@ pub struct Simulation {
     forecast: OnceLock<Forecast>,
 }
 
-/// What a simulation gave.
+/// The outcome of a simulation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub found: PointResult,
@@ -102,7 +102,7 @@ pub struct Outcome {
     pub work: Work,
 }
 
-/// What a simulation cost. No part of the results: it differs from run to run.
+/// The cost of a simulation. It is no part of the results, since it differs from run to run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
     /// CPU time of all threads while simulating, and of this one while building what is simulated.
@@ -208,7 +208,7 @@ impl Simulation {
             .collect()
     }
 
-    /// What can be said without simulating; looks at all pairs at the first call.
+    /// Returns the forecast, which needs no simulation; looks at all pairs at the first call.
     pub fn forecast(&self) -> &Forecast {
         self.forecast.get_or_init(|| self.look_at_pairs())
     }
@@ -231,8 +231,8 @@ impl Simulation {
         self.run_from(None, progress, &mut |_| {})
     }
 
-    /// The same from where a checkpoint was taken of the same scenario. `keep` is shown again and again all that it
-    /// takes to go on from there ([`Checkpoint`]).
+    /// Runs from a checkpoint of this scenario. `keep` is called again and again with all that is
+    /// needed to resume from there ([`Checkpoint`]).
     ///
     /// # Panics
     /// If the checkpoint is another scenario's, or was taken on another number of threads.
@@ -269,7 +269,7 @@ impl Simulation {
         self.traffic.workload(self.fabric())
     }
 
-    /// What the measurement has to know of the load; `None` for a finite exchange.
+    /// Returns the facts about the load that the measurement needs; `None` for a finite exchange.
     pub(super) fn offered_load(&self) -> Option<Offered> {
         match &self.traffic {
             Traffic::Load(load, spec) => Some(self.offered(load, spec, self.senders().len())),
@@ -403,7 +403,8 @@ impl Simulation {
         Outcome { found, deadlock, logged, work }
     }
 
-    /// What a simulation has cost that was begun, and built, at these times, and took so much memory at first.
+    /// Returns the cost of a simulation that was begun, and built, at these times, with this memory
+    /// at first.
     fn work(
         &self,
         engine: &Engine<'_, Collector>,
@@ -439,7 +440,7 @@ impl Simulation {
         }
     }
 
-    /// What the measurement has to know of the load.
+    /// Returns the facts about the load that the measurement needs.
     fn offered(&self, load: &OpenLoad, spec: &LoadSpec, senders: usize) -> Offered {
         let parameters = &self.scenario.parameters;
         let flit_time = parameters.link_flit_time();

@@ -197,7 +197,7 @@ impl Store {
         self.damaged.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// As [`Store::find`], in a folder of results that is not opened.
+    /// Looks up a point like [`Store::find`], in a folder of results that is not opened.
     ///
     /// # Errors
     /// If the file can't be read.
@@ -244,7 +244,7 @@ impl Store {
     }
 }
 
-/// What there is of a point.
+/// The state of a point's file.
 enum Content {
     Whole(Box<PointResult>),
     Missing,

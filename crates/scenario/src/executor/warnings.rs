@@ -1,4 +1,5 @@
-//! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
+//! Warnings beside a result's numbers: why a load is not steady or undecided, and what to type
+//! next.
 
 use crate::Scenario;
 use flitlab_base::units::{Picoseconds, time_text};

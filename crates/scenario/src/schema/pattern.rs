@@ -8,10 +8,10 @@ use flitlab_workload::traffic::{Partners, PatternSpec};
 /// The pattern of an exchange where an example is shown.
 const USUAL_EXCHANGE: &str = "all-to-all";
 
-/// The same of remote memory operations.
+/// The default pattern of remote memory operations.
 const USUAL_REMOTE_MEMORY: &str = "neighbor";
 
-/// What sends by the pattern.
+/// The kind of traffic that sends by the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sender {
     Load,
@@ -20,7 +20,7 @@ pub(super) enum Sender {
     RemoteMemory,
 }
 
-/// What patterns are about: what nodes are called, if that is known, and which patterns there are.
+/// The names of nodes, if they are known, and the available patterns.
 #[derive(Clone, Copy)]
 pub(super) struct Senders<'f> {
     pub places: Option<Places<'f>>,

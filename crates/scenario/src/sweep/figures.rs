@@ -19,7 +19,7 @@ pub struct Figures {
     pub each: Option<String>,
     pub look: FigureStyle,
     pub sheet: Sheet,
-    /// What is written; SVG, PDF and PNG if nothing is said.
+    /// File formats; SVG, PDF and PNG if none are given.
     pub formats: Option<Vec<Format>>,
     /// Above the figures, in place of the scenario's title; none at all if it is empty.
     pub title: Option<String>,

@@ -7,7 +7,7 @@ use std::path::Path;
 /// How many bytes of a file are looked at.
 const LOOKED_AT: u64 = 4096;
 
-/// What a file is that was taken for another one.
+/// The kind of file that was taken for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A GOAL schedule, text or binary.
@@ -82,7 +82,7 @@ impl Format {
         Self::of(&path.to_string_lossy(), &start)
     }
 
-    /// What it is called, with its article.
+    /// Returns its name with an article.
     pub fn name(self) -> &'static str {
         match self {
             Self::Goal => "a GOAL schedule",

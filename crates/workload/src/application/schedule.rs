@@ -1,4 +1,4 @@
-//! What the ranks of an application do: operations, and which of them wait for which.
+//! Schedules: the operations of an application's ranks, and which of them wait for which.
 //!
 //! A schedule is what GOAL describes (Group Operation Assembly Language, \[goal-language\]): each
 //! rank has operations without an order of their own, and says which of them must have ended, or
@@ -21,14 +21,17 @@ pub const MOST_OPERATIONS: u32 = 1 << 29;
 /// The longest computation, and the longest that a rank can compute, in nanoseconds: 213 days.
 pub const MOST_NANOSECONDS: u64 = Picoseconds::LAST.0 / Picoseconds::NANOSECOND.0;
 
-/// What a shortage of memory is said of.
+/// The subject of a message about a shortage of memory.
 const THIS: &str = "this schedule";
 
-/// What an operation does.
+/// The action of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
+    /// Sends a message.
     Send,
+    /// Posts a receipt, and takes the message that matches it.
     Receive,
+    /// Computes.
     Compute,
 }
 
@@ -39,8 +42,9 @@ pub struct Operation {
     pub amount: u64,
     /// The rank that is sent to, or received from, where [`ANY`] stands for whoever sends. 0 of a computation.
     pub peer: u32,
-    /// What a message and its receipt have to have in common; a receipt with [`ANY`] takes what comes.
+    /// The tag that a message and its receipt must share; a receipt with [`ANY`] takes any.
     pub tag: u32,
+    /// The kind of operation.
     pub action: Action,
     /// The stream of the rank that is busy with it: operations of one stream are done one at a time.
     pub stream: u8,
@@ -65,7 +69,7 @@ impl Operation {
     }
 }
 
-/// What of an operation another one waits for.
+/// The event of an operation that another one waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Until {
     /// Its end: `requires`.
@@ -93,7 +97,7 @@ struct Step {
     dependant: u32,
 }
 
-/// What all ranks do. Operations have numbers, those of a rank in a row.
+/// The operations of all ranks. Operations have numbers; those of a rank are consecutive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// By rank, and behind the last one.
@@ -133,6 +137,7 @@ impl Labels {
 }
 
 impl Schedule {
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> u32 {
         narrow(self.first.len() - 1)
     }
@@ -228,7 +233,12 @@ pub enum ScheduleError {
     TooMany,
     /// Operations of a rank that wait for each other: their places in the rank, and what they are called.
     #[error("in rank {rank} {}: a cycle", cycle_text(operations))]
-    Cycle { rank: u32, operations: Vec<(u32, Option<String>)> },
+    Cycle {
+        /// The rank.
+        rank: u32,
+        /// The place of each operation in the rank, and its label, if it has one.
+        operations: Vec<(u32, Option<String>)>,
+    },
     /// An operation computes for longer than can be told.
     #[error(
         "a computation takes {MOST_NANOSECONDS} ns (213 days) at the most: a later time can't be told"
@@ -238,7 +248,10 @@ pub enum ScheduleError {
     #[error(
         "rank {rank} computes for more than {MOST_NANOSECONDS} ns (213 days) in all: its end is later than can be told"
     )]
-    RankTooLong { rank: u32 },
+    RankTooLong {
+        /// The rank.
+        rank: u32,
+    },
     /// There is no memory for it.
     #[error("{0}: {help}", help = .0.help())]
     Memory(#[from] Shortage),

@@ -132,7 +132,8 @@ enum Why {
     Taken { message: u32, by: u32 },
     /// The receipt that fits a message took this other one; [`ANY`] if it is not known which.
     Took { receipt: u32, other: u32 },
-    /// What would fit is not there; this one of the same two ranks, or with the same tag, comes next to it.
+    /// There is no match; this operation of the same two ranks, or with the same tag, is the
+    /// nearest.
     Unlike(u32),
     /// There is nothing of the kind.
     Nothing { is_receipt: bool },
@@ -375,8 +376,8 @@ mod tests {
     use crate::application::goal;
     use crate::application::loggops::{Dialect, LogGops, simulate};
 
-    /// What is told of these ranks by both dialects of LogGOPS, which is the same; messages of more than 100 bytes wait for
-    /// their receipts.
+    /// Returns the complaint about these ranks, which both dialects of LogGOPS must share; messages
+    /// of more than 100 bytes wait for their receipts.
     fn told(ranks: &[&str]) -> Vec<String> {
         let mut text = format!("num_ranks {}\n", ranks.len());
         for (rank, lines) in ranks.iter().enumerate() {

@@ -56,7 +56,7 @@ pub(crate) struct ExchangeState<'a> {
     barrier: Barrier,
 }
 
-/// What is known of the next barrier.
+/// The state of the next barrier.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Barrier {
     /// The step before it.
@@ -134,7 +134,8 @@ impl Exchange {
         fits
     }
 
-    /// The same exchange for each of these ranges of terminals, which follow each other from the first on.
+    /// Splits the exchange into one for each range of terminals. The ranges follow each other from
+    /// the first terminal on.
     pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
         let (missing, expected) =
             (std::mem::take(&mut self.missing), std::mem::take(&mut self.expected));

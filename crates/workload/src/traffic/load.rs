@@ -25,6 +25,7 @@ const PICOSECONDS_A_SECOND: u64 = 1_000_000_000_000;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
+    /// The pattern can't be bound to the fabric.
     #[error("{0}")]
     Pattern(#[from] PatternError),
     /// The fraction is outside 10^-9 to 1000.
@@ -41,7 +42,12 @@ pub enum LoadError {
         "node {node} would create {messages:.3} messages a flit time of a link and one is the most: offer less or \
          make the messages larger"
     )]
-    TooFast { node: u32, messages: f64 },
+    TooFast {
+        /// The node.
+        node: u32,
+        /// Messages a flit time that it would create; above 1.
+        messages: f64,
+    },
 }
 
 /// How many messages of a terminal are drawn at a time.
@@ -56,7 +62,7 @@ const WORDS: u128 = 16;
 struct Terminal {
     /// The number of its next message, which is in the block.
     index: u64,
-    /// What [`Arrivals::draw`] says of each.
+    /// The draws of [`Arrivals::draw`] for each.
     drawn: [u64; BLOCK],
     destinations: [u32; BLOCK],
 }
@@ -78,11 +84,11 @@ pub struct OpenLoad {
     pattern: Pattern,
     /// Their payload; of a read the response's.
     pub bytes: u64,
-    /// What its messages are for.
+    /// The kind of its messages.
     pub kind: MessageKind,
     /// One for all terminals, or one each if their rates differ.
     arrivals: Vec<Arrivals>,
-    /// What the generator starts with; a terminal's number is the number of its stream.
+    /// The seed of the generator; a terminal's number is the number of its stream.
     key: [u8; 32],
     /// Those from `first_terminal` on.
     terminals: Vec<Terminal>,
@@ -236,7 +242,8 @@ impl OpenLoad {
         true
     }
 
-    /// The same load for each of these ranges of terminals, which follow each other from the first on.
+    /// Splits the load into one for each range of terminals. The ranges follow each other from the
+    /// first terminal on.
     pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
         let mut all = std::mem::take(&mut self.terminals).into_iter();
         let part = |range: &Range<u32>| Self {
@@ -257,7 +264,7 @@ impl OpenLoad {
         self.arrivals.iter().any(Arrivals::is_random)
     }
 
-    /// Who sends to whom.
+    /// Returns the pattern of sources and destinations.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }

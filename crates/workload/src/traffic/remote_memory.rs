@@ -16,7 +16,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::Fabric;
 
-/// What an operation does to the memory of its target.
+/// The effect of an operation on the memory of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteOperation {
     /// Writes; the target acknowledges it.
@@ -25,7 +25,7 @@ pub enum RemoteOperation {
     Get,
     /// Adds to what is there, and returns what was there before.
     Add,
-    /// The same with an exclusive or.
+    /// Combines the value there with an operand by exclusive or, and returns the old value.
     Xor,
     /// Replaces what is there if it equals another operand, and returns what was there before. Not Angara's.
     CompareAndSwap,
@@ -50,20 +50,28 @@ impl RemoteOperation {
 /// Remote memory operations, as a user says it, not yet bound to a fabric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RemoteMemorySpec {
+    /// The kind of all operations.
     pub operation: RemoteOperation,
+    /// The pattern of initiators and targets; it must have steps.
     pub pattern: PatternSpec,
     /// Bytes that an operation puts, gets or changes.
     pub message: Bytes,
     /// Payload of the request of a get; of an atomic operation besides its operands.
     pub request: Bytes,
-    /// Of each process.
+    /// Operations of each process, at least 1.
     pub operations: u32,
-    /// Of each node that has a partner.
+    /// Processes of each node that has a partner, at least 1.
     pub processes: u32,
+    /// The most operations that a process may have begun and not finished, at least 1.
     pub outstanding: u32,
+    /// The number of operations behind which a process waits until all its operations are done;
+    /// `None`: only at the end.
     pub flush_every: Option<u32>,
+    /// The least time between the beginnings of two operations of a process.
     pub process_gap: Picoseconds,
+    /// The least time between the beginnings of two operations of an adapter.
     pub adapter_gap: Picoseconds,
+    /// The most operations that an adapter may have begun and not finished, at least 1.
     pub adapter_outstanding: u32,
 }
 
@@ -77,7 +85,8 @@ impl RemoteMemorySpec {
         }
     }
 
-    /// What travels to and fro, as messages that are read: bytes of the response, and the request.
+    /// Returns the sizes of request and response as messages that are read: bytes of the response,
+    /// and the request.
     pub fn access(&self) -> (u64, Access) {
         let (request, response) = self.payloads();
         (response, Access::Read { request: Bytes(request) })

@@ -1,4 +1,4 @@
-//! What the engine runs: one of the kinds of traffic, behind one face.
+//! The traffic of the engine: one of several kinds, behind one interface.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,13 +17,14 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 
-/// Who may go on creating messages after something has happened.
+/// The terminals that may go on creating messages after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
+    /// No terminal.
     Nobody,
     /// This terminal, at this time.
     Terminal(u32, Picoseconds),
-    /// Nobody: on the contrary, this terminal creates nothing before this time.
+    /// No terminal yet: this one creates nothing before this time.
     NotBefore(u32, Picoseconds),
     /// All terminals, once those of all parts are [at the barrier](Workload::at_barrier).
     All,
@@ -44,11 +45,17 @@ fn ever(time: &Picoseconds) -> bool {
 /// through [`Self::sent`], [`Self::received`] and barriers.
 #[derive(Clone, Debug)]
 pub enum Workload {
+    /// A list of messages with their times.
     Script(Script),
+    /// A load that never ends.
     Load(OpenLoad),
+    /// An exchange in steps.
     Exchange(Exchange),
+    /// The ranks of an application.
     Application(Box<Application>),
+    /// Operations of the collective subnetwork.
     Collectives(Box<Collectives>),
+    /// Remote memory operations.
     RemoteMemory(Box<RemoteMemory>),
 }
 
@@ -138,7 +145,8 @@ impl Workload {
         }
     }
 
-    /// Whether what happens at a terminal may be done when it is asked for a message that comes later.
+    /// Returns whether events at a terminal may be handled later, when it is asked for its next
+    /// message.
     #[inline]
     pub fn puts_off(&self) -> bool {
         matches!(self, Self::Application(_))

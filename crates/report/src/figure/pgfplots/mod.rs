@@ -23,7 +23,7 @@ pub(super) use chart::of_chart;
 pub(super) use map::of_map;
 pub(super) use space_time::of_space_time;
 
-/// What a paper's preamble needs.
+/// The lines that a paper's preamble needs.
 const PREAMBLE: &str = "\\usepackage{pgfplots}\n\\pgfplotsset{compat=1.16}\n\
                         \\usepgfplotslibrary{fillbetween,groupplots}\n";
 

@@ -35,7 +35,7 @@ const JOB: &str = "job";
 const RECORDS: &str = "records";
 const LOGS: &str = "logs";
 
-/// What is to be submitted.
+/// A job array to be submitted.
 #[derive(Clone, Debug)]
 pub struct JobArray<'a> {
     /// The sweep's name, which is the job's.
@@ -223,7 +223,7 @@ impl Submission {
         noted.map(JobId).or_else(recorded)
     }
 
-    /// What a task has written down; `None` if it has not begun.
+    /// Returns the record that a task has written; `None` if it has not begun.
     pub(super) fn trace(&self, task: u32) -> Option<Trace> {
         Trace::read(&self.folder.join(RECORDS).join(task.to_string()))
     }

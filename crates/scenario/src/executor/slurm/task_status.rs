@@ -53,7 +53,7 @@ pub struct TaskReport {
     pub status: TaskStatus,
     /// Why it waits or failed, as far as is known.
     pub reason: Option<String>,
-    /// What it printed; `None` if there is nothing.
+    /// The file of its output; `None` if there is none.
     pub log: Option<PathBuf>,
     /// The places of its points that are not finished.
     pub points: Vec<usize>,
@@ -170,7 +170,7 @@ impl<'s> Task<'s> {
         ((self.submission.number, self.number), task)
     }
 
-    /// Where it stands and why, from what Slurm reports, or else from what it has left.
+    /// Returns its status and the reason, from Slurm's report, or else from what the task has left.
     fn stand(
         &self,
         reported: Option<&BTreeMap<ArrayTask, Reported>>,

@@ -11,12 +11,12 @@ pub struct Request {
     epoch: u32,
 }
 
-/// What a rank does, call by call. Each begins when all those have ended that were waited for; a blocking call is
-/// waited for at once.
+/// The program of a rank, call by call. A call begins when all calls that were waited for have
+/// ended; a blocking call is waited for at once.
 #[derive(Debug)]
 pub struct Program {
     builder: ScheduleBuilder,
-    /// What the next operation has to wait for.
+    /// Operations that the next operation has to wait for.
     after: Vec<u32>,
     /// How often that changed.
     epoch: u32,

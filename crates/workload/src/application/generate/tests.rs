@@ -1,4 +1,4 @@
-//! What can be asked for, and the messages of benchmarks and motifs beside published counts.
+//! Tests of the parameters, and of the messages of benchmarks and motifs beside published counts.
 
 use super::executor::carry_out;
 use super::*;

@@ -29,7 +29,7 @@ const NODE: usize = 39;
 /// Bytes of an operation in LogGOPSim2, which adds a byte, six numbers of four bytes and five of eight (its `Parser.hpp`).
 const EXTENDED_NODE: u64 = 104;
 
-/// What is wrong, and at which byte of the file.
+/// A mistake, and its byte in the file.
 #[derive(Debug)]
 pub(super) struct Flaw {
     at: u64,

@@ -24,7 +24,8 @@ use flitlab_base::memory::claim;
 /// The first eight bytes of a binary file, as a number.
 pub(super) const COOKIE: u64 = 4223;
 
-/// What LogGOPSim leaves in place of [`COOKIE`] after a run with `--save-mem`, which overwrites the file.
+/// The value that LogGOPSim leaves in place of [`COOKIE`] after a run with `--save-mem`, which
+/// overwrites the file.
 const DESTROYED: u64 = 2342;
 
 /// How much of a text is looked at to tell whether it is another program's.
@@ -33,7 +34,9 @@ const LOOKED_AT: u64 = 4096;
 /// Which form a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
+    /// Lines of text.
     Text,
+    /// The binary form of LogGOPSim.
     Binary,
 }
 

@@ -29,6 +29,7 @@ pub enum Dialect {
 /// The parameters of the model; times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogGops {
+    /// The program whose rules are followed.
     pub dialect: Dialect,
     /// `L`: how long a message's first byte travels.
     pub latency: u64,

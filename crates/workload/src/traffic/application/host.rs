@@ -94,7 +94,7 @@ fn parts(tag: u64) -> (u32, u32, LegKind) {
     (narrow(tag >> 32), narrow((tag & u64::from(u32::MAX)) >> 3), kind)
 }
 
-/// What so many bytes take at a rate; nothing without one.
+/// Returns the time of `bytes` at a rate; zero without one.
 fn time_of(bytes: u64, rate: Option<Rate>) -> Picoseconds {
     rate.map_or(Picoseconds::ZERO, |rate| {
         Picoseconds::from_wide(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate.0))
@@ -603,7 +603,8 @@ impl Application {
             + state.order.memory()
     }
 
-    /// What all parts of an application came to, each of which had some of the terminals.
+    /// Returns the outcome of an application from all its parts, each of which had some of the
+    /// terminals.
     ///
     /// # Errors
     /// If operations are left that can't go on.
@@ -657,7 +658,7 @@ impl Outcome {
     }
 }
 
-/// What an application came to.
+/// The outcome of an application.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// By rank: when the last of its operations ended.

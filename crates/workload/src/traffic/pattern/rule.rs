@@ -1,4 +1,4 @@
-//! Who sends to whom, once the fabric is known.
+//! The destinations of a pattern, once the fabric is known.
 
 use rand_chacha::ChaCha8Rng;
 

@@ -21,7 +21,7 @@ impl Application {
         }
     }
 
-    /// Before when a terminal gives its adapter nothing, as far as is known.
+    /// Returns a time before which a terminal gives its adapter nothing, as far as is known.
     #[inline]
     pub(super) fn next_given(&self, terminal: u32) -> Picoseconds {
         let Host { agenda, idle, .. } = &self.state.hosts[terminal as usize];

@@ -136,7 +136,7 @@ impl Claim {
                 }
                 _ => {}
             }
-            // Who had it before may have removed the file meanwhile: then a new one counts.
+            // An earlier owner may have removed the file meanwhile: then a new one counts.
             if is_file_at(&file, &path) {
                 return Ok(Some(Self { folder: folder.into(), _lock: file }));
             }

@@ -300,7 +300,7 @@ fn exists(path: &str) -> Failure {
     ))
 }
 
-/// The scenario, or what is wrong with it in words: nobody has seen the file's lines yet.
+/// Returns the scenario, or its mistakes in words: the file's lines are not known to the user yet.
 fn read(starter: &Starter, path: &str) -> Result<Scenario, Vec<String>> {
     let document = Document::parse(path, &starter.text(path));
     let scenario = match starter.workload {

@@ -88,7 +88,7 @@ impl Bar {
         Self(line)
     }
 
-    /// Whether it is seen by anybody.
+    /// Returns whether the bar is visible.
     pub(super) fn is_wanted() -> bool {
         stderr().is_terminal()
     }
@@ -102,7 +102,7 @@ impl Bar {
         };
         let percent = u64::from(progress.done) * 100 / u64::from(progress.most.max(1));
         let rate = progress.time.0 as f64 / 1e6 / self.0.started.elapsed().as_secs_f64().max(1e-3);
-        // Four digits: all of it has to fit into 80 columns.
+        // Four digits: the line has to fit into 80 columns.
         let digit = 10u64.pow(progress.time.0.max(1).ilog10().saturating_sub(3));
         let simulated = time_text(progress.time / digit * digit);
         self.doing(&format!("{phase}, {simulated} at {} us/s", digits(rate)));

@@ -113,7 +113,8 @@ impl Results {
         &self.rows.saturation
     }
 
-    /// Its points with what their channels carried and their ranks did, as far as there are files of it.
+    /// Returns its points with the loads of their channels and the activity of their ranks, as far
+    /// as there are files.
     pub(super) fn with_channels(&self) -> Result<Vec<Point>, Failure> {
         let mut rows = self.rows.clone();
         let note = |note: String| say(&format!("note: {note}"));

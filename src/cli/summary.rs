@@ -187,7 +187,7 @@ pub(super) fn mention(text: &str) {
     let _ = print_text(text);
 }
 
-/// Prints on standard output, without control characters; that nobody reads it to its end is no error.
+/// Prints on standard output, without control characters; a reader that stops early is no error.
 pub(super) fn print_text(text: &str) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write, stdout};
     let text = printable_lines(text);

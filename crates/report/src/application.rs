@@ -95,8 +95,9 @@ table! {
 }
 
 impl PathChannelRow {
-    /// Of the channels that were granted to the path's packets, and of those that held them up at times which stand for
-    /// so much in all; what held them up longest comes first.
+    /// Returns the rows of the channels that were granted to the path's packets, and of those that
+    /// held them up at times which stand for `waited` in all. The channel that held them up longest
+    /// comes first.
     pub fn of(grants: &[Grant], held_up: &[String], waited: Picoseconds) -> Vec<Self> {
         let mut rows: BTreeMap<&str, Self> = BTreeMap::new();
         for channel in held_up {

@@ -1,4 +1,5 @@
-//! Which point of a result a row belongs to. Measurements know nothing of it: it is written beside them, once.
+//! The label of a row: the point of a result that it belongs to. It is written beside the
+//! measurements, which do not know it.
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};

@@ -8,7 +8,8 @@ use flitlab_base::document::{Diagnostic, Diagnostics, Toml};
 use flitlab_routing::{agnostic, angara};
 use flitlab_workload::traffic::PatternKind;
 
-/// A scenario's text, with what was set on top of it, and what it may name besides what is built in.
+/// A scenario's text, with the values set on top of it, and the names that it may use besides those
+/// that are built in.
 ///
 /// Syntax errors do not make it fail: they are kept and reported, with all others, by
 /// [`Scenario::read`](super::Scenario::read). Sweeps hand the features on to their points.

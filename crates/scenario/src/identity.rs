@@ -28,7 +28,7 @@ const LOAD: &str = "traffic.load";
 pub struct Identity {
     /// Of all keys but the load.
     rest: [u8; 32],
-    /// As TOML; empty if there is none.
+    /// The load in TOML; empty if there is none.
     load: String,
 }
 
@@ -41,7 +41,8 @@ impl Identity {
             .map(|(path, text)| (path.as_str(), contents.get(path).unwrap_or(text).as_str()))
             .filter(|(path, _)| !NAMES.contains(path))
             .collect();
-        // What belongs together is read together, but a later version may read in another order.
+        // Keys that belong together are read together, but a later version may read in another
+        // order.
         keys.sort_unstable();
         let mut hash = Sha256::new();
         hash.update(RESULTS_VERSION.to_le_bytes());

@@ -101,12 +101,12 @@ impl Starter {
         Self::algorithms().iter().any(|offer| offer.name == self.routing)
     }
 
-    /// The routing of a topology where nobody says otherwise; of all but the torus the only one.
+    /// Returns the default routing of a topology; of all but the torus it is the only one.
     pub fn usual_routing(topology: &str) -> &'static str {
         if topology == TORUS { "direction_order" } else { AGNOSTIC }
     }
 
-    /// The algorithm that makes the table where nobody says otherwise.
+    /// Returns the default algorithm of the table.
     fn usual_table(&self) -> &'static str {
         let mut kinds = BUILDERS.into_iter();
         let kind = kinds.find(|kind| kind.name == self.topology);
@@ -149,7 +149,7 @@ impl Starter {
         if let (StarterWorkload::Load(_), Some(grid)) =
             (&self.workload, reference().key("sweep.grid"))
         {
-            // As a table of its own: whoever goes on from here adds lines to it.
+            // The table stands by itself, so that a user can add lines to it.
             writeln!(page)?;
             describe(page, grid)?;
             writeln!(

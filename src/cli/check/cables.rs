@@ -82,7 +82,7 @@ fn listed(
 fn scale(classes: &[CableClass], parameters: &Parameters, mixed: bool) -> Option<String> {
     let (_, fastest) = classes.iter().find_map(|&class| lanes(class))?;
     let (link, data) = (rate_text(parameters.link_rate), rate_text(fastest.data()));
-    // What ibsim, and netlists that flitlab wrote, say of cables of which nothing is known.
+    // ibsim, and netlists that flitlab wrote, name this for cables of unknown kind.
     let is_usual = fastest.to_string() == "4xSDR";
     if link == data || is_usual {
         return mixed.then(|| format!("link.rate, {link}, is that of {fastest}, the fastest"));

@@ -73,7 +73,7 @@ impl Check {
         }
         let scenario = match (Scenario::read(&document), &points) {
             (Ok(scenario), _) => scenario,
-            // What only the sweep gives, its first point has.
+            // The first point of the sweep has the values that only the sweep gives.
             (Err(_), Some(sweep)) => {
                 if let Some(found) = Sweep::mistakes_of_run(&document) {
                     bar.above(|| say(&refused_by_run(&found)));
@@ -117,7 +117,7 @@ impl Check {
     }
 }
 
-/// That the sweep is right, and the scenario on its own is not.
+/// Returns the message that the sweep is right, and the scenario on its own is not.
 fn refused_by_run(found: &Diagnostics) -> String {
     let first = found.iter().next().expect("never empty");
     let place = first

@@ -142,7 +142,7 @@ impl Compare {
         if report.holds() {
             return Ok(());
         }
-        // A finding, not a mistake of whoever compares.
+        // A difference is a finding, not a mistake of the user.
         Err(Failure::Check(format!("differs: {}", text::verdict(&report))))
     }
 }

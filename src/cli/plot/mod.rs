@@ -290,7 +290,7 @@ impl Plot {
         let mut kinds: Vec<&str> = having.keys().map(|key| key.0).collect();
         kinds.dedup();
         let way = if kinds.len() == 1 {
-            // The same, under different figures' names.
+            // The files share a name, under different figures' names.
             let names = having.keys().filter(|key| !key.1.is_empty());
             let names = names.map(|key| format!("--name '{}=same'", key.1.replace('\'', "'\\''")));
             let mut names: Vec<String> = names.collect();

@@ -212,7 +212,7 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
         unfinished.push(format!("{} points so far, of {planned}", results.rows.points.len()));
     }
     let mut facts = facts::facts(results, &keys);
-    // What the topology or the routing brings with it, where they are compared.
+    // The topology or the routing brings these along, where they are compared.
     let varies = |(key, value): &(String, Setting)| {
         ["topology", "routing"].iter().any(|table| match key.strip_prefix("sweep.series.") {
             Some(of_series) => of_series.contains(&format!(".{table}")),

@@ -170,7 +170,7 @@ pub(super) fn save(
             folder::write(&folder.join(MAP), &map)?;
             folder::write(&folder.join(PATHS), &paths)?;
         }
-        // Those of a table that is replaced are not this one's.
+        // Files of a table that is replaced do not belong to this one.
         None => [MAP, PATHS].iter().for_each(|name| _ = std::fs::remove_file(folder.join(name))),
     }
     route.note(&format!("table in {}", folder.display()))

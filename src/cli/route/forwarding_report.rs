@@ -16,7 +16,7 @@ pub(super) struct ForwardingReport {
     /// Between routers, two a cable.
     channels: usize,
     pub algorithm: Option<&'static str>,
-    /// That the algorithm may use.
+    /// Virtual channels that the algorithm may use.
     pub lanes: Option<u8>,
     /// Where the lanes of a table that was read come from.
     pub lanes_from: Option<String>,
@@ -38,7 +38,7 @@ pub(super) struct ForwardingReport {
     hops_maximum: u32,
     least_hops_mean: f64,
     least_hops_maximum: u32,
-    /// That packets take between routers.
+    /// Virtual channels that packets take between routers.
     lanes_used: u32,
     /// Destinations whose paths follow the escape tree.
     pub escape_falls: Option<u32>,
@@ -73,7 +73,7 @@ impl ForwardingReport {
         }
     }
 
-    /// Adds how good the table is and what was proved of it.
+    /// Adds the quality of the table and the facts proved about it.
     pub(super) fn judge(
         &mut self,
         fabric: &Fabric,
@@ -82,7 +82,7 @@ impl ForwardingReport {
     ) {
         let any = LoadBound::new(fabric, Paths::Any);
         let minimal = LoadBound::new(fabric, Paths::Minimal);
-        // What holds for any table holds for these too, and its search may have found more.
+        // A bound for any table holds for these too, and its search may have found more.
         let minimal = if minimal.value() > any.value() { &minimal } else { &any };
         let place = |place: &flitlab::routing::LaneChannel| VcChannel {
             channel: fabric.channel_name(place.channel),

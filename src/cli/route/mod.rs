@@ -246,7 +246,7 @@ fn load_text(load: &LoadFigures) -> String {
     )
 }
 
-/// How evenly they do.
+/// Returns how evenly they share the load, in words.
 fn deviation_text(load: &LoadFigures) -> String {
     format!(
         "sigma(1) {:.3}, sigma(2) {:.3}, sigma(4) {:.3}",

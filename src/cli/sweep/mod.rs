@@ -249,7 +249,7 @@ impl Sweep {
     }
 }
 
-/// Does `work`; meanwhile finds out, if somebody looks at the bar, how long it will take.
+/// Runs `work`; meanwhile estimates its time, if the bar is visible.
 fn estimated<R>(
     sweep: &scenario::Sweep,
     place: &SweepFolder,

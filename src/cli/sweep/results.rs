@@ -1,4 +1,4 @@
-//! The result files of a sweep: rows as they come, and all of it in order at the end.
+//! The result files of a sweep: rows as they come, and all rows in order at the end.
 
 use std::fs;
 use std::io::ErrorKind;

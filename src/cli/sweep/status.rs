@@ -34,7 +34,7 @@ pub(super) struct Status {
     json: bool,
 }
 
-/// How far it is.
+/// The progress of a sweep.
 #[derive(Debug, Serialize)]
 struct State {
     results: PathBuf,

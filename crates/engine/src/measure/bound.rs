@@ -24,7 +24,7 @@ const MAX_PAIRS: u64 = 1 << 23;
 pub struct Bottleneck {
     /// The channel, or the kind of channel, that saturates first.
     pub name: String,
-    /// The load of it at one flit a flit time a terminal, relative to what it can carry.
+    /// Its load at one flit a flit time a terminal, relative to its capacity.
     pub load: f64,
 }
 
@@ -209,7 +209,7 @@ impl<'a> Flows<'a> {
         let (fabric, parameters) = (self.fabric, self.parameters);
         let link = parameters.link_flit_time().0 as f64;
         let classes = fabric.cable_classes();
-        // What a channel carries, in flits a flit time of a channel of `link.rate`.
+        // The capacity of a channel, in flits a flit time of a channel of `link.rate`.
         let rates: Vec<f64> =
             classes.iter().map(|&class| link / parameters.flit_time_of(class).0 as f64).collect();
         let rate = |channel| rates[usize::from(fabric.cable_class(channel))];
@@ -230,7 +230,7 @@ impl<'a> Flows<'a> {
             let name = || format!("channel {}", fabric.channel_name(channel));
             (if load > 0.0 { name() } else { String::new() }, load)
         };
-        // The fullest terminal, whose channels carry so much, in flits a flit time of a network
+        // The fullest terminal, and the load of its channels in flits a flit time of a network
         // channel.
         let fullest = |loads: &[f64], channels: u32, flit_times: Vec<Picoseconds>| {
             let carries = |time: Picoseconds| f64::from(channels) * link / time.0 as f64;

@@ -247,8 +247,8 @@ impl Collector {
         }
     }
 
-    /// How far packets were out of order since the start, as far as it was [looked at](Self::settle); `None` if nobody
-    /// follows it.
+    /// Returns how far packets were out of order since the start, as far as it was [looked
+    /// at](Self::settle); `None` if the order is not followed.
     pub fn reordering(&self) -> Option<Reordering> {
         self.order.as_ref().map(|order| order.found)
     }

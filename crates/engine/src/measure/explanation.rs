@@ -199,7 +199,7 @@ impl<'a> History<'a> {
         while let Some(at) = step {
             let (before, stretches) = self.back(at, flight);
             for stretch in stretches.into_iter().flatten() {
-                // What is followed back may have ended before what follows began: then it waited for that.
+                // The cause may have ended before its effect began: then the effect waited.
                 debug_assert!(stretch.end <= time || time == Picoseconds::NEVER);
                 time = stretch.start;
                 if stretch.start < stretch.end && !tell(stretch) {
@@ -232,7 +232,7 @@ impl<'a> History<'a> {
                 let leg = &self.legs[number as usize];
                 let crossing = flight(leg).min(leg.delivered - leg.injected);
                 let moving = leg.delivered - crossing;
-                // What it waited for room is told behind what it waited for other packets.
+                // The wait for room is told behind the wait for other packets.
                 let sent = leg.injected - self.room_wait(number, leg.injected);
                 let of = |start, end, spent| Some(self.stretch_of_leg(number, start, end, spent));
                 let stretches = [

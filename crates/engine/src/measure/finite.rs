@@ -125,7 +125,7 @@ pub fn measure_finite(
         if !engine.collectives_done() {
             (watch.keep)(Snapshot::new(engine, &state));
         }
-        // What goes on beside them would go on for ever.
+        // The load beside them would never end.
         if engine.now() >= end || engine.collectives_done() {
             break;
         }

@@ -63,7 +63,7 @@ impl Queue {
         self.latest as f64 - self.first as f64
     }
 
-    /// The probability of so much growth at capacity, after so many windows.
+    /// Returns the probability of this much growth at capacity, after this many windows.
     fn chance(&self, windows: u32) -> f64 {
         let (grown, count) = (self.grown(), f64::from(windows));
         if grown <= 0.0 || windows < 2 {

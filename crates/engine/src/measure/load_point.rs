@@ -246,7 +246,7 @@ pub(super) struct LoadPoint<'e, 'f> {
     pub engine: &'e mut Engine<'f, Collector>,
     offered: &'e Offered,
     window: Picoseconds,
-    /// How far it has come.
+    /// The state of the measurement.
     pub(super) state: MeasurementState,
 }
 
@@ -289,7 +289,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         self.engine.observer().start();
     }
 
-    /// Simulates a window, or what is left of it, and samples what is under way.
+    /// Simulates a window, or the rest of one, and samples the flits under way.
     fn run_window(
         &mut self,
         phase: Phase,

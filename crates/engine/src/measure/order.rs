@@ -63,9 +63,9 @@ impl Order {
         self.pending.append(&mut part.pending);
     }
 
-    /// Looks at what was delivered since the last time, all of it later than what was before.
+    /// Looks at the deliveries since the last call, all of them later than those before.
     pub(super) fn settle(&mut self) {
-        // Those of a pair at one instant count as in order.
+        // Packets of a pair at one instant count as in order.
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_unstable();
         for (_, source, sequence, destination) in pending.drain(..) {

@@ -103,7 +103,7 @@ impl Ports {
 struct Outlets {
     /// For which something waits.
     pending: u16,
-    /// That send something.
+    /// The number of links that send something.
     busy: u16,
     /// How many events had been set off up to the node's next wake-up. It comes when the next of those
     /// that are busy gets free.

@@ -139,7 +139,7 @@ fn cases(quick: bool) -> Vec<Case> {
             let mut add = |way, scenario| {
                 cases.push(Case { sizes, operation, way, bytes, scenario });
             };
-            // What combines nothing is the same with other units.
+            // A broadcast combines nothing, so other units give the same result.
             let units = if operation == "broadcast" { &UNITS[..1] } else { &UNITS[..] };
             for &(name, keys) in units {
                 add(name, Some(tree(sizes, operation, bytes, keys)));

@@ -183,7 +183,7 @@ pub(super) fn matrix(
     text
 }
 
-/// CPU time in milliseconds, three digits of it.
+/// Returns CPU time in milliseconds, with three digits.
 pub(super) fn milliseconds(row: &Row) -> Option<String> {
     let value = 1e3 * row.cpu_seconds;
     let digits: usize = rounded((2.0 - value.log10().floor()).clamp(0.0, 4.0));

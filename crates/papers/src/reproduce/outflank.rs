@@ -42,7 +42,7 @@ const LOADS: (u32, u32, u32) = (10, 5, 120);
 /// A load is sustained up to this many times the mean lifetime at the lowest one.
 const SUSTAINED: f64 = 1.25;
 
-/// A load is steady if what is under way grows by at most so much of what is created.
+/// A load is steady if the packets under way grow by at most this fraction of the created ones.
 const GROWTH: f64 = 0.01;
 
 /// How far the bisection between the last load sustained and the first one not goes on, in hundredths.

@@ -104,7 +104,7 @@ impl ComparedPoint {
         let values: Vec<Values> = measures
             .iter()
             .map(|&measure| (measure, measure.of(&pair.a), measure.of(&pair.b)))
-            // What ended in another state is said by the state.
+            // The state tells of a point that ended in another state.
             .filter(|(_, in_a, in_b)| {
                 if a == b { in_a.or(*in_b) } else { in_a.and(*in_b) }.is_some()
             })

@@ -124,7 +124,8 @@ pub(super) fn is_visible((low, high): (f64, f64)) -> bool {
 }
 
 impl Rule {
-    /// Places on the line, its ends in the plot: two, or as many as make a curve of it on a logarithmic axis.
+    /// Returns the places on the line, with its ends in the plot: two, or as many as make a curve
+    /// on a logarithmic axis.
     pub fn places(&self, x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
         const STEPS: u32 = 64;
         let finite = |value: f64, high: f64| if value.is_finite() { value } else { high };

@@ -103,7 +103,7 @@ pub(super) enum Percentile {
 impl Percentile {
     pub const ALL: [Self; 4] = [Self::P50, Self::P95, Self::P99, Self::P999];
 
-    /// Its name, what columns of it are called, and where rows have it.
+    /// Returns its name, the names of its columns, and where rows have it.
     fn described(self) -> (&'static str, &'static str, Latency) {
         match self {
             Self::P50 => ("median", "p50", |row| row.packet_latency_p50),

@@ -39,8 +39,8 @@ pub struct FigureStyle {
     pub percentile: Tail,
     pub legend: LegendPlace,
     pub intervals: Intervals,
-    /// Whether figures that differ in what they are called only are panels of one, with the same axes, and kinds that
-    /// have loads as their x axis are rows of it.
+    /// Whether figures that differ in their names only are panels of one, with the same axes. Kinds
+    /// that have loads as their x axis are then rows of it.
     pub panels: bool,
 }
 
@@ -311,7 +311,7 @@ fn scale(axis: &mut Axis, wanted: Option<Scale>, curves: &[&Curve], of: fn((f64,
             let values = samples.map(|sample| of((sample.x, sample.y))).filter(|&it| it > 0.0);
             let (low, high) =
                 values.fold((f64::INFINITY, 0.0), |(low, high), it| (it.min(low), it.max(high)));
-            // What leaves the frame of the linear axis goes on leaving it.
+            // A line that leaves the frame of the linear axis goes on leaving it.
             *axis = axis.clone().logarithmic(low, high.min(axis.high));
         }
         Some(Scale::Linear) if axis.is_logarithmic() => {

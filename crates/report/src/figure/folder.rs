@@ -305,7 +305,7 @@ fn of_sweep(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String
         let usual = scaling::drawn(points, &rows.saturation);
         let mut kinds = vec![("scaling", usual)];
         let of_size = key.as_ref().is_some_and(|key| scaling::is_size(key));
-        // What a size costs is best seen by time and by bandwidth.
+        // The cost of a size is best seen by time and by bandwidth.
         if usual == Drawn::CompletionTime && of_size {
             kinds.push(("scaling-bandwidth", Drawn::Bandwidth));
         }
@@ -315,7 +315,7 @@ fn of_sweep(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String
                 kinds.push(("scaling-bandwidth", Drawn::OperationBandwidth));
             }
         }
-        // What errors cost is seen by the latency long before it is by the load.
+        // The cost of errors is seen by the latency long before it is by the load.
         let errs = points.iter().all(|row| row.measured.damaged_packets.is_some());
         if usual == Drawn::Accepted && errs {
             kinds.push(("scaling-latency", Drawn::Latency));

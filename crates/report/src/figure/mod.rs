@@ -113,7 +113,7 @@ impl Figure {
         Self { content: Content::SpaceTime(figure) }
     }
 
-    /// The longest time that an axis of it reaches, in ns.
+    /// Returns the longest time that one of its axes reaches, in ns.
     fn longest_time(&self) -> Option<f64> {
         let Content::Chart(chart) = &self.content else { return None };
         let axes = chart.panels.iter().map(|panel| &panel.y).chain([&chart.x]);
@@ -188,8 +188,8 @@ impl Figure {
         }
     }
 
-    /// Writes the figure into a folder in all formats of a medium. Files that are there are replaced, but
-    /// LaTeX that somebody has worked on is kept.
+    /// Writes the figure into a folder in all formats of a medium. Files that are there are
+    /// replaced, but LaTeX that was edited by hand is kept.
     ///
     /// # Errors
     /// If a file can't be written.

@@ -121,7 +121,7 @@ pub(super) fn chart(
     let low = entries.iter().map(|entry| entry.y).fold(f64::INFINITY, f64::min);
     let y = y_axis(drawn, quantity, high * 1.06, look);
     let size = y.time.map_or(1.0, TimeUnit::size);
-    // What takes a time in proportion to its size is a straight line with both axes logarithmic.
+    // A time in proportion to a size is a straight line with both axes logarithmic.
     let proportional = matches!(
         drawn,
         Drawn::CompletionTime | Drawn::OperationLatency | Drawn::OperationBandwidth
@@ -176,7 +176,7 @@ fn entries(
         Drawn::OperationBandwidth => means(points, key, &|row| row.measured.bandwidth_total),
         Drawn::OperationRate => means(points, key, &|row| row.measured.operation_rate_total),
         Drawn::CompletionTime => means(points, key, &time),
-        // What is not steady has no latency: the longer it is measured, the longer it is.
+        // An unsteady point has no latency: the longer it is measured, the longer it is.
         Drawn::Latency => means(points, key, &|row| {
             let steady = row.measured.status == Status::Steady;
             row.measured.packet_latency_mean.filter(|_| steady).map(|time| time.0 as f64 / 1000.0)

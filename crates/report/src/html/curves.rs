@@ -1,4 +1,4 @@
-//! Which points make a curve, which of them are one point of it, and the intervals of their means.
+//! Curves of points, the points that are one, and the intervals of their means.
 
 use std::collections::BTreeMap;
 

@@ -158,7 +158,7 @@ fn loads(torus: &Torus, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES] {
     for row in network {
         let Some(at) = number(torus, &row.channel) else { continue };
         for (loads, share) in loads.iter_mut().zip(shares(row)) {
-            // What was not measured stays as if there were no such channel.
+            // A channel that was not measured stays as if it did not exist.
             if let Some(share) = share {
                 loads[at] = try_rounded(share * 1e3).unwrap_or(i32::MAX);
             }

@@ -6,7 +6,7 @@ use super::Reported;
 use crate::{Point, Status};
 use flitlab_base::units::Picoseconds;
 
-/// How bad it is; what is worse comes first.
+/// The severity of a verdict; the worst comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum VerdictKind {

@@ -10,7 +10,8 @@ use flitlab_routing::relation::NoRelation;
 /// Networks already built, so that the points of a sweep share them.
 #[derive(Default)]
 pub(crate) struct Fabrics {
-    /// Tables that tell only when they are made whether they can be are left until somebody asks for them.
+    /// Whether tables that tell only when they are made whether they exist are left until they are
+    /// asked for.
     without_tables: bool,
     known: Vec<(Key, Result<Arc<Network>, Refusal>)>,
 }
@@ -28,7 +29,7 @@ struct Refusal {
 }
 
 impl Fabrics {
-    /// Networks whose tables for any fabric are made when somebody asks for them.
+    /// Returns networks whose tables for any fabric are made at their first use.
     pub(crate) fn without_tables() -> Self {
         Self { without_tables: true, ..Self::default() }
     }

@@ -15,7 +15,7 @@ use flitlab_workload::traffic::{
     ExchangeSpec, LoadSpec, OpenLoad, Pattern, RemoteMemory, RemoteMemorySpec, Workload,
 };
 
-/// Each workload with what the scenario says of it.
+/// A workload bound to a fabric, with its specification.
 #[derive(Debug)]
 pub(super) enum Traffic {
     Load(OpenLoad, LoadSpec),
@@ -101,8 +101,8 @@ impl Traffic {
         }
     }
 
-    /// How soon it can be over at best by what channels carry; `None` for a load, and where too many messages would
-    /// have to be looked at.
+    /// Returns the earliest completion time that the capacity of channels allows; `None` for a
+    /// load, and where too many messages would have to be looked at.
     pub fn completion_bound(
         &self,
         fabric: &Fabric,

@@ -167,7 +167,7 @@ fn write(path: &Path, identity: &Identity, snapshot: Snapshot<'_>) -> io::Result
     let written = postcard::to_io(&Header::new(identity), &mut file)
         .and_then(|file| postcard::to_io(&snapshot, file))
         .map(|_| ());
-    // What is written to says why it can't be written; the format only that it can't.
+    // The writer says why it can't be written; the format says only that it can't.
     written.map_err(|error| file.failed.take().unwrap_or_else(|| io::Error::other(error)))?;
     let Summed { mut file, sum, .. } = file;
     file.write_all(&sum.finalize())?;

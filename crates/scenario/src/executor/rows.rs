@@ -90,8 +90,9 @@ pub(super) fn finite_row(row: PointRow, measured: &FiniteMeasurement) -> PointRo
     }
 }
 
-/// With the time at which the last rank of an application was done, and what it went into, if that is known. A sending
-/// node has so much payload in the mean, control messages left out.
+/// Returns the row of an application, with the time at which its last rank was done, and how that
+/// time was spent, if that is known. `payload` is the mean payload of a sending node, without
+/// control messages.
 pub(super) fn application_row(
     row: PointRow,
     completion: Picoseconds,

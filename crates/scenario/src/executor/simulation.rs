@@ -43,7 +43,7 @@ use flitlab_workload::traffic::{
     OpenLoad, Pattern, PatternError, PlacementError, Workload,
 };
 
-/// How often it is looked at what holds up a critical path.
+/// The number of looks at the channels that hold up a critical path.
 const LOOKS: u64 = 2000;
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
@@ -301,7 +301,7 @@ impl Simulation {
         let (fabric, routes) = (self.fabric(), self.routes());
         let mut parameters = self.scenario.parameters.clone();
         if let Traffic::Application(..) = self.traffic {
-            // The ranks' streams are busy for so long, which the engine knows nothing of.
+            // The ranks' streams are busy for these times, which the engine does not know.
             (parameters.send_overhead, parameters.receive_overhead) =
                 (Picoseconds::ZERO, Picoseconds::ZERO);
         }
@@ -533,8 +533,9 @@ impl Simulation {
         classes
     }
 
-    /// The channels that the critical path waited for: simulates all of it again, and looks at which channel holds the
-    /// path's message up at [`LOOKS`] times at the most, which lie equally far apart in the time that these take.
+    /// Returns the channels that the critical path waited for. Simulates everything again, and
+    /// looks at which channel holds up the path's message at [`LOOKS`] times at the most, equally
+    /// far apart in the time that these take.
     fn channels_of_path(
         &self,
         outcome: &traffic::Outcome,

@@ -121,7 +121,7 @@ impl Store {
             Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => Ok(()),
             other => other,
         })?;
-        // What a kill left half written.
+        // Files that a kill left half written.
         for path in list(&store.folder, PARTIAL)? {
             fs::remove_file(&path).map_err(FileError::write(path))?;
         }

@@ -161,7 +161,7 @@ pub(super) fn stuck_warning(stuck: &Stuck, schedule: &Schedule) -> String {
     format!("the application hangs:\n{}", stuck.describe(schedule))
 }
 
-/// That it is not told where an application's time went.
+/// Returns a warning that the explanation of an application's time is missing.
 pub(super) fn records_warning(spec: &ApplicationSpec) -> Option<String> {
     let operations = spec.schedule.operations().len();
     (!Application::keeps_records(spec)).then(|| {

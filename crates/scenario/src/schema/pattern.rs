@@ -46,7 +46,7 @@ pub(super) fn read(
         let read = move |reader: &mut _| PatternSpec::read(kind, reader, senders.places);
         let others = kind.known_as.iter().map(|other| (*other, ""));
         let variant = with_keys(kind.name, kind.doc, read).known_as(others);
-        // Those that draw their destinations have no steps; the rules between keys say so.
+        // Patterns that draw their destinations have no steps; the rules between keys say so.
         let drawn = sender != Sender::Load && kind.partners == Partners::Drawn;
         if drawn { Variant::not_offered(variant) } else { variant }
     });

@@ -23,7 +23,7 @@ pub struct Figures {
     pub formats: Option<Vec<Format>>,
     /// Above the figures, in place of the scenario's title; none at all if it is empty.
     pub title: Option<String>,
-    /// As TOML; empty if nothing is said.
+    /// The settings in TOML; empty if there are none.
     pub(super) text: String,
 }
 

@@ -1,4 +1,5 @@
-//! Messages that nobody receives, and receives for which nothing is sent, found without carrying a schedule out.
+//! Finds messages without a receive, and receives without a message, without carrying a schedule
+//! out.
 
 use std::collections::HashMap;
 

@@ -16,7 +16,7 @@ pub enum Format {
     SimGridPlatform,
     /// Time-independent traces of `SimGrid`.
     SimGrid,
-    /// A trace of DUMPI, its metafile, or what dumpi2ascii makes of it.
+    /// A trace of DUMPI, its metafile, or the output of dumpi2ascii.
     Dumpi,
     /// A trace of liballprof.
     Liballprof,

@@ -12,7 +12,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::prefetch;
 use flitlab_base::units::Picoseconds;
 
-/// In place of a rank or a tag: any.
+/// Any rank, or any tag.
 pub const ANY: u32 = u32::MAX;
 
 /// The most operations of a schedule: their numbers share 32 bits with what else is said of a message.
@@ -40,7 +40,8 @@ pub enum Action {
 pub struct Operation {
     /// Bytes of a message; nanoseconds of a computation.
     pub amount: u64,
-    /// The rank that is sent to, or received from, where [`ANY`] stands for whoever sends. 0 of a computation.
+    /// The rank that is sent to, or received from; [`ANY`] stands for every sender. 0 of a
+    /// computation.
     pub peer: u32,
     /// The tag that a message and its receipt must share; a receipt with [`ANY`] takes any.
     pub tag: u32,
@@ -81,7 +82,7 @@ pub enum Until {
 /// A bit beside the number of an operation that waits for the beginning of another.
 const BEGUN: u32 = 1 << 31;
 
-/// In place of a dependant: there is none.
+/// The mark of an operation without dependants.
 const NO_DEPENDANT: u32 = u32::MAX;
 
 /// A bit beside the place in [`Schedule::dependants`] that stands in place of a dependant if there are several.
@@ -176,7 +177,7 @@ impl Schedule {
         self.waits[number as usize]
     }
 
-    /// The operations that wait for one, and for what of it.
+    /// Returns the operations that wait for one, each with the event that it waits for.
     #[inline]
     pub fn dependants(&self, number: u32) -> impl ExactSizeIterator<Item = (u32, Until)> + '_ {
         let dependant = &self.steps[number as usize].dependant;
@@ -271,7 +272,8 @@ fn cycle_text(operations: &[(u32, Option<String>)]) -> String {
 #[derive(Debug)]
 pub struct ScheduleBuilder {
     schedule: Schedule,
-    /// Of the rank that is being made: an operation, what waits for it, and for what of it. Places in the rank.
+    /// Dependencies of the rank that is being made: an operation, the event that it waits for, and
+    /// the operation waited for. Numbers are places in the rank.
     dependencies: Vec<(u32, Until, u32)>,
     /// Why some of them could not be kept.
     shortage: Option<Shortage>,
@@ -340,7 +342,7 @@ impl ScheduleBuilder {
         Ok(self.operations_of_rank() - 1)
     }
 
-    /// That there was no memory for what was added.
+    /// Returns an error if there was no memory for an earlier addition.
     fn shortage(&self) -> Result<(), Shortage> {
         self.shortage.clone().map_or(Ok(()), Err)
     }

@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_message_that_another_receive_took_is_named_with_that() {
-        // The same tag twice, and more receives than messages: the first of them has it.
+        // The first receive has the tag: it is there twice, with more receives than messages.
         let lines =
             told(&["a: recv 8b from 1\nb: recv 8b from 1\nb requires a", "s: send 8b to 0"]);
         assert_eq!(

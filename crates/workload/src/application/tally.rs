@@ -24,7 +24,7 @@ pub struct Tally {
     pub computations: u64,
     /// Bytes of all messages.
     pub bytes: u64,
-    /// Those classes of sizes that have messages, from small to large.
+    /// The classes of sizes that have messages, from small to large.
     pub sizes: Vec<SizeClass>,
     /// Messages that a rank sends.
     pub messages_sent: Share,

@@ -113,7 +113,7 @@ impl Exchange {
         exchange
     }
 
-    /// How far it has come.
+    /// Returns the state of the exchange.
     pub(super) fn state(&self) -> ExchangeState<'_> {
         ExchangeState {
             missing: Cow::from(&self.missing),

@@ -90,7 +90,7 @@ pub struct OpenLoad {
     arrivals: Vec<Arrivals>,
     /// The seed of the generator; a terminal's number is the number of its stream.
     key: [u8; 32],
-    /// Those from `first_terminal` on.
+    /// The terminals from `first_terminal` on.
     terminals: Vec<Terminal>,
     first_terminal: u32,
     /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.

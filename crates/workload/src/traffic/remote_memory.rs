@@ -211,7 +211,7 @@ impl RemoteMemory {
         u64::from(self.initiators) * u64::from(processes) * u64::from(operations)
     }
 
-    /// How far they have come.
+    /// Returns the state of the operations.
     pub(super) fn state(&self) -> RemoteMemoryState<'_> {
         RemoteMemoryState {
             processes: Cow::from(&self.processes),
@@ -342,7 +342,7 @@ impl RemoteMemory {
         let adapter = self.adapter(terminal);
         adapter.under_way -= 1;
         adapter.clock = now;
-        // What began before is asked for anyway.
+        // Earlier beginnings are asked for anyway.
         match self.next(terminal) {
             Some(_) => Wake::Terminal(terminal, now),
             None => Wake::Nobody,

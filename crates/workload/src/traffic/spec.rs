@@ -58,7 +58,7 @@ pub enum Between {
     Nothing,
     /// Its own message has left and its partner's has come, as in `MPI_Sendrecv`.
     Exchange,
-    /// As `Exchange`, on all nodes; the next step starts everywhere at once, this much later.
+    /// All nodes have finished the step; the next step starts everywhere at once, after a latency.
     Barrier {
         /// From the end of a step on the last node until the next step starts on all.
         latency: Picoseconds,

@@ -74,7 +74,7 @@ enum WorkloadState<'a> {
 }
 
 impl Workload {
-    /// How far it has come.
+    /// Returns the state of the workload.
     pub fn state(&self) -> TrafficState<'_> {
         TrafficState(match self {
             Self::Script(script) => WorkloadState::Script(script.state().into()),
@@ -152,8 +152,8 @@ impl Workload {
         matches!(self, Self::Application(_))
     }
 
-    /// Does all that happened at a terminal by `now` and was put off, since no message came of it. When to ask the
-    /// terminal for one next.
+    /// Handles the deferred events at a terminal up to `now`, of which no message came. Returns
+    /// when to ask the terminal for its next message.
     pub fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Option<Picoseconds> {
         match self {
             Self::Application(application) => {
@@ -249,8 +249,9 @@ impl Workload {
         }
     }
 
-    /// Whether [`Self::sent`] and [`Self::received`] may be called before their time has come: an application notes what
-    /// happens when, and who waits at a barrier learns of it when the window ends.
+    /// Returns whether [`Self::sent`] and [`Self::received`] may be called before their time has
+    /// come. An application notes each event with its time, and terminals at a barrier learn of it
+    /// when the window ends.
     #[inline]
     pub fn may_be_told_ahead(&self) -> bool {
         matches!(self, Self::Application(_)) || self.barrier_latency().is_some()

@@ -107,7 +107,7 @@ fn a_thousand_idle_terminals_are_level_and_nothing_measured_is_too() {
     assert_eq!(growth.verdict(0.0), QueueVerdict::Level);
 }
 
-/// What grows by the same amount each time has no deviation.
+/// A queue that grows by the same amount each time has no deviation.
 #[test]
 fn steady_growth_without_noise_is_growth() {
     let at = |flits| {

@@ -168,7 +168,7 @@ fn of_panel(
     let (inside, above): (Vec<&Mark>, Vec<&Mark>) =
         panel.marks.iter().partition(|mark| mark.y.is_some());
     let wanted: Vec<f64> = above.iter().map(|mark| chart.x.share(mark.x) * width).collect();
-    // Those above the frame are in a row.
+    // Labels above the frame are in a row.
     let shifts = side_by_side(&wanted).into_iter().zip(&wanted).map(|(place, wanted)| {
         format!(", xshift={}bp, yshift=4.5bp", number(((place - wanted) * 100.0).round() / 100.0))
     });

@@ -216,7 +216,7 @@ impl Submission {
     pub(super) fn job(&self) -> Option<JobId> {
         let noted = fs::read_to_string(self.folder.join(JOB)).ok();
         let noted = noted.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        // A kill may have come between, or somebody have submitted the script by hand.
+        // A kill may have come between, or the script may have been submitted by hand.
         let recorded = || {
             (0..narrow(self.tasks.len())).find_map(|task| self.trace(task).and_then(|it| it.job))
         };

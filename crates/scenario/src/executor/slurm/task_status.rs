@@ -94,7 +94,8 @@ impl ArrayStatus {
             let (stands, reason) = task.stand(reported.as_ref());
             status.push((task, stands, reason));
         }
-        // What is under way first, then what was submitted last: a point stands with the first that has it.
+        // Tasks under way come first, then the latest submissions: a point stands with the first
+        // task that has it.
         status.sort_by_key(|(task, stands, _)| {
             (!stands.is_under_way(), Reverse(task.submission.number), task.number)
         });

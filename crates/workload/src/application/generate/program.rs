@@ -69,7 +69,7 @@ impl Program {
         if requests.is_empty() || self.failure.is_some() {
             return;
         }
-        // What was begun since the latest wait has waited for that already.
+        // An operation begun since the latest wait has waited for that already.
         if requests.iter().any(|request| request.epoch == self.epoch) {
             self.after.clear();
         }
@@ -162,7 +162,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// So many bytes in so many parts.
+    /// Returns `total` bytes in `parts` parts.
     pub const fn of(total: u64, parts: u32) -> Self {
         Self { total, parts }
     }

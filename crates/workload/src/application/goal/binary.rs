@@ -54,14 +54,15 @@ impl Display for Flaw {
     }
 }
 
-/// Input with the number of bytes that were read of it, the cookie included.
+/// Input that counts the bytes read, the cookie included.
 struct Counted<'i, R> {
     input: &'i mut R,
     at: u64,
 }
 
 impl<R: BufRead> Counted<'_, R> {
-    /// So many bytes. Memory grows with what is there, not with what was promised.
+    /// Takes `length` bytes. Memory grows with the bytes that are there, not with the promised
+    /// length.
     fn take(&mut self, length: u64, what: &str) -> Result<Vec<u8>, Flaw> {
         let mut bytes = Vec::new();
         self.input

@@ -180,7 +180,7 @@ impl Application {
         (operations * each + ranks + terminals as usize * size_of::<Host>()) as u64
     }
 
-    /// How far it has come.
+    /// Returns the state of the application.
     pub(in crate::traffic) fn state(&self) -> Cow<'_, ApplicationState> {
         Cow::Borrowed(&self.state)
     }
@@ -637,7 +637,7 @@ impl Application {
         }
         let mut stuck = Stuck { time: latest, receipts, messages, ..Stuck::new(schedule) };
         for part in parts {
-            // What has happened at a terminal is known to its part alone.
+            // Each part alone knows the events at its terminals.
             for (all, &own) in stuck.waits.iter_mut().zip(&part.state.waits) {
                 *all = (*all).min(own);
             }

@@ -21,7 +21,7 @@ pub enum Answer {
 pub enum Carrier {
     /// The network of the scenario, flit by flit.
     Flits,
-    /// Nothing but latencies and gaps: LogGOPS.
+    /// Latencies and gaps alone: LogGOPS.
     LogGops(LogGops),
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// To begin an operation.
+    /// Returns the task of beginning an operation.
     #[inline]
     pub(super) fn begin(operation: u32, cause: u32, ready: Picoseconds) -> Self {
         Self { kind: JobKind::Begin, is_copy: false, operation, cause, ready }

@@ -113,7 +113,7 @@ fn terminals_have_streams_of_their_own_and_the_seed_decides() {
     };
     assert_eq!(messages(1), messages(1));
     assert_ne!(messages(1), messages(2));
-    // A terminal's messages are the same whoever else is asked first.
+    // A terminal's messages do not depend on which other terminals are asked first.
     let mut load = bind(&spec, &[4, 4]).unwrap();
     let first = load.first(7).unwrap();
     let own = load.create(7, first).0;

@@ -14,7 +14,8 @@ pub enum Partners {
     Fixed,
     /// The scenario's seed decides too, once for the whole run.
     FixedBySeed,
-    /// Each message draws its destination. Such a pattern has no steps, and so no exchange can be made of it.
+    /// Each message draws its destination. Such a pattern has no steps, so it can't make an
+    /// exchange.
     Drawn,
 }
 

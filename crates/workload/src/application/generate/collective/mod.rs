@@ -47,7 +47,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// So many bytes, from or to place 0, combined in no time.
+    /// Returns the request for so many bytes, from or to place 0, combined in no time.
     pub const fn of(bytes: u64) -> Self {
         Self { bytes, root: 0, segment: None, combine_ns_per_byte: 0.0 }
     }

@@ -15,7 +15,7 @@
 //! | `flitlab-scenario` | [`scenario`], [`sweep`] | the keys of a scenario; scenarios simulated, many at once |
 //! | `flitlab-papers` | [`reproduce`], [`output_queued`] | published results computed again |
 //!
-//! What is simulated is written in `docs/model.md`.
+//! `docs/model.md` describes the simulated model.
 //!
 //! # Example
 //!

@@ -10,7 +10,7 @@ use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
 use flitlab::topology::{Fabric, Faults, Torus};
-use flitlab::traffic::{Kind, Message, PatternSpec, Script, Workload as Traffic};
+use flitlab::traffic::{Message, MessageKind, PatternSpec, Script, Workload as Traffic};
 use flitlab::units::Picoseconds;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -207,7 +207,7 @@ fn run_block(size: u32, quick: bool) -> Sample {
                     source: number(from),
                     destination: number(to),
                     bytes: 224,
-                    kind: Kind::Data,
+                    kind: MessageKind::Data,
                     tag: 0,
                 });
             }

@@ -48,7 +48,8 @@ impl Keeping {
         self.checkpoint.as_deref()
     }
 
-    /// Who keeps the run's state, if it is to be kept, and what it goes on from, if it was.
+    /// Returns the keeper of the run's state, if it is to be kept, and the checkpoint to resume
+    /// from, if there is one.
     ///
     /// # Errors
     /// If there is a file that it can't go on from, or none can be written there.

@@ -46,7 +46,7 @@ pub(super) struct Failures {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The JSON object that `--json` prints.
 #[derive(Debug, Serialize)]
 struct Counted {
     fabric: String,

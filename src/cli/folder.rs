@@ -37,7 +37,8 @@ pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<Claim, Failure
     prepare_over(name, asked, |_| false)
 }
 
-/// As [`prepare`], and takes a folder that has `remains` only, too: what is in it may be replaced.
+/// Prepares a folder like [`prepare`], and takes also one that has nothing but `remains`, which may
+/// be replaced.
 ///
 /// # Errors
 /// As [`prepare`].
@@ -135,7 +136,7 @@ impl Claim {
                 }
                 _ => {}
             }
-            // Who had it before may have removed the file meanwhile: then a new one counts.
+            // An earlier owner may have removed the file meanwhile: then a new one counts.
             if is_file_at(&file, &path) {
                 return Ok(Some(Self { folder: folder.into(), _lock: file }));
             }

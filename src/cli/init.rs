@@ -190,7 +190,7 @@ impl Init {
         ))
     }
 
-    /// What the options say, and defaults.
+    /// Returns the starter with the values of the options, and defaults.
     fn starter(&self) -> Starter {
         let usual = Starter::default();
         let topology = self.topology.clone().unwrap_or(usual.topology);
@@ -285,7 +285,7 @@ impl Init {
         Ok(self.starter())
     }
 
-    /// Whether what is known so far, with an answer, makes a scenario.
+    /// Returns whether the values known so far, together with an answer, make a scenario.
     fn usable(&self, answer: impl FnOnce(&mut Starter)) -> Result<(), String> {
         let mut starter = self.starter();
         answer(&mut starter);
@@ -300,7 +300,7 @@ fn exists(path: &str) -> Failure {
     ))
 }
 
-/// The scenario, or what is wrong with it in words: nobody has seen the file's lines yet.
+/// Returns the scenario, or its mistakes in words: the file's lines are not known to the user yet.
 fn read(starter: &Starter, path: &str) -> Result<Scenario, Vec<String>> {
     let document = Document::parse(path, &starter.text(path));
     let scenario = match starter.workload {

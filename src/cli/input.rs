@@ -9,7 +9,7 @@ use super::Failure;
 use flitlab::application::Format;
 use flitlab::scenario::{Diagnostics, Document, Scenario};
 
-/// A scenario file and what is set on top of it.
+/// A scenario file and the values set on top of it.
 #[derive(Debug, Args)]
 pub(super) struct Input {
     /// The scenario, a TOML file (`flitlab check --reference` lists its keys)

@@ -22,7 +22,8 @@ pub(crate) fn outlive_file_limits() {
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
-/// How often it is looked whether a signal has come; one that comes within this time after another is the same.
+/// The time between two looks for a signal; a signal within this time after another counts as the
+/// same.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Ends the command when a signal asks for it.
@@ -57,8 +58,8 @@ impl Interrupt {
         Self::watch(move || bar.finish())
     }
 
-    /// From now on the first signal is only noted: whoever looks is to end the command soon. A second one ends it at
-    /// once.
+    /// Makes the first signal a note: a command that looks at it is to end soon. A second one ends
+    /// the command at once.
     ///
     /// # Errors
     /// If the system does not let it take signals.
@@ -76,7 +77,8 @@ impl Interrupt {
 
 /// Has the first signal set a flag and then do something; a second one ends the command at once.
 fn at_signal(asked: &Arc<AtomicBool>, then: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    // What asks for an end once, as `timeout` does, may signal the process and then its group.
+    // A program that asks for an end once, as `timeout` does, may signal the process and then its
+    // group.
     let asked_before = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, INTERRUPTED, asked_before.clone())

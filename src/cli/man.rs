@@ -78,7 +78,7 @@ fn add_pages(command: &Command, above: &[&str], pages: &mut Vec<(String, String)
 
 fn page(command: &Command, name: &str, subcommands: &[String]) -> String {
     let mut page = Vec::new();
-    // What follows the help is set here, line by line: the generator would run examples together.
+    // The text after the help is set here, line by line: the generator would run examples together.
     let rest = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let command = command.clone().version(env!("CARGO_PKG_VERSION")).after_help("");
     let man = Man::new(command).title(name).source(concat!("flitlab ", env!("CARGO_PKG_VERSION")));

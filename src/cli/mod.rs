@@ -124,7 +124,7 @@ enum Failure {
     Deadlock(Box<Deadlock>),
     /// Ranks of an application wait for what never comes: the whole text.
     Stuck(String),
-    /// So many points of a sweep deadlocked; the first of them.
+    /// The number of a sweep's points that deadlocked, and the first of them.
     Deadlocks(usize, String),
 }
 

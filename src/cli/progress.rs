@@ -31,7 +31,7 @@ struct Line {
     started: Instant,
     /// Whether it is over: nothing is drawn any more, whatever threads that are given up still do.
     over: AtomicBool,
-    /// What is being done.
+    /// The current activity.
     message: Mutex<String>,
     estimate: Mutex<Estimate>,
 }
@@ -88,7 +88,7 @@ impl Bar {
         Self(line)
     }
 
-    /// Whether it is seen by anybody.
+    /// Returns whether the bar is visible.
     pub(super) fn is_wanted() -> bool {
         stderr().is_terminal()
     }
@@ -102,7 +102,7 @@ impl Bar {
         };
         let percent = u64::from(progress.done) * 100 / u64::from(progress.most.max(1));
         let rate = progress.time.0 as f64 / 1e6 / self.0.started.elapsed().as_secs_f64().max(1e-3);
-        // Four digits: all of it has to fit into 80 columns.
+        // Four digits: the line has to fit into 80 columns.
         let digit = 10u64.pow(progress.time.0.max(1).ilog10().saturating_sub(3));
         let simulated = time_text(progress.time / digit * digit);
         self.doing(&format!("{phase}, {simulated} at {} us/s", digits(rate)));
@@ -111,20 +111,21 @@ impl Bar {
         }
     }
 
-    /// What is being done.
+    /// Sets the current activity.
     pub(super) fn doing(&self, what: &str) {
         let mut message = self.0.message.lock().unwrap_or_else(PoisonError::into_inner);
         message.clear();
         message.push_str(what);
     }
 
-    /// What the points of a sweep will take, in seconds of one thread, on so many threads.
+    /// Sets the expected work of the points of a sweep, in seconds of one thread, and the number of
+    /// threads.
     pub(super) fn expect(&self, seconds: Vec<f64>, threads: usize) {
         let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
         (estimate.seconds, estimate.threads) = (seconds, threads);
     }
 
-    /// Whether what the points will take is still being found out.
+    /// Sets whether the expected work of the points is still being estimated.
     pub(super) fn await_plan(&self, awaited: bool) {
         let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
         estimate.awaited = awaited;

@@ -86,7 +86,7 @@ enum Published {
     PathSelectionTable4,
 }
 
-/// What `--json` prints.
+/// The JSON object that `--json` prints.
 #[derive(Serialize)]
 struct Printed<'n> {
     reproduced: &'n str,

@@ -22,7 +22,7 @@ const RESOLVED_BY: &str = "# Resolved by flitlab ";
 /// If more of the columns that every version writes are missing, it is another kind of file.
 const MOST_MISSING: usize = 2;
 
-/// What a run or a sweep left.
+/// The results of a run or a sweep.
 pub(super) struct Results {
     pub folder: PathBuf,
     pub rows: ResultRows,
@@ -34,17 +34,17 @@ pub(super) struct Results {
     pub scenario: Option<Document>,
     /// The version that made them, if they say.
     pub version: Option<String>,
-    /// What is not as a finished run leaves it.
+    /// Notes on how the results differ from those of a finished run.
     pub notes: Vec<String>,
 }
 
-/// What is needed of summary.json.
+/// The needed part of summary.json.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Summary {
     flitlab: Option<String>,
     pub title: Option<String>,
-    /// What was known of the scenario, of a sweep its first point, before it ran.
+    /// Facts about the scenario (of a sweep, about its first point) before it ran.
     pub scenario: Option<Expectation>,
     pub warnings: Vec<String>,
     pub deadlocks: Vec<DeadlockNote>,
@@ -113,7 +113,8 @@ impl Results {
         &self.rows.saturation
     }
 
-    /// Its points with what their channels carried and their ranks did, as far as there are files of it.
+    /// Returns its points with the loads of their channels and the activity of their ranks, as far
+    /// as there are files.
     pub(super) fn with_channels(&self) -> Result<Vec<Point>, Failure> {
         let mut rows = self.rows.clone();
         let note = |note: String| say(&format!("note: {note}"));
@@ -141,7 +142,7 @@ fn written_by(scenario: &Path) -> Option<String> {
     Some(version.to_owned())
 }
 
-/// What finishes a sweep that left this folder.
+/// Returns the command that finishes a sweep that left this folder.
 fn resume(folder: &Path) -> String {
     if !Store::is_in(folder) {
         return String::new();

@@ -16,7 +16,7 @@ use super::threads::Threads;
 use super::{Failure, folder, text};
 use crate::cli::say::say;
 use flitlab::measure::{LogFilter, Logged};
-use flitlab::report::figure::{Wish, draw_all};
+use flitlab::report::figure::{FigureRequest, draw_all};
 use flitlab::report::folder::SUMMARY;
 use flitlab::report::{
     DeadlockNote, DigestLog, Label, Labels, MessageRow, PacketRow, Point, ResultFolder, ResultRows,
@@ -157,7 +157,7 @@ impl Run {
         let rows = ResultRows { points: vec![Point::new(label, found)], ..ResultRows::default() };
         ResultFolder::begin(&results, Vec::new())?.finish(&rows.points, &[])?;
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
-        draw_all(&rows, &*results, &Wish::titled(&title))?;
+        draw_all(&rows, &*results, &FigureRequest::titled(&title))?;
         let Point { measured, channels, .. } = &rows.points[0];
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),

@@ -5,7 +5,8 @@ use std::path::{Component, Path, PathBuf, absolute};
 
 use super::Failure;
 
-/// What tells a file from all others, whatever its names: device and number. `None` where the system has no such.
+/// Returns a key that tells a file from all others, whatever its names: device and number. `None`
+/// where the system has no such key.
 fn key(metadata: &Metadata) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {

@@ -1,5 +1,5 @@
-//! What the program says on standard error. Nothing that happens to that ends anything: whoever reads it may have
-//! gone, or its disk may be full, and the work goes on.
+//! Messages on standard error. A failure to write one ends nothing: the reader may have gone, or
+//! the disk may be full, and the work goes on.
 
 use std::io::{Write, stderr};
 

@@ -13,7 +13,7 @@ use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained,
 use flitlab::scenario::{Deadlock, Point, WorkloadSpec};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
 
-/// What is known of a scenario before it runs.
+/// Facts about a scenario before it runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Expectation {
@@ -47,12 +47,12 @@ pub(super) struct Expectation {
 
 impl Expectation {
     pub(super) fn new(simulation: &Simulation) -> Self {
-        let outlook = simulation.outlook();
+        let forecast = simulation.forecast();
         let completion = simulation.completion_bound();
         let exchange = !matches!(simulation.scenario().workload, WorkloadSpec::Load(_));
         // A fraction of capacity means nothing where there is no load.
-        let throughput = outlook.throughput().filter(|_| !exchange);
-        let bottleneck = outlook.bottleneck.as_ref().filter(|_| !exchange);
+        let throughput = forecast.throughput().filter(|_| !exchange);
+        let bottleneck = forecast.bottleneck.as_ref().filter(|_| !exchange);
         let of_exchange = completion.as_ref().map(|bound| bound.bottleneck.clone());
         let fabric = simulation.fabric();
         let capacity = fabric.capacity();
@@ -65,10 +65,10 @@ impl Expectation {
             capacity_payload: simulation
                 .load()
                 .map(|load| load.offered_payload / load.offered_fraction / 1e9),
-            hops_mean: outlook.hops_mean,
-            hops_maximum: outlook.hops_maximum,
-            zero_load_latency_mean_ns: outlook.zero_load_mean / 1e3,
-            zero_load_latency_maximum_ns: outlook.zero_load_maximum.0 as f64 / 1e3,
+            hops_mean: forecast.hops_mean,
+            hops_maximum: forecast.hops_maximum,
+            zero_load_latency_mean_ns: forecast.zero_load_mean / 1e3,
+            zero_load_latency_maximum_ns: forecast.zero_load_maximum.0 as f64 / 1e3,
             throughput_bound_load: throughput.map(|flits| flits / capacity),
             bottleneck: bottleneck.map(|bottleneck| bottleneck.name.clone()).or(of_exchange),
             completion_bound_ns: completion.map(|bound| bound.time.0 as f64 / 1e3),
@@ -82,7 +82,8 @@ impl Expectation {
     }
 }
 
-/// What a simulation cost; printed by `--json`, never written to results, since it differs each time.
+/// The cost of a simulation; printed by `--json`, never written to results, since it differs each
+/// time.
 #[derive(Debug, Serialize)]
 pub(super) struct Cost {
     /// On the clock, without setting up.
@@ -123,7 +124,7 @@ pub(super) struct SaturationNote {
 }
 
 impl SaturationNote {
-    /// What the search of a sweep's point found; `number` is the point's.
+    /// Returns the result of a search for a sweep's point; `number` is the point's.
     pub(super) fn new(point: &Point, number: usize, tolerance: f64, found: &Saturation) -> Self {
         let label = label_of(point, u32::try_from(number).expect("a sweep has fewer points"));
         let found =
@@ -159,7 +160,7 @@ impl Summary<'_> {
     }
 }
 
-/// What `--json` prints: the summary, where the results are, and what they cost.
+/// The JSON object that `--json` prints: the summary, where the results are, and their cost.
 #[derive(Debug, Serialize)]
 pub(super) struct Printed<'a> {
     #[serde(flatten)]
@@ -186,7 +187,7 @@ pub(super) fn mention(text: &str) {
     let _ = print_text(text);
 }
 
-/// Prints on standard output, without control characters; that nobody reads it to its end is no error.
+/// Prints on standard output, without control characters; a reader that stops early is no error.
 pub(super) fn print_text(text: &str) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write, stdout};
     let text = printable_lines(text);

@@ -1,4 +1,4 @@
-//! What standard output is: a terminal of some width, or a pipe that no line is too long for.
+//! The kind of standard output: a terminal of some width, or a pipe that no line is too long for.
 
 use std::io::stdout;
 

@@ -3,7 +3,7 @@
 use super::terminal;
 use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
-use flitlab::report::{ChannelRow, Measured, PathChannelRow, Status};
+use flitlab::report::{ChannelRow, PathChannelRow, PointRow, Status};
 use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{CableClass, Fabric, Torus};
@@ -27,7 +27,7 @@ pub(super) fn torus_text(torus: &Torus) -> String {
     }
 }
 
-/// What a fabric is, and what of its switches and cables has failed.
+/// Describes a fabric, and which of its switches and cables have failed.
 pub(super) fn fabric_text(network: &Network) -> String {
     let spec = match &network.topology {
         TopologySpec::Torus(torus, _) => return torus_text(torus),
@@ -81,7 +81,7 @@ pub(super) fn rounded_rates(
     rounded.collect()
 }
 
-/// What a run or a sweep says of rates that are far off.
+/// Returns the remarks of a run or a sweep about rates that are far off.
 pub(super) fn far_rates<'s>(all: impl IntoIterator<Item = &'s Scenario>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let of = |it: &Scenario| {
@@ -109,8 +109,8 @@ pub(super) fn latency_text(time: Picoseconds) -> String {
     format!("{} {unit}", number(time))
 }
 
-/// What a simulation gave, a fact a line.
-pub(super) fn outcome(row: &Measured, channels: &[ChannelRow], work: &Work) -> String {
+/// Describes the outcome of a simulation, one fact a line.
+pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 20);
     let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time.0 as f64 / 1e6);

@@ -1,4 +1,4 @@
-//! What differs between a sweep's series though the sweep does not say so, in words.
+//! Differences between a sweep's series that the sweep does not name, in words.
 
 use flitlab::scenario::Unasked;
 
@@ -11,7 +11,7 @@ const MOST_SERIES: usize = 4;
 /// The preset that makes all alike: on any fabric it does, and it has the bubble that keeps rings from deadlock.
 const ALIKE: &str = "angara";
 
-/// What differs, and the key that makes it alike; `None` if nothing does.
+/// Describes the differences, and the key that removes them; `None` if there are none.
 pub(super) fn text(groups: &[Unasked]) -> Option<String> {
     let texts: Vec<String> = groups.iter().map(group).collect();
     (!texts.is_empty()).then(|| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use flitlab::engine::ChannelKind;
 use flitlab::report::{
-    ChannelRow, Label, LatencyRow, Measured, Point, ResultRows, Status, WindowPhase, WindowRow,
+    ChannelRow, Label, LatencyRow, Point, PointRow, ResultRows, Status, WindowPhase, WindowRow,
 };
 use flitlab::units::Picoseconds;
 
@@ -42,7 +42,7 @@ pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Poin
             let steady = load < capacity - 1e-9;
             let wait = if steady { 60.0 * load / (capacity - load) } else { 40_000.0 };
             let picoseconds = |latency: f64| Some(Picoseconds((latency * 1000.0).round() as u64));
-            let measured = Measured {
+            let measured = PointRow {
                 status: if steady { Status::Steady } else { Status::NotSteady },
                 offered_load: Some(load),
                 offered_payload: Some(load * 6.4),
@@ -65,7 +65,7 @@ pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Poin
                 windows: Some(17),
                 events: 98_765_432,
                 digest: Some(0x0123_4567_89ab_cdef),
-                ..Measured::default()
+                ..PointRow::default()
             };
             Point { label: label(series, number - 1), measured, ..Point::default() }
         })

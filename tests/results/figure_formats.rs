@@ -3,11 +3,11 @@
 use std::fs;
 
 use flitlab::report::figure::{
-    Figure, Format, Kind, Length, Medium, Sheet, Wish, accepted_figure, channel_figure,
-    channel_heat_map, completion_figure, draw_all, latency_figure, percentile_figure,
-    tail_latency_figure,
+    Figure, FigureKind, FigureRequest, Format, Length, Medium, Sheet, accepted_figure,
+    channel_figure, channel_heat_map, completion_figure, draw_all, latency_figure,
+    percentile_figure, tail_latency_figure,
 };
-use flitlab::report::{ChannelRow, Labels, Measured, Point, Status, read};
+use flitlab::report::{ChannelRow, Labels, Point, PointRow, Status, read};
 use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
@@ -31,7 +31,7 @@ fn figures_are_the_same_each_time() {
     let folder = Folder::new("same");
     let mut rows = rows(&three());
     rows.points.last_mut().unwrap().channels = torus_channels();
-    let mut wish = Wish::titled("A");
+    let mut wish = FigureRequest::titled("A");
     wish.medium.formats = Format::NAMES.map(|(format, _)| format).to_vec();
     let once = draw_all(&rows, folder.file("1"), &wish).unwrap().written;
     let twice = draw_all(&rows, folder.file("2"), &wish).unwrap().written;
@@ -82,7 +82,7 @@ fn odd_data_gives_figures_all_the_same() {
         ] {
             drawn(&figure(rows, &label), number);
         }
-        draw_all(&self::rows(rows), folder.file("all"), &Wish::default()).unwrap();
+        draw_all(&self::rows(rows), folder.file("all"), &FigureRequest::default()).unwrap();
     }
     let odd = ChannelRow {
         channel: label,
@@ -121,7 +121,7 @@ fn a_file_that_cannot_be_written_is_named() {
     let result = figure.write_to(&folder.file("missing"), "latency", &Medium::default());
     let error = result.unwrap_err().to_string();
     assert!(error.contains("missing/latency.svg"), "{error}");
-    let error = read::<Measured>(&folder.file("none.csv"), &Labels::None).unwrap_err().to_string();
+    let error = read::<PointRow>(&folder.file("none.csv"), &Labels::None).unwrap_err().to_string();
     assert!(error.starts_with("can't read ") && error.contains("none.csv"), "{error}");
 }
 
@@ -188,13 +188,14 @@ fn tables_for_latex_hold_the_data() {
 fn latex_that_somebody_has_changed_is_kept() {
     let folder = Folder::new("kept");
     let medium = Medium { formats: vec![Format::Pgfplots], ..Medium::default() };
-    let wish = Wish { kinds: vec![Kind::Accepted], medium, ..Wish::titled("A") };
+    let wish =
+        FigureRequest { kinds: vec![FigureKind::Accepted], medium, ..FigureRequest::titled("A") };
     let rows = rows(&three());
     let files = draw_all(&rows, &folder.0, &wish).unwrap();
     assert_eq!((files.written.len(), files.kept.len()), (3, 0));
     assert_eq!(draw_all(&rows, &folder.0, &wish).unwrap(), files, "the same again");
     // Other data has other axes: what nobody has touched is written anew.
-    let other = Wish { title: "B".into(), ..wish.clone() };
+    let other = FigureRequest { title: "B".into(), ..wish.clone() };
     assert_eq!(draw_all(&rows, &folder.0, &other).unwrap().kept.len(), 0);
     let mine = text_of(&folder, "accepted.tex").replace("axis lines=left", "axis lines=box");
     fs::write(folder.file("accepted.tex"), &mine).unwrap();
@@ -223,11 +224,14 @@ fn latex_compiles() {
     for (number, point) in rows.points.iter_mut().enumerate() {
         point.label.settings = vec![("router.buffer".into(), (number % 4 + 1).to_string())];
     }
-    let wish = Wish {
-        kinds: Kind::all().into_iter().filter(|kind| *kind != Kind::Completion).collect(),
+    let wish = FigureRequest {
+        kinds: FigureKind::all()
+            .into_iter()
+            .filter(|kind| *kind != FigureKind::Completion)
+            .collect(),
         medium: Medium { formats: vec![Format::Pgfplots], ..Medium::default() },
         over: Some("router.buffer".into()),
-        ..Wish::titled("4D torus, 50 % & more")
+        ..FigureRequest::titled("4D torus, 50 % & more")
     };
     let files = draw_all(&rows, &folder.0, &wish).unwrap();
     assert!(files.written.len() > 2 * 10, "{files:?}");

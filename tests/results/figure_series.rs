@@ -4,7 +4,8 @@ use std::fs;
 
 use flitlab::report::Point;
 use flitlab::report::figure::{
-    Format, Intervals, Kind, LegendPlace, Length, Look, Medium, Scale, Sheet, Tail, Wish, draw_all,
+    FigureKind, FigureRequest, FigureStyle, Format, Intervals, LegendPlace, Length, Medium, Scale,
+    Sheet, Tail, draw_all,
 };
 
 use flitlab::units::Picoseconds;
@@ -28,10 +29,10 @@ fn colours(svg: &str) -> Vec<String> {
     colours
 }
 
-fn drawn(folder: &Folder, points: &[Point], kind: Kind, look: Look) -> String {
+fn drawn(folder: &Folder, points: &[Point], kind: FigureKind, look: FigureStyle) -> String {
     let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
-    let over = (kind == Kind::Scaling).then(|| "router.buffer".to_owned());
-    let wish = Wish { kinds: vec![kind], look, medium, over, ..Wish::default() };
+    let over = (kind == FigureKind::Scaling).then(|| "router.buffer".to_owned());
+    let wish = FigureRequest { kinds: vec![kind], look, medium, over, ..FigureRequest::default() };
     let written = draw_all(&with_details(points.to_vec()), &folder.0, &wish).unwrap().written;
     fs::read_to_string(&written[0]).unwrap()
 }
@@ -43,23 +44,29 @@ fn a_series_that_is_shown_alone_or_in_another_order_keeps_its_pen() {
         rows(&three()).points.iter().map(|it| it.label.series.clone()).collect();
     let mut names = names;
     names.dedup();
-    for kind in [Kind::Latency, Kind::Accepted, Kind::Distribution] {
+    for kind in [FigureKind::Latency, FigureKind::Accepted, FigureKind::Distribution] {
         let of = |series: &[&String]| {
             let series = series.iter().map(|name| (*name).clone()).collect();
-            colours(&drawn(&folder, &three(), kind, Look { series, ..Look::default() }))
+            colours(&drawn(
+                &folder,
+                &three(),
+                kind,
+                FigureStyle { series, ..FigureStyle::default() },
+            ))
         };
         let all = of(&[]);
         assert_eq!(all.len(), 3, "{kind:?}: {all:?}");
         assert_eq!(of(&[&names[2], &names[0]]), [all[2].clone(), all[0].clone()], "{kind:?}");
-        if kind != Kind::Distribution {
+        if kind != FigureKind::Distribution {
             assert_eq!(of(&[&names[1]]), all[1..2], "{kind:?}");
         }
     }
     // Other names change no colour, either.
     let renamed = vec![(names[1].clone(), "another".to_owned())];
-    let look = Look { series: vec![names[1].clone()], names: renamed, ..Look::default() };
-    let all = colours(&drawn(&folder, &three(), Kind::Accepted, Look::default()));
-    assert_eq!(colours(&drawn(&folder, &three(), Kind::Accepted, look)), all[1..2]);
+    let look =
+        FigureStyle { series: vec![names[1].clone()], names: renamed, ..FigureStyle::default() };
+    let all = colours(&drawn(&folder, &three(), FigureKind::Accepted, FigureStyle::default()));
+    assert_eq!(colours(&drawn(&folder, &three(), FigureKind::Accepted, look)), all[1..2]);
 }
 
 #[test]
@@ -78,20 +85,24 @@ fn a_style_holds_in_all_figures_of_a_result_and_by_another_name() {
     let style = |name: &str| (name.to_owned(), "#010203 square dashed".parse().unwrap());
     let colour = "#010203";
     for (kind, name) in [
-        (Kind::Scaling, "POR"),
-        (Kind::Saturation, "POR"),
-        (Kind::Latency, "buffer 8, POR"),
-        (Kind::Accepted, "buffer 8, POR"),
+        (FigureKind::Scaling, "POR"),
+        (FigureKind::Saturation, "POR"),
+        (FigureKind::Latency, "buffer 8, POR"),
+        (FigureKind::Accepted, "buffer 8, POR"),
     ] {
-        let plain = drawn(&folder, &points, kind, Look::default());
-        let look = Look { styles: vec![style(name)], ..Look::default() };
+        let plain = drawn(&folder, &points, kind, FigureStyle::default());
+        let look = FigureStyle { styles: vec![style(name)], ..FigureStyle::default() };
         let styled = drawn(&folder, &points, kind, look);
         assert!(!plain.contains(colour) && styled.contains(colour), "{kind:?}");
     }
     let names = vec![("POR".to_owned(), "in order".to_owned())];
     for name in ["POR", "in order"] {
-        let look = Look { styles: vec![style(name)], names: names.clone(), ..Look::default() };
-        assert!(drawn(&folder, &points, Kind::Scaling, look).contains(colour), "{name}");
+        let look = FigureStyle {
+            styles: vec![style(name)],
+            names: names.clone(),
+            ..FigureStyle::default()
+        };
+        assert!(drawn(&folder, &points, FigureKind::Scaling, look).contains(colour), "{name}");
     }
 }
 
@@ -129,8 +140,8 @@ fn texts_of(svg: &str) -> Vec<&str> {
 fn the_percentile_beside_the_mean_can_be_chosen_or_left_out_and_has_markers() {
     let folder = Folder::new("percentile");
     let of = |percentile| {
-        let look = Look { percentile, ..Look::default() };
-        drawn(&folder, &three(), Kind::Latency, look)
+        let look = FigureStyle { percentile, ..FigureStyle::default() };
+        drawn(&folder, &three(), FigureKind::Latency, look)
     };
     let (ninety_nine, none) = (of(Tail::P99), of(Tail::Nothing));
     assert!(texts_of(&of(Tail::P95)).contains(&"95th percentile"));
@@ -186,8 +197,8 @@ fn loads_that_are_not_steady_are_in_one_row_above_the_frame() {
     let points: Vec<Point> =
         ["a", "b", "c"].iter().flat_map(|it| sweep(it, 0.65, 600.0, 0.1)).collect();
     let styles = ["a", "b", "c"].map(|it| (it.to_owned(), "circle".parse().unwrap())).to_vec();
-    let look = Look { styles, percentile: Tail::Nothing, ..Look::default() };
-    let svg = drawn(&folder, &points, Kind::Latency, look);
+    let look = FigureStyle { styles, percentile: Tail::Nothing, ..FigureStyle::default() };
+    let svg = drawn(&folder, &points, FigureKind::Latency, look);
     let frame = polylines(&svg, 12);
     let top = |line: &&str| {
         let points = line.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -219,9 +230,9 @@ fn panels_of_a_narrow_sheet_wrap_and_no_title_is_cut() {
     let of = |count: usize, width: f64| {
         let sheet = Sheet::new(Length(width), Length(8.0)).unwrap();
         let medium = Medium { formats: vec![Format::Svg], sheet };
-        let look = Look { panels: true, ..Look::default() };
-        let kinds = vec![Kind::Latency, Kind::Accepted];
-        let wish = Wish { kinds, look, medium, ..Wish::default() };
+        let look = FigureStyle { panels: true, ..FigureStyle::default() };
+        let kinds = vec![FigureKind::Latency, FigureKind::Accepted];
+        let wish = FigureRequest { kinds, look, medium, ..FigureRequest::default() };
         let written =
             draw_all(&rows(&patterns(&names[..count])), &folder.0, &wish).unwrap().written;
         assert_eq!(written.len(), 1);
@@ -243,7 +254,7 @@ fn panels_of_a_narrow_sheet_wrap_and_no_title_is_cut() {
 fn a_legend_in_the_best_corner_covers_no_curve_and_is_below_where_none_is_free() {
     let folder = Folder::new("best");
     let at = |points: &[Point], kind, legend| {
-        let svg = drawn(&folder, points, kind, Look { legend, ..Look::default() });
+        let svg = drawn(&folder, points, kind, FigureStyle { legend, ..FigureStyle::default() });
         let lines: Vec<&str> = svg.lines().collect();
         let at = lines.iter().position(|line| *line == "Adaptive").unwrap();
         let number = |name: &str| {
@@ -253,8 +264,8 @@ fn a_legend_in_the_best_corner_covers_no_curve_and_is_below_where_none_is_free()
         (number("x"), number("y"))
     };
     // Latency is low at low loads: the upper left corner is free.
-    let best = at(&three(), Kind::Accepted, LegendPlace::Best);
-    let below = at(&three(), Kind::Accepted, LegendPlace::Below);
+    let best = at(&three(), FigureKind::Accepted, LegendPlace::Best);
+    let below = at(&three(), FigureKind::Accepted, LegendPlace::Below);
     assert!(best.1 < below.1 - 500.0 && best.0 < 3000.0, "{best:?} {below:?}");
     // Curves everywhere.
     let mut everywhere = three();
@@ -263,27 +274,27 @@ fn a_legend_in_the_best_corner_covers_no_curve_and_is_below_where_none_is_free()
         point.measured.accepted_load = Some(high);
     }
     assert_eq!(
-        at(&everywhere, Kind::Accepted, LegendPlace::Best).1,
-        at(&everywhere, Kind::Accepted, LegendPlace::Below).1
+        at(&everywhere, FigureKind::Accepted, LegendPlace::Best).1,
+        at(&everywhere, FigureKind::Accepted, LegendPlace::Below).1
     );
 }
 
 #[test]
 fn latex_has_plain_labels_no_caps_without_whiskers_and_the_note() {
     let folder = Folder::new("latex-labels");
-    let tex = |points: &[Point], kind: Kind, look: Look, name: &str| {
+    let tex = |points: &[Point], kind: FigureKind, look: FigureStyle, name: &str| {
         let medium = Medium { formats: vec![Format::Pgfplots], ..Medium::default() };
-        let wish = Wish { kinds: vec![kind], look, medium, ..Wish::default() };
+        let wish = FigureRequest { kinds: vec![kind], look, medium, ..FigureRequest::default() };
         draw_all(&rows(points), &folder.0, &wish).unwrap();
         fs::read_to_string(folder.file(name)).unwrap()
     };
-    let log = Look { y_scale: Some(Scale::Logarithmic), ..Look::default() };
-    let text = tex(&three(), Kind::Latency, log, "latency.tex");
+    let log = FigureStyle { y_scale: Some(Scale::Logarithmic), ..FigureStyle::default() };
+    let text = tex(&three(), FigureKind::Latency, log, "latency.tex");
     assert!(text.contains("ymode=log, ytick={500,1000,"), "{text}");
     assert!(text.contains("yticklabels={{500},{1000}"), "{text}");
     // One series never saturates: its bar has no whisker, and the note says so.
     let points = [sweep("a", 0.5, 600.0, 0.1), sweep("b", 2.0, 600.0, 0.1)].concat();
-    let text = tex(&points, Kind::Saturation, Look::default(), "saturation.tex");
+    let text = tex(&points, FigureKind::Saturation, FigureStyle::default(), "saturation.tex");
     let plots: Vec<&str> = text.lines().filter(|line| line.starts_with("\\addplot[xbar")).collect();
     assert_eq!(plots.len(), 2, "{text}");
     assert_eq!(plots.iter().filter(|plot| plot.contains("error bars")).count(), 1, "{text}");
@@ -295,7 +306,7 @@ fn latex_has_plain_labels_no_caps_without_whiskers_and_the_note() {
     );
     // Marks above the frame are shifted, and no data.
     let points: Vec<Point> = ["a", "b"].iter().flat_map(|it| sweep(it, 0.65, 600.0, 0.1)).collect();
-    let text = tex(&points, Kind::Latency, Look::default(), "latency.tex");
+    let text = tex(&points, FigureKind::Latency, FigureStyle::default(), "latency.tex");
     assert!(
         text.contains("xshift=-3bp, yshift=4.5bp") && text.contains("xshift=3bp, yshift=4.5bp"),
         "{text}"
@@ -306,19 +317,19 @@ fn latex_has_plain_labels_no_caps_without_whiskers_and_the_note() {
 fn axes_end_at_a_tick_and_are_no_longer_than_their_data() {
     let folder = Folder::new("ends");
     let points = [sweep("a", 0.45, 600.0, 0.1), sweep("b", 0.65, 600.0, 0.1)].concat();
-    let svg = drawn(&folder, &points, Kind::Saturation, Look::default());
+    let svg = drawn(&folder, &points, FigureKind::Saturation, FigureStyle::default());
     assert!(texts_of(&svg).contains(&"0.8"), "{:?}", texts_of(&svg));
     let mut near = sweep("a", 0.9, 600.0, 0.1);
     for (number, point) in near.iter_mut().enumerate() {
         point.measured.packet_latency_mean = Some(Picoseconds(410_000 + number as u64 * 15_000));
     }
-    let look = Look {
+    let look = FigureStyle {
         y_scale: Some(Scale::Logarithmic),
         percentile: Tail::Nothing,
         intervals: Intervals::Nothing,
-        ..Look::default()
+        ..FigureStyle::default()
     };
-    let svg = drawn(&folder, &near, Kind::Latency, look);
+    let svg = drawn(&folder, &near, FigureKind::Latency, look);
     let labels: Vec<f64> =
         texts_of(&svg).iter().filter_map(|it| it.parse().ok()).filter(|it| *it > 2.0).collect();
     assert!(labels.len() > 1 && labels.iter().all(|it| (400.0..=600.0).contains(it)), "{labels:?}");

@@ -3,10 +3,10 @@
 use std::fs;
 
 use flitlab::report::figure::{
-    Format, Intervals, Kind, LegendPlace, LoadsIn, Look, Medium, Scale, Sheet, TimeUnit, Wish,
-    accepted_figure, draw_all, latency_figure, percentile_figure,
+    FigureKind, FigureRequest, FigureStyle, Format, Intervals, LegendPlace, LoadsIn, Medium, Scale,
+    Sheet, TimeUnit, accepted_figure, draw_all, latency_figure, percentile_figure,
 };
-use flitlab::report::{Label, Measured, Point, Status};
+use flitlab::report::{Label, Point, PointRow, Status};
 use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
@@ -60,16 +60,18 @@ fn what_is_not_steady_is_not_connected() {
 fn only_figures_that_say_something_are_drawn() {
     let folder = Folder::new("some");
     let names = |points: &[Point]| -> Vec<String> {
-        let paths = draw_all(&rows(points), folder.file("some"), &Wish::default()).unwrap().written;
+        let paths = draw_all(&rows(points), folder.file("some"), &FigureRequest::default())
+            .unwrap()
+            .written;
         let names = paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
         names.filter(|name| name.ends_with(".svg")).collect()
     };
     let exchange = |series: &str| Point {
         label: label(series, 0),
-        measured: Measured {
+        measured: PointRow {
             status: Status::Completed,
             completion_time: Some(Picoseconds(5_000_000)),
-            ..Measured::default()
+            ..PointRow::default()
         },
         ..Point::default()
     };
@@ -98,7 +100,7 @@ fn channels_are_shown_at_the_highest_steady_load() {
     for at in [2, 4, 8] {
         points[at].channels = torus_channels();
     }
-    draw_all(&rows(&points), &folder.0, &Wish::titled("Uniform")).unwrap();
+    draw_all(&rows(&points), &folder.0, &FigureRequest::titled("Uniform")).unwrap();
     let svg = fs::read_to_string(folder.file("channels.svg")).unwrap();
     assert!(svg.contains("\nUniform, load 0.5\n"), "{svg}");
     assert!(svg.contains("\n\u{2212}k\n") && svg.contains("\nejection\n"));
@@ -108,7 +110,11 @@ fn channels_are_shown_at_the_highest_steady_load() {
 fn distributions_compare_series_at_a_load_steady_for_all() {
     let folder = Folder::new("cdf");
     let rows = with_details(three());
-    let only = |load| Wish { kinds: vec![Kind::Distribution], load, ..Wish::titled("Uniform") };
+    let only = |load| FigureRequest {
+        kinds: vec![FigureKind::Distribution],
+        load,
+        ..FigureRequest::titled("Uniform")
+    };
     draw_all(&rows, &folder.0, &only(None)).unwrap();
     let svg = text_of(&folder, "cdf.svg");
     // The weakest saturates at 0.72.
@@ -130,7 +136,7 @@ fn distributions_compare_series_at_a_load_steady_for_all() {
 #[test]
 fn windows_are_shown_over_time_with_the_end_of_the_warm_up() {
     let folder = Folder::new("time");
-    let wish = Wish { kinds: vec![Kind::Time], ..Wish::default() };
+    let wish = FigureRequest { kinds: vec![FigureKind::Time], ..FigureRequest::default() };
     draw_all(&with_details(sweep("a", 0.72, 600.0, 0.05)), &folder.0, &wish).unwrap();
     let svg = text_of(&folder, "time.svg");
     for label in
@@ -152,7 +158,7 @@ fn a_series_has_one_colour_in_all_figures() {
         series.iter().flat_map(curve).map(of_figure).collect()
     };
     let points = [figure("uniform", &["ABR", "POR"]), figure("tornado", &["POR"])].concat();
-    let wish = Wish { kinds: vec![Kind::Accepted], ..Wish::default() };
+    let wish = FigureRequest { kinds: vec![FigureKind::Accepted], ..FigureRequest::default() };
     draw_all(&rows(&points), &folder.0, &wish).unwrap();
     let colours = |name: &str| {
         let svg = text_of(&folder, name);
@@ -169,7 +175,11 @@ fn who_wants_no_title_gets_none_even_where_it_told_figures_apart() {
     let mut points = sweep("uniform, a", 0.7, 600.0, 0.1);
     points.iter_mut().for_each(|point| point.label.figure = "uniform".into());
     let has_title = |untitled| {
-        let wish = Wish { kinds: vec![Kind::Accepted], untitled, ..Wish::titled("4D") };
+        let wish = FigureRequest {
+            kinds: vec![FigureKind::Accepted],
+            untitled,
+            ..FigureRequest::titled("4D")
+        };
         draw_all(&rows(&points), &folder.0, &wish).unwrap();
         let svg = text_of(&folder, "accepted-uniform.svg");
         texts(&svg).iter().any(|text| text.contains("uniform") || text.contains("4D"))
@@ -200,9 +210,14 @@ fn percentiles_have_a_curve_each() {
 }
 
 /// Draws what rows say in a look, as SVG.
-fn looked(folder: &Folder, points: &[Point], kinds: &[Kind], look: Look) -> Vec<String> {
+fn looked(
+    folder: &Folder,
+    points: &[Point],
+    kinds: &[FigureKind],
+    look: FigureStyle,
+) -> Vec<String> {
     let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
-    let wish = Wish { kinds: kinds.to_vec(), look, medium, ..Wish::default() };
+    let wish = FigureRequest { kinds: kinds.to_vec(), look, medium, ..FigureRequest::default() };
     let written = draw_all(&rows(points), &folder.0, &wish).unwrap().written;
     written.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
 }
@@ -210,20 +225,20 @@ fn looked(folder: &Folder, points: &[Point], kinds: &[Kind], look: Look) -> Vec<
 #[test]
 fn axes_have_the_limits_the_scale_and_the_unit_that_are_asked_for() {
     let folder = Folder::new("limits");
-    let drawn = |look| looked(&folder, &three(), &[Kind::Latency], look).remove(0);
-    let log = Look {
+    let drawn = |look| looked(&folder, &three(), &[FigureKind::Latency], look).remove(0);
+    let log = FigureStyle {
         x: "0:0.6".parse().unwrap(),
         y: "200ns:20us".parse().unwrap(),
         y_scale: Some(Scale::Logarithmic),
         unit: Some(TimeUnit::Nanoseconds),
-        ..Look::default()
+        ..FigureStyle::default()
     };
     let svg = drawn(log.clone());
     for label in ["0.6", "200", "2000", "20000", "Packet latency (ns)"] {
         assert!(texts(&svg).contains(&label), "{label}: {:?}", texts(&svg));
     }
     assert!(!texts(&svg).contains(&"0.8"), "{:?}", texts(&svg));
-    let svg = drawn(Look { unit: Some(TimeUnit::Microseconds), ..log.clone() });
+    let svg = drawn(FigureStyle { unit: Some(TimeUnit::Microseconds), ..log.clone() });
     assert!(texts(&svg).contains(&"Packet latency (\u{b5}s)") && texts(&svg).contains(&"0.2"));
     // A curve is cut off at the limit on the right.
     let ends = |svg: &str| {
@@ -234,23 +249,23 @@ fn axes_have_the_limits_the_scale_and_the_unit_that_are_asked_for() {
         };
         polylines(svg, 22).iter().map(of_line).fold(0.0, f64::max)
     };
-    assert!((ends(&drawn(log)) / ends(&drawn(Look::default())) - 1.0).abs() < 0.2);
+    assert!((ends(&drawn(log)) / ends(&drawn(FigureStyle::default())) - 1.0).abs() < 0.2);
     // Loads are never logarithmic, and limits in time are not for them.
-    let accepted = |look| looked(&folder, &three(), &[Kind::Accepted], look).remove(0);
-    let time = Look {
+    let accepted = |look| looked(&folder, &three(), &[FigureKind::Accepted], look).remove(0);
+    let time = FigureStyle {
         y: "200ns:20us".parse().unwrap(),
         y_scale: Some(Scale::Logarithmic),
-        ..Look::default()
+        ..FigureStyle::default()
     };
-    assert_eq!(accepted(time), accepted(Look::default()));
+    assert_eq!(accepted(time), accepted(FigureStyle::default()));
 }
 
 #[test]
 fn loads_are_payload_where_that_is_asked_for_or_capacities_differ() {
     let folder = Folder::new("payload");
     let axis = |points: &[Point], loads| {
-        let look = Look { loads, ..Look::default() };
-        let svg = looked(&folder, points, &[Kind::Accepted], look).remove(0);
+        let look = FigureStyle { loads, ..FigureStyle::default() };
+        let svg = looked(&folder, points, &[FigureKind::Accepted], look).remove(0);
         texts(&svg).contains(&"Offered payload (GB/s per sending node)")
     };
     let mut points = three();
@@ -265,12 +280,12 @@ fn loads_are_payload_where_that_is_asked_for_or_capacities_differ() {
 fn series_are_chosen_ordered_and_renamed() {
     let folder = Folder::new("chosen");
     let names = |series: &[&str], names: &[(&str, &str)]| -> Vec<String> {
-        let look = Look {
+        let look = FigureStyle {
             series: series.iter().map(|&name| name.to_owned()).collect(),
             names: names.iter().map(|&(old, new)| (old.to_owned(), new.to_owned())).collect(),
-            ..Look::default()
+            ..FigureStyle::default()
         };
-        let svg = looked(&folder, &three(), &[Kind::Accepted], look).remove(0);
+        let svg = looked(&folder, &three(), &[FigureKind::Accepted], look).remove(0);
         let known = ["Adaptive", "Direction order", "Single-source shortest path", "DOR"];
         let found = texts(&svg).into_iter().filter(|text| known.contains(text));
         found.map(str::to_owned).collect()
@@ -284,8 +299,8 @@ fn series_are_chosen_ordered_and_renamed() {
 fn a_legend_is_where_it_is_wanted_and_intervals_are_whiskers_or_bands() {
     let folder = Folder::new("legend");
     let drawn = |legend, intervals| {
-        let look = Look { legend, intervals, ..Look::default() };
-        looked(&folder, &three(), &[Kind::Latency], look).remove(0)
+        let look = FigureStyle { legend, intervals, ..FigureStyle::default() };
+        looked(&folder, &three(), &[FigureKind::Latency], look).remove(0)
     };
     let place = |svg: &str| -> (f64, f64) {
         let lines: Vec<&str> = svg.lines().collect();
@@ -319,8 +334,8 @@ fn figures_become_panels_with_the_same_axes() {
         points
     };
     let points = [of("uniform", 0.7), of("tornado", 0.4)].concat();
-    let look = Look { panels: true, ..Look::default() };
-    let svgs = looked(&folder, &points, &[Kind::Latency, Kind::Accepted], look);
+    let look = FigureStyle { panels: true, ..FigureStyle::default() };
+    let svgs = looked(&folder, &points, &[FigureKind::Latency, FigureKind::Accepted], look);
     let [svg] = &svgs[..] else { panic!("one figure") };
     for text in ["uniform", "tornado", "Offered load (fraction of capacity)", "ABR, mean"] {
         assert_eq!(texts(svg).iter().filter(|it| **it == text).count(), 1, "{text}");
@@ -339,7 +354,7 @@ fn lines_have_dashes_before_colours_repeat() {
             sweep(&format!("series {number}"), capacity, 600.0 + f64::from(number) * 9.0, 0.1)
         };
         let points: Vec<Point> = (0..count).flat_map(of).collect();
-        looked(&folder, &points, &[Kind::Accepted], Look::default()).remove(0)
+        looked(&folder, &points, &[FigureKind::Accepted], FigureStyle::default()).remove(0)
     };
     let lines = |svg: &str| polylines(svg, 22).len();
     let (seven, eight) = (many(7), many(8));
@@ -356,7 +371,7 @@ fn maps_of_one_study_have_one_scale() {
         row.utilisation /= 10.0;
     }
     busy.label.point = 1;
-    let svgs = looked(&folder, &[busy, idle], &[Kind::ChannelMap], Look::default());
+    let svgs = looked(&folder, &[busy, idle], &[FigureKind::ChannelMap], FigureStyle::default());
     let scale = |svg: &str| -> Vec<String> {
         let numbers = texts(svg).into_iter().filter(|text| text.parse::<f64>().is_ok());
         numbers.map(str::to_owned).collect()

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flitlab::report::{
-    ActivityRow, ChannelRow, Column, DigestRow, Label, LatencyRow, LoadRow, Measured, MessageRow,
-    PacketRow, PathChannelRow, PathRow, Sustained, WindowRow,
+    ActivityRow, ChannelRow, Column, DigestRow, Label, LatencyRow, LoadRow, MessageRow, PacketRow,
+    PathChannelRow, PathRow, PointRow, Sustained, WindowRow,
 };
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ fn the_columns_of_rows_are_those_in_docs_json() {
     table(&mut rows, "A label, before each row of the files of a run or sweep", Label::COLUMNS);
     rows += "\n`channels.csv`, `latencies.csv` and `windows.csv` have `series`, `point` and `repetition` only: the rest of \
              the label is\nin `points.csv`.\n";
-    table(&mut rows, "points.csv", Measured::COLUMNS);
+    table(&mut rows, "points.csv", PointRow::COLUMNS);
     table(&mut rows, "channels.csv", ChannelRow::COLUMNS);
     table(&mut rows, "latencies.csv", LatencyRow::COLUMNS);
     table(&mut rows, "windows.csv", WindowRow::COLUMNS);

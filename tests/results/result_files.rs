@@ -4,7 +4,7 @@ use std::fs;
 
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
-    ChannelRow, Label, Labels, Measured, Point, ResultFolder, ResultRows, RowWriter, Status,
+    ChannelRow, Label, Labels, Point, PointRow, ResultFolder, ResultRows, RowWriter, Status,
     Sustained, SustainedLoad, read,
 };
 use flitlab::units::Picoseconds;
@@ -18,8 +18,8 @@ fn all() -> Labels {
 
 fn rounded(points: &mut [Point]) {
     for Point { measured, .. } in points {
-        let Measured { offered_load, offered_payload, accepted_load, .. } = measured;
-        let Measured { accepted_payload, accepted_minimum_source, .. } = measured;
+        let PointRow { offered_load, offered_payload, accepted_load, .. } = measured;
+        let PointRow { accepted_payload, accepted_minimum_source, .. } = measured;
         for load in [
             offered_load,
             offered_payload,
@@ -38,15 +38,15 @@ fn rows_come_back_as_written() {
     let mut points = sweep("4x4, \"short\" routes", 0.7, 600.123, 0.1);
     points.push(Point {
         label: label("all to all", 0),
-        measured: Measured {
+        measured: PointRow {
             status: Status::Completed,
             completion_time: Some(Picoseconds(1_234_567)),
             bandwidth: Some(4.25),
-            ..Measured::default()
+            ..PointRow::default()
         },
         ..Point::default()
     });
-    let measured = Measured { status: Status::Deadlock, ..Measured::default() };
+    let measured = PointRow { status: Status::Deadlock, ..PointRow::default() };
     points.push(Point { measured, ..Point::default() });
     rounded(&mut points);
     let path = folder.file("points.csv");
@@ -54,7 +54,7 @@ fn rows_come_back_as_written() {
     for point in &points {
         writer.write(&point.label, &point.measured).unwrap();
     }
-    let found = read::<Measured>(&path, &all()).unwrap();
+    let found = read::<PointRow>(&path, &all()).unwrap();
     let rows = points.into_iter().map(|point| (point.label, point.measured));
     assert_eq!(found.rows, rows.collect::<Vec<_>>());
     assert_eq!(found.incomplete_line, None);
@@ -111,7 +111,7 @@ fn cells_are_plain_decimals_and_headers_carry_units() {
     let path = folder.file("points.csv");
     let mut writer = RowWriter::create(&path, all()).unwrap();
     let label = Label { series: "two\nlines".into(), seed: 7, ..Label::default() };
-    let measured = Measured {
+    let measured = PointRow {
         status: Status::NotSteady,
         offered_load: Some(0.1 + 0.2),
         accepted_load: Some(f64::NAN),
@@ -119,7 +119,7 @@ fn cells_are_plain_decimals_and_headers_carry_units() {
         packet_latency_p50: Some(Picoseconds(200_000)),
         completion_time: Some(Picoseconds(1_500_001)),
         digest: Some(0xabc),
-        ..Measured::default()
+        ..PointRow::default()
     };
     writer.write(&label, &measured).unwrap();
     let text = fs::read_to_string(&path).unwrap();
@@ -148,11 +148,11 @@ fn cells_are_plain_decimals_and_headers_carry_units() {
 fn numbers_too_large_for_six_decimals_are_read_as_written() {
     let folder = Folder::new("large-numbers");
     let numbers = [1e308, -1e305, 4e9 + 0.125, 9_007_199_254.740_993, f64::MIN_POSITIVE];
-    let row = |&load: &f64| Measured { offered_load: Some(load), ..Measured::default() };
-    let rows: Vec<Measured> = numbers.iter().map(row).collect();
+    let row = |&load: &f64| PointRow { offered_load: Some(load), ..PointRow::default() };
+    let rows: Vec<PointRow> = numbers.iter().map(row).collect();
     let (path, label) = (folder.file("points.csv"), Label::default());
     RowWriter::write_file(&path, Labels::None, rows.iter().map(|row| (&label, row))).unwrap();
-    let read = read::<Measured>(&path, &Labels::None).unwrap().rows;
+    let read = read::<PointRow>(&path, &Labels::None).unwrap().rows;
     let read: Vec<f64> = read.iter().map(|(_, row)| row.offered_load.unwrap()).collect();
     assert_eq!(read, [1e308, -1e305, 4e9 + 0.125, 9_007_199_254.740_993, 0.0]);
 }
@@ -169,7 +169,7 @@ fn a_row_cut_short_is_left_out() {
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 30]).unwrap();
 
-    let read = read::<Measured>(&path, &all()).unwrap();
+    let read = read::<PointRow>(&path, &all()).unwrap();
     assert_eq!((read.rows.len(), read.incomplete_line), (1, Some(3)));
 }
 
@@ -178,13 +178,13 @@ fn a_foreign_file_is_neither_read_nor_replaced() {
     let folder = Folder::new("foreign");
     let path = folder.file("points.csv");
     fs::write(&path, "name,load\nx,1\nno line break").unwrap();
-    assert!(RowWriter::<Measured>::create(&path, all()).is_err(), "an existing file is kept");
+    assert!(RowWriter::<PointRow>::create(&path, all()).is_err(), "an existing file is kept");
     assert_eq!(fs::read_to_string(&path).unwrap(), "name,load\nx,1\nno line break");
-    let error = read::<Measured>(&path, &all()).unwrap_err().to_string();
+    let error = read::<PointRow>(&path, &all()).unwrap_err().to_string();
     assert!(error.contains("points.csv: no columns series, point, seed, status"), "{error}");
 
     fs::write(&path, "").unwrap();
-    assert!(read::<Measured>(&path, &all()).is_err());
+    assert!(read::<PointRow>(&path, &all()).is_err());
 }
 
 #[test]
@@ -204,10 +204,10 @@ fn a_wrong_cell_is_named_by_file_line_and_column() {
         ("0123456789abcdef", "123", ":2: column digest: "),
     ] {
         fs::write(&path, text.replacen(good, bad, 1)).unwrap();
-        let error = read::<Measured>(&path, &all()).unwrap_err().to_string();
+        let error = read::<PointRow>(&path, &all()).unwrap_err().to_string();
         assert!(error.contains(&format!("points.csv{expected}")), "{error}");
     }
     fs::write(&path, text.replacen(",17,", ",", 1)).unwrap();
-    let error = read::<Measured>(&path, &all()).unwrap_err().to_string();
+    let error = read::<PointRow>(&path, &all()).unwrap_err().to_string();
     assert!(error.contains("cells where the header has"), "{error}");
 }

@@ -8,7 +8,7 @@ use flitlab::engine::{
 };
 use flitlab::routing::{Adaptive, AdaptiveChannels, AdaptiveRules, NonMinimalRule, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
-use flitlab::traffic::{Kind, Message, Script, Workload};
+use flitlab::traffic::{Message, MessageKind, Script, Workload};
 use flitlab::units::{Bytes, Picoseconds};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -38,7 +38,7 @@ fn messages(fabric: &Fabric, packets: u64, seed: u64) -> Vec<Message> {
     for source in 0..nodes {
         for _ in 0..packets.div_ceil(10) {
             let destination = random.random_range(0..nodes);
-            let (bytes, kind) = (640, Kind::Data);
+            let (bytes, kind) = (640, MessageKind::Data);
             messages.push(Message {
                 time: Picoseconds::ZERO,
                 source,

@@ -193,7 +193,7 @@ fn load_1_saturates_the_slow_dimension_of_a_torus() {
     let scenario = torus("rates = [\"40 Gb/s\", \"10 Gb/s\"]", 0.5).unwrap();
     assert_eq!(scenario.parameters.link_rate, Rate(40_000_000_000));
     let simulation = Simulation::new(&scenario).unwrap();
-    let bottleneck = simulation.outlook().bottleneck.as_ref().unwrap();
+    let bottleneck = simulation.forecast().bottleneck.as_ref().unwrap();
     assert!(bottleneck.name.ends_with('y'), "{bottleneck:?}");
 }
 
@@ -208,7 +208,7 @@ fn a_torus_with_a_slow_dimension_saturates_where_its_bound_says() {
         );
         let scenario = Checked::read(&Document::parse("torus.toml", &text)).unwrap();
         let simulation = Simulation::new(&scenario).unwrap();
-        let bound = simulation.outlook().throughput().unwrap() / simulation.fabric().capacity();
+        let bound = simulation.forecast().throughput().unwrap() / simulation.fabric().capacity();
         assert!((bound - 0.5).abs() < 2e-4, "{bound}");
         simulation.run(&mut |_| {}).found.measured
     };

@@ -8,7 +8,7 @@ use flitlab::routing::{
     DirectionOrder, DirectionRules, FlowControl, Freedom, HalfRing, Routes, prove_deadlock_free,
 };
 use flitlab::topology::{Faults, Torus};
-use flitlab::traffic::{Kind, Message, Script};
+use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::{Bytes, Picoseconds};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,11 +20,11 @@ use flitlab_reference::random_scenario::Scenario;
 use flitlab_reference::wait_cycle::assert_each_waits_for_the_next;
 
 /// Every node of a ring of eight sends many packets three hops ahead.
-fn run_ring(bubble: bool, kind: Kind) -> Result<usize, Deadlock> {
+fn run_ring(bubble: bool, kind: MessageKind) -> Result<usize, Deadlock> {
     run_ring_by(HalfRing::Plus.into(), bubble, kind)
 }
 
-fn run_ring_by(rules: DirectionRules, bubble: bool, kind: Kind) -> Result<usize, Deadlock> {
+fn run_ring_by(rules: DirectionRules, bubble: bool, kind: MessageKind) -> Result<usize, Deadlock> {
     let fabric = Torus::new(&[8], &[]).unwrap().fabric(&Faults::default()).unwrap();
     let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, rules).unwrap());
     let parameters = Parameters {
@@ -50,7 +50,7 @@ fn run_ring_by(rules: DirectionRules, bubble: bool, kind: Kind) -> Result<usize,
 
 #[test]
 fn a_ring_without_bubbles_deadlocks_and_the_cycle_is_named() {
-    let deadlock = run_ring(false, Kind::Data).unwrap_err();
+    let deadlock = run_ring(false, MessageKind::Data).unwrap_err();
     assert_eq!(deadlock.cycle.len(), 8);
     assert_each_waits_for_the_next(&deadlock);
     assert!(deadlock.cycle.iter().all(|waiting| waiting.virtual_channel == 0));
@@ -65,20 +65,20 @@ fn a_ring_without_bubbles_deadlocks_and_the_cycle_is_named() {
 
 #[test]
 fn the_bubble_rule_keeps_the_same_ring_moving() {
-    assert_eq!(run_ring(true, Kind::Data).unwrap(), 800);
+    assert_eq!(run_ring(true, MessageKind::Data).unwrap(), 800);
 }
 
 #[test]
 fn responses_get_through_beside_requests() {
-    let packets = run_ring(true, Kind::Read { request: 16 }).unwrap();
+    let packets = run_ring(true, MessageKind::Read { request: 16 }).unwrap();
     assert_eq!(packets, 8 + 800);
 }
 
 #[test]
 fn a_dateline_keeps_the_same_ring_moving_without_a_bubble() {
     let rules = DirectionRules { dateline: true, ..HalfRing::Plus.into() };
-    assert_eq!(run_ring_by(rules.clone(), false, Kind::Data).unwrap(), 800);
-    assert_eq!(run_ring_by(rules, false, Kind::Read { request: 16 }).unwrap(), 8 + 800);
+    assert_eq!(run_ring_by(rules.clone(), false, MessageKind::Data).unwrap(), 800);
+    assert_eq!(run_ring_by(rules, false, MessageKind::Read { request: 16 }).unwrap(), 8 + 800);
 }
 
 /// Every node sends to random ones as fast as it can, packets of all sizes.
@@ -98,7 +98,7 @@ fn random_traffic_past_saturation_deadlocks_without_datelines_and_never_with_the
         source: random.random_range(0..36),
         destination: random.random_range(0..36),
         bytes: random.random_range(0..=64 * 4),
-        kind: Kind::Data,
+        kind: MessageKind::Data,
         tag: 0,
     };
     let messages: Vec<Message> = (0..20_000).map(message).collect();

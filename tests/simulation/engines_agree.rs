@@ -9,7 +9,7 @@ use flitlab::{
         relation::{RelationParameters, RelationRule},
     },
     topology::builders::RandomRegular,
-    traffic::{Kind, Message},
+    traffic::{Message, MessageKind},
     units::Picoseconds,
 };
 use flitlab_reference::agreement::{assert_agreement, run_fast, run_reference};
@@ -169,7 +169,7 @@ fn agree_under_adaptive_routing(seeds: std::ops::Range<u64>) {
         for kind in fast.packets.iter().filter_map(|packet| packet.misroute) {
             *derouted.entry(kind).or_insert(0) += 1;
         }
-        let data = scenario.messages.iter().all(|message| message.kind == Kind::Data);
+        let data = scenario.messages.iter().all(|message| message.kind == MessageKind::Data);
         escaped += usize::from(data && escaped_last);
         tried += 1;
     }
@@ -193,7 +193,7 @@ fn agree_under_adaptive_routing_with_failures(seeds: std::ops::Range<u64>) {
         for kind in fast.packets.iter().filter_map(|packet| packet.misroute) {
             *derouted.entry(kind).or_insert(0) += 1;
         }
-        let data = scenario.messages.iter().all(|message| message.kind == Kind::Data);
+        let data = scenario.messages.iter().all(|message| message.kind == MessageKind::Data);
         escaped += usize::from(data && fast.packets.iter().any(|it| it.virtual_channel == 1));
         let torus = scenario.fabric.torus().expect("a torus");
         let shortest = |packet: &DeliveredPacket| {

@@ -9,7 +9,7 @@ use flitlab::{
         prove_forwarding,
     },
     topology::{Fabric, netlist::Netlist},
-    traffic::{Kind, Message, Script},
+    traffic::{Message, MessageKind, Script},
     units::{Bytes, Picoseconds},
 };
 
@@ -46,7 +46,7 @@ fn run(
         source,
         destination,
         bytes: 64 * 100,
-        kind: Kind::Data,
+        kind: MessageKind::Data,
         tag: 0,
     };
     let script = Script::new(pairs.map(message).collect());

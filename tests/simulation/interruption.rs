@@ -14,7 +14,7 @@ use flitlab::{
     },
     scenario::{Deadlock, Document},
     topology::{CableClass, Cabling, Channel, Fabric},
-    traffic::{Kind, Message, Script, Workload},
+    traffic::{Message, MessageKind, Script, Workload},
     units::{Bytes, Picoseconds},
 };
 use flitlab_reference::agreement::assert_agreement;
@@ -117,7 +117,7 @@ fn run_on(threads: usize, scenario: &Scenario, interruption: &Interruption) -> R
 fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)> {
     let mut scenario = Scenario::forwarding(seed);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    scenario.messages.retain(|message| message.kind == Kind::Data);
+    scenario.messages.retain(|message| message.kind == MessageKind::Data);
     let cables: Vec<Channel> = scenario.fabric.cables().collect();
     let cable = cables[random.random_range(0..cables.len())];
     let router = random.random_range(0..scenario.fabric.routers());
@@ -226,7 +226,7 @@ fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives()
         let Scenario { fabric, mut parameters, mut messages, .. } = Scenario::forwarding(seed);
         parameters.errors = errors(seed, &parameters);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        messages.retain(|message| message.kind == Kind::Data);
+        messages.retain(|message| message.kind == MessageKind::Data);
         let cables: Vec<Channel> = fabric.cables().collect();
         let cable = cables[random.random_range(0..cables.len())];
         let router = random.random_range(0..fabric.routers());

@@ -46,7 +46,8 @@ fn the_least_served_source_never_exceeds_the_channel_load_bound() {
         for pattern in PATTERNS {
             let Some(scenario) = scenario(torus, pattern, 0.9, &[]) else { continue };
             let simulation = Simulation::new(&scenario).unwrap();
-            let bound = simulation.outlook().throughput().unwrap() / simulation.fabric().capacity();
+            let bound =
+                simulation.forecast().throughput().unwrap() / simulation.fabric().capacity();
             let row = simulation.run(&mut |_| {}).found.measured;
             let share = row.accepted_minimum_source.unwrap() / row.accepted_payload.unwrap();
             let least = row.accepted_load.unwrap() * share;
@@ -64,7 +65,8 @@ fn a_load_a_quarter_past_the_channel_load_bound_is_never_called_steady() {
         for pattern in PATTERNS {
             let Some(at_half) = scenario(torus, pattern, 0.5, &[]) else { continue };
             let simulation = Simulation::new(&at_half).unwrap();
-            let bound = simulation.outlook().throughput().unwrap() / simulation.fabric().capacity();
+            let bound =
+                simulation.forecast().throughput().unwrap() / simulation.fabric().capacity();
             // Terminals inject at most a flit a flit time.
             let load = 1.25 * bound;
             if load * simulation.fabric().capacity() > 1.0 {

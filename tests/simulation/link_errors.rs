@@ -10,7 +10,7 @@ use flitlab::engine::{
 use flitlab::routing::Routes;
 use flitlab::routing::agnostic::{self, Algorithm};
 use flitlab::topology::{CableClass, Cabling, Channel, Fabric};
-use flitlab::traffic::{Kind, Message, Script, Workload};
+use flitlab::traffic::{Message, MessageKind, Script, Workload};
 use flitlab::units::Picoseconds;
 
 use crate::common::workplace::{Workplace, scenario};
@@ -167,7 +167,7 @@ fn one_message(routers: u32, bytes: u64) -> Scenario {
         source: 0,
         destination: routers - 1,
         bytes,
-        kind: Kind::Data,
+        kind: MessageKind::Data,
         tag: 0,
     };
     Scenario {

@@ -2,11 +2,11 @@
 //! those of Table 1.
 
 use flitlab::adaptive::Tie;
-use flitlab::output_queued::{Measured, Parameters, Routing, Settings, simulate};
+use flitlab::output_queued::{Parameters, Routing, RunTotals, Settings, simulate};
 use flitlab::topology::Torus;
 use flitlab::traffic::PatternSpec;
 
-fn run(pattern: PatternSpec, routing: Routing, load: f64) -> Measured {
+fn run(pattern: PatternSpec, routing: Routing, load: f64) -> RunTotals {
     let torus = Torus::new(&[8, 8, 8], &[]).unwrap();
     let settings = Settings { pattern, load, routing, tie: Tie::Plus, seed: 1 };
     let measured = simulate(&torus, &Parameters::FOUR_TIMES_FASTER, &settings).unwrap();
@@ -15,7 +15,7 @@ fn run(pattern: PatternSpec, routing: Routing, load: f64) -> Measured {
 }
 
 /// Mean lifetime in whole femtoseconds, rounded down.
-fn lifetime(measured: &Measured) -> u64 {
+fn lifetime(measured: &RunTotals) -> u64 {
     (measured.lifetime_sum / u128::from(measured.packets)) as u64
 }
 

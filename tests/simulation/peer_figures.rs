@@ -4,7 +4,7 @@
 
 use flitlab::engine::{Arbitration, Engine, Parameters};
 use flitlab::measure::{
-    Collector, Ending, LoadMeasurement, Offered, Settings, Watch, ZeroLoad, measure_load, outlook,
+    Collector, Ending, LoadMeasurement, Offered, Settings, Watch, ZeroLoad, forecast, measure_load,
 };
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
@@ -51,7 +51,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let flits_of = |bytes| parameters.message_flits(bytes);
     let traffic = OpenLoad::new(&spec, &fabric, Picoseconds(1_000), flits_of, 1).unwrap();
     let pattern = traffic.pattern().clone();
-    let outlook = outlook(&fabric, &routes, &parameters, &pattern, 240, Access::Write);
+    let forecast = forecast(&fabric, &routes, &parameters, &pattern, 240, Access::Write);
     let flits = traffic.offered_flits * 64.0 / 1_000.0;
     let offered = Offered {
         flits,
@@ -60,8 +60,8 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         flit_time: Picoseconds(1_000),
         random: true,
         zero_load: Some(ZeroLoad {
-            packet: Picoseconds(outlook.zero_load_mean as u64),
-            message: Picoseconds(outlook.zero_load_mean as u64),
+            packet: Picoseconds(forecast.zero_load_mean as u64),
+            message: Picoseconds(forecast.zero_load_mean as u64),
         }),
         bound: None,
     };
@@ -76,7 +76,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         &settings,
         &mut Watch { progress: &mut |_| {}, keep: &mut |_| {}, from: None },
     );
-    let bound = outlook.throughput().unwrap();
+    let bound = forecast.throughput().unwrap();
     assert!(measured.accepted_flits <= bound * 1.001, "{} > {bound}", measured.accepted_flits);
     measured
 }

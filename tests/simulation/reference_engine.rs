@@ -4,7 +4,7 @@
 
 use flitlab::{
     engine::{Arbitration, CompletedMessage, DeliveredPacket, Log, Parameters, Switching},
-    traffic::{Kind, Message},
+    traffic::{Message, MessageKind},
     units::Picoseconds,
 };
 use flitlab_reference::by_hand::{
@@ -20,7 +20,7 @@ fn read(time: u64, source: u32, destination: u32, bytes: u64) -> Message {
         source,
         destination,
         bytes,
-        kind: Kind::Read { request: 0 },
+        kind: MessageKind::Read { request: 0 },
         tag: 0,
     }
 }

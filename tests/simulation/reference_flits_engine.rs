@@ -5,7 +5,7 @@
 
 use flitlab::{
     engine::{Arbitration, FlitSharing, Log, Parameters, Switching, run_script, zero_load_latency},
-    traffic::{Kind, Message, Script},
+    traffic::{Message, MessageKind, Script},
     units::{Bytes, Picoseconds},
 };
 use flitlab_reference::by_hand::{
@@ -158,7 +158,7 @@ fn shares(high_priority: &[u8], limit: Option<u32>) -> Vec<u32> {
         ejection_rate: rate(1),
         ..parameters(2, sharing)
     };
-    let read = Message { kind: Kind::Read { request: 0 }, ..data(0, 2, 1, FOUR) };
+    let read = Message { kind: MessageKind::Read { request: 0 }, ..data(0, 2, 1, FOUR) };
     let mut messages = vec![data(0, 0, 2, 200 * FOUR)];
     messages.extend([read; 200]);
     let log = run_line(3, &parameters, &messages);
@@ -302,7 +302,7 @@ fn a_queue_for_each_output_lets_packets_pass_one_that_waits() {
 
 #[test]
 fn requests_and_responses_have_virtual_channels_of_their_own() {
-    let read = Message { kind: Kind::Read { request: 0 }, ..data(0, 0, 1, FOUR) };
+    let read = Message { kind: MessageKind::Read { request: 0 }, ..data(0, 0, 1, FOUR) };
     let log = run_line(2, &parameters(5, FlitSharing::default()), &[read; 6]);
     let channels = |source| {
         let of = deliveries(&log).into_iter().filter(|one| one.0 == source);

@@ -6,7 +6,7 @@ use flitlab::engine::{FlitSharing, Parameters, run_script};
 use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRule};
 use flitlab::routing::{Routes, prove_relation};
 use flitlab::topology::{Fabric, Faults, Torus};
-use flitlab::traffic::{Kind, Message, Script};
+use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::Picoseconds;
 
 use rand::SeedableRng;
@@ -107,7 +107,7 @@ fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
         source,
         destination: (source + ahead) % 7,
         bytes: 256 * 100,
-        kind: Kind::Data,
+        kind: MessageKind::Data,
         tag: 0,
     });
     let messages: Vec<Message> = messages.collect();

@@ -300,7 +300,7 @@ fn a_message_without_room_for_payload_is_a_packet_a_byte_on_any_number_of_thread
             source: 0,
             destination: 7,
             bytes: 5,
-            kind: flitlab::traffic::Kind::Data,
+            kind: flitlab::traffic::MessageKind::Data,
             tag: 0,
         };
         let script = Workload::Script(Script::new(vec![message]));

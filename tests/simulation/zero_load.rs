@@ -3,7 +3,7 @@
 use flitlab::engine::{Log, Parameters, Switching, run_script, zero_load_latency};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
-use flitlab::traffic::{Kind, Message, Script};
+use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::{Bytes, Picoseconds, Rate};
 
 fn run(sizes: &[u32], parameters: &Parameters, messages: Vec<Message>) -> (Fabric, Log) {
@@ -14,7 +14,7 @@ fn run(sizes: &[u32], parameters: &Parameters, messages: Vec<Message>) -> (Fabri
 }
 
 fn message(source: u32, destination: u32, bytes: u64, time: u64) -> Message {
-    Message { time: Picoseconds(time), source, destination, bytes, kind: Kind::Data, tag: 0 }
+    Message { time: Picoseconds(time), source, destination, bytes, kind: MessageKind::Data, tag: 0 }
 }
 
 /// Every destination of node 0, one packet at a time, of several sizes.

@@ -17,8 +17,11 @@ use flitlab_fabric::NONE;
 /// A packet: its source, its injection channel and its number among those of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Followed {
+    /// The terminal that sent it.
     pub source: u32,
+    /// The number of its injection channel among those of its source.
     pub channel: u8,
+    /// Its number among the packets of its source, from 0.
     pub sequence: u32,
 }
 

@@ -41,8 +41,9 @@ pub struct Interruption {
 /// The effects of an interruption so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterruptionReport {
-    /// Packets in the network at the failure, and packets lost so far.
+    /// Packets in the network at the failure.
     pub packets_under_way: u64,
+    /// Packets lost so far.
     pub packets_lost: u64,
     /// Messages that are not received because of it.
     pub messages_lost: u64,

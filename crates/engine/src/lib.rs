@@ -167,25 +167,30 @@ pub struct Counters {
     pub grants: u64,
     /// Flits of all messages that have entered a source queue, and of the copies that routers made.
     pub flits_created: u64,
+    /// Flits that have reached their sinks.
     pub flits_delivered: u64,
+    /// Packets whose last flits have reached their sinks.
     pub packets_delivered: u64,
     /// Flits cut or swallowed after a failure ([`Interruption`]); for messages that were never
     /// sent, their flits alone are counted.
     pub flits_lost: u64,
     /// Flits of operands that routers have combined with others.
     pub flits_combined: u64,
+    /// Packets cut or swallowed after a failure.
     pub packets_lost: u64,
+    /// Messages that are not received because of a failure.
     pub messages_lost: u64,
-    /// Channels between routers that delivered packets have crossed, and the same by flit.
+    /// Channels between routers that delivered packets have crossed, in sum over packets.
     pub packet_hops: u64,
+    /// Channels between routers that flits of delivered packets have crossed, in sum over flits.
     pub flit_hops: u64,
-    /// Transmissions between routers that were damaged, without those of bad copies; and flits of
-    /// packets that were sent again.
+    /// Transmissions between routers that were damaged, without those of bad copies.
     pub damaged_packets: u64,
+    /// Flits of packets that were sent again.
     pub flits_resent: u64,
-    /// Transmissions between routers that were not a packet's first, and how many of them the far
-    /// end has accepted, then or before.
+    /// Transmissions between routers that were not a packet's first.
     pub packets_resent: u64,
+    /// Those of the repeated transmissions whose packet the far end has accepted, then or before.
     pub resent_accepted: u64,
 }
 

@@ -10,14 +10,18 @@ pub trait Observer: Send {
     fn fork(&self) -> Self;
     /// Takes over the observations of another observer. That one is then empty and goes on.
     fn gather(&mut self, part: &mut Self);
+    /// Notes a packet whose last flit has reached its sink.
     fn packet_delivered(&mut self, packet: &DeliveredPacket);
+    /// Notes a message that was received, host overheads included.
     fn message_completed(&mut self, message: &CompletedMessage);
 }
 
 /// Keeps everything: for tests and small studies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
+    /// Delivered packets, in the order of the calls.
     pub packets: Vec<DeliveredPacket>,
+    /// Completed messages, in the order of the calls.
     pub messages: Vec<CompletedMessage>,
 }
 

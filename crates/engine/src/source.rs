@@ -20,7 +20,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::Parameters;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Kind, Wake};
+use flitlab_workload::traffic::{MessageKind, Wake};
 
 /// The first and the last message of a source queue.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -310,13 +310,13 @@ impl Part<'_> {
         let Some(message) = message else { return };
         debug_assert_eq!((message.source, message.time), (name, now - overhead));
         let (role, bytes) = match message.kind {
-            Kind::Operand | Kind::Broadcast => {
+            MessageKind::Operand | MessageKind::Broadcast => {
                 return self.create_collective(terminal, &message, now);
             }
-            Kind::Data => (Role::Data, message.bytes),
-            Kind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
-            Kind::Put => (Role::Put, message.bytes),
-            Kind::Atomic { request } => (Role::Atomic(message.bytes), u64::from(request)),
+            MessageKind::Data => (Role::Data, message.bytes),
+            MessageKind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
+            MessageKind::Put => (Role::Put, message.bytes),
+            MessageKind::Atomic { request } => (Role::Atomic(message.bytes), u64::from(request)),
         };
         self.sources.messages_created += 1;
         if self.is_cut_off(name, message.destination, now) {

@@ -49,7 +49,7 @@ pub fn flit_scenario_by_table(seed: u64) -> Scenario {
 pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let has_rings = (0..fabric.channel_slots()).any(|channel| fabric.ring(channel).is_some());
-    let has_reads = messages.iter().any(|message| message.kind != Kind::Data);
+    let has_reads = messages.iter().any(|message| message.kind != MessageKind::Data);
     let chooses = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));
     let dateline = matches!(routes, Routes::DirectionOrder(order) if order.rules().dateline);
     parameters.virtual_channels = match routes {

@@ -144,11 +144,11 @@ impl Scenario {
         let one_size = matches!(self.routes, Routes::Adaptive(_)) && self.parameters.bubble;
         self.parameters.atomic_time = Picoseconds(*[0, 3, 30, 300].choose(random).expect("some"));
         for message in &mut self.messages {
-            let Kind::Read { request } = message.kind else { continue };
+            let MessageKind::Read { request } = message.kind else { continue };
             message.kind = match random.random_range(0..4) {
-                0 => Kind::Read { request },
-                1 if !one_size => Kind::Put,
-                _ => Kind::Atomic { request },
+                0 => MessageKind::Read { request },
+                1 if !one_size => MessageKind::Put,
+                _ => MessageKind::Atomic { request },
             };
         }
         self
@@ -165,7 +165,7 @@ impl Scenario {
         let largest = parameters.maximum_payload.0;
         for message in &mut messages {
             message.bytes = message.bytes.next_multiple_of(largest.max(1)).max(largest);
-            if let Kind::Read { request } = &mut message.kind {
+            if let MessageKind::Read { request } = &mut message.kind {
                 *request = largest as u32;
             }
             if largest == 0 {
@@ -249,12 +249,14 @@ impl Scenario {
             packets
         };
         match message.kind {
-            Kind::Data => (cut(message.bytes), Vec::new()),
-            Kind::Operand | Kind::Broadcast => unreachable!("no collective operations here"),
-            Kind::Read { request } | Kind::Atomic { request } => {
+            MessageKind::Data => (cut(message.bytes), Vec::new()),
+            MessageKind::Operand | MessageKind::Broadcast => {
+                unreachable!("no collective operations here")
+            }
+            MessageKind::Read { request } | MessageKind::Atomic { request } => {
                 (cut(u64::from(request)), cut(message.bytes))
             }
-            Kind::Put => (cut(message.bytes), cut(0)),
+            MessageKind::Put => (cut(message.bytes), cut(0)),
         }
     }
 }
@@ -547,9 +549,9 @@ impl<'a> Traffic<'a> {
             Pattern::Shift(distance) => (source + distance) % self.terminals.len(),
         };
         let kind = if self.random.random_bool(self.read_share) {
-            Kind::Read { request: self.request() }
+            MessageKind::Read { request: self.request() }
         } else {
-            Kind::Data
+            MessageKind::Data
         };
         Message {
             time: Picoseconds(self.random.random_range(0..self.end.0)),

@@ -8,7 +8,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_model::{Explanation, Grant, Spent, Stretch, Times};
 
 table! {
-    /// What the ranks of a group did in a stretch of time: times of all these ranks together.
+    /// The activity of a group of ranks in a stretch of time: times of all these ranks together.
     pub struct ActivityRow {
         /// The first rank of the group.
         first_rank: u32 as Given<Count<u32>>, "first_rank", "first rank", Label, usual;
@@ -95,8 +95,9 @@ table! {
 }
 
 impl PathChannelRow {
-    /// Of the channels that were granted to the path's packets, and of those that held them up at times which stand for
-    /// so much in all; what held them up longest comes first.
+    /// Returns the rows of the channels that were granted to the path's packets, and of those that
+    /// held them up at times which stand for `waited` in all. The channel that held them up longest
+    /// comes first.
     pub fn of(grants: &[Grant], held_up: &[String], waited: Picoseconds) -> Vec<Self> {
         let mut rows: BTreeMap<&str, Self> = BTreeMap::new();
         for channel in held_up {
@@ -141,7 +142,7 @@ fn row(
 }
 
 impl ActivityRow {
-    /// What groups of ranks did, stretch by stretch.
+    /// Returns the activity of groups of ranks, stretch by stretch.
     fn of_groups(explanation: &Explanation) -> Vec<Self> {
         let activity = explanation.activity.iter();
         activity
@@ -149,7 +150,7 @@ impl ActivityRow {
             .collect()
     }
 
-    /// What each rank did, from the start to when it was done.
+    /// Returns the activity of each rank, from the start until it was done.
     fn of_ranks(explanation: &Explanation, finished: &[Picoseconds]) -> Vec<Self> {
         let ranks = (0..).zip(finished).zip(&explanation.ranks);
         ranks

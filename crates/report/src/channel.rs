@@ -4,7 +4,8 @@ use super::table::{Cell, Count, Given, Number, Text, table};
 use flitlab_model::{ChannelKind, ChannelReport, Stall};
 
 table! {
-    /// What one channel carried in the measured windows of one point (of a finite exchange, in all of it).
+    /// The load of one channel in the measured windows of one point (of a finite exchange, in all
+    /// of it).
     ///
     /// Utilisation is the fraction of the measured time in which flits crossed the channel; a stall is the
     /// fraction in which packets asked for the channel and none could start, for the reason that [`Stall`]

@@ -21,7 +21,7 @@ pub trait Row: Serialize + DeserializeOwned + Default {
     fn required() -> Vec<&'static str>;
 }
 
-/// What a result file holds.
+/// The contents of a result file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows<R> {
     pub rows: Vec<R>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::FoundDeadlock;
+use super::DeadlockText;
 
 /// The packets of a point that wait for one another.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct DeadlockNote {
 
 impl DeadlockNote {
     /// Of a point's deadlock.
-    pub fn new(point: u32, found: &FoundDeadlock) -> Self {
+    pub fn new(point: u32, found: &DeadlockText) -> Self {
         let lines = found.text.lines().skip(1);
         Self {
             point,

@@ -1,4 +1,4 @@
-//! What can go wrong with result files.
+//! Errors of result files.
 
 use std::path::PathBuf;
 

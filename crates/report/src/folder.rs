@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::csv::Row;
 use super::{
-    ChannelRow, Label, Labels, Measured, Point, ReportError, RowWriter, SustainedLoad, means_text,
+    ChannelRow, Label, Labels, Point, PointRow, ReportError, RowWriter, SustainedLoad, means_text,
 };
 use flitlab_base::FileError;
 
@@ -30,7 +30,7 @@ pub const PATH_CHANNELS: &str = "path_channels.csv";
 pub const SATURATION: &str = "saturation.csv";
 /// A row for the repetitions of a point.
 pub const MEANS: &str = "means.csv";
-/// What is known of the result as a whole; written last, so it tells a finished one.
+/// The summary of the whole result. It is written last, so its presence marks a finished result.
 pub const SUMMARY: &str = "summary.json";
 
 /// The files of rows while points are found.
@@ -38,7 +38,7 @@ pub const SUMMARY: &str = "summary.json";
 pub struct ResultFolder {
     folder: PathBuf,
     labels: Labels,
-    points: RowWriter<Measured>,
+    points: RowWriter<PointRow>,
     channels: RowWriter<ChannelRow>,
 }
 

@@ -1,4 +1,5 @@
-//! Which point of a result a row belongs to. Measurements know nothing of it: it is written beside them, once.
+//! The label of a row: the point of a result that it belongs to. It is written beside the
+//! measurements, which do not know it.
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -117,7 +118,7 @@ impl Label {
         parts.join(", ")
     }
 
-    /// What tells a point of a result from the others.
+    /// Returns the key that tells a point of a result from the others.
     pub fn place(&self) -> (&str, u32, u32) {
         (&self.series, self.point, self.repetition)
     }

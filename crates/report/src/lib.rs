@@ -1,7 +1,7 @@
 //! Results as rows, the files that hold them, and the figures and pages made of those files.
 //!
 //! A run or a sweep gives [`Point`]s, one for each load (or finite exchange): a [`Label`], which says what the result calls
-//! it, and what was [`Measured`], a [`ChannelRow`] for each channel, [`LatencyRow`]s for the distribution of latencies, and
+//! it, and what was [`PointRow`], a [`ChannelRow`] for each channel, [`LatencyRow`]s for the distribution of latencies, and
 //! a [`WindowRow`] for each window. [`ResultFolder`] writes them to the files of a folder, and [`ResultRows::read`] reads
 //! them back. [`figure`] draws from rows alone, so that a figure can be made again without the simulation; [`html`] makes a
 //! page of them. [`comparison`] says what differs between two results.
@@ -25,7 +25,6 @@ mod deliveries;
 mod digest_log;
 mod error;
 pub mod figure;
-mod finding;
 pub mod folder;
 pub mod html;
 mod label;
@@ -33,6 +32,7 @@ mod latency;
 mod load;
 mod mean;
 mod point;
+mod point_result;
 mod result_rows;
 mod saturation;
 mod table;
@@ -45,14 +45,14 @@ pub use deadlock::DeadlockNote;
 pub use deliveries::{MessageRow, PacketRow};
 pub use digest_log::{DigestLog, DigestRow};
 pub use error::ReportError;
-pub use finding::{Finding, FoundDeadlock, Point};
 pub use folder::ResultFolder;
 pub use label::is_setting;
 pub use label::{Label, Labelled, Labels};
 pub use latency::LatencyRow;
 pub use load::LoadRow;
 pub use mean::means_text;
-pub use point::{Measured, Status};
+pub use point::{PointRow, Status};
+pub use point_result::{DeadlockText, Point, PointResult};
 pub use result_rows::ResultRows;
 pub use saturation::{Sustained, SustainedLoad};
 pub use table::{Cell, Column, Role};

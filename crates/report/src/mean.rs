@@ -2,7 +2,7 @@
 
 use super::folder::keys_of;
 use super::table::{Cell, Column};
-use super::{Label, Measured, Point, Role};
+use super::{Label, Point, PointRow, Role};
 use flitlab_model::interval::half_width_95_of_few;
 
 /// The labels that a point's repetitions have in common, beside the keys of the sweep.
@@ -22,8 +22,8 @@ pub fn means_text(points: &[Point]) -> Option<String> {
     let labels: Vec<&Column<Label>> =
         Label::COLUMNS.iter().filter(|column| LABELS.contains(&column.name)).collect();
     let keys = keys_of(points.iter().map(|point| &point.label));
-    let of = |role: fn(Role) -> bool| -> Vec<&Column<Measured>> {
-        Measured::COLUMNS.iter().filter(|column| role(column.role)).collect()
+    let of = |role: fn(Role) -> bool| -> Vec<&Column<PointRow>> {
+        PointRow::COLUMNS.iter().filter(|column| role(column.role)).collect()
     };
     let (loads, measured) = (of(|role| role == Role::Load), of(Role::is_measured));
 
@@ -76,10 +76,10 @@ mod tests {
                 settings: vec![("traffic.load".into(), "0.1".into())],
                 ..Label::default()
             },
-            measured: Measured {
+            measured: PointRow {
                 status,
                 packet_latency_mean: Some(latency),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         };

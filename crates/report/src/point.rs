@@ -15,7 +15,8 @@ pub enum Status {
     /// The measurement is of a steady state.
     #[default]
     Steady,
-    /// What is under way grows for ever: past saturation. Latencies depend on how long was simulated.
+    /// The flits under way grow for ever: the load is past saturation. Latencies depend on the
+    /// simulated time.
     NotSteady,
     /// Too little was simulated to tell whether the load is steady: too few messages were received, or it
     /// is too near to saturation.
@@ -28,17 +29,18 @@ pub enum Status {
     Stuck,
     /// Packets are sent for ever, and none arrives.
     Livelock,
-    /// What is left of a finite workload happens later than can be told.
+    /// The rest of a finite workload happens later than the clock can tell.
     TooLong,
 }
 
-impl Measured {
-    /// What was offered, as a fraction of capacity or, without one, as payload; `None` for finite exchanges.
+impl PointRow {
+    /// Returns the offered load, as a fraction of capacity or, without one, as payload; `None` for
+    /// finite exchanges.
     pub fn offered(&self) -> Option<f64> {
         self.offered_load.or(self.offered_payload)
     }
 
-    /// What was accepted, likewise.
+    /// Returns the accepted load, in the unit of [`offered`](Self::offered).
     pub fn accepted(&self) -> Option<f64> {
         self.accepted_load.or(self.accepted_payload)
     }
@@ -49,10 +51,10 @@ impl Measured {
     }
 }
 
-impl Column<Measured> {
+impl Column<PointRow> {
     /// The value in a row, and half its confidence interval if the row has that.
-    pub(super) fn estimate(&self, row: &Measured) -> Option<(f64, Option<f64>)> {
-        let half = Measured::column(&self.interval());
+    pub(super) fn estimate(&self, row: &PointRow) -> Option<(f64, Option<f64>)> {
+        let half = PointRow::column(&self.interval());
         let half = half.and_then(|column| (column.cell)(row).number());
         Some(((self.cell)(row).number()?, half))
     }
@@ -91,7 +93,8 @@ impl Status {
         Self::NAMES[self as usize].1
     }
 
-    /// Whether what was measured is all there is: of a steady state, or of a workload that ran to its end.
+    /// Returns whether the measurement is complete: of a steady state, or of a workload that ran to
+    /// its end.
     pub fn is_good(self) -> bool {
         matches!(self, Self::Steady | Self::Completed)
     }
@@ -103,14 +106,14 @@ impl Status {
 }
 
 table! {
-    /// What was measured at one load point, or in one finite exchange.
+    /// The measurements of one load point, or of one finite exchange.
     ///
     /// Times are picoseconds here and nanoseconds or microseconds in the file, as the header says; a mean
     /// is rounded to whole picoseconds. `None` is an empty cell: the value does not exist for this point.
     /// Loads are fractions of the fabric's capacity, rates are payload in GB/s (10^9 bytes a second); both are
     /// means over the nodes that send. A point that ended in a deadlock or a
     /// livelock has neither latencies nor accepted loads.
-    pub struct Measured {
+    pub struct PointRow {
         /// How its simulation ended: `steady`, `not steady`, `undecided`, `deadlock`, `completed`, `stuck`, `livelock` or `too long`.
         status: Status as Text<Status>, "status", "state", Label, usual;
         /// Offered flits as a fraction of the fabric's capacity.

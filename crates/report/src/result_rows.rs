@@ -11,22 +11,22 @@ use super::csv::{Row, read};
 use super::folder::{
     ACTIVITY, CHANNELS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SUMMARY, WINDOWS,
 };
-use super::{Label, Labels, Measured, Point, ReportError, Sustained, SustainedLoad};
+use super::{Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
 
-/// What a run or a sweep left, or several of them together.
+/// The rows that a run or a sweep left, or several of them together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultRows {
     pub points: Vec<Point>,
-    /// What a search for saturation found.
+    /// Sustained loads from searches for saturation.
     pub saturation: Vec<SustainedLoad>,
-    /// What the result is called, if it says.
+    /// The title of the result, if it has one.
     pub title: Option<String>,
     /// Columns that points.csv does not have, since an earlier version wrote it.
     pub absent: Vec<String>,
 }
 
-/// What is needed of summary.json.
+/// The needed part of summary.json.
 #[derive(Default, Deserialize)]
 struct Summary {
     title: Option<String>,
@@ -63,7 +63,7 @@ impl ResultRows {
     /// # Errors
     /// As [`ResultRows::read`].
     pub fn read_points(folder: &Path, mut note: impl FnMut(String)) -> Result<Self, ReportError> {
-        let (points, absent) = whole::<Measured>(&folder.join(POINTS), &mut note)?;
+        let (points, absent) = whole::<PointRow>(&folder.join(POINTS), &mut note)?;
         let point = |(label, measured)| Point { label, measured, ..Point::default() };
         let points = points.into_iter().map(point).collect();
         let found = beside::<Sustained>(&folder.join(SATURATION), &mut note)?.into_iter();

@@ -1,4 +1,4 @@
-//! What a search for saturation found, as a row of `saturation.csv`.
+//! A sustained load from a search for saturation, as a row of `saturation.csv`.
 
 use serde::{Serialize, Serializer};
 

@@ -1,4 +1,4 @@
-//! What a column of a result file is: its name, unit, title, meaning, role and value.
+//! Columns of result files: name, unit, title, meaning, role and value.
 //!
 //! A kind of row is declared once, with [`table!`]: the structure, its cells in CSV and JSON, the titles of the page,
 //! the values that can be compared, means, and the reference of the files are all made from that declaration.
@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use flitlab_base::narrow::{rounded, try_rounded};
 use flitlab_base::units::Picoseconds;
 
-/// What a column is for.
+/// The purpose of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -91,7 +91,7 @@ impl<R> Column<R> {
         }
     }
 
-    /// What it holds, in a sentence or two.
+    /// Returns the meaning of its values, in a sentence or two.
     pub fn meaning(&self) -> &'static str {
         self.meaning.trim()
     }
@@ -167,7 +167,7 @@ fn finite<'de, D: Deserializer<'de>>(value: f64) -> Result<f64, D::Error> {
 }
 
 /// How values of a column become cells, and cells values.
-pub(super) trait Kind {
+pub(super) trait CellKind {
     type Value;
     const UNIT: Unit = Unit::NONE;
     /// Whether each row must have a value.
@@ -196,7 +196,7 @@ pub(super) enum Time<const UNIT: u64> {}
 pub(super) type Nanoseconds = Time<1_000>;
 pub(super) type Microseconds = Time<1_000_000>;
 
-impl<const UNIT: u64> Kind for Time<UNIT> {
+impl<const UNIT: u64> CellKind for Time<UNIT> {
     type Value = Option<Picoseconds>;
     const UNIT: Unit = match UNIT {
         1_000 => Unit { text: "ns", suffix: "_ns", decimals: 1 },
@@ -242,8 +242,8 @@ pub(super) enum OperationsOfNode {}
 pub(super) enum OperationsOfAll {}
 
 macro_rules! numbers {
-    ($($Kind:ident: $text:literal, $suffix:literal, $decimals:literal;)*) => {$(
-        impl Kind for $Kind {
+    ($($CellKind:ident: $text:literal, $suffix:literal, $decimals:literal;)*) => {$(
+        impl CellKind for $CellKind {
             type Value = Option<f64>;
             const UNIT: Unit = Unit { text: $text, suffix: $suffix, decimals: $decimals };
 
@@ -270,7 +270,7 @@ numbers! {
 /// A whole number that may be missing.
 pub(super) struct Count<T>(PhantomData<T>);
 
-impl<T: Copy + Into<i128> + DeserializeOwned> Kind for Count<T> {
+impl<T: Copy + Into<i128> + DeserializeOwned> CellKind for Count<T> {
     type Value = Option<T>;
 
     fn cell(value: &Option<T>) -> Cell {
@@ -285,7 +285,7 @@ impl<T: Copy + Into<i128> + DeserializeOwned> Kind for Count<T> {
 /// A fingerprint as 16 hexadecimal digits; it may be missing.
 pub(super) enum Hexadecimal {}
 
-impl Kind for Hexadecimal {
+impl CellKind for Hexadecimal {
     type Value = Option<u64>;
 
     fn cell(value: &Option<u64>) -> Cell {
@@ -303,10 +303,10 @@ impl Kind for Hexadecimal {
     }
 }
 
-/// What is always there: a cell must not be empty.
+/// A value that is always there: a cell must not be empty.
 pub(super) struct Given<K>(PhantomData<K>);
 
-impl<T: Copy, K: Kind<Value = Option<T>>> Kind for Given<K> {
+impl<T: Copy, K: CellKind<Value = Option<T>>> CellKind for Given<K> {
     type Value = T;
     const UNIT: Unit = K::UNIT;
     const GIVEN: bool = true;
@@ -320,10 +320,10 @@ impl<T: Copy, K: Kind<Value = Option<T>>> Kind for Given<K> {
     }
 }
 
-/// What is always there, but whose column files of earlier versions may lack.
+/// A value that is always there, in a column that files of earlier versions may lack.
 pub(super) struct Later<K>(PhantomData<K>);
 
-impl<K: Kind> Kind for Later<K> {
+impl<K: CellKind> CellKind for Later<K> {
     type Value = K::Value;
     const UNIT: Unit = K::UNIT;
 
@@ -339,7 +339,7 @@ impl<K: Kind> Kind for Later<K> {
 /// A text, or one of some words.
 pub(super) struct Text<T>(PhantomData<T>);
 
-impl<T: Serialize + DeserializeOwned> Kind for Text<T> {
+impl<T: Serialize + DeserializeOwned> CellKind for Text<T> {
     type Value = T;
     const GIVEN: bool = true;
 
@@ -358,7 +358,7 @@ impl<T: Serialize + DeserializeOwned> Kind for Text<T> {
 /// Reads a value of a kind.
 pub(super) struct Reader<K>(pub PhantomData<K>);
 
-impl<'de, K: Kind> DeserializeSeed<'de> for Reader<K> {
+impl<'de, K: CellKind> DeserializeSeed<'de> for Reader<K> {
     type Value = K::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<K::Value, D::Error> {
@@ -367,9 +367,9 @@ impl<'de, K: Kind> DeserializeSeed<'de> for Reader<K> {
 }
 
 /// The place of a name among the names of columns.
-pub(super) struct Place(pub &'static [&'static str]);
+pub(super) struct ColumnIndex(pub &'static [&'static str]);
 
-impl<'de> DeserializeSeed<'de> for Place {
+impl<'de> DeserializeSeed<'de> for ColumnIndex {
     type Value = Option<usize>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
@@ -377,7 +377,7 @@ impl<'de> DeserializeSeed<'de> for Place {
     }
 }
 
-impl Visitor<'_> for Place {
+impl Visitor<'_> for ColumnIndex {
     type Value = Option<usize>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -393,14 +393,14 @@ impl Visitor<'_> for Place {
     }
 }
 
-/// Declares a kind of row. Of each column it has the field with its meaning as documentation, its type, the [`Kind`] of
+/// Declares a kind of row. Of each column it has the field with its meaning as documentation, its type, the [`CellKind`] of
 /// its cells, its name in files, its title, its [`Role`], and whether it is `usual` or shown on demand (`more`). Fields behind
 /// `..` are no columns.
 macro_rules! table {
     (
         $(#[$meta:meta])*
         pub struct $Row:ident {
-            $($(#[doc = $doc:literal])* $field:ident: $Type:ty as $Kind:ty, $name:literal, $title:literal, $Role:ident, $shown:ident;)*
+            $($(#[doc = $doc:literal])* $field:ident: $Type:ty as $CellKind:ty, $name:literal, $title:literal, $Role:ident, $shown:ident;)*
             $(.. $($(#[$more_meta:meta])* $more:ident: $More:ty,)*)?
         }
     ) => {
@@ -416,7 +416,7 @@ macro_rules! table {
             pub const COLUMNS: &'static [crate::table::Column<Self>] = &[
                 $({
                     const UNIT: crate::table::Unit =
-                        <$Kind as crate::table::Kind>::UNIT;
+                        <$CellKind as crate::table::CellKind>::UNIT;
                     crate::table::Column {
                         name: $name,
                         title: $title,
@@ -426,8 +426,8 @@ macro_rules! table {
                         decimals: UNIT.decimals,
                         role: crate::table::Role::$Role,
                         usual: table!(@ $shown),
-                        given: <$Kind as crate::table::Kind>::GIVEN,
-                        cell: |row| <$Kind as crate::table::Kind>::cell(&row.$field),
+                        given: <$CellKind as crate::table::CellKind>::GIVEN,
+                        cell: |row| <$CellKind as crate::table::CellKind>::cell(&row.$field),
                     }
                 },)*
             ];
@@ -452,7 +452,7 @@ macro_rules! table {
 
         impl<'de> serde::Deserialize<'de> for $Row {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                use crate::table::{Place, Reader};
+                use crate::table::{ColumnIndex, Reader};
 
                 const NAMES: &[&str] = &[$($name),*];
 
@@ -470,14 +470,14 @@ macro_rules! table {
                         mut cells: A,
                     ) -> Result<$Row, A::Error> {
                         let mut row = $Row::default();
-                        while let Some(place) = cells.next_key_seed(Place(NAMES))? {
+                        while let Some(place) = cells.next_key_seed(ColumnIndex(NAMES))? {
                             let Some(place) = place else {
                                 cells.next_value::<serde::de::IgnoredAny>()?;
                                 continue;
                             };
                             let mut fields = 0..;
                             $(if fields.next() == Some(place) {
-                                row.$field = cells.next_value_seed(Reader::<$Kind>(std::marker::PhantomData))?;
+                                row.$field = cells.next_value_seed(Reader::<$CellKind>(std::marker::PhantomData))?;
                                 continue;
                             })*
                             let _ = fields;

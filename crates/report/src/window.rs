@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::table::{Count, Given, Microseconds, Nanoseconds, Number, Text, table};
 use flitlab_base::units::Picoseconds;
 
-/// What a window was for.
+/// The purpose of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WindowPhase {
     #[serde(rename = "warm-up")]
@@ -16,7 +16,7 @@ pub enum WindowPhase {
 }
 
 table! {
-    /// What happened in a window, from the first of the warm-up on. `None` is an empty cell.
+    /// The counts of a window, from the first of the warm-up on. `None` is an empty cell.
     pub struct WindowRow {
         /// What the window was for: `warm-up` or `measured`.
         phase: WindowPhase as Text<WindowPhase>, "phase", "phase", Label, usual;

@@ -124,14 +124,14 @@ impl Checks<'_> {
         self.problems.push(problem);
     }
 
-    /// The same with a way out and without a label, unless one of the keys has been reported.
+    /// Refuses keys with a way out and without a label, unless one of the keys has been reported.
     fn refuse(&mut self, keys: &[&str], message: impl Into<String>, help: impl Into<String>) {
         if self.sound(keys) {
             self.report(keys, message, "", Some(help.into()));
         }
     }
 
-    /// What the routing needs of the routers.
+    /// Checks the demands of the routing on the routers.
     fn forwarding(&mut self, draft: &Draft) {
         let Some(routing) = &draft.routing else { return };
         let (bubble, has) = (draft.parameters.bubble, draft.parameters.virtual_channels);

@@ -8,7 +8,7 @@ use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom};
 use flitlab_workload::application::Action;
 use flitlab_workload::traffic::{Access, Carrier};
 
-/// What is known of a scenario's packets before they are simulated.
+/// The risk of deadlock of a scenario's packets, as far as it is known before the simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deadlock {
     /// They can't wait for each other for ever, for this reason.
@@ -20,7 +20,7 @@ pub enum Deadlock {
     Possible { how: String, advice: Option<String> },
 }
 
-/// What parts the packets of rings into two classes.
+/// The setting that divides the packets of rings into two classes.
 const DATELINE: &str = "routing.direction_order.dateline=true";
 
 impl Scenario {
@@ -44,13 +44,14 @@ impl Scenario {
         }
     }
 
-    /// What the routers do about it.
+    /// Returns the flow control of the routers: switching, and whether rings keep a bubble.
     pub fn flow_control(&self) -> FlowControl {
         let wormhole = self.parameters.switching == Switching::Wormhole;
         FlowControl { bubble: self.parameters.bubble, wormhole }
     }
 
-    /// What to type where packets wait for each other for ever; `None` where nothing is known to help.
+    /// Returns advice on what to type where packets deadlock; `None` where nothing is known to
+    /// help.
     pub fn deadlock_advice(&self) -> Option<String> {
         let wormhole = self.parameters.switching == Switching::Wormhole;
         match &self.network.routing {

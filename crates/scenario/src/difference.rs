@@ -1,4 +1,4 @@
-//! What differs between two scenarios as written, key by key.
+//! Differences between two scenarios as written, key by key.
 //!
 //! Works on documents, not on checked scenarios: results of another version can still be compared, and a
 //! file that has gone since, such as a routing table, is not missed.

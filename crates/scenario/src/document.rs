@@ -8,7 +8,8 @@ use flitlab_base::document::{Diagnostic, Diagnostics, Toml};
 use flitlab_routing::{agnostic, angara};
 use flitlab_workload::traffic::PatternKind;
 
-/// A scenario's text, with what was set on top of it, and what it may name besides what is built in.
+/// A scenario's text, with the values set on top of it, and the names that it may use besides those
+/// that are built in.
 ///
 /// Syntax errors do not make it fail: they are kept and reported, with all others, by
 /// [`Scenario::read`](super::Scenario::read). Sweeps hand the features on to their points.
@@ -37,24 +38,24 @@ impl Document {
         Self { toml, features: Features::default() }
     }
 
-    /// The same, but that it may name this pattern too. A name that another pattern has is reported when the
-    /// scenario is read.
+    /// Returns this document, which may name this pattern too. A name that another pattern has is
+    /// reported when the scenario is read.
     #[must_use]
     pub fn with_pattern(mut self, pattern: &'static PatternKind) -> Self {
         let added = self.features.add_pattern(pattern);
         self.note(added)
     }
 
-    /// The same, but that `[routing.agnostic]` may name this algorithm too. A name that another algorithm has is
-    /// reported when the scenario is read.
+    /// Returns this document, whose `[routing.agnostic]` may name this algorithm too. A name that
+    /// another algorithm has is reported when the scenario is read.
     #[must_use]
     pub fn with_algorithm(mut self, algorithm: agnostic::Algorithm) -> Self {
         let added = self.features.add_algorithm(algorithm);
         self.note(added)
     }
 
-    /// The same, but that `[routing.angara]` may name this algorithm too. A name that another algorithm has is
-    /// reported when the scenario is read.
+    /// Returns this document, whose `[routing.angara]` may name this algorithm too. A name that
+    /// another algorithm has is reported when the scenario is read.
     #[must_use]
     pub fn with_angara_algorithm(mut self, algorithm: angara::Algorithm) -> Self {
         let added = self.features.add_angara(algorithm);

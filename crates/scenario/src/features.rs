@@ -1,4 +1,4 @@
-//! What scenarios can name: what is built in, and what another crate brings along.
+//! Names that scenarios can use: those that are built in, and those of other crates.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,7 +6,7 @@ use flitlab_base::document::Reference;
 use flitlab_routing::{agnostic, angara};
 use flitlab_workload::traffic::{PATTERNS, PatternKind};
 
-/// What a scenario may name besides what is built in.
+/// Names that a scenario may use besides those that are built in.
 #[derive(Clone, Default)]
 pub(super) struct Features {
     patterns: Vec<&'static PatternKind>,

@@ -1,4 +1,4 @@
-//! What tells one point's result from another's.
+//! The identity of a point's result.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +28,7 @@ const LOAD: &str = "traffic.load";
 pub struct Identity {
     /// Of all keys but the load.
     rest: [u8; 32],
-    /// As TOML; empty if there is none.
+    /// The load in TOML; empty if there is none.
     load: String,
 }
 
@@ -41,7 +41,8 @@ impl Identity {
             .map(|(path, text)| (path.as_str(), contents.get(path).unwrap_or(text).as_str()))
             .filter(|(path, _)| !NAMES.contains(path))
             .collect();
-        // What belongs together is read together, but a later version may read in another order.
+        // Keys that belong together are read together, but a later version may read in another
+        // order.
         keys.sort_unstable();
         let mut hash = Sha256::new();
         hash.update(RESULTS_VERSION.to_le_bytes());
@@ -57,7 +58,7 @@ impl Identity {
         Self { rest: hash.finalize().into(), load }
     }
 
-    /// That of the same scenario at another load, a fraction of the fabric's capacity.
+    /// Returns the identity of this scenario at another load, a fraction of the fabric's capacity.
     #[must_use]
     pub fn at_load(&self, load: f64) -> Self {
         Self { rest: self.rest, load: load::text(&OfferedLoad::Fraction(load)) }

@@ -1,4 +1,4 @@
-//! What fails while a load is simulated, and when new tables are there.
+//! Failures while a load is simulated, and the time at which new tables are there.
 
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Failures;

@@ -89,7 +89,7 @@ use flitlab_workload::traffic::{
 };
 use schema::Draft;
 
-/// What a document is read for.
+/// The purpose of reading a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Run,
@@ -118,16 +118,17 @@ pub struct Scenario {
     pub interruption: Option<InterruptionSpec>,
 }
 
-/// What is sent.
+/// The workload of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkloadSpec {
     /// A load that goes on, measured in a steady state.
     Load(LoadSpec),
     /// Something finite, measured from beginning to end.
     Exchange(ExchangeSpec),
-    /// What ranks send, receive and compute, from beginning to end.
+    /// Sends, receives and computations of ranks, from beginning to end.
     Application(ApplicationSpec),
-    /// What routers combine and replicate along trees, from beginning to end, perhaps beside a load.
+    /// Operations that routers combine and replicate along trees, from beginning to end, perhaps
+    /// beside a load.
     Collective(CollectiveSpec),
     /// Puts, gets and atomic operations, from beginning to end.
     RemoteMemory(RemoteMemorySpec),
@@ -157,8 +158,8 @@ impl Scenario {
         Self::read_resolved(document).map(|(scenario, _)| scenario)
     }
 
-    /// As [`Scenario::read`], and the scenario as TOML with every value written out, which reads
-    /// back to an equal scenario wherever it is put.
+    /// Reads a scenario like [`Scenario::read`], and returns also its TOML text with every value
+    /// written out. That text reads back to an equal scenario wherever it is put.
     ///
     /// # Errors
     /// As [`Scenario::read`].
@@ -167,7 +168,7 @@ impl Scenario {
         Ok((scenario, resolved::render(&read.keys)))
     }
 
-    /// What tells this document's result from those of others.
+    /// Returns the identity of this document's result.
     ///
     /// # Errors
     /// As [`Scenario::read`].
@@ -193,8 +194,8 @@ impl Scenario {
             && !self.network.routing.is_random()
     }
 
-    /// The same with another offered load, as a fraction of the fabric's capacity; a finite exchange stays
-    /// as it is.
+    /// Returns this scenario with another offered load, as a fraction of the fabric's capacity; a
+    /// finite exchange stays as it is.
     #[must_use]
     pub fn at_load(&self, load: f64) -> Self {
         let mut scenario = self.clone();
@@ -235,7 +236,7 @@ impl Scenario {
 struct Resolved {
     /// Path and TOML text.
     keys: Vec<(String, String)>,
-    /// What identifies the contents of files, by the path of the key that names the file.
+    /// Identities of the contents of files, by the path of the key that names the file.
     contents: BTreeMap<String, String>,
 }
 
@@ -245,7 +246,7 @@ impl Resolved {
     }
 }
 
-/// What can be read of a document.
+/// The readable part of a document.
 #[derive(Default)]
 struct Reading {
     draft: Option<Draft>,

@@ -26,7 +26,7 @@ pub struct Network {
     pub seed: u64,
     routes: OnceLock<Result<Routes, RoutingError>>,
     proof: OnceLock<Option<ForwardingProof>>,
-    /// What is left of the network after failures during operation, as far as somebody asked.
+    /// The remaining networks after failures during operation, as far as they were asked for.
     left: Mutex<Vec<(Failures, Arc<Self>)>>,
 }
 
@@ -84,8 +84,9 @@ impl Network {
         self.routes.get_or_init(|| self.routing.routes(&self.fabric, self.seed)).as_ref()
     }
 
-    /// What failures during operation leave of the network: the fabric without what fails, and routes of the same routing
-    /// there. The points of a sweep that have the same failures share it.
+    /// Returns the network after failures during operation: the fabric without what fails, and
+    /// routes of the same routing there. The points of a sweep that have the same failures share
+    /// it.
     ///
     /// # Errors
     /// If what fails is no part of the fabric, or what is left falls apart.
@@ -101,7 +102,8 @@ impl Network {
         Ok(left)
     }
 
-    /// What is proved of the forwarding table, looked at when first asked for; `None` if routers have none.
+    /// Returns the proof of the forwarding table, made at the first call; `None` if routers have no
+    /// tables.
     pub fn forwarding_proof(&self) -> Option<&ForwardingProof> {
         let prove = || match self.routes() {
             Ok(Routes::Forwarding(table)) => Some(prove_forwarding(&self.fabric, table)),

@@ -84,7 +84,7 @@ impl RelationSpec {
                 error => RoutingError::NoRelation(error),
             })?;
         let proof = prove_relation(fabric, &relation);
-        // Nobody can simulate packets that find no way on.
+        // Packets that find no way on can't be simulated.
         let flaw = proof.flaws.iter().find(|flaw| !self.unproved || !flaw.is_cycle());
         if let Some(flaw) = flaw {
             return Err(RoutingError::Unproved(flaw.describe(fabric)));

@@ -43,7 +43,7 @@ pub enum RoutingSpec {
     Relation(RelationSpec),
 }
 
-/// A forwarding table that was read for a fabric, and what is known of it there.
+/// A forwarding table that was read for a fabric, with the facts about it there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSmTable {
     pub table: Arc<ForwardingTable>,
@@ -261,7 +261,7 @@ impl RoutingSpec {
         }
     }
 
-    /// What to know where there are no routes.
+    /// Returns advice where there are no routes.
     pub(super) fn help(&self) -> &'static str {
         match self {
             Self::DirectionOrder(_) => {

@@ -1,4 +1,4 @@
-//! What a sweep's curves and figures are called.
+//! Names of a sweep's curves and figures.
 
 /// The key that makes a curve.
 pub(super) const LOAD: &str = "traffic.load";

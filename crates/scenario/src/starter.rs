@@ -16,14 +16,14 @@ const SHOWN_OF_ANGARA: [&str; 3] = ["router.buffer", "link.rate", "link.latency"
 const LEFT_OUT: [&str; 6] =
     ["open", "node_set", "failed_cables", "failed_nodes", "failed_switches", "random_failures"];
 
-/// What can be chosen, and what it means.
+/// A choice and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub name: String,
     pub doc: &'static str,
 }
 
-/// What a starter's nodes do.
+/// The workload of a starter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StarterWorkload {
     /// Send at this load, a fraction of capacity; a sweep draws the curve.
@@ -32,7 +32,7 @@ pub enum StarterWorkload {
     Exchange(String),
 }
 
-/// What a first scenario is about.
+/// The subject of a first scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Starter {
     /// One of [`Starter::topologies`].
@@ -101,12 +101,12 @@ impl Starter {
         Self::algorithms().iter().any(|offer| offer.name == self.routing)
     }
 
-    /// The routing of a topology where nobody says otherwise; of all but the torus the only one.
+    /// Returns the default routing of a topology; of all but the torus it is the only one.
     pub fn usual_routing(topology: &str) -> &'static str {
         if topology == TORUS { "direction_order" } else { AGNOSTIC }
     }
 
-    /// The algorithm that makes the table where nobody says otherwise.
+    /// Returns the default algorithm of the table.
     fn usual_table(&self) -> &'static str {
         let mut kinds = BUILDERS.into_iter();
         let kind = kinds.find(|kind| kind.name == self.topology);
@@ -149,7 +149,7 @@ impl Starter {
         if let (StarterWorkload::Load(_), Some(grid)) =
             (&self.workload, reference().key("sweep.grid"))
         {
-            // As a table of its own: whoever goes on from here adds lines to it.
+            // The table stands by itself, so that a user can add lines to it.
             writeln!(page)?;
             describe(page, grid)?;
             writeln!(
@@ -214,7 +214,7 @@ impl Starter {
     }
 }
 
-/// What can be chosen at a key without giving it keys of its own.
+/// Returns the choices at a key that need no keys of their own.
 fn choices(key: &str) -> Vec<Offer> {
     let variants = reference().key(key).map_or(&[][..], |key| &key.variants);
     let enough = variants.iter().filter(|it| it.fields.iter().all(|field| field.default.is_some()));

@@ -1,4 +1,4 @@
-//! What reads back, what is described, and in which order a sweep goes.
+//! Tests of reading back, of descriptions, and of the order of a sweep.
 
 mod fabrics;
 

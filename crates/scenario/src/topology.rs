@@ -1,4 +1,4 @@
-//! What a scenario's fabric is.
+//! The fabric of a scenario.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use flitlab_fabric::{
     CableClass, CableRate, CableSpeed, Fabric, Failures, Faults, TopologyError, Torus,
 };
 
-/// What a scenario's fabric is, and what has failed in it.
+/// The fabric of a scenario, and its failures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TopologySpec {
     /// Angara's torus: directions for ports, one terminal a router.
@@ -34,7 +34,7 @@ pub struct SwitchedSpec {
 pub enum Plan {
     /// By a builder.
     Built {
-        /// What it is, without its article: `6x5x5 torus of switches`.
+        /// Its name without an article: `6x5x5 torus of switches`.
         name: String,
         /// The keys that it was built from, each with its path and value.
         keys: Vec<(String, String)>,
@@ -107,7 +107,7 @@ impl TopologySpec {
         })
     }
 
-    /// What its nodes are called.
+    /// Returns the names of its nodes.
     pub(super) fn places(&self) -> Places<'_> {
         match self {
             Self::Torus(torus, _) => Places::Torus(torus),

@@ -1,4 +1,4 @@
-//! What a network carries: applications, and traffic of every other kind.
+//! The workload of a network: applications, and traffic of every other kind.
 //!
 //! | module | what it is for |
 //! |---|---|

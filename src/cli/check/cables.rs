@@ -1,4 +1,4 @@
-//! What `flitlab check` says of cables that differ.
+//! Text of `flitlab check` about cables that differ.
 
 use flitlab::engine::Parameters;
 use flitlab::topology::{CableClass, CableRate, CableSpeed, Fabric, LaneRate};
@@ -77,12 +77,12 @@ fn listed(
     found.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// What `link.rate` stands for, where a netlist says what its cables are and that is another rate,
-/// or some are slower.
+/// Explains `link.rate` where a netlist names its cables and their rate is another one, or some are
+/// slower.
 fn scale(classes: &[CableClass], parameters: &Parameters, mixed: bool) -> Option<String> {
     let (_, fastest) = classes.iter().find_map(|&class| lanes(class))?;
     let (link, data) = (rate_text(parameters.link_rate), rate_text(fastest.data()));
-    // What ibsim, and netlists that flitlab wrote, say of cables of which nothing is known.
+    // ibsim, and netlists that flitlab wrote, name this for cables of unknown kind.
     let is_usual = fastest.to_string() == "4xSDR";
     if link == data || is_usual {
         return mixed.then(|| format!("link.rate, {link}, is that of {fastest}, the fastest"));

@@ -73,7 +73,7 @@ impl Check {
         }
         let scenario = match (Scenario::read(&document), &points) {
             (Ok(scenario), _) => scenario,
-            // What only the sweep gives, its first point has.
+            // The first point of the sweep has the values that only the sweep gives.
             (Err(_), Some(sweep)) => {
                 if let Some(found) = Sweep::mistakes_of_run(&document) {
                     bar.above(|| say(&refused_by_run(&found)));
@@ -117,7 +117,7 @@ impl Check {
     }
 }
 
-/// That the sweep is right, and the scenario on its own is not.
+/// Returns the message that the sweep is right, and the scenario on its own is not.
 fn refused_by_run(found: &Diagnostics) -> String {
     let first = found.iter().next().expect("never empty");
     let place = first
@@ -143,7 +143,7 @@ fn reference(word: Option<&str>) -> Result<(), Failure> {
     Err(Failure::Input(message))
 }
 
-/// What `--json` prints.
+/// The JSON object that `--json` prints.
 #[derive(Serialize)]
 struct Checked<'a> {
     #[serde(flatten)]
@@ -252,7 +252,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
 /// Sendings of a packet from which on links that err are of little use.
 const MANY_SENDINGS: f64 = 10.0;
 
-/// What to expect of links that damage nearly every packet.
+/// Returns a warning about links that damage nearly every packet.
 fn passage_warning(passage: &Passage) -> Option<String> {
     let sendings = passage.sendings();
     let way_out = "make packets smaller (router.maximum_payload), or errors rarer ([link.errors])";
@@ -315,7 +315,7 @@ fn deadlock_text(deadlock: &Deadlock) -> String {
     }
 }
 
-/// What routers do along trees, in numbers.
+/// Describes the operations of routers along trees, in numbers.
 fn collective_text(simulation: &Simulation, collective: &CollectiveSpec) -> String {
     let fabric = simulation.fabric();
     let trees = collective.trees(fabric).unwrap_or_default();
@@ -329,7 +329,7 @@ fn collective_text(simulation: &Simulation, collective: &CollectiveSpec) -> Stri
     )
 }
 
-/// What processes do to the memory of others, in numbers.
+/// Describes the operations of processes on the memory of others, in numbers.
 fn remote_memory_text(simulation: &Simulation, spec: &RemoteMemorySpec) -> String {
     let flush =
         spec.flush_every.map_or(String::new(), |every| format!(", all done behind each {every}"));
@@ -343,7 +343,7 @@ fn remote_memory_text(simulation: &Simulation, spec: &RemoteMemorySpec) -> Strin
     )
 }
 
-/// What ranks do, in numbers.
+/// Describes the operations of ranks, in numbers.
 fn application_text(application: &ApplicationSpec) -> String {
     let schedule = &application.schedule;
     let of = |action| schedule.operations().filter(move |it| it.action == action);
@@ -403,7 +403,8 @@ fn virtual_channels(simulation: &Simulation) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
-/// What a virtual channel is for under adaptive routing, besides what its name says.
+/// Returns the purpose of a virtual channel under adaptive routing, besides the one that its name
+/// tells.
 fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str> {
     match &simulation.scenario().network.routing {
         RoutingSpec::Adaptive(rules) => rules.channels.purpose(virtual_channel, &rules.non_minimal),

@@ -1,4 +1,4 @@
-//! What `check` says of a `[sweep]`: whether all of its points can be run, and which of them can deadlock.
+//! The check of a `[sweep]`: whether all of its points can be run, and which of them can deadlock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,21 +19,21 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The most series whose deadlocks are told one by one.
 const MOST_TOLD: usize = 8;
 
-/// What was found.
+/// The findings of the check.
 #[derive(Debug, Serialize)]
 pub(super) struct Survey {
     points: usize,
     series: usize,
     /// Different fabrics and routings.
     networks: usize,
-    /// Those of them whose routes were made and looked at.
+    /// The number of networks whose routes were made and looked at.
     networks_looked_at: usize,
     /// By the first series that has such a table.
     pub can_deadlock: Vec<CanDeadlock>,
     /// Series whose routers, links and adapters differ though the sweep does not say so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unasked: Vec<Unasked>,
-    /// What helps the first table that can deadlock.
+    /// Advice for the first table that can deadlock.
     #[serde(skip)]
     pub advice: Option<String>,
 }

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::Report;
+use super::ComparisonReport;
 use super::text::verdict;
 use crate::cli::results::Results;
-use flitlab::report::comparison::{ComparedPoint, Place};
+use flitlab::report::comparison::{ComparedPoint, PointKey};
 use flitlab::scenario::Difference;
 
 #[derive(Serialize)]
@@ -20,8 +20,8 @@ pub(super) struct Object<'r> {
     /// Null if a scenario isn't there.
     scenario: Option<&'r [Difference]>,
     points: &'r [ComparedPoint],
-    only_in_a: &'r [Place],
-    only_in_b: &'r [Place],
+    only_in_a: &'r [PointKey],
+    only_in_b: &'r [PointKey],
     notes: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ struct Side<'r> {
     points: usize,
 }
 
-pub(super) fn object(report: &Report) -> Object<'_> {
+pub(super) fn object(report: &ComparisonReport) -> Object<'_> {
     Object {
         holds: report.holds(),
         verdict: verdict(report),

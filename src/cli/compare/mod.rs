@@ -83,7 +83,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 /// Two results and what was found.
-struct Report {
+struct ComparisonReport {
     a: Results,
     b: Results,
     tolerance: f64,
@@ -130,7 +130,7 @@ impl Compare {
         }
         let scenario = a.scenario.as_ref().zip(b.scenario.as_ref()).map(|(a, b)| differences(a, b));
         let (tolerance, allow_partial) = (self.tolerance, self.allow_partial);
-        let report = Report { a, b, tolerance, allow_partial, scenario, found };
+        let report = ComparisonReport { a, b, tolerance, allow_partial, scenario, found };
         for note in report.notes() {
             say(&format!("note: {note}"));
         }
@@ -142,12 +142,12 @@ impl Compare {
         if report.holds() {
             return Ok(());
         }
-        // A finding, not a mistake of whoever compares.
+        // A difference is a finding, not a mistake of the user.
         Err(Failure::Check(format!("differs: {}", text::verdict(&report))))
     }
 }
 
-impl Report {
+impl ComparisonReport {
     /// Whether B is as A within the tolerance.
     fn holds(&self) -> bool {
         self.found.count(Verdict::Differs) == 0 && (self.allow_partial || self.missing() == 0)
@@ -158,7 +158,7 @@ impl Report {
         self.found.only_in_a.len() + self.found.only_in_b.len()
     }
 
-    /// What a reader would otherwise take for granted.
+    /// Returns the notes on what a reader would otherwise take for granted.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let same_folder = |path: &PathBuf| path.canonicalize().ok();

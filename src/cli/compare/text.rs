@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::Report;
+use super::ComparisonReport;
 use crate::cli::results::Results;
 use crate::cli::terminal;
-use flitlab::report::comparison::{ComparedPoint, Estimate, Measure, Place, Values, Verdict};
+use flitlab::report::comparison::{ComparedPoint, Estimate, Measure, PointKey, Values, Verdict};
 use flitlab::scenario::{Difference, Setting};
 
 /// Where facts begin.
@@ -17,7 +17,7 @@ const LISTED: usize = 6;
 /// Places that are named of those in one result only.
 const NAMED: usize = 4;
 
-pub(super) fn text(report: &Report, all: bool) -> String {
+pub(super) fn text(report: &ComparisonReport, all: bool) -> String {
     let head = if report.holds() { "same" } else { "different" };
     let mut text = paragraph(&format!("{head}: {}", verdict(report)));
     text += &facts(report);
@@ -27,7 +27,7 @@ pub(super) fn text(report: &Report, all: bool) -> String {
 }
 
 /// The verdict in one line.
-pub(super) fn verdict(report: &Report) -> String {
+pub(super) fn verdict(report: &ComparisonReport) -> String {
     let found = &report.found;
     let searched = !report.a.saturation().is_empty();
     let count = |count: usize| match (count, searched) {
@@ -108,7 +108,7 @@ pub(super) fn percent(share: f64) -> String {
     format!("{rounded}%")
 }
 
-impl Report {
+impl ComparisonReport {
     /// The largest relative change, and where it is.
     pub(super) fn largest_change(&self) -> Option<(&ComparedPoint, &Values)> {
         let values = self
@@ -123,7 +123,7 @@ impl Report {
     }
 }
 
-fn facts(report: &Report) -> String {
+fn facts(report: &ComparisonReport) -> String {
     let fact = |name: &str, value: &str| terminal::fact(name, value, COLUMN);
     let mut text = fact("A", &report.a.name()) + &fact("B", &report.b.name());
     if let Some((point, values)) = report.largest_change() {
@@ -153,19 +153,19 @@ fn facts(report: &Report) -> String {
     text
 }
 
-fn places_text(places: &[Place]) -> String {
+fn places_text(places: &[PointKey]) -> String {
     let named: Vec<String> = places.iter().take(NAMED).map(place_name).collect();
     let more = if places.len() > NAMED { "; ..." } else { "" };
     format!("{}{more}", named.join("; "))
 }
 
-fn place_name(place: &Place) -> String {
+fn place_name(place: &PointKey) -> String {
     let load = place.offered_load.map(|load| format!("load {load}"));
     let series = Some(place.series.clone()).filter(|series| !series.is_empty());
     [series, load].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn scenario(report: &Report) -> String {
+fn scenario(report: &ComparisonReport) -> String {
     let Some(differences) = &report.scenario else { return String::new() };
     if differences.is_empty() {
         return "\nscenario: no difference\n".into();
@@ -218,7 +218,7 @@ fn settings(difference: &Difference) -> [String; 2] {
 }
 
 /// A table for each measure, with the points that differ or with all.
-fn values(report: &Report, all: bool) -> String {
+fn values(report: &ComparisonReport, all: bool) -> String {
     let points = &report.found.points;
     let mut measures: Vec<Measure> = Vec::new();
     for values in points.iter().flat_map(|point| &point.values) {
@@ -274,7 +274,7 @@ fn values(report: &Report, all: bool) -> String {
 
 /// A point in a table; values with and without their intervals.
 struct Line<'r> {
-    place: &'r Place,
+    place: &'r PointKey,
     full: [String; 2],
     short: [String; 2],
     change: String,
@@ -282,7 +282,7 @@ struct Line<'r> {
 }
 
 impl<'r> Line<'r> {
-    fn new(place: &'r Place, values: &Values) -> Self {
+    fn new(place: &'r PointKey, values: &Values) -> Self {
         let decimals = values.measure.decimals();
         let value = |estimate: Option<Estimate>| {
             estimate.map_or("-".into(), |it| format!("{:.decimals$}", it.value))

@@ -7,14 +7,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use flitlab::report::ResultRows;
 use flitlab::report::figure::{
-    Intervals, LegendPlace, Limit, Limits, LoadsIn, Look, Scale, SeriesStyle, Tail, TimeUnit,
-    short_name,
+    FigureStyle, Intervals, LegendPlace, Limit, Limits, LoadsIn, Scale, SeriesStyle, Tail,
+    TimeUnit, short_name,
 };
 use flitlab::scenario::{Document, Figures, Sweep};
 
 /// The look of figures; what is not given is as the scenario's [sweep.figures] says.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Look of the figures")]
+#[command(next_help_heading = "FigureStyle of the figures")]
 pub(super) struct LookOptions {
     /// Ends of x axes, either may be left out: 0:0.6, 0.1:
     #[arg(long, value_name = "FROM:TO", allow_hyphen_values = true)]
@@ -85,7 +85,7 @@ fn style(text: &str) -> Result<(String, SeriesStyle), String> {
 
 impl LookOptions {
     /// These options over a look: what is given here counts.
-    pub(super) fn over(&self, look: Look) -> Result<Look, String> {
+    pub(super) fn over(&self, look: FigureStyle) -> Result<FigureStyle, String> {
         let scale = |axis: &str, own: Option<Scale>| {
             let in_list = |list: &[String]| list.iter().any(|other| other == axis);
             match (in_list(&self.log), in_list(&self.linear)) {
@@ -107,7 +107,7 @@ impl LookOptions {
         let or = |given: &[String], own: Vec<String>| {
             if given.is_empty() { own } else { given.to_vec() }
         };
-        Ok(Look {
+        Ok(FigureStyle {
             x,
             y,
             x_scale,
@@ -125,10 +125,13 @@ impl LookOptions {
     }
 
     /// Says which series there are, if another is asked for.
-    pub(super) fn check_series(&self, look: &Look, rows: &ResultRows) -> Result<(), String> {
+    pub(super) fn check_series(&self, look: &FigureStyle, rows: &ResultRows) -> Result<(), String> {
         // The scenario may give styles to series that the results do not have yet.
-        let given =
-            Look { styles: self.style.clone(), names: look.names.clone(), ..Look::default() };
+        let given = FigureStyle {
+            styles: self.style.clone(),
+            names: look.names.clone(),
+            ..FigureStyle::default()
+        };
         let labels = rows.points.iter().map(|point| &point.label);
         let mut known: Vec<String> = Vec::new();
         for label in labels {
@@ -170,7 +173,7 @@ impl LookOptions {
     }
 }
 
-/// What the scenario of a folder of results says of its figures.
+/// Returns the figure settings in the scenario of a folder of results.
 pub(super) fn of_results(folder: &Path) -> Figures {
     let document = Document::open(&folder.join("scenario.toml"));
     let document = document.ok().filter(Document::has_sweep);

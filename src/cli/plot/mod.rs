@@ -16,7 +16,8 @@ use super::summary::{print_json, print_text};
 use crate::cli::say::say;
 use crate::cli::text::counted;
 use flitlab::report::figure::{
-    Files, Format, Kind, Length, Look, Medium, Sheet, Wish, choose, draw_all, numeric_keys,
+    FigureKind, FigureRequest, FigureStyle, Files, Format, Length, Medium, Sheet, choose, draw_all,
+    numeric_keys,
 };
 use flitlab::report::{Label, Point, ResultRows};
 use flitlab::scenario::Figures;
@@ -69,8 +70,8 @@ pub(super) struct Plot {
     #[arg(long, value_name = "FORMATS", value_delimiter = ',', value_parser = look::named(Format::NAMES))]
     format: Vec<Format>,
     /// Draw these kinds of figures only [default: all that say something]
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(Kind::all().map(|kind| (kind, kind.name()))))]
-    only: Vec<Kind>,
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(FigureKind::all().map(|kind| (kind, kind.name()))))]
+    only: Vec<FigureKind>,
     /// The load whose distributions, channels and windows are shown, or the nearest simulated
     /// [default: the highest steady one]
     #[arg(long, value_parser = load, allow_negative_numbers = true)]
@@ -83,7 +84,7 @@ pub(super) struct Plot {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The JSON object that `--json` prints.
 #[derive(Serialize)]
 struct Printed {
     figures: Vec<String>,
@@ -144,7 +145,7 @@ impl Plot {
         for vain in self.look.vain_names(&rows) {
             say(&format!("note: {vain}"));
         }
-        let wish = Wish {
+        let wish = FigureRequest {
             untitled,
             title,
             medium: Medium { sheet, formats: self.formats(own.formats) },
@@ -259,7 +260,7 @@ impl Plot {
         &self,
         labels: &[String],
         results: &[ResultRows],
-        look: &Look,
+        look: &FigureStyle,
     ) -> Result<(), Failure> {
         let mut having: BTreeMap<(&str, String), usize> = BTreeMap::new();
         let mut texts = Vec::new();
@@ -289,7 +290,7 @@ impl Plot {
         let mut kinds: Vec<&str> = having.keys().map(|key| key.0).collect();
         kinds.dedup();
         let way = if kinds.len() == 1 {
-            // The same, under different figures' names.
+            // The files share a name, under different figures' names.
             let names = having.keys().filter(|key| !key.1.is_empty());
             let names = names.map(|key| format!("--name '{}=same'", key.1.replace('\'', "'\\''")));
             let mut names: Vec<String> = names.collect();
@@ -308,8 +309,9 @@ impl Plot {
     }
 
     /// Kinds of figures that were to be drawn, and the columns that results of an earlier version lack for them.
-    fn absent(&self, rows: &ResultRows) -> Vec<(Kind, Vec<&'static str>)> {
-        let kinds = if self.only.is_empty() { Kind::all().to_vec() } else { self.only.clone() };
+    fn absent(&self, rows: &ResultRows) -> Vec<(FigureKind, Vec<&'static str>)> {
+        let kinds =
+            if self.only.is_empty() { FigureKind::all().to_vec() } else { self.only.clone() };
         let kinds = kinds.into_iter().map(|kind| (kind, kind.absent(rows)));
         kinds.filter(|(_, columns)| !columns.is_empty()).collect()
     }
@@ -325,10 +327,10 @@ impl Plot {
         }
         let has = |some: fn(&Point) -> bool| rows.points.iter().any(some);
         let missing: Vec<&str> = [
-            (Kind::Distribution, "latencies.csv", !has(|point| !point.latencies.is_empty())),
-            (Kind::Time, "windows.csv", !has(|point| !point.windows.is_empty())),
-            (Kind::Channels, "channels.csv", !has(|point| !point.channels.is_empty())),
-            (Kind::ChannelMap, "channels.csv", !has(|point| !point.channels.is_empty())),
+            (FigureKind::Distribution, "latencies.csv", !has(|point| !point.latencies.is_empty())),
+            (FigureKind::Time, "windows.csv", !has(|point| !point.windows.is_empty())),
+            (FigureKind::Channels, "channels.csv", !has(|point| !point.channels.is_empty())),
+            (FigureKind::ChannelMap, "channels.csv", !has(|point| !point.channels.is_empty())),
         ]
         .into_iter()
         .filter(|(kind, _, missing)| *missing && self.only.contains(kind))

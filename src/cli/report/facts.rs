@@ -1,4 +1,4 @@
-//! What was simulated, a fact a line, from the scenario and the summary.
+//! Facts of the simulation, one a line, from the scenario and the summary.
 
 use std::path::Path;
 
@@ -110,7 +110,7 @@ fn is_swept(keys: &[(String, Setting)]) -> bool {
     keys.iter().any(|(_, value)| matches!(value, Setting::Swept(_)))
 }
 
-/// The names of what was chosen, such as a pattern, with its algorithm and the keys of it that vary.
+/// Returns the names of a choice, such as a pattern, with its algorithm and its keys that vary.
 fn choice(keys: &[(String, Setting)], key: &str) -> Option<String> {
     let plain = |text: &str| text.replace('_', " ");
     if let Some((_, value)) = keys.iter().find(|(name, _)| name == key) {

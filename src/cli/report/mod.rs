@@ -13,10 +13,10 @@ use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
 use super::{Failure, folder, unasked};
 use crate::cli::say::say;
-use flitlab::report::html::{Contrast, Fact, Report as Page, Reported, page};
+use flitlab::report::html::{Contrast, Fact, ReportPage as Page, Reported, page};
 use flitlab::scenario::{Document, Network, Setting, Sweep, differences, settings};
 
-/// What the report of one folder is called in it.
+/// The name of a folder's report in that folder.
 const NAME: &str = "report.html";
 
 /// Make one HTML file of results, to look at and to send
@@ -48,7 +48,7 @@ pub(super) struct Report {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The JSON object that `--json` prints.
 #[derive(Serialize)]
 struct Made {
     report: String,
@@ -141,7 +141,7 @@ impl Report {
         Ok(out)
     }
 
-    /// What the results are called on the page: all different.
+    /// Returns the names of the results on the page, all different.
     fn labels(&self, results: &[Results]) -> Result<Vec<String>, Failure> {
         if self.labels.is_empty() {
             let names: Vec<String> = results.iter().map(facts::name).collect();
@@ -212,7 +212,7 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
         unfinished.push(format!("{} points so far, of {planned}", results.rows.points.len()));
     }
     let mut facts = facts::facts(results, &keys);
-    // What the topology or the routing brings with it, where they are compared.
+    // The topology or the routing brings these along, where they are compared.
     let varies = |(key, value): &(String, Setting)| {
         ["topology", "routing"].iter().any(|table| match key.strip_prefix("sweep.series.") {
             Some(of_series) => of_series.contains(&format!(".{table}")),

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 
-use super::angara_report::Report;
+use super::angara_report::AngaraReport;
 use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
 use crate::cli::folder;
 use crate::cli::say::say;
@@ -45,7 +45,8 @@ pub(super) fn make(
         return Err(refuse(flaws.iter().map(|flaw| flaw.describe(fabric))));
     }
     let quality = Quality::new(choices.region(), &generated.table);
-    let mut report = Report::new(&choices, &generated.table, &quality, &proof, generated.bound);
+    let mut report =
+        AngaraReport::new(&choices, &generated.table, &quality, &proof, generated.bound);
     report.algorithm = Some(algorithm.name);
     report.build_sssp_calls = generated.sssp_calls;
     report.cpu_seconds = Some(cpu);
@@ -86,7 +87,7 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     if flaws.is_empty() {
         let choices = Choices::new(Region::new(&file.fabric), Freedoms::default());
         let quality = Quality::new(choices.region(), &file.table);
-        let report = Report::new(&choices, &file.table, &quality, &proof, None);
+        let report = AngaraReport::new(&choices, &file.table, &quality, &proof, None);
         return show(route, &report, &file.fabric, &quality);
     }
     let describe = |flaw: &&Flaw| {
@@ -100,7 +101,12 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
 }
 
 /// Prints the report and draws the figures.
-fn show(route: &Route, report: &Report, fabric: &Fabric, quality: &Quality) -> Result<(), Failure> {
+fn show(
+    route: &Route,
+    report: &AngaraReport,
+    fabric: &Fabric,
+    quality: &Quality,
+) -> Result<(), Failure> {
     route.print(report, || report.text())?;
     route.draw(fabric, &report.title(), quality.loads.iter().copied())
 }

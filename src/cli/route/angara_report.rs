@@ -1,4 +1,4 @@
-//! What is known of a routing table, for people and as JSON.
+//! Facts about a routing table, for people and as JSON.
 
 use serde::Serialize;
 
@@ -8,9 +8,9 @@ use crate::cli::text::torus_text;
 use flitlab::routing::angara::{Choices, LowerBound, lower_bound};
 use flitlab::routing::{LoadFigures, Proof, Quality, RouteTable};
 
-/// What is known of a table.
+/// Facts about a table.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct AngaraReport {
     fabric: String,
     nodes: usize,
     pub algorithm: Option<&'static str>,
@@ -30,14 +30,14 @@ pub(super) struct Report {
     pub build_sssp_calls: Option<u64>,
     /// CPU time of the algorithm, the list of shortest routes included.
     pub cpu_seconds: Option<f64>,
-    /// The same on the clock, with all threads.
+    /// Wall-clock seconds, with all threads.
     pub seconds: Option<f64>,
     dependencies: u64,
     /// Source and destination.
     unroutable: Vec<(String, String)>,
 }
 
-impl Report {
+impl AngaraReport {
     pub(super) fn new(
         choices: &Choices<'_>,
         table: &RouteTable,

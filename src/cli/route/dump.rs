@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::forwarding::judge;
-use super::forwarding_report::Report;
+use super::forwarding_report::ForwardingReport;
 use super::{Failure, Route, read, wrong_line};
 use crate::cli::folder;
 use flitlab::routing::agnostic::find_lanes;
@@ -16,13 +16,13 @@ use flitlab::topology::netlist::Netlist;
 
 /// The files' names in a folder: those of OpenSM where it has such files.
 const NETLIST: &str = "fabric.net";
-/// The same as `ibnetdiscover` writes it, for other programs.
+/// The topology as `ibnetdiscover` writes it, for other programs.
 const DISCOVERED: &str = "ibnetdiscover.txt";
 const TABLES: &str = "opensm-lfts.dump";
 const PATHS: &str = "paths.txt";
 const MAP: &str = "opensm-sl2vl.dump";
 
-/// What goes with a dump that is checked.
+/// The files beside a dump that is checked.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(super) struct Files {
@@ -67,7 +67,7 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
         .map_err(|error| wrong_line(&netlist_path, error.line, &error.message))?;
     let mut dump = Dump::read(&netlist, &read(&tables_path)?)
         .map_err(|error| wrong_line(&tables_path, error.line, &error.message))?;
-    let mut report = Report::new(netlist_path.display().to_string(), &netlist.fabric);
+    let mut report = ForwardingReport::new(netlist_path.display().to_string(), &netlist.fabric);
     if let Some(lanes) = files.find_lanes {
         if find_lanes(&netlist.fabric, &mut dump.table, lanes).is_err() {
             return Err(Failure::Check(format!(
@@ -99,7 +99,7 @@ fn set_levels(
     checked: &Path,
     netlist: &Netlist,
     dump: &mut Dump,
-    report: &mut Report,
+    report: &mut ForwardingReport,
 ) -> Result<(), Failure> {
     let paths_path = Files::find(files.paths.as_ref(), checked, PATHS);
     let map_path = Files::find(files.map.as_ref(), checked, MAP);
@@ -170,7 +170,7 @@ pub(super) fn save(
             folder::write(&folder.join(MAP), &map)?;
             folder::write(&folder.join(PATHS), &paths)?;
         }
-        // Those of a table that is replaced are not this one's.
+        // Files of a table that is replaced do not belong to this one.
         None => [MAP, PATHS].iter().for_each(|name| _ = std::fs::remove_file(folder.join(name))),
     }
     route.note(&format!("table in {}", folder.display()))

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 
-use super::forwarding_report::Report;
+use super::forwarding_report::ForwardingReport;
 use super::{Failure, Maker, Partition, Route, dump};
 use crate::cli::text::fabric_text;
 use flitlab::routing::agnostic::{self, ALGORITHMS, Algorithm, Applies, NoTable, Parameters};
@@ -68,7 +68,7 @@ pub(super) fn make(
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     let made = algorithm.generate(fabric, &parameters).map_err(no_table)?;
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
-    let mut report = Report::new(fabric_text(network), fabric);
+    let mut report = ForwardingReport::new(fabric_text(network), fabric);
     report.algorithm = Some(algorithm.name);
     report.lanes = algorithm.parts_paths.then_some(parameters.lanes);
     report.escape_falls = made.escape_falls;
@@ -87,14 +87,14 @@ pub(super) fn not_for_angara(name: &str) -> Failure {
 
 /// Shows and proves the table that the scenario names.
 pub(super) fn show(route: &Route, network: &Network, read: &OpenSmTable) -> Result<(), Failure> {
-    let report = Report::new(fabric_text(network), &network.fabric);
+    let report = ForwardingReport::new(fabric_text(network), &network.fabric);
     finish(route, report, network, &read.table)
 }
 
 /// Judges a scenario's table and saves it, even if its packets can deadlock: some algorithms don't care.
 fn finish(
     route: &Route,
-    report: Report,
+    report: ForwardingReport,
     network: &Network,
     table: &ForwardingTable,
 ) -> Result<(), Failure> {
@@ -129,7 +129,7 @@ fn no_table(error: NoTable) -> Failure {
 /// If the table does not lead everywhere.
 pub(super) fn judge(
     route: &Route,
-    mut report: Report,
+    mut report: ForwardingReport,
     fabric: &Fabric,
     table: &ForwardingTable,
 ) -> Result<Option<String>, Failure> {

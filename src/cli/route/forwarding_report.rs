@@ -1,4 +1,4 @@
-//! What is known of a forwarding table, for people and as JSON.
+//! Facts about a forwarding table, for people and as JSON.
 
 use serde::Serialize;
 
@@ -7,16 +7,16 @@ use crate::cli::terminal;
 use flitlab::routing::{ForwardingProof, ForwardingQuality, LoadBound, LoadFigures, Paths};
 use flitlab::topology::Fabric;
 
-/// What is known of a table.
+/// Facts about a table.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Report {
+pub(super) struct ForwardingReport {
     fabric: String,
     routers: u32,
     terminals: usize,
     /// Between routers, two a cable.
     channels: usize,
     pub algorithm: Option<&'static str>,
-    /// That the algorithm may use.
+    /// Virtual channels that the algorithm may use.
     pub lanes: Option<u8>,
     /// Where the lanes of a table that was read come from.
     pub lanes_from: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Report {
     /// Of the maximum load, for any table.
     lower_bound: u64,
     lower_bound_before_rounding: f64,
-    /// The same for tables all of whose paths have the least hops.
+    /// The lower bound for tables all of whose paths have the fewest hops.
     lower_bound_of_minimal_routing: u64,
     lower_bound_of_minimal_routing_before_rounding: f64,
     /// How far the maximum load is above the lower bound for any table, as a fraction of that.
@@ -38,31 +38,31 @@ pub(super) struct Report {
     hops_maximum: u32,
     least_hops_mean: f64,
     least_hops_maximum: u32,
-    /// That packets take between routers.
+    /// Virtual channels that packets take between routers.
     lanes_used: u32,
     /// Destinations whose paths follow the escape tree.
     pub escape_falls: Option<u32>,
     /// CPU time of the algorithm.
     pub cpu_seconds: Option<f64>,
-    /// The same on the clock.
+    /// Wall-clock seconds.
     pub seconds: Option<f64>,
     dependencies: u64,
     /// By the lane of the channel that is held.
     dependencies_by_lane: Vec<u64>,
     /// Each of these can wait for the next, the last for the first; empty if none was found.
-    cycle: Vec<Place>,
+    cycle: Vec<VcChannel>,
     /// Ways that are wrong or missing; 0 where missing ones are allowed.
     pub flaws: usize,
 }
 
 /// A channel and one of its lanes.
 #[derive(Debug, Serialize)]
-struct Place {
+struct VcChannel {
     channel: String,
     lane: u8,
 }
 
-impl Report {
+impl ForwardingReport {
     pub(super) fn new(name: String, fabric: &Fabric) -> Self {
         Self {
             fabric: name,
@@ -73,7 +73,7 @@ impl Report {
         }
     }
 
-    /// Adds how good the table is and what was proved of it.
+    /// Adds the quality of the table and the facts proved about it.
     pub(super) fn judge(
         &mut self,
         fabric: &Fabric,
@@ -82,9 +82,9 @@ impl Report {
     ) {
         let any = LoadBound::new(fabric, Paths::Any);
         let minimal = LoadBound::new(fabric, Paths::Minimal);
-        // What holds for any table holds for these too, and its search may have found more.
+        // A bound for any table holds for these too, and its search may have found more.
         let minimal = if minimal.value() > any.value() { &minimal } else { &any };
-        let place = |place: &flitlab::routing::LaneChannel| Place {
+        let place = |place: &flitlab::routing::LaneChannel| VcChannel {
             channel: fabric.channel_name(place.channel),
             lane: place.lane,
         };

@@ -99,7 +99,7 @@ fn names() -> Vec<&'static str> {
     names
 }
 
-/// What makes a table, or the table that the scenario names.
+/// The algorithm that makes a table, or the table that the scenario names.
 enum Maker<'n> {
     Angara(tables::Algorithm, tables::Parameters),
     Agnostic(agnostic::Algorithm, agnostic::Parameters),
@@ -152,7 +152,7 @@ impl Route {
         })
     }
 
-    /// What was asked for, or what the scenario names.
+    /// Returns the requested maker, or the scenario's.
     fn maker<'n>(&self, network: &'n Network) -> Result<Maker<'n>, Failure> {
         let is_torus = network.torus().is_some();
         let of_angara = match network.routing {
@@ -246,7 +246,7 @@ fn load_text(load: &LoadFigures) -> String {
     )
 }
 
-/// How evenly they do.
+/// Returns how evenly they share the load, in words.
 fn deviation_text(load: &LoadFigures) -> String {
     format!(
         "sigma(1) {:.3}, sigma(2) {:.3}, sigma(4) {:.3}",
@@ -260,7 +260,7 @@ fn read(path: &Path) -> Result<String, Failure> {
         .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 
-/// What is wrong in a line of a file.
+/// Returns the failure of a wrong line in a file.
 fn wrong_line(path: &Path, line: usize, message: &str) -> Failure {
     Failure::input(format!("{}:{line}: {message}", path.display()))
 }

@@ -30,7 +30,7 @@ pub(super) struct Check {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The JSON object that `--json` prints.
 #[derive(Serialize)]
 struct Checked<'t> {
     #[serde(flatten)]

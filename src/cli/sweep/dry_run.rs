@@ -10,7 +10,7 @@ use super::super::summary::{print_json, print_text};
 use super::super::text::duration;
 use super::options::Executor;
 use super::submit::shares;
-use super::{Sweep, place};
+use super::{Sweep, sweep_folder};
 use flitlab::scenario::{self, Point};
 use flitlab::sweep::{Plan, Store, plan};
 
@@ -34,7 +34,7 @@ struct Planned {
 
 #[derive(Debug, Serialize)]
 struct Listing {
-    /// What --resume would go on in.
+    /// The folder that --resume would go on in.
     folder: Option<PathBuf>,
     points: Vec<Planned>,
     finished: usize,
@@ -58,7 +58,7 @@ struct Tasks {
 pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failure> {
     let name = &sweep.points[0].scenario.name;
     let folder = if call.resume {
-        place::begun(name, call.output.out.as_deref(), &sweep.points)?
+        sweep_folder::begun(name, call.output.out.as_deref(), &sweep.points)?
     } else {
         None
     };

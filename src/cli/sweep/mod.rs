@@ -4,11 +4,11 @@ mod collect;
 mod command;
 mod dry_run;
 mod options;
-mod place;
 mod results;
 mod status;
 mod submit;
 mod survey;
+mod sweep_folder;
 mod task;
 
 use std::collections::{HashMap, HashSet};
@@ -32,8 +32,8 @@ pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, Point};
 use flitlab::sweep::{Plan, Simulation, Store, in_parallel, plan, run_grid, run_search};
 use options::{Executor, SlurmOptions};
-use place::Place;
 use results::Results;
+use sweep_folder::SweepFolder;
 
 /// What a sweep that is shorter than this takes is not estimated.
 const UNESTIMATED: Duration = Duration::from_secs(1);
@@ -119,12 +119,12 @@ impl Sweep {
         let simulation = Simulation::new(first)?;
         let out = self.output.out.as_deref();
         let place = if self.resume {
-            Place::resume(&first.name, out, &sweep.points)?
+            SweepFolder::resume(&first.name, out, &sweep.points)?
         } else {
             if out.is_none() {
-                place::mention_unfinished(&first.name, &sweep.points);
+                sweep_folder::mention_unfinished(&first.name, &sweep.points);
             }
-            Place::begin(&first.name, out)?
+            SweepFolder::begin(&first.name, out)?
         };
         folder::write(&place.results.join("scenario.toml"), &scenario)?;
         if !self.output.json {
@@ -140,7 +140,7 @@ impl Sweep {
         &self,
         sweep: &scenario::Sweep,
         simulation: &Simulation,
-        place: &Place,
+        place: &SweepFolder,
         again: &str,
     ) -> Result<(), Failure> {
         let bar = Bar::of_sweep(sweep.points.len() as u64);
@@ -249,10 +249,10 @@ impl Sweep {
     }
 }
 
-/// Does `work`; meanwhile finds out, if somebody looks at the bar, how long it will take.
+/// Runs `work`; meanwhile estimates its time, if the bar is visible.
 fn estimated<R>(
     sweep: &scenario::Sweep,
-    place: &Place,
+    place: &SweepFolder,
     bar: &Bar,
     threads: usize,
     work: impl FnOnce() -> R,
@@ -291,7 +291,7 @@ fn order(points: &[Point]) -> Vec<usize> {
     numbered.map(|(number, point)| *first.entry(&point.series).or_insert(number)).collect()
 }
 
-/// What an interrupted sweep says.
+/// Returns the last message of an interrupted sweep.
 fn farewell(done: u64, all: u64, what: &str, again: &str) {
     say(&format!("interrupted: {done} of {all} {what} are finished; finished points are kept"));
     say(&format!("go on with\n    {again}"));

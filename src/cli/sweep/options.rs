@@ -6,7 +6,7 @@ use super::super::Failure;
 use flitlab::scenario::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use flitlab::units::{Bytes, ClockTime, parse_bytes, parse_clock_time};
 
-/// What computes the points.
+/// The executor of the points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Executor {
     /// this machine's cores

@@ -1,4 +1,4 @@
-//! The result files of a sweep: rows as they come, and all of it in order at the end.
+//! The result files of a sweep: rows as they come, and all rows in order at the end.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,22 +9,22 @@ use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
 use super::super::{Failure, text};
 use crate::cli::say::say;
-use flitlab::report::figure::{Kind, Medium, Wish, draw_all};
+use flitlab::report::figure::{FigureKind, FigureRequest, Medium, draw_all};
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
-    self, DeadlockNote, FoundDeadlock, Label, Measured, ResultFolder, ResultRows, Status,
+    self, DeadlockNote, DeadlockText, Label, PointRow, ResultFolder, ResultRows, Status,
     SustainedLoad,
 };
 use flitlab::scenario::{Figures, Point, Sweep};
 use flitlab::sweep::{Obtained, Simulation, label_of};
 
-/// What people are told of a point beside its rows.
+/// The messages about a point beside its rows.
 struct Told {
     warnings: Vec<String>,
-    deadlock: Option<FoundDeadlock>,
+    deadlock: Option<DeadlockText>,
 }
 
-/// What has been found so far.
+/// The results found so far.
 pub(super) struct Results<'f> {
     folder: &'f Path,
     rows: ResultFolder,
@@ -125,7 +125,7 @@ impl<'f> Results<'f> {
         let title = title.or(scenario.title.clone()).unwrap_or_else(|| scenario.name.clone());
         let formats = formats.unwrap_or_else(|| Medium::default().formats);
         let medium = Medium { sheet, formats };
-        let wish = Wish { look, medium, untitled, ..Wish::titled(&title) };
+        let wish = FigureRequest { look, medium, untitled, ..FigureRequest::titled(&title) };
         let drawn = draw_all(&rows, self.folder, &wish)?;
         remove_other_figures(self.folder, &drawn.written)?;
         let (repeated, told) = (self.repeated, || rows.points.iter().zip(&told));
@@ -186,7 +186,7 @@ impl<'f> Results<'f> {
     }
 }
 
-fn point_name(label: &Label, row: &Measured, repeated: bool) -> String {
+fn point_name(label: &Label, row: &PointRow, repeated: bool) -> String {
     let parts = [
         Some(label.series.clone()).filter(|series| !series.is_empty()),
         row.offered_load.map(|load| format!("load {load:.4}")),
@@ -197,7 +197,7 @@ fn point_name(label: &Label, row: &Measured, repeated: bool) -> String {
 }
 
 /// One line a point.
-pub(super) fn point_text(label: &Label, row: &Measured, repeated: bool) -> String {
+pub(super) fn point_text(label: &Label, row: &PointRow, repeated: bool) -> String {
     let name = point_name(label, row, repeated);
     let latency = row.packet_latency_mean.map_or("-".into(), text::latency_text);
     match (row.status, row.accepted_load, row.completion_time) {
@@ -245,7 +245,7 @@ fn remove_other_figures(folder: &Path, drawn: &[PathBuf]) -> Result<(), Failure>
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths = entries.map(|entry| entry.path());
     paths.try_for_each(|path| {
-        if Kind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
+        if FigureKind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
     })
 }
 

@@ -11,7 +11,7 @@ use super::super::summary::{print_json, print_text};
 use super::survey::{self, Begun};
 use flitlab::scenario::{self, SlurmSettings};
 use flitlab::sweep::Progress;
-use flitlab::sweep::slurm::{End, Standing, Standings, Submission, TaskStanding};
+use flitlab::sweep::slurm::{ArrayStatus, End, Submission, TaskReport, TaskStatus};
 use flitlab::units::{Bytes, ClockTime, clock_time_text};
 
 /// Tasks that are listed for people, and points of a task.
@@ -34,7 +34,7 @@ pub(super) struct Status {
     json: bool,
 }
 
-/// How far it is.
+/// The progress of a sweep.
 #[derive(Debug, Serialize)]
 struct State {
     results: PathBuf,
@@ -51,7 +51,7 @@ struct State {
     tasks: Vec<TaskState>,
     /// Why Slurm could not be asked.
     slurm: Option<String>,
-    /// What to type next.
+    /// The command to type next.
     next: String,
 }
 
@@ -63,7 +63,7 @@ struct TaskState {
     state: String,
     reason: Option<String>,
     log: Option<PathBuf>,
-    /// Those that are not finished.
+    /// The points that are not finished.
     points: Vec<PointState>,
 }
 
@@ -76,14 +76,14 @@ struct PointState {
 impl Status {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let Begun { sweep, .. } = Begun::open(&self.folder)?;
-        let (progress, standings) = survey::stand(&self.folder, &sweep)?;
+        let (progress, array) = survey::stand(&self.folder, &sweep)?;
         let latest = Submission::all(&self.folder)?.pop();
         let settings = latest.map(|latest| latest.settings().clone()).unwrap_or_default();
-        let state = state(&self.folder, &sweep, &progress, &standings, &settings);
+        let state = state(&self.folder, &sweep, &progress, &array, &settings);
         if self.json {
             return print_json(&state);
         }
-        print_text(&text(&state, &standings, survey::what(&sweep)))
+        print_text(&text(&state, &array, survey::what(&sweep)))
     }
 }
 
@@ -91,18 +91,18 @@ fn state(
     results: &Path,
     sweep: &scenario::Sweep,
     progress: &[Progress],
-    standings: &Standings,
+    array: &ArrayStatus,
     settings: &SlurmSettings,
 ) -> State {
     let count = |wanted| progress.iter().filter(|progress| **progress == wanted).count();
     let mut others: BTreeMap<String, usize> = BTreeMap::new();
-    for task in &standings.tasks {
-        *others.entry(task.standing.to_string()).or_default() += task.points.len();
+    for task in &array.tasks {
+        *others.entry(task.status.to_string()).or_default() += task.points.len();
     }
     let point = |place: usize| PointState { point: place, label: sweep.label(place) };
-    let task = |task: &TaskStanding| TaskState {
+    let task = |task: &TaskReport| TaskState {
         task: task.task.clone(),
-        state: task.standing.to_string(),
+        state: task.status.to_string(),
         reason: task.reason.clone(),
         log: task.log.clone(),
         points: task.points.iter().map(|&place| point(place)).collect(),
@@ -114,33 +114,32 @@ fn state(
         left_out: count(Progress::LeftOut),
         others,
         complete: count(Progress::Missing) == 0,
-        tasks: standings.tasks.iter().map(task).collect(),
-        slurm: standings.silence.as_ref().map(ToString::to_string),
-        next: next(results, standings, settings),
+        tasks: array.tasks.iter().map(task).collect(),
+        slurm: array.silence.as_ref().map(ToString::to_string),
+        next: next(results, array, settings),
     }
 }
 
-/// What to type next.
-fn next(results: &Path, standings: &Standings, settings: &SlurmSettings) -> String {
+/// Returns the command to type next.
+fn next(results: &Path, array: &ArrayStatus, settings: &SlurmSettings) -> String {
     let folder = survey::word(results);
-    let any = |wanted: &dyn Fn(Standing) -> bool| {
-        standings.tasks.iter().any(|task| wanted(task.standing))
-    };
-    if standings.tasks.is_empty() {
+    let any =
+        |wanted: &dyn Fn(TaskStatus) -> bool| array.tasks.iter().any(|task| wanted(task.status));
+    if array.tasks.is_empty() {
         return format!("flitlab sweep collect {folder}");
     }
-    if !any(&|standing| !standing.is_under_way() && standing != Standing::Unknown) {
+    if !any(&|status| !status.is_under_way() && status != TaskStatus::Unknown) {
         return format!("flitlab sweep status {folder}");
     }
     let mut command = format!("flitlab sweep resubmit {folder}");
     // Twice what was not enough.
-    if any(&|standing| standing == Standing::Ended(End::TimedOut))
+    if any(&|status| status == TaskStatus::Ended(End::TimedOut))
         && let Some(ClockTime(seconds)) = settings.time
     {
         let time = clock_time_text(ClockTime(2 * seconds));
         command += &format!(" --time {}", time.replace(' ', ""));
     }
-    if any(&|standing| standing == Standing::Ended(End::OutOfMemory))
+    if any(&|status| status == TaskStatus::Ended(End::OutOfMemory))
         && let Some(Bytes(bytes)) = settings.memory
     {
         command += &format!(" --memory {}MB", (2 * bytes).div_ceil(1_000_000));
@@ -148,7 +147,7 @@ fn next(results: &Path, standings: &Standings, settings: &SlurmSettings) -> Stri
     command
 }
 
-fn text(state: &State, standings: &Standings, what: &str) -> String {
+fn text(state: &State, array: &ArrayStatus, what: &str) -> String {
     let mut parts = vec![format!("{} finished", state.finished)];
     if state.left_out > 0 {
         parts.push(format!("{} left out past saturation", state.left_out));
@@ -159,12 +158,12 @@ fn text(state: &State, standings: &Standings, what: &str) -> String {
     if let Some(silence) = &state.slurm {
         text += &format!("  Slurm does not answer: {silence}\n");
     }
-    text += &waiting(standings);
+    text += &waiting(array);
     let failed: Vec<&TaskState> = state
         .tasks
         .iter()
-        .zip(&standings.tasks)
-        .filter(|(_, task)| !task.standing.is_under_way() && task.task.is_some())
+        .zip(&array.tasks)
+        .filter(|(_, task)| !task.status.is_under_way() && task.task.is_some())
         .map(|(task, _)| task)
         .collect();
     for task in failed.iter().take(TASKS_LISTED) {
@@ -177,11 +176,11 @@ fn text(state: &State, standings: &Standings, what: &str) -> String {
 }
 
 /// Slurm's reasons for tasks to wait.
-fn waiting(standings: &Standings) -> String {
-    let mut reasons: Vec<&str> = standings
+fn waiting(array: &ArrayStatus) -> String {
+    let mut reasons: Vec<&str> = array
         .tasks
         .iter()
-        .filter(|task| task.standing == Standing::Waiting)
+        .filter(|task| task.status == TaskStatus::Waiting)
         .filter_map(|task| task.reason.as_deref())
         .collect();
     reasons.sort_unstable();

@@ -10,9 +10,9 @@ use super::super::summary::{print_json, print_text};
 use super::super::{Failure, folder, text};
 use super::options::SlurmOptions;
 use super::survey::{self, Begun};
-use super::{Sweep, place};
+use super::{Sweep, sweep_folder};
 use flitlab::scenario::{self, SlurmSettings};
-use flitlab::sweep::slurm::{self, JobArray, SlurmError, Standings, Submission};
+use flitlab::sweep::slurm::{self, ArrayStatus, JobArray, SlurmError, Submission};
 use flitlab::sweep::{Progress, Simulation, Store, low_loads_first};
 use flitlab::units::{clock_time_text, memory_text};
 
@@ -59,13 +59,13 @@ pub(super) fn execute(
     let name = &sweep.points[0].scenario.name;
     let out = call.output.out.as_deref();
     let settings = call.slurm.settings().or(sweep.slurm.clone());
-    let begun = if call.resume { place::begun(name, out, &sweep.points)? } else { None };
+    let begun = if call.resume { sweep_folder::begun(name, out, &sweep.points)? } else { None };
     let folder = match begun {
         Some(folder) => folder,
         None => {
             check_size(&shares(sweep, |_| true, &settings), most_tasks)?;
             // Its store is closed again, or the tasks could not share it.
-            place::Place::begin(name, out)?.results
+            sweep_folder::SweepFolder::begin(name, out)?.results
         }
     };
     let how = (most_tasks, call.slurm.no_submit, call.output.json);
@@ -80,7 +80,7 @@ fn most_tasks(options: &SlurmOptions) -> Result<Option<usize>, Failure> {
     }
 }
 
-/// What was submitted, or only written.
+/// The result of a submission, or of a job array that was only written.
 #[derive(Debug, Serialize)]
 struct Submitted<'a> {
     results: &'a Path,
@@ -107,8 +107,8 @@ fn submit(
     // No sweep of this machine is at work here.
     let _store = Store::share(results)?;
     folder::write(&results.join("scenario.toml"), resolved)?;
-    let (progress, standings) = survey::stand(results, sweep)?;
-    let under_way = under_way(standings)?;
+    let (progress, array) = survey::stand(results, sweep)?;
+    let under_way = under_way(array)?;
     let settings = match Submission::all(results)?.pop() {
         Some(latest) => settings.or(latest.settings().clone()),
         None => settings,
@@ -151,13 +151,13 @@ fn submit(
 }
 
 /// The places of the points that tasks of earlier jobs will compute, or do.
-fn under_way(standings: Standings) -> Result<HashSet<usize>, Failure> {
-    if let Some(silence) = standings.silence {
+fn under_way(array: ArrayStatus) -> Result<HashSet<usize>, Failure> {
+    if let Some(silence) = array.silence {
         return Err(Failure::Run(format!(
             "can't tell which points are still being computed: {silence}"
         )));
     }
-    let tasks = standings.tasks.into_iter().filter(|task| task.standing.is_under_way());
+    let tasks = array.tasks.into_iter().filter(|task| task.status.is_under_way());
     Ok(tasks.flat_map(|task| task.points).collect())
 }
 
@@ -182,7 +182,7 @@ fn not_submitted(error: &SlurmError, submission: &Submission, results: &Path) ->
 }
 
 impl Submitted<'_> {
-    /// What is no part of it.
+    /// Describes the points that are no part of it.
     fn known(&self) -> String {
         match (self.finished, self.under_way) {
             (0, 0) => String::new(),
@@ -238,7 +238,7 @@ pub(super) fn shares(
     places.chunks(settings.points_per_task.unwrap_or(1)).map(<[usize]>::to_vec).collect()
 }
 
-/// What tasks may use, for people.
+/// Describes the limits of tasks, for people.
 fn limits(settings: &SlurmSettings) -> String {
     let parts = [
         settings.partition.as_ref().map(|partition| format!("in partition {partition}")),

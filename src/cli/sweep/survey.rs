@@ -7,9 +7,9 @@ use super::super::summary::SaturationNote;
 use super::super::{Failure, folder};
 use super::order;
 use crate::cli::say::say;
-use flitlab::report::Finding;
+use flitlab::report::PointResult;
 use flitlab::scenario::{self, Document};
-use flitlab::sweep::slurm::{Standings, Submission};
+use flitlab::sweep::slurm::{ArrayStatus, Submission};
 use flitlab::sweep::{Progress, Store, survey_grid, survey_search};
 
 /// A sweep as it was begun.
@@ -55,7 +55,7 @@ impl Begun {
 pub(super) fn look(
     results: &Path,
     sweep: &scenario::Sweep,
-    mut each: impl FnMut((usize, u32), Finding) -> Result<(), Failure>,
+    mut each: impl FnMut((usize, u32), PointResult) -> Result<(), Failure>,
 ) -> Result<(Vec<Progress>, Vec<SaturationNote>), Failure> {
     let points = &sweep.points;
     let Some(wanted) = sweep.saturation else {
@@ -84,17 +84,17 @@ pub(super) fn look(
 pub(super) fn stand(
     results: &Path,
     sweep: &scenario::Sweep,
-) -> Result<(Vec<Progress>, Standings), Failure> {
+) -> Result<(Vec<Progress>, ArrayStatus), Failure> {
     let (progress, _) = look(results, sweep, |_, _| Ok(()))?;
     let missing = places(&progress, Progress::Missing);
-    let mut standings = Standings::of(results, &sweep.points, &missing)?;
-    if standings.tasks.is_empty() {
-        return Ok((progress, standings));
+    let mut array = ArrayStatus::of(results, &sweep.points, &missing)?;
+    if array.tasks.is_empty() {
+        return Ok((progress, array));
     }
     // A task may have written its points and ended since: what Slurm said is about the points as they are now.
     let (progress, _) = look(results, sweep, |_, _| Ok(()))?;
-    standings.keep(&places(&progress, Progress::Missing));
-    Ok((progress, standings))
+    array.keep(&places(&progress, Progress::Missing));
+    Ok((progress, array))
 }
 
 /// The places of the points, or searches, that are so far, in ascending order.

@@ -13,9 +13,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let document = Document::open(Path::new(&path))?;
     let document = document.with_pattern(&shift::SHIFT).with_algorithm(one_tree::ONE_TREE);
     let simulation = Simulation::new(&Scenario::read(&document)?)?;
-    let outlook = simulation.outlook();
-    println!("mean hops: {}", outlook.hops_mean);
-    println!("throughput at most: {}", outlook.throughput().ok_or("there are too many pairs")?);
+    let forecast = simulation.forecast();
+    println!("mean hops: {}", forecast.hops_mean);
+    println!("throughput at most: {}", forecast.throughput().ok_or("there are too many pairs")?);
     let measured = simulation.run(&mut |_| {}).found.measured;
     println!("throughput: {}", measured.accepted_load.ok_or("packets wait for each other")?);
     Ok(())

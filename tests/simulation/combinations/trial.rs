@@ -11,7 +11,7 @@ use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadSpec};
 use flitlab::sweep::{Checkpoint, Outcome, Simulation};
 use flitlab::topology::Fabric;
 use flitlab::traffic::{
-    Access, Kind, LoadSpec, Message, OpenLoad, Pattern, PatternSpec, RemoteOperation,
+    Access, LoadSpec, Message, MessageKind, OpenLoad, Pattern, PatternSpec, RemoteOperation,
 };
 use flitlab::units::Picoseconds;
 
@@ -76,7 +76,7 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
     };
     let advised = advice.map(|advice| followed(&document, &advice));
     let bound = simulation.completion_bound();
-    simulation.outlook();
+    simulation.forecast();
     let outcome = simulation.run(&mut patient());
     told(&outcome, &scenario);
     if outcome.found.measured.status == Status::Deadlock {
@@ -240,8 +240,8 @@ fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
         }
         WorkloadSpec::Exchange(exchange) => {
             let kind = match exchange.access {
-                Access::Write => Kind::Data,
-                Access::Read { request } => Kind::Read { request: request.0 as u32 },
+                Access::Write => MessageKind::Data,
+                Access::Read { request } => MessageKind::Read { request: request.0 as u32 },
             };
             let step = Picoseconds(if seed.is_multiple_of(4) { 0 } else { 400_000 });
             of_steps(&exchange.pattern, fabric, *seed, (exchange.message.0, kind, step))
@@ -249,9 +249,9 @@ fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
         WorkloadSpec::RemoteMemory(spec) => {
             let request = spec.request.0 as u32;
             let kind = match spec.operation {
-                RemoteOperation::Put => Kind::Put,
-                RemoteOperation::Get => Kind::Read { request },
-                _ => Kind::Atomic { request },
+                RemoteOperation::Put => MessageKind::Put,
+                RemoteOperation::Get => MessageKind::Read { request },
+                _ => MessageKind::Atomic { request },
             };
             of_steps(&spec.pattern, fabric, *seed, (spec.message.0, kind, Picoseconds(200_000)))
         }
@@ -288,7 +288,7 @@ fn of_steps(
     pattern: &PatternSpec,
     fabric: &Fabric,
     seed: u64,
-    (bytes, kind, step): (u64, Kind, Picoseconds),
+    (bytes, kind, step): (u64, MessageKind, Picoseconds),
 ) -> Vec<Message> {
     let pattern = Pattern::new(pattern, fabric, seed).expect("it was simulated");
     let steps = pattern.steps().expect("of a finite workload");

@@ -7,7 +7,7 @@ mod reckoning;
 use flitlab::engine::{DeliveredPacket, Engine, Log, Parameters, run_script};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
-use flitlab::traffic::{Kind, Message, Script, Workload};
+use flitlab::traffic::{Message, MessageKind, Script, Workload};
 use flitlab::units::Picoseconds;
 use rayon::prelude::*;
 
@@ -26,8 +26,9 @@ fn torus(sizes: &[u32]) -> (Fabric, Routes) {
 
 /// How many messages of each kind that is answered, reads left out.
 fn count(scenario: &Scenario) -> [usize; 2] {
-    let of = |is: fn(&Kind) -> bool| scenario.messages.iter().filter(|it| is(&it.kind)).count();
-    [of(|kind| *kind == Kind::Put), of(|kind| matches!(kind, Kind::Atomic { .. }))]
+    let of =
+        |is: fn(&MessageKind) -> bool| scenario.messages.iter().filter(|it| is(&it.kind)).count();
+    [of(|kind| *kind == MessageKind::Put), of(|kind| matches!(kind, MessageKind::Atomic { .. }))]
 }
 
 #[test]
@@ -101,12 +102,15 @@ fn operations_that_come_at_one_instant_are_performed_in_the_order_of_ejection_ch
         kind,
         tag: 0,
     };
-    let atomic = Kind::Atomic { request: 24 };
+    let atomic = MessageKind::Atomic { request: 24 };
     for second in [1, 3] {
         let first = 4 - second;
         // Its first message goes elsewhere.
-        let messages =
-            [message(second, 0, Kind::Data), message(second, 2, atomic), message(first, 2, atomic)];
+        let messages = [
+            message(second, 0, MessageKind::Data),
+            message(second, 2, atomic),
+            message(first, 2, atomic),
+        ];
         let script = Script::new(messages.to_vec());
         let (log, _) = run_script(&fabric, &routes, &parameters, script).unwrap();
         let of = |source: u32, destination: u32| -> DeliveredPacket {

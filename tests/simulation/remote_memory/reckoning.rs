@@ -2,7 +2,8 @@
 
 use flitlab::engine::{CompletedMessage, Parameters};
 use flitlab::traffic::{
-    Kind, Message, Pattern, PatternSpec, RemoteMemory, RemoteMemorySpec, RemoteOperation, Workload,
+    Message, MessageKind, Pattern, PatternSpec, RemoteMemory, RemoteMemorySpec, RemoteOperation,
+    Workload,
 };
 use flitlab::units::{Bytes, Picoseconds};
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
@@ -144,10 +145,10 @@ fn operations_begin_when_the_rules_let_them_on_any_number_of_threads_and_the_ref
         }
         // The same operations at the same times in the reference engine.
         let kind = match spec.operation {
-            RemoteOperation::Put => Kind::Put,
-            RemoteOperation::Get => Kind::Read { request: 16 },
-            RemoteOperation::Add | RemoteOperation::Xor => Kind::Atomic { request: 24 },
-            RemoteOperation::CompareAndSwap => Kind::Atomic { request: 32 },
+            RemoteOperation::Put => MessageKind::Put,
+            RemoteOperation::Get => MessageKind::Read { request: 16 },
+            RemoteOperation::Add | RemoteOperation::Xor => MessageKind::Atomic { request: 24 },
+            RemoteOperation::CompareAndSwap => MessageKind::Atomic { request: 32 },
         };
         let messages: Vec<Message> = log
             .messages

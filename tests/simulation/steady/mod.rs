@@ -9,7 +9,7 @@ mod verdict;
 use std::fs;
 use std::path::Path;
 
-use flitlab::report::Measured;
+use flitlab::report::PointRow;
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::{Outcome, Simulation};
 
@@ -24,14 +24,14 @@ fn run(text: &str, more: &[&str]) -> Outcome {
     Simulation::new(&scenario(text, more)).unwrap().run(&mut |_| {})
 }
 
-fn row(text: &str, more: &[&str]) -> Measured {
+fn row(text: &str, more: &[&str]) -> PointRow {
     run(text, more).found.measured
 }
 
 /// The throughput bound as a load.
 fn bound(text: &str, more: &[&str]) -> f64 {
     let simulation = Simulation::new(&scenario(text, more)).unwrap();
-    simulation.outlook().throughput().unwrap() / simulation.fabric().capacity()
+    simulation.forecast().throughput().unwrap() / simulation.fabric().capacity()
 }
 
 /// What theory says, and what came out.

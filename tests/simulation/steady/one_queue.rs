@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use flitlab::report::{Measured, Status};
+use flitlab::report::{PointRow, Status};
 use flitlab::sweep::Simulation;
 use rayon::prelude::*;
 
@@ -23,17 +23,17 @@ fn mean_latency(rho: f64) -> f64 {
     let simulation = Simulation::new(&scenario(QUEUE, &[])).unwrap();
     let slot = simulation.scenario().parameters.injection_flit_time().0 as f64;
     let slots = rho * (FLITS - 1.0) / (2.0 * (1.0 - rho));
-    simulation.outlook().zero_load_mean + slots * slot
+    simulation.forecast().zero_load_mean + slots * slot
 }
 
 /// What each seed gave at a load.
-fn runs(rho: f64, seeds: RangeInclusive<u64>) -> Vec<Measured> {
+fn runs(rho: f64, seeds: RangeInclusive<u64>) -> Vec<PointRow> {
     let run = |seed| row(QUEUE, &[&format!("traffic.load={rho}"), &format!("seed={seed}")]);
     seeds.into_par_iter().map(run).collect()
 }
 
 /// Whether an interval holds the mean. One that could not be given has no end above.
-fn holds(row: &Measured, truth: f64) -> bool {
+fn holds(row: &PointRow, truth: f64) -> bool {
     let mean = row.packet_latency_mean.unwrap().0 as f64;
     row.packet_latency_mean_ci95.is_none_or(|half| (mean - truth).abs() <= half.0 as f64)
 }

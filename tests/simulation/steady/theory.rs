@@ -20,9 +20,9 @@ fn waiting_is_that_of_an_md1_queue(rho: f64, precision: f64) -> Known {
     let pairs: Vec<String> = (1..32).map(|source| format!("[{source}, 0]")).collect();
     let text = star(32, &format!("{{ pairs = {{ list = [{}] }} }}", pairs.join(", ")));
     let simulation = Simulation::new(&scenario(&text, &[])).unwrap();
-    let outlook = simulation.outlook();
+    let forecast = simulation.forecast();
     let capacity = simulation.fabric().capacity();
-    let load = rho * outlook.throughput().unwrap() / capacity;
+    let load = rho * forecast.throughput().unwrap() / capacity;
     let more = [
         format!("traffic.load={load}"),
         format!("measure.precision={precision}"),
@@ -33,7 +33,7 @@ fn waiting_is_that_of_an_md1_queue(rho: f64, precision: f64) -> Known {
     let parameters = &simulation.scenario().parameters;
     let service = f64::from(parameters.maximum_packet()) * parameters.ejection_flit_time().0 as f64;
     let expected = rho * service / (2.0 * (1.0 - rho));
-    let waiting = row.packet_latency_mean.unwrap().0 as f64 - outlook.zero_load_mean;
+    let waiting = row.packet_latency_mean.unwrap().0 as f64 - forecast.zero_load_mean;
     let half = row.packet_latency_mean_ci95.unwrap().0 as f64;
     // Senders take turns with themselves, and slots are not points in time: two per cent.
     assert!(

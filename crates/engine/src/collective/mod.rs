@@ -37,7 +37,7 @@ use super::sink::HostEvent;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_workload::traffic::{CollectiveKind, Kind, Message};
+use flitlab_workload::traffic::{CollectiveKind, Message, MessageKind};
 
 /// In place of the number of an announced message: the packet belongs to a collective operation.
 pub(super) const COLLECTIVE: u32 = NONE - 1;
@@ -58,7 +58,8 @@ impl Part<'_> {
     /// injection channel 0, so that the order of operations is kept.
     pub(super) fn create_collective(&mut self, terminal: u32, message: &Message, now: Picoseconds) {
         let trees = self.context.trees.as_ref().expect("there are collective operations");
-        let role = if message.kind == Kind::Operand { Role::Operand } else { Role::Broadcast };
+        let role =
+            if message.kind == MessageKind::Operand { Role::Operand } else { Role::Broadcast };
         // The number of messages that it causes.
         self.sources.messages_created += match trees.kind {
             CollectiveKind::Broadcast => trees.receipts,

@@ -1,5 +1,5 @@
-//! What can be known of a load curve before it is simulated: hops, zero-load latency, and the
-//! throughput that no flow control can exceed.
+//! Facts about a load curve before any simulation: hops, zero-load latency, and the throughput that
+//! no flow control can exceed.
 //!
 //! **Throughput bound.** If every terminal offers one flit a flit time, channel c carries `gamma_c`
 //! flits a flit time, its channel load (\[dally-towles\], section 3.3.1). So terminals can't get
@@ -19,28 +19,31 @@ use flitlab_workload::traffic::{Access, Pattern};
 /// The most pairs that are looked at; beyond it every so-manieth source stands for all.
 const MAX_PAIRS: u64 = 1 << 23;
 
-/// What bounds the throughput.
+/// The channel that bounds the throughput, and its load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bottleneck {
     /// The channel, or the kind of channel, that saturates first.
     pub name: String,
-    /// The load of it at one flit a flit time a terminal, relative to what it can carry.
+    /// Its load at one flit a flit time a terminal, relative to its capacity.
     pub load: f64,
 }
 
 /// Facts of a pattern on a fabric with its routes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outlook {
+pub struct Forecast {
+    /// Channels between routers that a packet crosses; mean over packets.
     pub hops_mean: f64,
+    /// Channels between routers that a packet of the farthest pair crosses.
     pub hops_maximum: u32,
-    /// Zero-load packet latency in picoseconds: mean over packets, and of the farthest pair.
+    /// Zero-load packet latency in picoseconds; mean over packets.
     pub zero_load_mean: f64,
+    /// Zero-load packet latency of the farthest pair.
     pub zero_load_maximum: Picoseconds,
-    /// What saturates first; `None` if only a sample of the pairs was looked at.
+    /// The channel that saturates first; `None` if only a sample of the pairs was looked at.
     pub bottleneck: Option<Bottleneck>,
 }
 
-impl Outlook {
+impl Forecast {
     /// The highest throughput that every terminal that sends can have at once, as a mean over them in
     /// flits a flit time.
     pub fn throughput(&self) -> Option<f64> {
@@ -49,14 +52,14 @@ impl Outlook {
 }
 
 /// Looks at all pairs that a pattern sends between, messages of `bytes` payload.
-pub fn outlook(
+pub fn forecast(
     fabric: &Fabric,
     routes: &Routes,
     parameters: &Parameters,
     pattern: &Pattern,
     bytes: u64,
     access: Access,
-) -> Outlook {
+) -> Forecast {
     let (senders, pairs) = senders(fabric, pattern);
     let stride = narrow(pairs.div_ceil(MAX_PAIRS).max(1));
     let mut flows = Flows::new(fabric, routes, parameters);
@@ -80,10 +83,10 @@ pub fn outlook(
             flows.add(destination, source, rate * share, &backward, message_flits);
         });
     }
-    flows.outlook(total_rate / senders.len().max(1) as f64, stride == 1)
+    flows.forecast(total_rate / senders.len().max(1) as f64, stride == 1)
 }
 
-/// Whether the outlook looks at all pairs, and so knows the bound.
+/// Whether the forecast looks at all pairs, and so knows the bound.
 pub fn looks_at_all_pairs(fabric: &Fabric, pattern: &Pattern) -> bool {
     senders(fabric, pattern).1 <= MAX_PAIRS
 }
@@ -176,7 +179,7 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// What a packet takes on the ways at hand without load: the mean, and the longest.
+    /// Returns a packet's latency without load on the current routes: the mean, and the longest.
     fn latencies(
         &self,
         source: u32,
@@ -202,11 +205,11 @@ impl<'a> Flows<'a> {
         (mean, maximum)
     }
 
-    fn outlook(self, mean_rate: f64, complete: bool) -> Outlook {
+    fn forecast(self, mean_rate: f64, complete: bool) -> Forecast {
         let (fabric, parameters) = (self.fabric, self.parameters);
         let link = parameters.link_flit_time().0 as f64;
         let classes = fabric.cable_classes();
-        // What a channel carries, in flits a flit time of a channel of `link.rate`.
+        // The capacity of a channel, in flits a flit time of a channel of `link.rate`.
         let rates: Vec<f64> =
             classes.iter().map(|&class| link / parameters.flit_time_of(class).0 as f64).collect();
         let rate = |channel| rates[usize::from(fabric.cable_class(channel))];
@@ -227,7 +230,7 @@ impl<'a> Flows<'a> {
             let name = || format!("channel {}", fabric.channel_name(channel));
             (if load > 0.0 { name() } else { String::new() }, load)
         };
-        // The fullest terminal, whose channels carry so much, in flits a flit time of a network
+        // The fullest terminal, and the load of its channels in flits a flit time of a network
         // channel.
         let fullest = |loads: &[f64], channels: u32, flit_times: Vec<Picoseconds>| {
             let carries = |time: Picoseconds| f64::from(channels) * link / time.0 as f64;
@@ -247,7 +250,7 @@ impl<'a> Flows<'a> {
             .expect("three");
         let bottleneck = Bottleneck { name, load: load / mean_rate };
         let packets = self.packets.max(f64::MIN_POSITIVE);
-        Outlook {
+        Forecast {
             hops_mean: self.hops / packets,
             hops_maximum: self.hops_maximum,
             zero_load_mean: self.latency / packets,

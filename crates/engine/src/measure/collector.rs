@@ -16,12 +16,19 @@ use flitlab_routing::adaptive::Misroute;
 /// a histogram), mean and maximum are exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distribution {
+    /// Number of latencies.
     pub count: u64,
+    /// Mean latency in picoseconds.
     pub mean: f64,
+    /// The median.
     pub p50: Picoseconds,
+    /// The 95th percentile.
     pub p95: Picoseconds,
+    /// The 99th percentile.
     pub p99: Picoseconds,
+    /// The 99.9th percentile.
     pub p999: Picoseconds,
+    /// The longest latency.
     pub maximum: Picoseconds,
 }
 
@@ -120,18 +127,23 @@ mod counts {
     }
 }
 
-/// What was delivered in a stretch of time.
+/// Deliveries in a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivered {
+    /// Delivered packets.
     pub packets: u64,
+    /// Flits of these packets.
     pub flits: u64,
+    /// Payload of these packets, in bytes.
     pub payload: u64,
+    /// Channels between routers that these packets crossed, in sum.
     pub hops: u64,
     /// Packets that were derouted, by kind.
     pub derouted: [u64; Misroute::KINDS.len()],
-    /// Sum of the packets' latencies from creation, and from injection, in picoseconds: together they may be
-    /// longer than a time can be.
+    /// Sum of the packets' latencies from creation, in picoseconds. It may exceed the longest time
+    /// that [`Picoseconds`] holds.
     pub latency: u128,
+    /// Sum of the packets' latencies from injection, in picoseconds.
     pub network_latency: u128,
 }
 
@@ -161,7 +173,7 @@ impl Delivered {
 pub struct Collector {
     on: bool,
     window: Delivered,
-    /// What was delivered in all windows that have ended since the start.
+    /// Deliveries in all windows that have ended since the start.
     pub total: Delivered,
     packets: Latencies,
     messages: Latencies,
@@ -192,13 +204,13 @@ impl Collector {
         }
     }
 
-    /// The same, following the order of packets.
+    /// Returns this collector, which from now on also follows the order of packets.
     #[must_use]
     pub fn following_order(self) -> Self {
         Self { order: Some(Box::default()), ..self }
     }
 
-    /// The same, with a log.
+    /// Returns this collector, which from now on also keeps a log of deliveries.
     #[must_use]
     pub fn logging(self, filter: LogFilter) -> Self {
         Self { log: Some(Box::new(DeliveryLog::new(filter))), ..self }
@@ -218,7 +230,7 @@ impl Collector {
         }
     }
 
-    /// What was delivered since the last call (or the start).
+    /// Returns the deliveries since the last call (or the start).
     pub fn end_window(&mut self) -> Delivered {
         let window = std::mem::take(&mut self.window);
         self.settle();
@@ -235,8 +247,8 @@ impl Collector {
         }
     }
 
-    /// How far packets were out of order since the start, as far as it was [looked at](Self::settle); `None` if nobody
-    /// follows it.
+    /// Returns how far packets were out of order since the start, as far as it was [looked
+    /// at](Self::settle); `None` if the order is not followed.
     pub fn reordering(&self) -> Option<Reordering> {
         self.order.as_ref().map(|order| order.found)
     }

@@ -10,7 +10,7 @@
 //! - **Steps.** Where a step waits for the one before it, its messages begin when those are done.
 //!
 //! Under adaptive routing, the mean of all network channels stands for the busiest one, as in
-//! [`outlook`](super::outlook). Of packets whose half rings are drawn it is not known which way they go: they count in
+//! [`forecast`](super::forecast). Of packets whose half rings are drawn it is not known which way they go: they count in
 //! that mean only, and the busiest channel is that of the others.
 
 use crate::{FlitSharing, Parameters, Switching};
@@ -26,12 +26,15 @@ const MAX_MESSAGES: u64 = 1 << 23;
 /// A lower bound of a finite workload's completion time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompletionBound {
+    /// The bound: the workload cannot complete earlier.
     pub time: Picoseconds,
-    /// What takes so long: a channel, or the kind of channel; its credits; or the steps.
+    /// The reason for this bound: a channel or kind of channel, its credits, or the steps.
     pub bottleneck: String,
-    /// The three bounds by themselves; 0 where nothing is known of one.
+    /// The bound from the rates of channels; 0 if none is known.
     pub by_rates: Picoseconds,
+    /// The bound from credits on their way back; 0 if none is known.
     pub by_credits: Picoseconds,
+    /// The bound from steps that wait for each other; 0 if none is known.
     pub by_steps: Picoseconds,
 }
 
@@ -58,7 +61,7 @@ enum Turn {
     Unknown,
 }
 
-/// What a message needs of channels.
+/// A message's demand on channels.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     flits: u64,
@@ -73,13 +76,13 @@ struct Timing {
     flit: u128,
     /// From a flit's start on the channel until it is there.
     forward: u128,
-    /// What credits take on their way back.
+    /// Time of a credit on its way back.
     back: u128,
     /// Flits of the buffer behind it, per virtual channel; none behind an ejection channel.
     buffer: Option<u32>,
 }
 
-/// What a channel has to carry, and how far it is from the ends of the ways that lead over it.
+/// The load of a channel, and the least times between it and the ends of the routes over it.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     flits: u64,
@@ -115,7 +118,7 @@ impl Carried {
         enters: true,
     };
 
-    fn add(&mut self, flow: &Flow, times: u64, place: Place) {
+    fn add(&mut self, flow: &Flow, times: u64, place: ChannelPosition) {
         let Size { flits, packets, packet } = flow.size;
         let sum = |all: u64, each: u64| all.saturating_add(each.saturating_mul(times));
         self.flits = sum(self.flits, flits);
@@ -146,7 +149,7 @@ impl Carried {
 
 /// Where on a packet's way a channel is; see [`Carried`].
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ChannelPosition {
     before: u128,
     behind: u128,
     header: u128,
@@ -163,7 +166,7 @@ struct Paced {
     rest: u128,
 }
 
-/// All that the time of flits depends on.
+/// Everything that the times of flits depend on.
 struct Times<'a> {
     fabric: &'a Fabric,
     routes: &'a Routes,
@@ -302,7 +305,7 @@ impl<'a> Times<'a> {
         &self,
         (from, to): (u32, u32),
         way: &[Channel],
-        mut each: impl FnMut(Option<Channel>, Timing, Place),
+        mut each: impl FnMut(Option<Channel>, Timing, ChannelPosition),
     ) {
         let is_known = self.is_known(from, to);
         let (injection, ejection) = (self.injection(from), self.ejection(to));
@@ -315,7 +318,7 @@ impl<'a> Times<'a> {
         let next_of =
             |number: usize| way.get(number).map_or(ejection.flit, |&channel| link(channel).flit);
         let next = next_of(0);
-        each(None, injection, Place { before, behind, header, next, enters: false });
+        each(None, injection, ChannelPosition { before, behind, header, next, enters: false });
         behind -= injection.forward;
         header -= injection.forward + self.routing;
         before += injection.forward + self.routing;
@@ -326,13 +329,13 @@ impl<'a> Times<'a> {
             let own = self.fabric.ring(channel);
             let enters = own.is_some() && own != ring && self.has_bubble();
             ring = own;
-            each(Some(channel), timing, Place { before, behind, header, next, enters });
+            each(Some(channel), timing, ChannelPosition { before, behind, header, next, enters });
             behind -= timing.forward;
             header -= timing.forward + self.routing;
             before += timing.forward + self.routing;
         }
         let next = ejection.flit;
-        each(None, ejection, Place { before, behind, header, next, enters: false });
+        each(None, ejection, ChannelPosition { before, behind, header, next, enters: false });
     }
 
     /// Whether it takes room for a packet more to enter a ring.
@@ -385,7 +388,8 @@ impl<'a> Times<'a> {
         (by_rate, Paced { last, tail, rest: (packet - 1) * best(&self.ejections).flit })
     }
 
-    /// What a channel's traffic takes at least from its packets' creation until it is delivered: by rate, and by credits.
+    /// Returns lower bounds on the time from the creation of a channel's packets to their delivery:
+    /// by rate, and by credits.
     fn bounds(&self, carried: &Carried, timing: Timing, channels: u32) -> (u128, u128) {
         let [before, behind, header] =
             [carried.before, carried.behind, carried.header].map(u128::from);
@@ -399,8 +403,8 @@ impl<'a> Times<'a> {
         (before + by_rate + behind, by_credits)
     }
 
-    /// What a message takes at least from its packets' creation until it is delivered, if all is empty; and until its last
-    /// flit has left the adapter.
+    /// Returns lower bounds for one message in an empty network: the time from its packets'
+    /// creation to delivery, and the time until its last flit has left the adapter.
     fn alone(&self, flow: &Flow, way: &[Channel]) -> (u128, u128) {
         let (mut delivered, mut left) = (0, None);
         self.places((flow.from, flow.to), way, |channel, timing, place| {
@@ -417,7 +421,7 @@ impl<'a> Times<'a> {
         (delivered, left.unwrap_or(0))
     }
 
-    /// What rates and credits take for all flows, hosts' overheads left out.
+    /// Returns the bounds that rates and credits give for all flows, without hosts' overheads.
     fn channels(&self, flows: impl Iterator<Item = Flow>) -> (Longest, Longest) {
         let load = Load::of(self, flows);
         let (mut rates, mut credits) = (Longest::default(), Longest::default());
@@ -463,7 +467,7 @@ impl<'a> Times<'a> {
     }
 }
 
-/// What all channels have to carry.
+/// The load of all channels.
 struct Load {
     /// By channel between routers, of ways that are known.
     network: Vec<Carried>,
@@ -525,7 +529,7 @@ impl Load {
         flow: &Flow,
         is_ejection: bool,
         (injections, ejections): (u32, u32),
-        place: Place,
+        place: ChannelPosition,
     ) {
         let (terminal, of, list) = match is_ejection {
             false => (flow.from, injections, &mut self.injected),
@@ -612,7 +616,8 @@ fn steps_to_look_at(fabric: &Fabric, pattern: &Pattern) -> Option<u32> {
     pattern.steps().filter(|&steps| u64::from(steps) * live <= MAX_MESSAGES)
 }
 
-/// What all of an exchange takes at least; `None` if a round has too many messages to look at.
+/// Returns a lower bound on the completion time of an exchange; `None` if a round has too many
+/// messages to look at.
 pub fn completion_bound(
     fabric: &Fabric,
     routes: &Routes,
@@ -651,7 +656,8 @@ fn both_ways(
     [Some(there), back].into_iter().flatten()
 }
 
-/// What all of a node's remote memory operations take at least; `None` if they are upon too many partners to look at.
+/// Returns a lower bound on the time of all remote memory operations of a node; `None` if they have
+/// too many partners to look at.
 pub fn remote_memory_bound(
     fabric: &Fabric,
     routes: &Routes,
@@ -675,8 +681,9 @@ pub fn remote_memory_bound(
     Some(longest(times.channels(flows), hosts, None))
 }
 
-/// What all messages of an application take at least, which are given as source, destination and bytes; `None` if they
-/// are too many to look at. A host needs so long to send a message, and to receive one.
+/// Returns a lower bound on the completion time of an application's messages, given as source,
+/// destination and bytes. A host takes the given overheads to send a message and to receive one.
+/// `None` if the messages are too many to look at.
 pub fn application_bound(
     fabric: &Fabric,
     routes: &Routes,

@@ -8,7 +8,9 @@ use flitlab_base::units::Picoseconds;
 /// Which packets and messages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFilter {
+    /// Whether packets are kept.
     pub packets: bool,
+    /// Whether messages are kept.
     pub messages: bool,
     /// Only those to or from these terminals; all if empty.
     pub terminals: Vec<u32>,
@@ -63,12 +65,16 @@ pub struct DeliveryLog {
     messages: Earliest<CompletedMessage>,
 }
 
-/// What a log has in the end, in the order of arrival, and how much it left out.
+/// The contents of a log in the order of arrival, and the number of deliveries left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Logged {
+    /// The kept packets.
     pub packets: Vec<DeliveredPacket>,
+    /// The kept messages.
     pub messages: Vec<CompletedMessage>,
+    /// Packets that passed the filter and exceeded its limit.
     pub packets_left_out: u64,
+    /// Messages that passed the filter and exceeded its limit.
     pub messages_left_out: u64,
 }
 
@@ -100,7 +106,7 @@ impl DeliveryLog {
         }
     }
 
-    /// All that was kept.
+    /// Takes all kept deliveries out of the log.
     pub(super) fn take(&mut self) -> Logged {
         Logged {
             packets: self.packets.take(),

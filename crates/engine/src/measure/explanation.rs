@@ -79,7 +79,7 @@ impl Grid {
     }
 }
 
-/// What something followed from.
+/// A cause in the history of an application: a job, or a message on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Job(u32),
@@ -94,7 +94,7 @@ enum Step {
 /// No such record.
 const NONE: u32 = u32::MAX;
 
-/// What was done, found by operation.
+/// The records of a run, found by operation.
 struct History<'a> {
     schedule: &'a Schedule,
     jobs: &'a [Job],
@@ -177,7 +177,7 @@ impl<'a> History<'a> {
         Some(self.leg_of[operation as usize][kind as usize]).filter(|&it| it != NONE)
     }
 
-    /// What a job is, as far as time goes.
+    /// Returns how a job spent its time.
     fn spent(&self, job: &Job) -> Spent {
         let action = self.schedule.operation(job.operation).action;
         if job.kind == JobKind::Begin && action == Action::Compute {
@@ -199,7 +199,7 @@ impl<'a> History<'a> {
         while let Some(at) = step {
             let (before, stretches) = self.back(at, flight);
             for stretch in stretches.into_iter().flatten() {
-                // What is followed back may have ended before what follows began: then it waited for that.
+                // The cause may have ended before its effect began: then the effect waited.
                 debug_assert!(stretch.end <= time || time == Picoseconds::NEVER);
                 time = stretch.start;
                 if stretch.start < stretch.end && !tell(stretch) {
@@ -210,7 +210,8 @@ impl<'a> History<'a> {
         }
     }
 
-    /// What something followed from, and the stretches of time that it took, the last one first.
+    /// Returns the cause of a step, and the stretches of time that the step took, the last one
+    /// first.
     fn back(
         &self,
         step: Step,
@@ -231,7 +232,7 @@ impl<'a> History<'a> {
                 let leg = &self.legs[number as usize];
                 let crossing = flight(leg).min(leg.delivered - leg.injected);
                 let moving = leg.delivered - crossing;
-                // What it waited for room is told behind what it waited for other packets.
+                // The wait for room is told behind the wait for other packets.
                 let sent = leg.injected - self.room_wait(number, leg.injected);
                 let of = |start, end, spent| Some(self.stretch_of_leg(number, start, end, spent));
                 let stretches = [
@@ -274,7 +275,7 @@ impl<'a> History<'a> {
         Stretch { start, end, spent, rank, operation, leg: Some(number) }
     }
 
-    /// What a job followed from, and the time that it waited after that, if it did.
+    /// Returns the cause of a job, and the time for which the job waited after it, if any.
     fn before_job(&self, number: u32) -> (Option<Step>, Option<Stretch>) {
         let job = &self.jobs[number as usize];
         if job.start > job.ready {
@@ -289,7 +290,7 @@ impl<'a> History<'a> {
         self.cause(job)
     }
 
-    /// What made a job ready, and the time between, if there is any.
+    /// Returns the step that made a job ready, and the time between, if any.
     fn cause(&self, job: &Job) -> (Option<Step>, Option<Stretch>) {
         let message = |kind| self.leg(job.cause, kind);
         let (leg, begun) = match job.kind {
@@ -322,7 +323,7 @@ impl<'a> History<'a> {
         (Some(step), waited)
     }
 
-    /// What of an operation freed another one at a time.
+    /// Returns the step of an operation that freed another operation at `time`.
     fn freed_by(&self, operation: u32, time: Picoseconds) -> Option<Step> {
         let job = |kind| self.job(operation, kind);
         let at = |number: u32| &self.jobs[number as usize];
@@ -338,7 +339,7 @@ impl<'a> History<'a> {
         if at(begun).end == time { Some(Step::Job(begun)) } else { Some(Step::Beginning(begun)) }
     }
 
-    /// What a leg followed from.
+    /// Returns the cause of a leg.
     fn before_leg(&self, leg: &Leg) -> Option<Step> {
         let own = |kind| self.job(leg.operation, kind).map(Step::Job);
         match leg.kind {

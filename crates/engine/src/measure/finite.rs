@@ -3,7 +3,7 @@
 use super::collector::{Collector, Distribution};
 use super::livelock::Arrivals;
 use super::order::Reordering;
-use super::watch::{Snapshot, Standing, Watch};
+use super::watch::{MeasurementState, Snapshot, Watch};
 use super::{Halt, MAX_CHANNELS, Phase, Progress, livelock};
 use crate::{ChannelReport, Counters, Digest, END, Engine};
 use flitlab_base::narrow::narrow;
@@ -18,7 +18,7 @@ const LOOK_EVERY: Picoseconds = Picoseconds(20_000_000);
 /// A look is no more than this part of the time since the start away from the next.
 const LOOKS: u64 = 256;
 
-/// What a finite workload gave.
+/// The result of a finite workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FiniteMeasurement {
     /// When the last message had been received, host overheads included; of an application, when the last operation of its
@@ -27,21 +27,31 @@ pub struct FiniteMeasurement {
     /// Payload that each node sends (for reads: receives), averaged over those that do, in bytes, over
     /// the completion time: bytes a second.
     pub bandwidth: f64,
+    /// Messages that were received.
     pub messages: u64,
+    /// Payload of these messages, in bytes.
     pub payload: u64,
+    /// Latencies of packets from creation; `None` without packets.
     pub packet_latency: Option<Distribution>,
+    /// Quantiles of the packet latency, for figures; empty without packets.
     pub packet_latency_quantiles: Vec<Quantile>,
+    /// Mean packet latency from injection, in picoseconds; `None` without packets.
     pub network_latency: Option<f64>,
+    /// Latencies of messages from creation until they are received; `None` without messages.
     pub message_latency: Option<Distribution>,
+    /// Mean number of channels between routers that a packet crossed; `None` without packets.
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
     pub derouted: Option<[f64; Misroute::KINDS.len()]>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
+    /// Counts of the engine at the end.
     pub counters: Counters,
+    /// The digest of all deliveries.
     pub digest: Digest,
-    /// At most [`MAX_CHANNELS`], and how many there are in all.
+    /// The load of channels: of at most [`MAX_CHANNELS`], the busiest.
     pub channels: Vec<ChannelReport>,
+    /// The number of all channels.
     pub all_channels: usize,
 }
 
@@ -80,8 +90,8 @@ pub fn measure_finite(
     span: Option<Span>,
     watch: &mut Watch<'_>,
 ) -> Result<FiniteMeasurement, Halt> {
-    let mut standing = match watch.from.take() {
-        Some(standing) => standing,
+    let mut state = match watch.from.take() {
+        Some(state) => state,
         None => {
             if let Some((start, _)) = span.filter(|span| span.0 > Picoseconds::ZERO) {
                 engine.run_until(start);
@@ -89,7 +99,7 @@ pub fn measure_finite(
                 engine.reset_channels();
             }
             engine.observer().start();
-            Standing::default()
+            MeasurementState::default()
         }
     };
     let mut delivered = engine.counters().packets_delivered;
@@ -101,7 +111,7 @@ pub fn measure_finite(
         if packets == delivered && engine.packets_under_way() > 0 {
             engine.find_deadlock().map_or(Ok(()), Err)?;
         }
-        livelock(engine, &mut standing.arrivals)?;
+        livelock(engine, &mut state.arrivals)?;
         delivered = packets;
         engine.observer().settle();
         let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
@@ -113,9 +123,9 @@ pub fn measure_finite(
             most: 100,
         });
         if !engine.collectives_done() {
-            (watch.keep)(Snapshot::new(engine, &standing));
+            (watch.keep)(Snapshot::new(engine, &state));
         }
-        // What goes on beside them would go on for ever.
+        // The load beside them would never end.
         if engine.now() >= end || engine.collectives_done() {
             break;
         }

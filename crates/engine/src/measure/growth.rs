@@ -14,7 +14,8 @@
 //! empty any more after its first while; one at its very capacity does, at ever longer intervals, of which the
 //! longest takes most of the time.
 //!
-//! What fits neither is **open**: nearer to capacity than the time measured can resolve.
+//! A queue that fits neither is **open**: its load is nearer to capacity than the time measured can
+//! resolve.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,9 +30,9 @@ pub const ERROR: f64 = 0.01;
 /// A level queue runs empty so often that no stretch without takes more than this share of the time measured.
 pub const MAX_STRETCH: f64 = 0.2;
 
-/// What is known of the queues.
+/// Whether source queues grow, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Finding {
+pub enum QueueVerdict {
     /// One grows, by so many flits a picosecond: that of a terminal or, without one, all together.
     Grows { terminal: Option<u32>, rate: f64 },
     /// All are level.
@@ -62,7 +63,7 @@ impl Queue {
         self.latest as f64 - self.first as f64
     }
 
-    /// The probability of so much growth at capacity, after so many windows.
+    /// Returns the probability of this much growth at capacity, after this many windows.
     fn chance(&self, windows: u32) -> f64 {
         let (grown, count) = (self.grown(), f64::from(windows));
         if grown <= 0.0 || windows < 2 {
@@ -102,7 +103,7 @@ impl Growth {
         }
     }
 
-    /// The same at the end of a window.
+    /// Notes the state of the queues at the end of a window.
     pub fn note(
         &mut self,
         now: Picoseconds,
@@ -125,12 +126,13 @@ impl Growth {
         self.all.grown() / self.time()
     }
 
-    /// What can be said so far. All together count as growing only above `tolerated` flits a picosecond.
-    pub fn finding(&self, tolerated: f64) -> Finding {
+    /// Returns the verdict so far. The sum of all queues counts as growing only above `tolerated`
+    /// flits a picosecond.
+    pub fn verdict(&self, tolerated: f64) -> QueueVerdict {
         let level = ERROR / (self.queues.len() as f64 + 1.0);
         let grows = |queue: &Queue| queue.chance(self.windows) <= level;
         if self.rate() > tolerated && grows(&self.all) {
-            return Finding::Grows { terminal: None, rate: self.rate() };
+            return QueueVerdict::Grows { terminal: None, rate: self.rate() };
         }
         let steepest = (0..)
             .zip(&self.queues)
@@ -138,13 +140,13 @@ impl Growth {
             .max_by(|(_, one), (_, other)| one.grown().total_cmp(&other.grown()));
         if let Some((terminal, queue)) = steepest {
             let rate = queue.grown() / self.time();
-            return Finding::Grows { terminal: Some(terminal), rate };
+            return QueueVerdict::Grows { terminal: Some(terminal), rate };
         }
         let allowed = (self.now - self.start).0 as f64 * MAX_STRETCH;
         let open = (0..).zip(&self.queues).filter(|(_, queue)| queue.longest.0 as f64 > allowed);
         let others = open.clone().count().saturating_sub(1);
         open.max_by_key(|(_, queue)| queue.longest)
-            .map_or(Finding::Level, |(terminal, _)| Finding::Open { terminal, others })
+            .map_or(QueueVerdict::Level, |(terminal, _)| QueueVerdict::Open { terminal, others })
     }
 
     fn time(&self) -> f64 {

@@ -22,6 +22,7 @@ const TOLERANCE: f64 = 1.05;
 /// How an interruption passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
+    /// The losses, and the time at which the sources went on.
     pub report: InterruptionReport,
     /// From the failure until the sources went on.
     pub interruption: Picoseconds,
@@ -46,20 +47,20 @@ pub fn measure_interruption<'f>(
         point.run_to(half, Phase::WarmUp, watch)?;
         point.start_measuring();
         point.run_to(interruption.at, Phase::Measuring, watch)?;
-        let measured = point.standing.history.iter().skip(point.standing.warm_up().len());
+        let measured = point.state.history.iter().skip(point.state.warm_up().len());
         let before = measured.take_while(|window| window.end <= interruption.at);
         let before = before.map(|window| window.under_way).max();
         let level = before.unwrap_or(0) as f64 * TOLERANCE;
         let resumed = loop {
             let report = point.engine.interruption().expect("there is one");
-            if let Some(resumed) = report.resumed.filter(|&it| it <= point.standing.end()) {
+            if let Some(resumed) = report.resumed.filter(|&it| it <= point.state.end()) {
                 break resumed;
             }
-            point.run_to(point.standing.end() + window, Phase::Measuring, watch)?;
+            point.run_to(point.state.end() + window, Phase::Measuring, watch)?;
         };
         point.run_to(resumed + interruption.at, Phase::Measuring, watch)?;
         let recovered = point
-            .standing
+            .state
             .history
             .iter()
             .find(|window| window.end > resumed && window.under_way as f64 <= level);
@@ -73,6 +74,6 @@ pub fn measure_interruption<'f>(
         Ok(recovery) => Ending::Interrupted(recovery),
         Err(halt) => halt.into(),
     };
-    let windows = point.standing.history.iter().filter(|it| it.phase == Phase::Measuring).count();
+    let windows = point.state.history.iter().filter(|it| it.phase == Phase::Measuring).count();
     point.result(ending, half, narrow(windows), None, senders)
 }

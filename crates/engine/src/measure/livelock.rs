@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Counters;
 
-/// So many sendings again of which the far end of a cable has accepted none are a livelock.
+/// Number of transmissions sent again without one accepted by the far end of a cable that counts as
+/// a livelock.
 pub const SENDINGS_OF_A_LIVELOCK: u64 = 1_000_000;
 
-/// So many channels granted to each packet under way are a livelock, if none of them was delivered...
+/// Grants for each packet under way, without a delivery, that count as a livelock...
 const GRANTS_A_PACKET: u64 = 1_000;
 
 /// ... and so many at the least, altogether.
@@ -22,10 +23,18 @@ const MIN_GRANTS: u64 = 1_000_000;
 /// Packets move for ever, and none arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Livelock {
-    /// So many times in a row packets were sent again on links that err, and none got across.
-    Links { resent: u64 },
-    /// So many channels were granted while no packet was delivered of so many under way.
-    Ways { grants: u64, packets: u64 },
+    /// Packets were sent again on links that err, and none got across.
+    Links {
+        /// Repeated transmissions since the last accepted one.
+        resent: u64,
+    },
+    /// Channels were granted, and no packet was delivered.
+    Ways {
+        /// Grants since the last delivery.
+        grants: u64,
+        /// Packets under way.
+        packets: u64,
+    },
 }
 
 impl fmt::Display for Livelock {
@@ -43,7 +52,7 @@ impl fmt::Display for Livelock {
     }
 }
 
-/// What had been counted when something arrived last.
+/// The counts at the last arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrivals {
     accepted: u64,

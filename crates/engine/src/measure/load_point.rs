@@ -1,20 +1,21 @@
 //! One point of a load curve: warm up until level, measure until precise enough, say how it went.
 //!
-//! What is under way (flits created and not yet delivered, source queues included) is sampled ten times a
-//! window; `warm_up` says by it when the warm-up is over. At the end of each window `growth` looks at
-//! every source queue, and `interval` says how well the mean latency is known. The measurement looks at both
-//! at intervals of a quarter of its length, and ends when they have an answer, or with its budget.
+//! Flits under way (created and not yet delivered, source queues included) are sampled ten times a
+//! window; `warm_up` decides from these samples when the warm-up is over. At the end of each window
+//! `growth` looks at every source queue, and `interval` says how well the mean latency is known.
+//! The measurement looks at both at intervals of a quarter of its length. It ends when they have an
+//! answer, or when its budget is used up.
 //!
 //! A load above what a channel can carry is not steady, whatever the queues look like.
 
 use super::bound::Bottleneck;
 use super::collector::{Collector, Delivered, Distribution};
-use super::growth::{Finding, Growth};
+use super::growth::{Growth, QueueVerdict};
 use super::interruption::Recovery;
 use super::order::Reordering;
 use super::settings::Settings;
 use super::warm_up::has_settled;
-use super::watch::{Snapshot, Standing, Watch};
+use super::watch::{MeasurementState, Snapshot, Watch};
 use super::{Halt, Livelock, MAX_CHANNELS, Phase, Progress, Window, livelock};
 use crate::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
 use flitlab_base::narrow::{narrow, rounded_down};
@@ -51,7 +52,7 @@ pub enum Ending {
     Steady,
     /// Steady, but the budget of windows ended before the mean latency was precise enough.
     SteadyImprecise,
-    /// What is under way grows for ever.
+    /// The flits under way grow for ever.
     NotSteady(Cause),
     /// Too little was simulated to tell.
     Undecided(Doubt),
@@ -82,66 +83,102 @@ impl Ending {
 /// Why a load is not steady.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// What bounds the throughput gets so many times what it can carry.
-    Bound { name: String, excess: f64 },
+    /// The channel that bounds the throughput is offered this multiple of its capacity.
+    Bound {
+        /// The channel, or the kind of channel.
+        name: String,
+        /// Offered load over capacity; above 1, but for rounding.
+        excess: f64,
+    },
     /// A terminal's source queue grew by this fraction of what a source offers in the mean.
-    Source { terminal: u32, growth: f64 },
-    /// All that is under way grew by this fraction of what was offered.
-    Whole { growth: f64 },
+    Source {
+        /// The terminal of the queue.
+        terminal: u32,
+        /// Growth as a fraction of a source's mean offered load.
+        growth: f64,
+    },
+    /// The flits under way grew by this fraction of the offered flits.
+    Whole {
+        /// Growth as a fraction of all offered flits.
+        growth: f64,
+    },
 }
 
 /// Why nothing can be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// So few messages were received while it was measured.
-    TooLittle { messages: u64 },
-    /// What is under way did not become level within the warm-up.
+    TooLittle {
+        /// Messages received; fewer than [`ENOUGH_MESSAGES`].
+        messages: u64,
+    },
+    /// The flits under way did not become level within the warm-up.
     WarmUp,
     /// A terminal's source queue neither grew nor ran empty often enough, and so did those of others.
-    Source { terminal: u32, others: usize },
+    Source {
+        /// The terminal of the queue.
+        terminal: u32,
+        /// The number of other terminals whose queues are undecided as well.
+        others: usize,
+    },
 }
 
-/// What a load point gave. Rates are means over the terminals that send.
+/// The result of a load point. Rates are means over the terminals that send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadMeasurement {
+    /// How the measurement ended.
     pub ending: Ending,
     /// Accepted flits in flits a flit time of a network channel.
     pub accepted_flits: f64,
-    /// Accepted payload in bytes a second: mean, and of the least served source.
+    /// Accepted payload in bytes a second; mean over the terminals that send.
     pub accepted_payload: f64,
+    /// Accepted payload of the least served source, in bytes a second.
     pub accepted_payload_minimum: f64,
+    /// Jain's fairness index of the sources' accepted payload, at most 1; `None` if there is
+    /// nothing to compare.
     pub fairness: Option<f64>,
+    /// Latencies of packets from creation; `None` without packets.
     pub packet_latency: Option<Distribution>,
+    /// Quantiles of the packet latency, for figures; empty without packets.
     pub packet_latency_quantiles: Vec<Quantile>,
-    /// What the windows tell of the mean packet latency, in picoseconds.
+    /// The confidence interval of the mean packet latency, from the windows; in picoseconds.
     pub packet_latency_interval: Option<WindowInterval>,
-    /// Mean latency from injection, in picoseconds.
+    /// Mean packet latency from injection, in picoseconds; `None` without packets.
     pub network_latency: Option<f64>,
+    /// Latencies of messages from creation until they are received; `None` without messages.
     pub message_latency: Option<Distribution>,
+    /// Mean number of channels between routers that a packet crossed; `None` without packets.
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
     pub derouted: Option<[f64; Misroute::KINDS.len()]>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
+    /// Simulated time of the warm-up.
     pub warm_up: Picoseconds,
+    /// Simulated time of the measured windows.
     pub measured: Picoseconds,
+    /// Number of measured windows.
     pub windows: u32,
-    /// Those of the warm-up, then those that were measured.
+    /// The windows of the warm-up, then the measured windows.
     pub history: Vec<Window>,
+    /// Counts of the engine in the measured windows.
     pub counters: Counters,
+    /// The digest of all deliveries.
     pub digest: Digest,
-    /// At most [`MAX_CHANNELS`], and how many there are in all.
+    /// The load of channels: of at most [`MAX_CHANNELS`], the busiest.
     pub channels: Vec<ChannelReport>,
+    /// The number of all channels.
     pub all_channels: usize,
 }
 
-/// What the measurement has to know of the traffic.
+/// Facts about the traffic that the measurement needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offered {
     /// Flits a picosecond that all terminals together offer.
     pub flits: f64,
-    /// Packets a picosecond, and messages, likewise.
+    /// Packets a picosecond that all terminals together offer.
     pub packets: f64,
+    /// Messages a picosecond that all terminals together offer.
     pub messages: f64,
     /// Time a flit takes on a network channel.
     pub flit_time: Picoseconds,
@@ -150,7 +187,8 @@ pub struct Offered {
     /// Mean latencies in the empty network, from which the length of a window follows; not needed if the
     /// settings give that.
     pub zero_load: Option<ZeroLoad>,
-    /// What bounds the throughput, if that is known, and the load of it: 1 is all it can carry.
+    /// The channel that bounds the throughput, and its load: 1 is all that it can carry. `None` if
+    /// it is not known.
     pub bound: Option<Bottleneck>,
 }
 
@@ -178,8 +216,8 @@ impl Offered {
         Picoseconds::from_wide(least.next_multiple_of(SAMPLES_A_WINDOW.into()))
     }
 
-    /// What gets more than it can carry. A queue that gets just as much as it can has no steady state either
-    /// if it comes at random times.
+    /// Returns the channel that is offered more than it can carry, as a cause. A channel offered
+    /// exactly its capacity has no steady state either if messages come at random times.
     fn beyond_bound(&self) -> Option<Cause> {
         let Bottleneck { name, load } = self.bound.as_ref()?;
         let most = if self.random { 1.0 - ROUNDING } else { 1.0 + ROUNDING };
@@ -208,8 +246,8 @@ pub(super) struct LoadPoint<'e, 'f> {
     pub engine: &'e mut Engine<'f, Collector>,
     offered: &'e Offered,
     window: Picoseconds,
-    /// How far it has come.
-    pub(super) standing: Standing,
+    /// The state of the measurement.
+    pub(super) state: MeasurementState,
 }
 
 impl<'e, 'f> LoadPoint<'e, 'f> {
@@ -219,9 +257,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         window: Picoseconds,
         watch: &mut Watch<'_>,
     ) -> Self {
-        let anew = || Standing { carried: engine.carried(), ..Standing::default() };
-        let standing = watch.from.take().unwrap_or_else(anew);
-        Self { engine, offered, window, standing }
+        let anew = || MeasurementState { carried: engine.carried(), ..MeasurementState::default() };
+        let state = watch.from.take().unwrap_or_else(anew);
+        Self { engine, offered, window, state }
     }
 
     /// Simulates windows up to a time, the last of which may be shorter.
@@ -233,47 +271,47 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     ) -> Result<(), Halt> {
         let most = u32::try_from(end / self.window).unwrap_or(u32::MAX);
         while self.engine.now() < end {
-            self.run_window(phase, self.window.min(end - self.standing.end()), watch)?;
-            let (time, done) = (self.engine.now(), narrow(self.standing.history.len()));
+            self.run_window(phase, self.window.min(end - self.state.end()), watch)?;
+            let (time, done) = (self.engine.now(), narrow(self.state.history.len()));
             (watch.progress)(Progress { phase, time, done, most: most.max(done) });
-            (watch.keep)(Snapshot::new(self.engine, &self.standing));
+            (watch.keep)(Snapshot::new(self.engine, &self.state));
         }
         Ok(())
     }
 
     /// From now on everything counts, if it doesn't already.
     pub(super) fn start_measuring(&mut self) {
-        if std::mem::replace(&mut self.standing.measuring, true) {
+        if std::mem::replace(&mut self.state.measuring, true) {
             return;
         }
         self.engine.reset_channels();
-        self.standing.carried = self.engine.carried();
+        self.state.carried = self.engine.carried();
         self.engine.observer().start();
     }
 
-    /// Simulates a window, or what is left of it, and samples what is under way.
+    /// Simulates a window, or the rest of one, and samples the flits under way.
     fn run_window(
         &mut self,
         phase: Phase,
         length: Picoseconds,
         watch: &mut Watch<'_>,
     ) -> Result<(), Halt> {
-        let start = self.standing.end();
-        let sampled = self.standing.under_way.len() as u64 % SAMPLES_A_WINDOW;
+        let start = self.state.end();
+        let sampled = self.state.under_way.len() as u64 % SAMPLES_A_WINDOW;
         for sample in sampled + 1..=SAMPLES_A_WINDOW {
             let (whole, rest) = (length / SAMPLES_A_WINDOW, length % Picoseconds(SAMPLES_A_WINDOW));
             let part = whole * sample + rest * sample / SAMPLES_A_WINDOW;
             self.engine.run_until(start + part);
-            self.standing.under_way.push(self.flits_under_way() as f64);
+            self.state.under_way.push(self.flits_under_way() as f64);
             if sample < SAMPLES_A_WINDOW {
-                (watch.keep)(Snapshot::new(self.engine, &self.standing));
+                (watch.keep)(Snapshot::new(self.engine, &self.state));
             }
         }
         let delivered = self.engine.observer().end_window();
         let carried = self.engine.carried();
-        let before = std::mem::replace(&mut self.standing.carried, carried);
+        let before = std::mem::replace(&mut self.state.carried, carried);
         let end = self.engine.now();
-        self.standing.history.push(Window {
+        self.state.history.push(Window {
             phase,
             start,
             end,
@@ -283,29 +321,29 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             busiest_channel: carried.busiest,
         });
         self.engine.find_deadlock().map_or(Ok(()), Err)?;
-        livelock(self.engine, &mut self.standing.arrivals)
+        livelock(self.engine, &mut self.state.arrivals)
     }
 
-    /// Whether what is under way became level; `Err` if it never can.
+    /// Runs the warm-up. Returns whether the flits under way became level; `Err` if they never can.
     fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<bool, Halt> {
         let most = settings.warm_up_windows;
-        let done: u32 = narrow(self.standing.warm_up().len());
+        let done: u32 = narrow(self.state.warm_up().len());
         for window in done + 1..=most {
-            if self.standing.measuring || self.has_settled() {
+            if self.state.measuring || self.has_settled() {
                 break;
             }
             self.run_window(Phase::WarmUp, self.window, watch)?;
             let time = self.engine.now();
             (watch.progress)(Progress { phase: Phase::WarmUp, time, done: window, most });
-            (watch.keep)(Snapshot::new(self.engine, &self.standing));
+            (watch.keep)(Snapshot::new(self.engine, &self.state));
         }
         Ok(self.has_settled())
     }
 
-    /// Whether what is under way became level in the warm-up.
+    /// Returns whether the flits under way became level in the warm-up.
     fn has_settled(&self) -> bool {
-        let samples = self.standing.warm_up().len() * narrow::<usize>(SAMPLES_A_WINDOW);
-        has_settled(&self.standing.under_way[..samples])
+        let samples = self.state.warm_up().len() * narrow::<usize>(SAMPLES_A_WINDOW);
+        has_settled(&self.state.under_way[..samples])
     }
 
     fn measure(
@@ -315,12 +353,12 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         warmed_up: Result<bool, Halt>,
         watch: &mut Watch<'_>,
     ) -> LoadMeasurement {
-        let start = self.standing.warm_up().last().map_or(Picoseconds::ZERO, |window| window.end);
+        let start = self.state.warm_up().last().map_or(Picoseconds::ZERO, |window| window.end);
         self.start_measuring();
         let anew = |point: &Self| Growth::new(start, point.flits_under_way(), point.backlogs());
-        let growth = self.standing.growth.take().unwrap_or_else(|| anew(self));
-        self.standing.growth = Some(growth);
-        let done: u32 = narrow(self.standing.history.len() - self.standing.warm_up().len());
+        let growth = self.state.growth.take().unwrap_or_else(|| anew(self));
+        self.state.growth = Some(growth);
+        let done: u32 = narrow(self.state.history.len() - self.state.warm_up().len());
         let beyond = self.offered.beyond_bound();
         let (level, mut halt) = match warmed_up {
             Ok(level) => (level, None),
@@ -331,7 +369,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             if beyond.is_none() { settings.maximum_windows } else { settings.minimum_windows };
         let most = most.max(settings.minimum_windows);
         let mut batches: Vec<Batch> = Vec::new();
-        let (mut interval, mut finding, mut measured) = (None, Finding::Level, 0);
+        let (mut interval, mut verdict, mut measured) = (None, QueueVerdict::Level, 0);
         let mut look = settings.minimum_windows;
         for windows in 1..=most {
             if halt.is_some() {
@@ -343,12 +381,12 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 let time = self.engine.now();
                 (watch.progress)(Progress { phase: Phase::Measuring, time, done: windows, most });
                 if halt.is_none() {
-                    (watch.keep)(Snapshot::new(self.engine, &self.standing));
+                    (watch.keep)(Snapshot::new(self.engine, &self.state));
                 }
             }
             measured = windows;
-            let first = self.standing.warm_up().len();
-            let window = &self.standing.history[first + windows as usize - 1];
+            let first = self.state.warm_up().len();
+            let window = &self.state.history[first + windows as usize - 1];
             let Delivered { packets, latency, .. } = window.delivered;
             batches.push(Batch { count: packets as f64, sum: latency as f64 });
             if windows < look && windows < most {
@@ -359,28 +397,28 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 // Nothing was known then, or it would have ended.
                 continue;
             }
-            let growth = self.standing.growth.as_ref().expect("the measurement has begun");
+            let growth = self.state.growth.as_ref().expect("the measurement has begun");
             interval = interval_95_of_windows(&batches);
-            finding = growth.finding(settings.growth * self.offered.flits);
-            let known = match finding {
-                Finding::Grows { .. } => true,
-                Finding::Level => level && self.enough() && self.precise(interval, settings),
-                Finding::Open { .. } => false,
+            verdict = growth.verdict(settings.growth * self.offered.flits);
+            let known = match verdict {
+                QueueVerdict::Grows { .. } => true,
+                QueueVerdict::Level => level && self.enough() && self.precise(interval, settings),
+                QueueVerdict::Open { .. } => false,
             };
             if known {
                 break;
             }
         }
-        let ending = match (halt, beyond, finding) {
+        let ending = match (halt, beyond, verdict) {
             (Some(halt), _, _) => halt.into(),
             (_, Some(beyond), _) => Ending::NotSteady(beyond),
-            (_, _, Finding::Grows { terminal, rate }) => {
+            (_, _, QueueVerdict::Grows { terminal, rate }) => {
                 Ending::NotSteady(self.cause(terminal, rate, senders))
             }
             _ if !self.enough() => {
                 Ending::Undecided(Doubt::TooLittle { messages: self.messages_received() })
             }
-            (_, _, Finding::Open { terminal, others }) => {
+            (_, _, QueueVerdict::Open { terminal, others }) => {
                 Ending::Undecided(Doubt::Source { terminal, others })
             }
             _ if !level => Ending::Undecided(Doubt::WarmUp),
@@ -394,7 +432,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     fn note_growth(&mut self) {
         let (now, under_way, backlogs) =
             (self.engine.now(), self.flits_under_way(), self.backlogs());
-        let growth = self.standing.growth.as_mut().expect("the measurement has begun");
+        let growth = self.state.growth.as_mut().expect("the measurement has begun");
         growth.note(now, under_way, backlogs);
     }
 
@@ -433,7 +471,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         })
     }
 
-    /// What was measured from `start` on.
+    /// Returns the result of the measurement from `start` on.
     pub(super) fn result(
         &mut self,
         ending: Ending,
@@ -442,7 +480,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         interval: Option<WindowInterval>,
         senders: &[u32],
     ) -> LoadMeasurement {
-        let history = std::mem::take(&mut self.standing.history);
+        let history = std::mem::take(&mut self.state.history);
         let (channels, all_channels) = self.engine.busiest_channels(MAX_CHANNELS);
         let measured = self.engine.now() - start;
         let time = measured.max(Picoseconds(1)).0 as f64;

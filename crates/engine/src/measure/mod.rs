@@ -1,4 +1,4 @@
-//! What is measured, and for how long: latency, throughput, fairness, steady state, saturation.
+//! Measurements: latency, throughput, fairness, steady state, saturation, and how long to measure.
 //!
 //! Everything here is computed from integers that the engine counts, in a fixed order, with IEEE
 //! arithmetic only: equal runs give equal numbers to the last bit.
@@ -20,7 +20,7 @@ mod warm_up;
 mod watch;
 mod window;
 
-pub use bound::{Bottleneck, Outlook, looks_at_all_pairs, outlook};
+pub use bound::{Bottleneck, Forecast, forecast, looks_at_all_pairs};
 pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};
@@ -38,7 +38,7 @@ pub use load_point::{
 pub use order::Reordering;
 pub use saturation::{Saturation, bisect};
 pub use settings::{MAX_WINDOWS, Settings};
-pub use watch::{Snapshot, Standing, Watch};
+pub use watch::{MeasurementState, Snapshot, Watch};
 pub use window::Window;
 
 use livelock::Arrivals;
@@ -72,20 +72,24 @@ fn livelock(engine: &Engine<'_, Collector>, arrivals: &mut Arrivals) -> Result<(
 /// The most channels of which a measurement keeps what they carried: of a larger network, the busiest.
 pub const MAX_CHANNELS: usize = 100_000;
 
-/// What a measurement is doing.
+/// The phase of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
+    /// The network fills; nothing counts yet.
     WarmUp,
+    /// Deliveries count.
     Measuring,
 }
 
 /// How far a measurement has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
+    /// The current phase.
     pub phase: Phase,
     /// Simulated time.
     pub time: Picoseconds,
-    /// Windows (of an exchange: percent of the messages) done, and the most there can be.
+    /// Windows done; of an exchange, percent of its messages.
     pub done: u32,
+    /// The largest value that `done` can reach.
     pub most: u32,
 }

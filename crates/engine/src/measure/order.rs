@@ -15,8 +15,9 @@ use flitlab_base::units::Picoseconds;
 /// How far packets were out of order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reordering {
-    /// Packets that were delivered, and those of them that were overtaken.
+    /// Packets that were delivered.
     pub packets: u64,
+    /// Packets of these that were overtaken.
     pub overtaken: u64,
     /// The most packets of a pair that had come at a time before one that was sent earlier.
     pub buffer: u64,
@@ -43,7 +44,7 @@ struct Came {
 /// Follows the order of all packets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Order {
-    /// What has not been looked at yet.
+    /// Deliveries that have not been looked at yet.
     pending: Vec<Delivery>,
     /// By source.
     came: BTreeMap<u32, Came>,
@@ -62,9 +63,9 @@ impl Order {
         self.pending.append(&mut part.pending);
     }
 
-    /// Looks at what was delivered since the last time, all of it later than what was before.
+    /// Looks at the deliveries since the last call, all of them later than those before.
     pub(super) fn settle(&mut self) {
-        // Those of a pair at one instant count as in order.
+        // Packets of a pair at one instant count as in order.
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_unstable();
         for (_, source, sequence, destination) in pending.drain(..) {

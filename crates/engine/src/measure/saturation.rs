@@ -2,7 +2,7 @@
 
 use flitlab_base::narrow::rounded_down;
 
-/// What a search for saturation found.
+/// The result of a search for saturation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// The highest load tried that was sustained; 0 if none was.

@@ -12,8 +12,9 @@ pub struct Settings {
     pub window: Option<Picoseconds>,
     /// Most windows of warm-up.
     pub warm_up_windows: u32,
-    /// Fewest and most windows measured.
+    /// Fewest measured windows.
     pub minimum_windows: u32,
+    /// Most measured windows.
     pub maximum_windows: u32,
     /// Half width of the 95% confidence interval of the mean latency, relative to the mean, at which
     /// the measurement ends.

@@ -1,7 +1,7 @@
 //! When the warm-up is over: the rule MSER-5 on what is under way.
 //!
-//! The marginal standard error rule cuts off so much of a series' beginning that the mean of the
-//! rest is known best: it minimises the sum of squared deviations over the square of the number of
+//! The marginal standard error rule cuts off the beginning of a series where the mean of the rest
+//! is known best. The cut minimises the sum of squared deviations over the square of the number of
 //! values left (\[mser\]; on means of five: \[mser-5\]). A cut in the second half says that the
 //! series is too short to tell. While something grows steadily, the best cut is as late as can be.
 

@@ -1,4 +1,4 @@
-//! Whom a measurement tells how far it has come, and what it can go on from.
+//! Progress callbacks of a measurement, and the checkpoint that it may resume from.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use flitlab_base::units::Picoseconds;
 
 /// How far a measurement has come, beside what its engine knows.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Standing {
+pub struct MeasurementState {
     /// Flits under way at each sampling time.
     pub(super) under_way: Vec<f64>,
     pub(super) history: Vec<Window>,
@@ -23,7 +23,7 @@ pub struct Standing {
     pub(super) arrivals: Arrivals,
 }
 
-impl Standing {
+impl MeasurementState {
     /// When its latest window ended.
     pub(super) fn end(&self) -> Picoseconds {
         self.history.last().map_or(Picoseconds::ZERO, |window| window.end)
@@ -36,16 +36,17 @@ impl Standing {
     }
 }
 
-/// All that it takes to go on from a moment of a measurement: the state of its engine, then [`Standing`].
+/// A snapshot from which a measurement can resume: the state of its engine, then its
+/// [`MeasurementState`].
 #[derive(Clone, Copy, Serialize)]
 pub struct Snapshot<'s> {
     engine: &'s Engine<'s, Collector>,
-    standing: &'s Standing,
+    state: &'s MeasurementState,
 }
 
 impl<'s> Snapshot<'s> {
-    pub(super) fn new(engine: &'s Engine<'s, Collector>, standing: &'s Standing) -> Self {
-        Self { engine, standing }
+    pub(super) fn new(engine: &'s Engine<'s, Collector>, state: &'s MeasurementState) -> Self {
+        Self { engine, state }
     }
 
     /// How far the simulation has come.
@@ -54,13 +55,13 @@ impl<'s> Snapshot<'s> {
     }
 }
 
-/// Whom a measurement tells how far it has come.
+/// Callbacks for the progress of a measurement, and its starting point.
 pub struct Watch<'w> {
     /// Told after every window.
     pub progress: &'w mut dyn FnMut(Progress),
     /// Shown at every sampling time all that is needed to go on from there.
     pub keep: &'w mut dyn FnMut(Snapshot<'_>),
-    /// What the measurement goes on from, if it doesn't begin anew; its engine has been
+    /// The state to resume from, or `None` to begin anew. The engine must already have been
     /// [brought there](Engine::resume).
-    pub from: Option<Standing>,
+    pub from: Option<MeasurementState>,
 }

@@ -1,4 +1,4 @@
-//! What a measurement saw window by window, from the first of the warm-up on.
+//! The history of a measurement window by window, from the first of the warm-up on.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,13 @@ use flitlab_base::units::Picoseconds;
 /// One window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
+    /// The phase of the measurement that it belongs to.
     pub phase: Phase,
+    /// Simulated time of its start.
     pub start: Picoseconds,
+    /// Simulated time of its end.
     pub end: Picoseconds,
+    /// Deliveries in the window.
     pub delivered: Delivered,
     /// Fraction of it in which a channel between routers carried a flit, mean over the channels.
     pub mean_utilisation: f64,

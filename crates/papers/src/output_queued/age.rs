@@ -11,9 +11,9 @@ pub(super) struct Ages {
     births: u128,
     /// Lifetimes of the packets delivered.
     ended: u128,
-    /// What the packets not yet created live at least.
+    /// The least sum of lifetimes of the packets that are not yet created.
     to_come: u128,
-    /// What those of one message live at least.
+    /// The least sum of lifetimes of one message's packets.
     message: u128,
 }
 
@@ -46,7 +46,7 @@ impl Ages {
         self.ended += u128::from(now - created);
     }
 
-    /// What the lifetimes of all packets add up to at least.
+    /// Returns the least sum of all packets' lifetimes.
     pub(super) fn least(&self, now: Femtoseconds) -> u128 {
         self.ended + u128::from(self.alive) * u128::from(now) - self.births + self.to_come
     }

@@ -57,7 +57,7 @@ impl<T: Copy> Queue<T> {
     }
 }
 
-/// What keeps an outlet of a router busy.
+/// A reason why an outlet of a router is busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Sending {

@@ -92,8 +92,8 @@ impl<'a> Generators<'a> {
         }
     }
 
-    /// What the packets of all nodes live at least. A generator waits for the answer to its last
-    /// packet and then for the next tick; from there a packet takes `least` to its sink or more.
+    /// Returns the least ages of all nodes' packets. A generator waits for the answer to its last
+    /// packet, then for the next tick; from there a packet takes at least `least` to its sink.
     pub(super) fn ages(&self, answered: Femtoseconds, least: Femtoseconds) -> Ages {
         let messages = self.nodes.len() as u64 * u64::from(self.parameters.messages);
         let interval = self.clock.next_tick(answered);
@@ -164,7 +164,7 @@ impl<'a> Generators<'a> {
         }
     }
 
-    /// The same leg with the packet's own ways round half a ring.
+    /// Returns this leg with the packet's own directions round half a ring.
     #[inline]
     pub(super) fn with_ties(&self, leg: Leg, node: u32, end: u32, negative_ties: u8) -> Leg {
         match negative_ties {

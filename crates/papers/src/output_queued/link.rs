@@ -35,7 +35,7 @@ pub(super) struct Answer {
     pub(super) accepted: bool,
 }
 
-/// What a link sends next.
+/// The next transmission of a link.
 pub(super) enum Next {
     Answer(Answer),
     Packet(Slot),
@@ -73,7 +73,7 @@ pub(super) struct Links {
     escape_orders: Vec<[Order; ADAPTIVE as usize]>,
     /// Used slots of each queue, by channel and link: a node's adaptive queues lie side by side.
     used: Vec<u8>,
-    /// What each slot holds, by channel, link and slot.
+    /// The packet in each slot, by channel, link and slot.
     packets: Vec<Packet>,
 }
 

@@ -1,4 +1,4 @@
-//! What a run measures.
+//! The measurements of a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use flitlab_routing::adaptive::Misroute;
 
 /// Totals over all packets of a run, none left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct RunTotals {
     /// Packets that reached their sink.
     pub packets: u64,
     /// Sum of the lifetimes, from the creation of a packet's message to its last bit at the sink, in
@@ -31,7 +31,7 @@ pub struct Measured {
     pub digest: u64,
 }
 
-impl Measured {
+impl RunTotals {
     /// Mean lifetime of a packet in picoseconds.
     pub fn mean_lifetime(&self) -> f64 {
         self.lifetime_sum as f64 / self.packets as f64 / 1e3

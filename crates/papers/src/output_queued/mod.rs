@@ -49,7 +49,7 @@ mod traffic;
 mod tests;
 
 pub use error::SimulationError;
-pub use measure::Measured;
+pub use measure::RunTotals;
 pub use settings::{Parameters, Routing, Settings};
 
 use flitlab_fabric::{Faults, Torus};
@@ -64,7 +64,7 @@ pub fn simulate(
     torus: &Torus,
     parameters: &Parameters,
     settings: &Settings,
-) -> Result<Measured, SimulationError> {
+) -> Result<RunTotals, SimulationError> {
     let measured = simulate_within(torus, parameters, settings, u128::MAX)?;
     Ok(measured.expect("no run exceeds the highest limit"))
 }
@@ -82,7 +82,7 @@ pub fn simulate_within(
     parameters: &Parameters,
     settings: &Settings,
     limit: u128,
-) -> Result<Option<Measured>, SimulationError> {
+) -> Result<Option<RunTotals>, SimulationError> {
     network(torus, parameters, settings)?.run(limit)
 }
 

@@ -1,4 +1,4 @@
-//! What goes through the network.
+//! Packets of the output-queued network.
 
 use flitlab_routing::adaptive::{Bearing, Misroute};
 
@@ -10,7 +10,7 @@ pub(super) struct Packet {
     pub(super) destination: u32,
     /// The intermediate node, and once that is reached the destination.
     pub(super) target: u32,
-    /// What leads to the target.
+    /// The direction to the target.
     pub(super) bearing: Bearing,
     pub(super) negative_ties: u8,
     pub(super) derouting: Option<Misroute>,
@@ -22,7 +22,7 @@ impl Packet {
     }
 }
 
-/// What a sink needs to know of a packet.
+/// The facts about a packet that its sink needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivered {
     /// Number of its message at its source: all nodes create their messages at the same instants.

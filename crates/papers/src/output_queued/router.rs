@@ -11,7 +11,7 @@ use super::link::{
 };
 use super::packet::{Delivered, Packet};
 use super::traffic::{Destinations, transmission};
-use super::{Measured, Parameters, Settings, SimulationError};
+use super::{Parameters, RunTotals, Settings, SimulationError};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Torus;
@@ -103,7 +103,7 @@ impl Ports {
 struct Outlets {
     /// For which something waits.
     pending: u16,
-    /// That send something.
+    /// The number of links that send something.
     busy: u16,
     /// How many events had been set off up to the node's next wake-up. It comes when the next of those
     /// that are busy gets free.
@@ -129,7 +129,7 @@ pub(super) struct Network<'a> {
     due: Vec<(u64, u32)>,
     patience: Femtoseconds,
     ages: Ages,
-    measured: Measured,
+    measured: RunTotals,
 }
 
 impl<'a> Network<'a> {
@@ -160,12 +160,12 @@ impl<'a> Network<'a> {
             outlets: vec![Outlets::default(); nodes as usize],
             due: Vec::new(),
             patience: PATIENCE * delays.packet_sent,
-            measured: Measured::default(),
+            measured: RunTotals::default(),
         }
     }
 
     /// Runs until nothing is left to do, or until the lifetimes are certain to exceed `limit` in all.
-    pub(super) fn run(mut self, limit: u128) -> Result<Option<Measured>, SimulationError> {
+    pub(super) fn run(mut self, limit: u128) -> Result<Option<RunTotals>, SimulationError> {
         for instant in 0u64.. {
             let Some(time) = self.advance()? else { break };
             if instant % CHECKED == 0 && self.ages.least(time) > limit {

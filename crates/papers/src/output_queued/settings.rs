@@ -1,4 +1,4 @@
-//! What a run is made of.
+//! The settings of a run.
 
 use super::SimulationError;
 use super::order::MOST_SLOTS;
@@ -34,7 +34,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Those of \[outflank\], Table 1.
+    /// The parameters of \[outflank\], Table 1.
     pub const PUBLISHED: Self = Self {
         packet: Bytes(512),
         answer: Bytes(10),
@@ -99,7 +99,7 @@ pub enum Routing {
         outflank: OutFlank,
         /// Where wraparound intermediate nodes lie.
         wraparound: Midpoint,
-        /// What a detour is worth.
+        /// The weights of detours.
         weights: Weights,
     },
 }
@@ -132,7 +132,7 @@ impl Routing {
 /// A run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Who sends to whom. A source without a partner sends to itself.
+    /// The pattern of sources and destinations. A source without a partner sends to itself.
     pub pattern: PatternSpec,
     /// Offered load; 1 is the bisection's bound under uniform traffic, 8 / k of a link's rate a node.
     pub load: f64,

@@ -45,7 +45,7 @@ const OPERATIONS: [(&str, &[&str]); 4] = [
     ("barrier", &["dissemination", "recursive-doubling"]),
 ];
 
-/// What routers may be like instead, since nothing of it is public: names, and keys of `[collective]`.
+/// Assumed routers, since the real ones are not published: names, and keys of `[collective]`.
 const UNITS: [(&str, &str); 4] = [
     ("tree", ""),
     ("tree, 1 open operation", "open_operations = 1\n"),
@@ -139,7 +139,7 @@ fn cases(quick: bool) -> Vec<Case> {
             let mut add = |way, scenario| {
                 cases.push(Case { sizes, operation, way, bytes, scenario });
             };
-            // What combines nothing is the same with other units.
+            // A broadcast combines nothing, so other units give the same result.
             let units = if operation == "broadcast" { &UNITS[..1] } else { &UNITS[..] };
             for &(name, keys) in units {
                 add(name, Some(tree(sizes, operation, bytes, keys)));
@@ -198,7 +198,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Row {
     }
 }
 
-/// What an operation takes at least; see the module.
+/// Returns the least time of an operation; see the module.
 fn limit(sizes: &[u32], bytes: u64, p: &Parameters) -> Picoseconds {
     let hops = sizes.iter().map(|size| size / 2).sum();
     // A dimension of two nodes has one cable.

@@ -76,7 +76,7 @@ fn exchanged(rank: u32, step: u32, _: u32) -> (u32, u32) {
     (rank ^ step, rank ^ step)
 }
 
-/// Those that it takes among other numbers of ranks.
+/// Steps of that exchange among other numbers of ranks.
 fn shifted(rank: u32, step: u32, ranks: u32) -> (u32, u32) {
     ((rank + step) % ranks, (rank + ranks - step) % ranks)
 }
@@ -182,7 +182,7 @@ pub fn angara_figure_6(extent: Extent<'_>, progress: Progress<'_>) -> Reproducti
     Reproduction::of_rows("completion", &rows, text(&rows), figures(&rows))
 }
 
-/// Completion in microseconds; `None` if nobody has a partner but himself.
+/// Returns the completion time in microseconds; `None` if every rank's partner is itself.
 fn completion(job: &Job, extent: Extent<'_>) -> Option<f64> {
     let pattern = match pairs(&job.definition.rule, job.sizes) {
         None => "\"all-to-all\"".into(),

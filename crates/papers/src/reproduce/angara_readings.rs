@@ -13,7 +13,8 @@ use flitlab_routing::angara::{Algorithm, Choices, Reading};
 /// The readings that are shown to people.
 const SHOWN: usize = 8;
 
-/// What a reading gives on 4, 8, 16 and 32 nodes, and how far that is from the published values in all.
+/// The result of a reading on 4, 8, 16 and 32 nodes, and its total distance from the published
+/// values.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     key: &'static str,

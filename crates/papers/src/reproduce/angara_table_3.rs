@@ -44,7 +44,7 @@ struct Row {
     benchmark: &'static str,
     time_steps: u32,
     algorithm: &'static str,
-    /// The same for all tables of a benchmark.
+    /// Operations a second of a rank, for all tables of a benchmark.
     operations_per_second_of_a_rank: f64,
     completion_us: f64,
     million_operations_per_second: f64,
@@ -136,7 +136,7 @@ fn read(text: &str) -> Scenario {
     Scenario::read(&Document::parse("table 3", text)).expect("a right scenario")
 }
 
-/// What all ranks compute, in nanoseconds.
+/// Returns the computing time of all ranks, in nanoseconds.
 fn computing(scenario: &Scenario) -> f64 {
     let WorkloadSpec::Application(application) = &scenario.workload else { return 0.0 };
     let schedule: &Schedule = &application.schedule;

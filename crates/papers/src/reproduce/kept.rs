@@ -1,4 +1,4 @@
-//! What an interrupted reproduction has simulated: the next one goes on from there.
+//! Simulations that an interrupted reproduction has finished; the next call resumes from them.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -29,7 +29,7 @@ const EXTENSION: &str = "json";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeptError {
-    /// What is kept there is of something else.
+    /// The folder keeps simulations of another reproduction.
     #[error("{folder} is that of an interrupted `{name}`")]
     Other { folder: PathBuf, name: String },
     /// It can't be read or written.
@@ -47,7 +47,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// What is kept in a folder of results of a reproduction of this name.
+    /// Opens the simulations that a folder of results keeps for a reproduction of this name.
     ///
     /// # Errors
     /// If something of another name is kept there, or nothing can be written.
@@ -94,8 +94,8 @@ impl Kept {
         fs::remove_dir_all(&self.folder)
     }
 
-    /// What was kept under a text that says all that it depends on; otherwise what `compute` gives, which is kept from now
-    /// on.
+    /// Returns the value kept under the text `of`, which names all that it depends on. If there is
+    /// none, computes the value and keeps it.
     pub(super) fn get<T>(&self, of: &str, compute: impl FnOnce() -> T) -> T
     where
         T: Serialize + DeserializeOwned,

@@ -49,7 +49,7 @@ pub struct Extent<'k> {
     /// A sample that takes seconds, instead of all.
     pub quick: bool,
     pub threads: usize,
-    /// What an interrupted run of the same has simulated. Without it nothing is kept.
+    /// Simulations of an interrupted run of this reproduction. Without it nothing is kept.
     pub kept: Option<&'k Kept>,
 }
 
@@ -57,7 +57,8 @@ pub struct Extent<'k> {
 const SAMPLE: Extent<'_> = Extent { quick: true, threads: 2, kept: None };
 
 impl Extent<'_> {
-    /// What was kept of a simulation; otherwise simulates. `of` says all that its result depends on.
+    /// Returns the kept result of a simulation, or simulates. `of` names all that the result
+    /// depends on.
     fn simulated<T>(self, of: &str, simulate: impl FnOnce() -> T) -> T
     where
         T: Serialize + DeserializeOwned,
@@ -69,7 +70,7 @@ impl Extent<'_> {
     }
 }
 
-/// What a reproduction gave.
+/// The result of a reproduction.
 #[derive(Clone, Debug)]
 pub struct Reproduction {
     /// For people.
@@ -83,7 +84,7 @@ pub struct Reproduction {
 }
 
 impl Reproduction {
-    /// What one table of rows has.
+    /// Returns the result that consists of one table of rows.
     fn of_rows<R: Serialize>(
         name: &'static str,
         rows: &[R],

@@ -13,7 +13,7 @@ use flitlab_report::rows_text;
 use flitlab_routing::agnostic::{ALGORITHMS, Algorithm};
 use flitlab_scenario::{Document, Network};
 
-/// Those of the seven that are quick.
+/// The two quick fabrics of the seven.
 const QUICK: [&str; 2] = ["10-ary 3-tree", "kautz"];
 
 /// All fabrics under all algorithms.

@@ -16,7 +16,7 @@ use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure};
 use flitlab_routing::agnostic::{Algorithm, Parameters};
 use flitlab_routing::{ForwardingQuality, prove_forwarding};
 
-/// Those that the slides of \[nue\] compare, and others beside them.
+/// Algorithms that the slides of \[nue\] compare, and others beside them.
 pub(super) const COMPARED: [Algorithm; 7] = [
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,
@@ -183,7 +183,7 @@ pub(super) fn matrix(
     text
 }
 
-/// CPU time in milliseconds, three digits of it.
+/// Returns CPU time in milliseconds, with three digits.
 pub(super) fn milliseconds(row: &Row) -> Option<String> {
     let value = 1e3 * row.cpu_seconds;
     let digits: usize = rounded((2.0 - value.log10().floor()).clamp(0.0, 4.0));

@@ -28,7 +28,7 @@ const SMALL: [(&str, &str); 2] = [
     ("2-ary 3-tree", "tree = { arity = 2, levels = 3 }"),
 ];
 
-/// Those of OpenSM.
+/// Algorithms of OpenSM.
 const OTHERS: [&str; 5] = ["up-down", "lash", "dfsssp", "torus-2qos", "d-mod-k"];
 
 /// The routing relations beside them.
@@ -41,12 +41,13 @@ const PARTS: [&str; 2] = ["tsubame2.5", "2-ary 3-tree"];
 /// Lanes of those that are not tried with all numbers from 1 to 8.
 const SOME_LANES: [u8; 4] = [1, 2, 4, LANES];
 
-/// What the slides of \[nue\] have sent.
+/// The traffic in the slides of \[nue\].
 const ALL_TO_ALL: &str = "all-to-all";
 
-/// What is sent, and its lines of a scenario: 2 KiB from each terminal to each other one; messages of 2 KiB to terminals
-/// drawn alike, as many as the adapters can send, of which those count that come in 0.1 ms, after 0.1 ms; 128 KiB from each
-/// terminal to another one, drawn so that each receives from one.
+/// Kinds of traffic, with their lines of a scenario: 2 KiB from each terminal to each other one;
+/// messages of 2 KiB to terminals drawn alike, as many as the adapters can send, of which those
+/// count that come in 0.1 ms, after 0.1 ms; 128 KiB from each terminal to another one, drawn so
+/// that each receives from one.
 const TRAFFIC: [(&str, &str); 3] = [
     (
         ALL_TO_ALL,
@@ -73,7 +74,7 @@ struct Case {
     lanes: u8,
 }
 
-/// What a simulation gave, or why there is none.
+/// The result of a simulation, or why there is none.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Row {
     fabric: &'static str,
@@ -176,9 +177,9 @@ fn is_relation(algorithm: &str) -> bool {
     RELATIONS.contains(&algorithm) || algorithm == PARTED
 }
 
-/// What is kept of a simulation.
+/// The result of a simulation, as it is kept.
 #[derive(Serialize, Deserialize)]
-struct Found {
+struct SimulationResult {
     throughput: Option<f64>,
     completion_time: Option<Picoseconds>,
     packet_latency_mean: Option<Picoseconds>,
@@ -187,14 +188,14 @@ struct Found {
 }
 
 /// Simulates a scenario; `None` if it deadlocks. Otherwise why it is refused.
-fn simulate(text: &str) -> Result<Option<Found>, Option<String>> {
+fn simulate(text: &str) -> Result<Option<SimulationResult>, Option<String>> {
     let document = Document::parse("nue-throughput", text);
     // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
     let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
     let scenario = Scenario::read(&document).map_err(refused)?;
     let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
     let measured = simulation.run(&mut |_| {}).found.measured;
-    Ok((measured.status != Status::Deadlock).then_some(Found {
+    Ok((measured.status != Status::Deadlock).then_some(SimulationResult {
         throughput: measured.bandwidth.or(measured.accepted_payload),
         completion_time: measured.completion_time,
         packet_latency_mean: measured.packet_latency_mean,

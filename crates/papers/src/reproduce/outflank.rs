@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Extent, Progress, Reproduction, all, json};
 use crate::output_queued::{
-    Measured, Parameters, Routing, Settings, backlog_growth, simulate_within,
+    Parameters, Routing, RunTotals, Settings, backlog_growth, simulate_within,
 };
 use flitlab_base::narrow::rounded_down;
 use flitlab_fabric::Torus;
@@ -42,7 +42,7 @@ const LOADS: (u32, u32, u32) = (10, 5, 120);
 /// A load is sustained up to this many times the mean lifetime at the lowest one.
 const SUSTAINED: f64 = 1.25;
 
-/// A load is steady if what is under way grows by at most so much of what is created.
+/// A load is steady if the packets under way grow by at most this fraction of the created ones.
 const GROWTH: f64 = 0.01;
 
 /// How far the bisection between the last load sustained and the first one not goes on, in hundredths.
@@ -157,9 +157,9 @@ impl Limit {
     }
 }
 
-/// What a case gave: those points of the grid that were simulated and are sustained, in order, and its
+/// The result of a case: the simulated and sustained points of the grid, in order, and its
 /// throughput.
-struct Found {
+struct CaseResult {
     points: Vec<Point>,
     throughput: Throughput,
     /// The mean lifetimes at the published load and at the next one, in microseconds, if they were asked for.
@@ -202,10 +202,10 @@ pub fn outflank(result: Outflank, extent: Extent<'_>, progress: Progress<'_>) ->
         (std::cmp::Reverse(torus(cases[place]).nodes()), cases[place].pattern == 0)
     });
     let work = |&place: &usize| (place, explore(cases[place], extent, curve, limits));
-    let note = |found: &(usize, Found)| throughput_line(&found.1.throughput);
+    let note = |found: &(usize, CaseResult)| throughput_line(&found.1.throughput);
     let mut found = all(&order, extent, work, note, progress);
     found.sort_by_key(|found| found.0);
-    let found: Vec<Found> = found.into_iter().map(|found| found.1).collect();
+    let found: Vec<CaseResult> = found.into_iter().map(|found| found.1).collect();
     let points: Vec<Point> = found.iter().flat_map(|found| found.points.clone()).collect();
     let throughputs: Vec<Throughput> = found.iter().map(|found| found.throughput.clone()).collect();
     let limits = limits_of(&found);
@@ -241,7 +241,7 @@ fn torus(case: Case) -> Torus {
     Torus::new(&[size, size, last], &[]).expect("sizes of a torus")
 }
 
-/// What is simulated at a load.
+/// Returns the settings of a simulation at a load.
 fn settings(case: Case, load: f64) -> Settings {
     Settings {
         pattern: PatternSpec::new(PATTERNS[case.pattern].1, PATTERNS[case.pattern].2),
@@ -268,7 +268,7 @@ fn measure(
     extent: Extent<'_>,
     load: f64,
     limit: u128,
-) -> Option<Measured> {
+) -> Option<RunTotals> {
     let (parameters, settings) = (Parameters::FOUR_TIMES_FASTER, settings(case, load));
     extent.simulated(&format!("within {limit} {torus:?} {parameters:?} {settings:?}"), || {
         simulate_within(torus, &parameters, &settings, limit)
@@ -278,7 +278,7 @@ fn measure(
 
 /// Finds the highest load of the grid that is sustained, then bisects beyond it. With `curve`, all loads
 /// of the grid up to that one are simulated; with `limits`, the published load and the next one to their end.
-fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> Found {
+fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> CaseResult {
     let torus = torus(case);
     let measure = |load: f64, limit: u128| measure(case, &torus, extent, load, limit);
     let published = published(case);
@@ -289,7 +289,7 @@ fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> Found {
     let mut points = vec![point(case, &torus, grid[0], &lowest, &published)];
     let guess = published_throughput(case).unwrap_or(grid[0]);
     let guess = grid.iter().position(|load| *load >= guess - 1e-9).unwrap_or(0);
-    let whole: Vec<(usize, Measured)> = if limits {
+    let whole: Vec<(usize, RunTotals)> = if limits {
         let whole = |place: usize| {
             let measured = measure(grid[place], u128::MAX);
             (place, measured.expect("there is no limit"))
@@ -336,11 +336,11 @@ fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> Found {
     };
     let lifetime = |place: usize| whole[place].1.mean_lifetime() / 1e6;
     let lifetimes = limits.then(|| [lifetime(0), lifetime(1)]);
-    Found { points, throughput, lifetimes }
+    CaseResult { points, throughput, lifetimes }
 }
 
 /// The limits of each pattern and size of which all three routings were simulated at the loads in question.
-fn limits_of(found: &[Found]) -> Vec<Limit> {
+fn limits_of(found: &[CaseResult]) -> Vec<Limit> {
     let mut limits = Vec::new();
     for cells in found.chunk_by(|one, next| {
         (one.throughput.pattern, one.throughput.size)
@@ -383,7 +383,7 @@ fn point(
     case: Case,
     torus: &Torus,
     load: f64,
-    measured: &Measured,
+    measured: &RunTotals,
     published: &[(f64, f64)],
 ) -> Point {
     let share = |count: u64| count as f64 / measured.packets as f64;
@@ -468,7 +468,7 @@ fn table_of_limits(limits: &[Limit]) -> String {
     text + &format!("of {} cells {agree} agree with such limits\n", ROUTINGS.len() * limits.len())
 }
 
-fn table_3(found: &[Found]) -> String {
+fn table_3(found: &[CaseResult]) -> String {
     let mut text = format!(
         "shares of derouted packets, mean over load 0.10 and the highest loads sustained\n{:<18}{:<9}{:>10}{:>12}{:>10}\n",
         "pattern", "routing", "outflank", "wraparound", "orthant"
@@ -490,7 +490,7 @@ fn table_3(found: &[Found]) -> String {
     text
 }
 
-fn lifetimes(found: &[Found]) -> String {
+fn lifetimes(found: &[CaseResult]) -> String {
     let mut text = format!(
         "mean lifetime in us up to the sustained load, and how far it is from the published one\n\
          {:<18}{:<9}{:>6}{:>12}{:>12}{:>10}\n",
@@ -518,7 +518,7 @@ fn lifetimes(found: &[Found]) -> String {
     text + &format!("of {compared} published points {near} are within 3%\n")
 }
 
-fn shares(found: &[Found]) -> String {
+fn shares(found: &[CaseResult]) -> String {
     let mut text = format!(
         "share of derouted packets, butterfly\n{:<9}{:>6}{:>10}{:>12}{:>10}\n",
         "routing", "load", "outflank", "wraparound", "orthant"
@@ -536,12 +536,12 @@ fn shares(found: &[Found]) -> String {
     text
 }
 
-fn lifetime_figures(found: &[Found]) -> Vec<(String, Figure)> {
+fn lifetime_figures(found: &[CaseResult]) -> Vec<(String, Figure)> {
     PATTERNS
         .iter()
         .map(|(pattern, ..)| {
             let of = found.iter().filter(|found| found.throughput.pattern == *pattern);
-            let curve = |found: &Found| Series {
+            let curve = |found: &CaseResult| Series {
                 label: found.throughput.routing.into(),
                 style: Style::Curve,
                 points: found
@@ -558,7 +558,7 @@ fn lifetime_figures(found: &[Found]) -> Vec<(String, Figure)> {
         .collect()
 }
 
-fn share_figure(found: &[Found]) -> (String, Figure) {
+fn share_figure(found: &[CaseResult]) -> (String, Figure) {
     let mut series = Vec::new();
     type Share = fn(&Point) -> f64;
     let shares: [(&str, &str, Share); 3] = [

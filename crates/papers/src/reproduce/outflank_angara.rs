@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Extent, Progress, Reproduction, all, json};
 use flitlab_base::narrow::narrow;
 use flitlab_report::figure::latency_figure;
-use flitlab_report::{Label, Labels, Measured, Point, Status, labelled_text, rows_text};
+use flitlab_report::{Label, Labels, Point, PointRow, Status, labelled_text, rows_text};
 use flitlab_scenario::executor::{SetupError, Simulation, search_saturation};
 use flitlab_scenario::{Document, Scenario};
 
@@ -57,7 +57,7 @@ struct Case {
     scenario: Scenario,
 }
 
-/// What a case gave.
+/// The result of a case.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     torus: String,
@@ -71,7 +71,7 @@ struct Row {
     derouted_at_sustained_load: Option<f64>,
 }
 
-struct Found {
+struct CaseResult {
     row: Row,
     points: Vec<Point>,
 }
@@ -136,12 +136,12 @@ fn scenario(sizes: &[u32], pattern: &str, routing: &str) -> String {
     )
 }
 
-fn explore(case: &Case, extent: Extent<'_>) -> Found {
+fn explore(case: &Case, extent: Extent<'_>) -> CaseResult {
     const CHECKED: &str = "the scenario was checked";
     let mut points: Vec<Point> = Vec::new();
     let series = format!("{}, {}, {}", case.torus, case.pattern, case.routing);
     let mut is_sustained = |load: f64| -> Result<bool, SetupError> {
-        let measured: Measured = extent.simulated(&format!("{}at load {load}", case.text), || {
+        let measured: PointRow = extent.simulated(&format!("{}at load {load}", case.text), || {
             let scenario = case.scenario.at_load(load);
             let simulation = Simulation::new(&scenario).expect(CHECKED);
             simulation.run(&mut |_| {}).found.measured
@@ -160,7 +160,7 @@ fn explore(case: &Case, extent: Extent<'_>) -> Found {
     points.sort_by(|a, b| load(a).total_cmp(&load(b)));
     let low = points.iter().find(|point| load(point) >= LOW_LOAD - 1e-9);
     let low = low.map(|point| &point.measured);
-    let derouted = |row: &Measured| {
+    let derouted = |row: &PointRow| {
         let kinds = [row.derouted_outflank, row.derouted_wraparound, row.derouted_orthant];
         kinds.iter().any(Option::is_some).then(|| kinds.iter().flatten().sum())
     };
@@ -176,7 +176,7 @@ fn explore(case: &Case, extent: Extent<'_>) -> Found {
         derouted_at_load_0_1: low.and_then(derouted),
         derouted_at_sustained_load: points.last().and_then(|point| derouted(&point.measured)),
     };
-    Found { row, points }
+    CaseResult { row, points }
 }
 
 fn load(point: &Point) -> f64 {
@@ -237,7 +237,7 @@ mod tests {
         let text = scenario(&[4, 4], "tornado", "outflank = {}");
         let scenario = Scenario::read(&Document::parse("outflank-angara", &text)).unwrap();
         let (torus, pattern, routing) = ("4x4".into(), "tornado", "OFR");
-        let Found { row, points } =
+        let CaseResult { row, points } =
             explore(&Case { torus, pattern, routing, text, scenario }, SAMPLE);
         assert!(row.sustained_load > 0.2, "{row:?}");
         assert!(row.derouted_at_load_0_1.is_some_and(|share| (0.0..1.0).contains(&share)));

@@ -162,9 +162,9 @@ impl PathSelectionTable {
     }
 }
 
-/// What one selection gave on one network.
+/// The result of one selection on one network.
 #[derive(Clone, Debug, Serialize)]
-struct Found {
+struct SelectionRow {
     network: String,
     /// Links between switches.
     links: usize,
@@ -180,7 +180,7 @@ struct Found {
     bound: u64,
 }
 
-/// What a selection gave on all networks.
+/// The result of a selection on all networks.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     links: usize,
@@ -218,13 +218,13 @@ pub fn path_selection(
     };
     let work = |&seed: &u64| of_seed(table, seed, extent.quick);
     let found = all(&seeds, extent, work, |_| String::new(), progress);
-    let mut found: Vec<Vec<Found>> = found.into_iter().collect::<Result<_, _>>()?;
+    let mut found: Vec<Vec<SelectionRow>> = found.into_iter().collect::<Result<_, _>>()?;
     if table == PathSelectionTable::Table4 {
         repeat_first(&mut found);
     }
     let rows = rows(table, &found);
-    let first = |found: &&Found| found.reading == READINGS[0].name;
-    let networks: Vec<Found> = found.iter().flatten().filter(first).cloned().collect();
+    let first = |found: &&SelectionRow| found.reading == READINGS[0].name;
+    let networks: Vec<SelectionRow> = found.iter().flatten().filter(first).cloned().collect();
     Ok(Reproduction {
         text: text(table, &rows),
         tables: vec![("table", rows_text(&rows)), ("networks", rows_text(&networks))],
@@ -234,19 +234,19 @@ pub fn path_selection(
 }
 
 /// The networks of a seed, one after the other.
-fn of_seed(table: PathSelectionTable, seed: u64, quick: bool) -> Result<Vec<Found>, Flawed> {
+fn of_seed(table: PathSelectionTable, seed: u64, quick: bool) -> Result<Vec<SelectionRow>, Flawed> {
     let links = if table == PathSelectionTable::Table4 { &LINKS[..1] } else { &LINKS };
     let found = links.iter().map(|&links| of_network(table, links, seed, quick));
     Ok(found.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// On the one torus only what is drawn differs: everything else is that of the first draw.
-fn repeat_first(found: &mut [Vec<Found>]) {
+fn repeat_first(found: &mut [Vec<SelectionRow>]) {
     let Some((first, others)) = found.split_first_mut() else { return };
     for other in others {
         let drawn = std::mem::replace(other, first.clone());
         for found in drawn {
-            let key = |of: &Found| (of.routing, of.lanes, of.selection, of.reading);
+            let key = |of: &SelectionRow| (of.routing, of.lanes, of.selection, of.reading);
             if let Some(place) = other.iter().position(|of| key(of) == key(&found)) {
                 other[place] = found;
             }
@@ -287,7 +287,7 @@ fn of_network(
     links: usize,
     seed: u64,
     quick: bool,
-) -> Result<Vec<Found>, Flawed> {
+) -> Result<Vec<SelectionRow>, Flawed> {
     let (network, fabric) = fabric(table, links, seed, quick);
     let mut all = Vec::new();
     for (routing, lanes) in table.routings() {
@@ -315,7 +315,7 @@ fn of_network(
                 let loads = loads(&fabric, &paths);
                 let mean = loads.iter().sum::<u64>() as f64 / loads.len() as f64;
                 let squares: f64 = loads.iter().map(|&load| (load as f64 - mean).powi(2)).sum();
-                all.push(Found {
+                all.push(SelectionRow {
                     network: network.clone(),
                     links: fabric.channels() / 2,
                     routing: routing.name(),
@@ -352,12 +352,12 @@ fn loads(fabric: &Fabric, paths: &PathSet) -> Vec<u64> {
     live.map(|channel| loads[channel as usize]).collect()
 }
 
-fn rows(table: PathSelectionTable, found: &[Vec<Found>]) -> Vec<Row> {
+fn rows(table: PathSelectionTable, found: &[Vec<SelectionRow>]) -> Vec<Row> {
     let networks = found.len();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let mut rows = Vec::new();
     for (place, first) in found[0].iter().enumerate() {
-        let values = |of: fn(&Found) -> f64| -> Vec<f64> {
+        let values = |of: fn(&SelectionRow) -> f64| -> Vec<f64> {
             found.iter().map(|network| of(&network[place])).collect()
         };
         let deviations = values(|found| found.deviation);

@@ -113,7 +113,7 @@ impl PathSelectionFigure {
         cases
     }
 
-    /// What the text of \[path-selection\] says of it.
+    /// Returns the statement of \[path-selection\] about this figure.
     fn published(self) -> &'static str {
         match self {
             Self::Figure4 => "traffic-balancing is a little better than low-virtual",
@@ -265,7 +265,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<(Row, Vec<ChannelUse>), Flawed
 
 /// A simulated load.
 #[derive(Debug, Serialize, Deserialize)]
-struct Found {
+struct LoadResult {
     accepted: f64,
     network_latency_mean: Option<Picoseconds>,
     hops_mean: Option<f64>,
@@ -275,13 +275,13 @@ struct Found {
     channels: Vec<(String, f64)>,
 }
 
-fn simulate(scenario: &Scenario) -> Result<Found, Flawed> {
+fn simulate(scenario: &Scenario) -> Result<LoadResult, Flawed> {
     let simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
     let found = simulation.run(&mut |_| {}).found;
     let measured = found.measured;
     let accepted = measured.accepted_load.filter(|_| measured.status != Status::Deadlock);
     let channels = found.channels.into_iter().filter(|it| it.kind == ChannelKind::Network);
-    Ok(Found {
+    Ok(LoadResult {
         accepted: accepted.ok_or("a deadlock")?,
         network_latency_mean: measured.network_latency_mean,
         hops_mean: measured.hops_mean,
@@ -291,8 +291,8 @@ fn simulate(scenario: &Scenario) -> Result<Found, Flawed> {
     })
 }
 
-/// What was found at a load as rows of a case.
-fn of_case(case: &Case, load: f64, found: Found) -> (Row, Vec<ChannelUse>) {
+/// Returns the results at a load as rows of a case.
+fn of_case(case: &Case, load: f64, found: LoadResult) -> (Row, Vec<ChannelUse>) {
     let Case { rule, lanes, selection, seed, .. } = *case;
     let row = Row {
         routing: rule,

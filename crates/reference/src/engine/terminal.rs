@@ -113,7 +113,7 @@ impl<'a> Terminals<'a> {
         let mut entries = self.entries.remove(&now).unwrap_or_default();
         entries.sort_by_key(|entry| match self.transfers[entry.transfer].message.kind {
             _ if entry.response_on.is_none() => 0,
-            Kind::Atomic { .. } => 2,
+            MessageKind::Atomic { .. } => 2,
             _ => 1,
         });
         entries
@@ -141,7 +141,7 @@ impl<'a> Terminals<'a> {
             injection_channel,
             virtual_channel: 0,
             adaptive: matches!(routes, Routes::Adaptive(_))
-                && message.kind == Kind::Data
+                && message.kind == MessageKind::Data
                 && from != to,
             course: None,
             decided: false,
@@ -158,11 +158,18 @@ impl<'a> Terminals<'a> {
             hops: 0,
         };
         let mut rest = match message.kind {
-            Kind::Read { request } | Kind::Atomic { request } if !is_response => request.into(),
+            MessageKind::Read { request } | MessageKind::Atomic { request } if !is_response => {
+                request.into()
+            }
             // An acknowledgement carries nothing.
-            Kind::Put if is_response => 0,
-            Kind::Read { .. } | Kind::Atomic { .. } | Kind::Put | Kind::Data => message.bytes,
-            Kind::Operand | Kind::Broadcast => unreachable!("no collective operations here"),
+            MessageKind::Put if is_response => 0,
+            MessageKind::Read { .. }
+            | MessageKind::Atomic { .. }
+            | MessageKind::Put
+            | MessageKind::Data => message.bytes,
+            MessageKind::Operand | MessageKind::Broadcast => {
+                unreachable!("no collective operations here")
+            }
         };
         let mut packets = Vec::new();
         loop {
@@ -193,7 +200,9 @@ impl<'a> Terminals<'a> {
             Routes::Relation(_) | Routes::Paths(_) => {
                 Some(packet.destination as usize % usize::from(self.parameters.virtual_channels))
             }
-            Routes::Adaptive(it) if kind == Kind::Data => Some(it.rules().channels.adaptive.into()),
+            Routes::Adaptive(it) if kind == MessageKind::Data => {
+                Some(it.rules().channels.adaptive.into())
+            }
             Routes::Adaptive(_) if packet.is_response => Some(RESPONSE_CHANNEL.into()),
             Routes::Adaptive(_) => Some(REQUEST_CHANNEL.into()),
         }
@@ -262,11 +271,11 @@ impl<'a> Terminals<'a> {
         let &Packet { transfer, injection_channel, is_response, .. } = packet;
         let message = self.transfers[transfer].message;
         match message.kind {
-            Kind::Atomic { .. } if !is_response => {
+            MessageKind::Atomic { .. } if !is_response => {
                 let target = message.destination;
                 self.atomics.come(target, transfer, injection_channel, self.parameters);
             }
-            Kind::Read { .. } | Kind::Put if !is_response => {
+            MessageKind::Read { .. } | MessageKind::Put if !is_response => {
                 let entry = Entry { transfer, response_on: Some(injection_channel) };
                 self.schedule(now + self.parameters.service_time, entry);
             }

@@ -133,7 +133,7 @@ impl<'a> Simulator<'a> {
         messages: &[Message],
     ) -> Self {
         let sharing = parameters.sharing.as_ref().expect("links are shared flit by flit");
-        let has_reads = messages.iter().any(|message| message.kind != Kind::Data);
+        let has_reads = messages.iter().any(|message| message.kind != MessageKind::Data);
         let Network { channels, routers } = Network::new(fabric, parameters, sharing);
         let mut simulator = Self {
             fabric,

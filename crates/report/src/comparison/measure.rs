@@ -5,23 +5,23 @@ use std::sync::LazyLock;
 use serde::{Serialize, Serializer};
 
 use crate::table::{Cell, Column};
-use crate::{Measured, Point, Role, Status};
+use crate::{Point, PointRow, Role, Status};
 
 use super::Estimate;
 
 /// A measured value: a column of points.csv, or the load that a search for saturation found.
 #[derive(Clone, Copy, Debug)]
-pub struct Measure(&'static Column<Measured>);
+pub struct Measure(&'static Column<PointRow>);
 
-/// What a search for saturation found, which no point has.
-static SUSTAINED_LOAD: Column<Measured> =
+/// The column of sustained loads, which come from a search for saturation and belong to no point.
+static SUSTAINED_LOAD: Column<PointRow> =
     Column::of_no_row("sustained_load", "highest sustained load", Role::Throughput, |_| {
         Cell::Empty
     });
 
 /// All measures of points.
 pub static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
-    let measured = Measured::COLUMNS.iter().filter(|column| column.role.is_measured());
+    let measured = PointRow::COLUMNS.iter().filter(|column| column.role.is_measured());
     measured.map(Measure).collect()
 });
 
@@ -48,12 +48,12 @@ impl Measure {
         MEASURES.iter().copied().find(|measure| measure.name() == name)
     }
 
-    /// Those of interest to most.
+    /// Returns the measures that interest most readers.
     pub fn usual() -> Vec<Self> {
         USUAL_MEASURES.iter().filter_map(|name| Self::named(name)).collect()
     }
 
-    /// What a search for saturation found.
+    /// Returns the measure of sustained loads.
     pub(super) fn sustained_load() -> Self {
         Self(&SUSTAINED_LOAD)
     }
@@ -63,7 +63,7 @@ impl Measure {
         self.0.stem()
     }
 
-    /// What is measured, for people.
+    /// Returns the title of the measure, for people.
     pub fn title(self) -> String {
         self.0.full_title()
     }

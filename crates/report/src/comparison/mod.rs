@@ -13,7 +13,7 @@ mod saturation;
 
 pub use estimate::Estimate;
 pub use measure::{MEASURES, Measure};
-pub use pairing::Place;
+pub use pairing::PointKey;
 pub(crate) use pairing::load_key;
 
 use serde::Serialize;
@@ -85,7 +85,7 @@ fn verdict(a: &Estimate, b: &Estimate, tolerance: f64) -> Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedPoint {
     #[serde(flatten)]
-    pub place: Place,
+    pub place: PointKey,
     /// The worst of its values; at least [`Verdict::Unclear`] if it did not end in the same state, and
     /// [`Verdict::Differs`] if that is a deadlock.
     pub verdict: Verdict,
@@ -104,7 +104,7 @@ impl ComparedPoint {
         let values: Vec<Values> = measures
             .iter()
             .map(|&measure| (measure, measure.of(&pair.a), measure.of(&pair.b)))
-            // What ended in another state is said by the state.
+            // The state tells of a point that ended in another state.
             .filter(|(_, in_a, in_b)| {
                 if a == b { in_a.or(*in_b) } else { in_a.and(*in_b) }.is_some()
             })
@@ -128,8 +128,8 @@ impl ComparedPoint {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
     pub points: Vec<ComparedPoint>,
-    pub only_in_a: Vec<Place>,
-    pub only_in_b: Vec<Place>,
+    pub only_in_a: Vec<PointKey>,
+    pub only_in_b: Vec<PointKey>,
 }
 
 impl Comparison {
@@ -178,19 +178,19 @@ fn digests(runs: &[&Point]) -> Option<Vec<(u64, u64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Label, Measured};
+    use crate::{Label, PointRow};
     use flitlab_base::units::Picoseconds;
 
     fn point(series: &str, load: f64, seed: u64, latency: u64) -> Point {
         Point {
             label: Label { series: series.into(), seed, ..Label::default() },
-            measured: Measured {
+            measured: PointRow {
                 offered_load: Some(load),
                 accepted_load: Some(load),
                 packet_latency_mean: Some(Picoseconds(latency)),
                 packet_latency_mean_ci95: Some(Picoseconds(latency / 100)),
                 digest: Some(latency + seed),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         }
@@ -232,7 +232,7 @@ mod tests {
         let b = [point("sssp", 0.2, 1, 120_000), point("sssp", 0.3, 1, 150_000)];
         let found = compared(&a, &b, 0.0);
         let loads =
-            |places: &[Place]| places.iter().map(|one| one.offered_load).collect::<Vec<_>>();
+            |places: &[PointKey]| places.iter().map(|one| one.offered_load).collect::<Vec<_>>();
         assert_eq!(found.points[0].place.offered_load, Some(0.2));
         assert_eq!(loads(&found.only_in_a), [Some(0.1)]);
         assert_eq!(loads(&found.only_in_b), [Some(0.3)]);

@@ -15,7 +15,7 @@ const SCALE: f64 = 1e6;
 
 /// A point's series, without the seed, and its offered load, if it has one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Place {
+pub struct PointKey {
     pub series: String,
     pub offered_load: Option<f64>,
 }
@@ -23,7 +23,7 @@ pub struct Place {
 /// The runs of a point on either side; not both are empty.
 #[derive(Clone, Debug)]
 pub(super) struct Pair<'r> {
-    pub place: Place,
+    pub place: PointKey,
     pub a: Vec<&'r Point>,
     pub b: Vec<&'r Point>,
 }
@@ -55,7 +55,7 @@ fn paired<'r>(
         let key = (named, load(row).map(load_key));
         let at = *places.entry(key).or_insert(pairs.len());
         if at == pairs.len() {
-            let place = Place { series, offered_load: row.measured.offered_load };
+            let place = PointKey { series, offered_load: row.measured.offered_load };
             pairs.push(Pair { place, a: Vec::new(), b: Vec::new() });
         }
         if in_a { pairs[at].a.push(row) } else { pairs[at].b.push(row) }
@@ -63,7 +63,7 @@ fn paired<'r>(
     pairs
 }
 
-/// What tells offered loads apart: their value in millionths.
+/// Returns a key that tells offered loads apart: their value in millionths.
 pub(crate) fn load_key(load: f64) -> i128 {
     #[expect(clippy::cast_possible_truncation, reason = "whole; all loads beyond i128 are one")]
     let millionths = (load * SCALE).round() as i128;

@@ -4,7 +4,7 @@
 //! compared: the highest sustained load, which lies between the last load that was sustained and the first
 //! that was not, or the mean over searches with different seeds.
 
-use super::{ComparedPoint, Comparison, Estimate, Measure, Place, Values};
+use super::{ComparedPoint, Comparison, Estimate, Measure, PointKey, Values};
 use crate::saturation::SustainedLoads;
 use crate::{Status, SustainedLoad};
 
@@ -15,8 +15,8 @@ impl SustainedLoads<'_> {
         Estimate { value: self.mean, interval: self.interval.or(exact) }
     }
 
-    fn place(&self) -> Place {
-        Place { series: self.series.clone(), offered_load: None }
+    fn place(&self) -> PointKey {
+        PointKey { series: self.series.clone(), offered_load: None }
     }
 }
 

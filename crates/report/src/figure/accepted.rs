@@ -5,8 +5,8 @@ use super::Figure;
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Mark, Panel, Rule, Sample};
 use super::curves::{CurvePoint, Curves};
+use super::figure_style::INTERVAL;
 use super::legend::{Legend, Sample as LegendSample};
-use super::look::INTERVAL;
 use super::palette::{GREY, Marker};
 
 /// The key of hollow markers.

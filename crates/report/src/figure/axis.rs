@@ -67,7 +67,7 @@ pub(super) struct Axis {
     pub high: f64,
     /// The values that have ticks, with labels, if not round ones.
     pub values: Vec<(f64, String)>,
-    /// What its values count, if they are times.
+    /// The unit of the values, if they are times.
     pub time: Option<TimeUnit>,
     /// Its values are loads or shares, which differences compare: it is never made logarithmic.
     pub of_shares: bool,
@@ -93,7 +93,8 @@ impl Axis {
         Self { of_shares: true, ..Self::new(title, high) }
     }
 
-    /// The same axis, logarithmic, over 1, 2 or 5 times powers of ten that hold `low` and `high`.
+    /// Returns this axis as a logarithmic one, over 1, 2 or 5 times powers of ten that hold `low`
+    /// and `high`.
     pub fn logarithmic(self, low: f64, high: f64) -> Self {
         let low = if low > 0.0 && low.is_finite() { low.clamp(1e-12, 1e15) } else { 1.0 };
         let high = if high.is_finite() { high.clamp(low, 1e15) } else { low };

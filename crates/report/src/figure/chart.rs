@@ -1,10 +1,9 @@
-//! What a plot shows, in the units of its axes, before it is known how large it is and what it is
-//! written as.
+//! A plot in the units of its axes, before its size and file format are known.
 
 use super::FEW;
 use super::axis::Axis;
+use super::figure_style::{Intervals, LegendPlace};
 use super::legend::Legend;
-use super::look::{Intervals, LegendPlace};
 use super::palette::{Colour, Dash, Marker, Pen};
 
 /// Plots over one x axis, in rows and columns. Those whose y axes have one title have the same y axis.
@@ -23,7 +22,7 @@ pub(super) struct Chart {
 /// One plot. What comes later in this list covers what comes earlier.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Panel {
-    /// What stands above it; may be empty.
+    /// The heading above the plot; may be empty.
     pub heading: String,
     /// A place where nothing is drawn.
     pub blank: bool,
@@ -53,7 +52,7 @@ pub(super) struct Bin {
 /// One quantity of one series.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curve {
-    /// What series and quantity it is, for tables of data.
+    /// The series and quantity of the curve, for tables of data.
     pub label: String,
     /// The name of its column in a table of data: a word.
     pub column: &'static str,
@@ -125,7 +124,8 @@ pub(super) fn is_visible((low, high): (f64, f64)) -> bool {
 }
 
 impl Rule {
-    /// Places on the line, its ends in the plot: two, or as many as make a curve of it on a logarithmic axis.
+    /// Returns the places on the line, with its ends in the plot: two, or as many as make a curve
+    /// on a logarithmic axis.
     pub fn places(&self, x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
         const STEPS: u32 = 64;
         let finite = |value: f64, high: f64| if value.is_finite() { value } else { high };

@@ -1,6 +1,6 @@
 //! Which points of a result a figure shows that has room for a few of them only.
 
-use super::super::{Measured, Point};
+use super::super::{Point, PointRow};
 use super::curves::series_of;
 
 /// Whether a point has what a figure draws.
@@ -101,11 +101,11 @@ fn of_series<'p>(points: &'p [Point], has: Has, series: &str) -> impl Iterator<I
     points.iter().filter(move |point| point.label.series == series && has(point))
 }
 
-fn load_of(measured: &Measured) -> f64 {
+fn load_of(measured: &PointRow) -> f64 {
     measured.offered().unwrap_or(0.0)
 }
 
-fn load_text(measured: &Measured) -> String {
+fn load_text(measured: &PointRow) -> String {
     match (measured.offered_load, measured.offered_payload) {
         (Some(load), _) => format!("load {}", decimal(load)),
         (None, Some(payload)) => format!("{} GB/s per node", decimal(payload)),
@@ -131,10 +131,10 @@ mod tests {
                 let limit = steady.iter().find(|limit| limit.0 == series).map_or(1.0, |it| it.1);
                 points.push(Point {
                     label: Label { series: series.into(), point: number, ..Label::default() },
-                    measured: Measured {
+                    measured: PointRow {
                         status: if load <= limit { Status::Steady } else { Status::NotSteady },
                         offered_load: Some(load),
-                        ..Measured::default()
+                        ..PointRow::default()
                     },
                     latencies: vec![LatencyRow::default()],
                     ..Point::default()

@@ -4,9 +4,9 @@ use super::super::Point;
 use super::Figure;
 use super::axis::Axis;
 use super::bars::{BarChart, TICKS};
+use super::figure_style::FigureStyle;
 use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
-use super::look::Look;
 use super::palette::BLACK;
 use super::scaling::LOAD;
 use super::style::Pens;
@@ -16,10 +16,10 @@ use super::style::Pens;
 /// two things are in groups.
 pub fn completion_figure(rows: &[Point], title: &str) -> Figure {
     let pens = Pens::new(rows.iter().map(|row| row.label.series.as_str()));
-    Figure::of_bars(chart(rows, &pens, title, &Look::default()))
+    Figure::of_bars(chart(rows, &pens, title, &FigureStyle::default()))
 }
 
-pub(super) fn chart(rows: &[Point], pens: &Pens, title: &str, look: &Look) -> BarChart {
+pub(super) fn chart(rows: &[Point], pens: &Pens, title: &str, look: &FigureStyle) -> BarChart {
     let series = by_series(rows);
     let highest = series.iter().flat_map(|series| &series.1).copied().fold(0.0, f64::max);
     let unit = look.unit_for_whole_runs(highest);

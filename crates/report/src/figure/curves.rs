@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::super::{Measured, Point, Status};
+use super::super::{Point, PointRow, Status};
 use super::axis::Axis;
 use super::chart::is_visible;
-use super::look::LoadsIn;
+use super::figure_style::LoadsIn;
 use super::palette::{Colour, Pen};
 use super::style::Pens;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::interval::half_width_95_of_few;
 
-/// What loads are counted in.
+/// The unit of loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// Fractions of the fabric's capacity.
@@ -21,8 +21,8 @@ pub(super) enum Quantity {
 }
 
 impl Quantity {
-    /// What the loads of these points are counted in: payload if that is wanted, if they are fractions of different
-    /// capacities, or if some have none.
+    /// Returns the unit of these points' loads. It is payload if that is wanted, if they are
+    /// fractions of different capacities, or if some have no fraction.
     pub fn of<'p>(points: impl Iterator<Item = &'p Point> + Clone, wanted: LoadsIn) -> Self {
         let loads = points.filter(|point| point.measured.offered().is_some_and(f64::is_finite));
         let mut capacities = loads.clone().filter_map(|point| point.measured.capacity);
@@ -32,15 +32,15 @@ impl Quantity {
         if all && one && wanted == LoadsIn::Usual { Self::Load } else { Self::Payload }
     }
 
-    /// What was offered, and what was accepted.
-    pub fn offered(self, measured: &Measured) -> Option<f64> {
+    /// Returns the offered load in this unit.
+    pub fn offered(self, measured: &PointRow) -> Option<f64> {
         match self {
             Self::Load => measured.offered_load,
             Self::Payload => measured.offered_payload,
         }
     }
 
-    pub fn accepted(self, measured: &Measured) -> Option<f64> {
+    pub fn accepted(self, measured: &PointRow) -> Option<f64> {
         match self {
             Self::Load => measured.accepted_load,
             Self::Payload => measured.accepted_payload,
@@ -89,7 +89,7 @@ pub(super) struct CurvePoint {
 }
 
 /// A latency of a row, if it has it.
-type Latency = fn(&Measured) -> Option<Picoseconds>;
+type Latency = fn(&PointRow) -> Option<Picoseconds>;
 
 /// The percentiles that rows have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub(super) enum Percentile {
 impl Percentile {
     pub const ALL: [Self; 4] = [Self::P50, Self::P95, Self::P99, Self::P999];
 
-    /// Its name, what columns of it are called, and where rows have it.
+    /// Returns its name, the names of its columns, and where rows have it.
     fn described(self) -> (&'static str, &'static str, Latency) {
         match self {
             Self::P50 => ("median", "p50", |row| row.packet_latency_p50),
@@ -260,12 +260,12 @@ mod tests {
     fn row(series: &str, load: f64, status: Status, mean: u64) -> Point {
         Point {
             label: Label { series: series.into(), ..Label::default() },
-            measured: Measured {
+            measured: PointRow {
                 status,
                 offered_load: Some(load),
                 packet_latency_mean: Some(Picoseconds(mean * 1000)),
                 packet_latency_mean_ci95: Some(Picoseconds(2000)),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         }

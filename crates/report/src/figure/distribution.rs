@@ -4,8 +4,8 @@ use super::super::{LatencyRow, Point};
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Markers, Panel, Sample};
 use super::choice::{self, Has, Shown};
+use super::figure_style::FigureStyle;
 use super::legend::{Legend, Sample as LegendSample};
-use super::look::Look;
 use super::palette::of_series;
 use super::style::Pens;
 use super::{FEW, names};
@@ -25,7 +25,7 @@ pub(super) fn chart(
     pens: &Pens,
     load: Option<f64>,
     title: &str,
-    look: &Look,
+    look: &FigureStyle,
 ) -> Chart {
     let chosen = choice::loads(points, HAS, load, FEW);
     let end = |shown: &Shown<'_>| {

@@ -8,12 +8,12 @@ use super::super::{Label, Point, ReportError, ResultRows};
 use super::axis::TimeUnit;
 use super::choice::{self, Has};
 use super::curves::{Curves, Percentile};
+use super::figure_style::FigureStyle;
 use super::latency::Content;
-use super::look::Look;
 use super::scaling::Drawn;
 use super::style::Pens;
 use super::{
-    FEW, Figure, Files, Format, Kind, Medium, accepted, channel_figure, channel_heat_map,
+    FEW, Figure, FigureKind, Files, Format, Medium, accepted, channel_figure, channel_heat_map,
     completion, distribution, grid, heat_map, latency, names, numeric_keys, over_time, pgfplots,
     saturation, scaling, space_time,
 };
@@ -28,26 +28,26 @@ const MANY: usize = 8;
 /// A scaling curve is drawn unasked over at least this many values.
 const SCALES: usize = 3;
 
-/// What is to be drawn of a result, and how.
+/// A request for figures of a result: which figures, and how they look.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wish {
+pub struct FigureRequest {
     /// How the titles of the figures begin; what tells one from another follows.
     pub title: String,
     /// Nothing at all stands above the figures, whatever `title` is.
     pub untitled: bool,
     pub medium: Medium,
     /// All kinds that say something, if empty.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<FigureKind>,
     /// The load, a fraction of capacity, whose channels, distributions and windows are shown, or the nearest
     /// that was simulated; if `None` the highest steady one.
     pub load: Option<f64>,
     /// The key of the sweep that scaling curves are over; if `None` the only key with three or more
     /// numbers as values.
     pub over: Option<String>,
-    pub look: Look,
+    pub look: FigureStyle,
 }
 
-impl Wish {
+impl FigureRequest {
     /// Everything in the usual medium.
     pub fn titled(title: &str) -> Self {
         Self { title: title.into(), ..Self::default() }
@@ -61,11 +61,11 @@ impl Wish {
         names::joined(&[&[self.title.as_str()], words].concat())
     }
 
-    fn has(&self, kind: Kind) -> bool {
+    fn has(&self, kind: FigureKind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
-    fn asks_for(&self, kind: Kind) -> bool {
+    fn asks_for(&self, kind: FigureKind) -> bool {
         self.kinds.contains(&kind)
     }
 }
@@ -96,7 +96,7 @@ impl Wish {
 pub fn draw_all(
     rows: &ResultRows,
     folder: impl AsRef<Path>,
-    wish: &Wish,
+    wish: &FigureRequest,
 ) -> Result<Files, ReportError> {
     let folder = folder.as_ref();
     fs::create_dir_all(folder).map_err(FileError::write(folder))?;
@@ -115,7 +115,7 @@ pub fn draw_all(
 
 /// The rows of the series that are to be shown, in their order and with the names that they shall have; and the pens of
 /// all series, shown or not.
-fn chosen(rows: &ResultRows, look: &Look) -> (ResultRows, Pens) {
+fn chosen(rows: &ResultRows, look: &FigureStyle) -> (ResultRows, Pens) {
     let mut rows = rows.clone();
     let name = |label: &Label| {
         let (series, figure) = (look.renamed(&label.series), look.renamed(&label.figure));
@@ -156,14 +156,14 @@ pub fn short_name(series: &str, figure: &str) -> String {
 }
 
 /// All figures with their names.
-fn figures(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)> {
+fn figures(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, Figure)> {
     let look = &wish.look;
     let mut figures = drawn(rows, pens, wish);
     if look.panels {
         // One unit for all panels of a row.
         let unit = figures.iter().filter_map(|(_, figure)| figure.longest_time()).reduce(f64::max);
         let unit = look.unit.or(unit.map(TimeUnit::of));
-        let wish = Wish { look: Look { unit, ..look.clone() }, ..wish.clone() };
+        let wish = FigureRequest { look: FigureStyle { unit, ..look.clone() }, ..wish.clone() };
         figures = grid::combined(drawn(rows, pens, &wish), &by_figure(&rows.points), &wish);
     }
     tell_apart(&mut figures);
@@ -174,7 +174,7 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)>
 }
 
 /// All figures with their names, each for itself.
-fn drawn(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)> {
+fn drawn(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, Figure)> {
     let mut figures: Vec<(String, Figure)> = Vec::new();
     let groups = by_figure(&rows.points);
     for (name, points) in &groups {
@@ -182,10 +182,10 @@ fn drawn(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)> {
         let drawn = of_points(points, pens, wish, &title);
         let suffix = file_name(name);
         figures.extend(drawn.into_iter().map(|(kind, figure)| (format!("{kind}{suffix}"), figure)));
-        if wish.has(Kind::Distribution) {
+        if wish.has(FigureKind::Distribution) {
             let chart = distribution::chart(points, pens, wish.load, &title, &wish.look);
             let curves = chart.panels[0].curves.len();
-            if curves > 0 && (curves <= MANY || wish.asks_for(Kind::Distribution)) {
+            if curves > 0 && (curves <= MANY || wish.asks_for(FigureKind::Distribution)) {
                 figures.push((format!("cdf{suffix}"), Figure::of_chart(chart)));
             }
         }
@@ -241,7 +241,12 @@ fn tell_apart(figures: &mut [(String, Figure)]) {
 }
 
 /// Figures of curves over load, and of completion times.
-fn of_points(points: &[Point], pens: &Pens, wish: &Wish, title: &str) -> Vec<(String, Figure)> {
+fn of_points(
+    points: &[Point],
+    pens: &Pens,
+    wish: &FigureRequest,
+    title: &str,
+) -> Vec<(String, Figure)> {
     let look = &wish.look;
     let curves = Curves::among(points, pens, look.loads);
     let mut figures: Vec<(String, Figure)> = Vec::new();
@@ -250,7 +255,7 @@ fn of_points(points: &[Point], pens: &Pens, wish: &Wish, title: &str) -> Vec<(St
     let has_percentiles = Percentile::ALL.into_iter().any(has);
     let several = curves.curves.len() > 1;
     if latency::has_curve(&curves) {
-        if wish.has(Kind::Latency) {
+        if wish.has(FigureKind::Latency) {
             add("latency", latency::chart(&curves, latency::usual(&curves, look), title, look));
             if let Some(percentile) =
                 latency::tail(&curves, look).filter(|_| curves.curves.len() > FEW)
@@ -259,19 +264,19 @@ fn of_points(points: &[Point], pens: &Pens, wish: &Wish, title: &str) -> Vec<(St
                 add(&format!("latency-{}", percentile.column()), chart);
             }
         }
-        if has_percentiles && !several && wish.has(Kind::Percentiles) {
+        if has_percentiles && !several && wish.has(FigureKind::Percentiles) {
             add("percentiles", latency::percentile_chart(&curves, title, look));
-        } else if has_percentiles && wish.asks_for(Kind::Percentiles) {
+        } else if has_percentiles && wish.asks_for(FigureKind::Percentiles) {
             for percentile in Percentile::ALL.into_iter().filter(|it| has(*it)) {
                 let chart = latency::chart(&curves, Content::One(percentile), title, look);
                 add(&format!("percentiles-{}", percentile.column()), chart);
             }
         }
     }
-    if accepted::has_curve(&curves) && wish.has(Kind::Accepted) {
+    if accepted::has_curve(&curves) && wish.has(FigureKind::Accepted) {
         add("accepted", accepted::chart(&curves, title));
     }
-    if completion::has_bars(points) && wish.has(Kind::Completion) {
+    if completion::has_bars(points) && wish.has(FigureKind::Completion) {
         figures.push((
             "completion".into(),
             Figure::of_bars(completion::chart(points, pens, title, look)),
@@ -281,7 +286,7 @@ fn of_points(points: &[Point], pens: &Pens, wish: &Wish, title: &str) -> Vec<(St
 }
 
 /// Figures that put all series of a sweep side by side.
-fn of_sweep(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)> {
+fn of_sweep(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, Figure)> {
     let (points, title) = (&rows.points, wish.title_of(&[]));
     let title = title.as_str();
     let mut figures = Vec::new();
@@ -290,16 +295,17 @@ fn of_sweep(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)
     let key = wish.over.clone().or_else(|| only_key(points));
     // Where each series has one load, what it accepts over a key says more.
     let sought = saturation::is_sought(&sustained) || key.is_none();
-    let wanted = wish.asks_for(Kind::Saturation) || wish.has(Kind::Saturation) && sought;
+    let wanted =
+        wish.asks_for(FigureKind::Saturation) || wish.has(FigureKind::Saturation) && sought;
     if saturation::has_bars(&sustained) && wanted {
         let bars = saturation::chart(&sustained, quantity, pens, title);
         figures.push(("saturation".into(), Figure::of_bars(bars)));
     }
-    if wish.has(Kind::Scaling) {
+    if wish.has(FigureKind::Scaling) {
         let usual = scaling::drawn(points, &rows.saturation);
         let mut kinds = vec![("scaling", usual)];
         let of_size = key.as_ref().is_some_and(|key| scaling::is_size(key));
-        // What a size costs is best seen by time and by bandwidth.
+        // The cost of a size is best seen by time and by bandwidth.
         if usual == Drawn::CompletionTime && of_size {
             kinds.push(("scaling-bandwidth", Drawn::Bandwidth));
         }
@@ -309,7 +315,7 @@ fn of_sweep(rows: &ResultRows, pens: &Pens, wish: &Wish) -> Vec<(String, Figure)
                 kinds.push(("scaling-bandwidth", Drawn::OperationBandwidth));
             }
         }
-        // What errors cost is seen by the latency long before it is by the load.
+        // The cost of errors is seen by the latency long before it is by the load.
         let errs = points.iter().all(|row| row.measured.damaged_packets.is_some());
         if usual == Drawn::Accepted && errs {
             kinds.push(("scaling-latency", Drawn::Latency));
@@ -334,21 +340,25 @@ fn only_key(points: &[Point]) -> Option<String> {
 }
 
 /// Draws a point under a title.
-type Draw = fn(&Point, &str, &Look) -> Figure;
+type Draw = fn(&Point, &str, &FigureStyle) -> Figure;
 
 /// Figures of one point of each series.
-fn of_single_points(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
+fn of_single_points(rows: &ResultRows, wish: &FigureRequest) -> Vec<(String, Figure)> {
     let has_channels: Has = |point| !point.channels.is_empty();
     let has_map: Has = |point| heat_map::has_map(&point.channels);
     let has_windows: Has = |point| !point.windows.is_empty();
     let has_ranks: Has = |point| !point.explained.activity.is_empty();
-    let kinds: [(Kind, Has, Draw); 4] = [
-        (Kind::Channels, has_channels, |point, title, _| channel_figure(&point.channels, title)),
-        (Kind::ChannelMap, has_map, |point, title, _| channel_heat_map(&point.channels, title)),
-        (Kind::Time, has_windows, |point, title, look| {
+    let kinds: [(FigureKind, Has, Draw); 4] = [
+        (FigureKind::Channels, has_channels, |point, title, _| {
+            channel_figure(&point.channels, title)
+        }),
+        (FigureKind::ChannelMap, has_map, |point, title, _| {
+            channel_heat_map(&point.channels, title)
+        }),
+        (FigureKind::Time, has_windows, |point, title, look| {
             Figure::of_chart(over_time::chart(point, title, look))
         }),
-        (Kind::SpaceTime, has_ranks, |point, title, look| {
+        (FigureKind::SpaceTime, has_ranks, |point, title, look| {
             let activity = &point.explained.activity;
             Figure::of_space_time(space_time::chart(activity, title, look))
         }),
@@ -358,9 +368,15 @@ fn of_single_points(rows: &ResultRows, wish: &Wish) -> Vec<(String, Figure)> {
 }
 
 /// A figure for each series that has what is drawn, called after it if there are several; of many only if asked for.
-fn each(points: &[Point], kind: Kind, has: Has, wish: &Wish, draw: Draw) -> Vec<(String, Figure)> {
+fn each(
+    points: &[Point],
+    kind: FigureKind,
+    has: Has,
+    wish: &FigureRequest,
+    draw: Draw,
+) -> Vec<(String, Figure)> {
     let all = choice::series_having(points, has);
-    let most = if kind == Kind::Channels { FEW } else { 1 };
+    let most = if kind == FigureKind::Channels { FEW } else { 1 };
     if all.len() > most && !wish.asks_for(kind) {
         return Vec::new();
     }

@@ -6,7 +6,8 @@ use ab_glyph::{Font, FontRef, PxScale, PxScaleFont, ScaleFont};
 
 use super::precision::single;
 
-/// What SVG viewers are asked for, in this order. Arial and Helvetica have the same widths.
+/// The fonts that SVG viewers are asked for, in this order. Arial and Helvetica have the same
+/// widths.
 pub(super) const FAMILY: &str = "Liberation Sans, Arial, Helvetica, sans-serif";
 
 /// The font's file.

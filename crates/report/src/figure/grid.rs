@@ -6,7 +6,7 @@ use super::chart::{Chart, Panel};
 use super::folder::file_name;
 use super::latency::FIRST_NOT_STEADY;
 use super::legend::Legend;
-use super::{Content, Figure, Sheet, Wish};
+use super::{Content, Figure, FigureRequest, Sheet};
 use flitlab_base::narrow::rounded_down;
 
 /// The kinds whose x axis is the offered load: rows of one figure.
@@ -23,7 +23,7 @@ const NARROWEST: f64 = 13.0;
 pub(super) fn combined(
     figures: Vec<(String, Figure)>,
     columns: &[(String, Vec<Point>)],
-    wish: &Wish,
+    wish: &FigureRequest,
 ) -> Vec<(String, Figure)> {
     let columns: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
     let of = |kind: &str, column: &str| {

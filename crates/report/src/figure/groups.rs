@@ -7,7 +7,7 @@ use super::names;
 use super::palette::BAR;
 use super::style::Pens;
 
-/// What a bar shows.
+/// A bar with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Value {
     /// The figure that the series' curve is in, such as a pattern; may be empty.

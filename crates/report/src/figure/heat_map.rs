@@ -38,7 +38,7 @@ const DIMENSIONS: &str = "xyzklm";
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct HeatMap {
     pub title: String,
-    /// What the values are.
+    /// The meaning of the values.
     pub scale: String,
     pub cells: Vec<Cell>,
     /// The lowest and the highest value of all maps that are drawn together; `None` for those of the cells.

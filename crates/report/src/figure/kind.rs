@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::super::{ResultRows, Status};
 
-/// What a figure shows.
+/// A kind of figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FigureKind {
     /// Mean and 99th percentile of the packet latency over offered load.
     Latency,
     /// Median, 95th, 99th and 99.9th percentile over offered load.
@@ -27,11 +27,11 @@ pub enum Kind {
     ChannelMap,
     /// Load, latency and utilisation over simulated time.
     Time,
-    /// What the ranks of an application did over time.
+    /// The activity of an application's ranks over time.
     SpaceTime,
 }
 
-impl Kind {
+impl FigureKind {
     /// Each, in the order of the variants: what its files' names begin with, and what results must have for it to be
     /// drawn.
     const TABLE: [(Self, &'static str, &'static str); 11] = [
@@ -53,12 +53,12 @@ impl Kind {
         Self::TABLE.map(|(kind, ..)| kind)
     }
 
-    /// What its files' names begin with.
+    /// Returns the name, with which names of its files begin.
     pub fn name(self) -> &'static str {
         Self::TABLE[self as usize].1
     }
 
-    /// What results must have for it to be drawn.
+    /// Returns the data that results must have for it to be drawn.
     pub fn needs(self) -> &'static str {
         Self::TABLE[self as usize].2
     }
@@ -74,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// Those of them that results would need for it and do not have, since an earlier version made them.
+    /// Returns the data that it needs and the results lack because an earlier version made them.
     pub fn absent(self, rows: &ResultRows) -> Vec<&'static str> {
         let ends = |point: &super::super::Point| point.measured.status == Status::Completed;
         if rows.points.iter().all(|point| ends(point) != (self == Self::Completion)) {

@@ -4,8 +4,8 @@ use super::super::{Point, Status};
 use super::axis::{Axis, Scale};
 use super::chart::{Chart, Curve, Mark, Panel, Sample, Stroke};
 use super::curves::{self, CurvePoint, Curves, Percentile};
+use super::figure_style::{FigureStyle, INTERVAL};
 use super::legend::{Legend, Sample as LegendSample};
-use super::look::{INTERVAL, Look};
 use super::palette::{Colour, Dash, GREY, Marker, Pen, of_series};
 use super::{FEW, Figure};
 
@@ -27,7 +27,7 @@ const PERCENTILE_STRETCH: f64 = 4.0;
 /// The key of hollow markers above the frame.
 pub(super) const FIRST_NOT_STEADY: &str = "first load not steady";
 
-/// What is drawn of each series.
+/// The quantities drawn of each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Mean,
@@ -50,14 +50,19 @@ impl Content {
 /// than four series only end at their last steady point, as a note says.
 pub fn latency_figure(rows: &[Point], title: &str) -> Figure {
     let curves = Curves::new(rows);
-    Figure::of_chart(chart(&curves, usual(&curves, &Look::default()), title, &Look::default()))
+    Figure::of_chart(chart(
+        &curves,
+        usual(&curves, &FigureStyle::default()),
+        title,
+        &FigureStyle::default(),
+    ))
 }
 
 /// The 99th percentile of the packet latency over offered load, for figures with too many series to
 /// show it beside the mean. Drawn as [`latency_figure`].
 pub fn tail_latency_figure(rows: &[Point], title: &str) -> Figure {
     let content = Content::One(Percentile::P99);
-    Figure::of_chart(chart(&Curves::new(rows), content, title, &Look::default()))
+    Figure::of_chart(chart(&Curves::new(rows), content, title, &FigureStyle::default()))
 }
 
 /// The median, the 95th, 99th and 99.9th percentile of the packet latency of one series over offered load:
@@ -65,11 +70,11 @@ pub fn tail_latency_figure(rows: &[Point], title: &str) -> Figure {
 pub fn percentile_figure(rows: &[Point], title: &str) -> Figure {
     let mut curves = Curves::new(rows);
     curves.curves.truncate(1);
-    Figure::of_chart(percentile_chart(&curves, title, &Look::default()))
+    Figure::of_chart(percentile_chart(&curves, title, &FigureStyle::default()))
 }
 
-/// What a figure shows of so many curves.
-pub(super) fn usual(curves: &Curves, look: &Look) -> Content {
+/// Returns the quantities that a figure shows by default, given the number of curves.
+pub(super) fn usual(curves: &Curves, look: &FigureStyle) -> Content {
     match tail(curves, look) {
         Some(percentile) if curves.curves.len() <= FEW => Content::MeanAndTail(percentile),
         _ => Content::Mean,
@@ -77,7 +82,7 @@ pub(super) fn usual(curves: &Curves, look: &Look) -> Content {
 }
 
 /// The percentile that is wanted beside the mean, if it is known.
-pub(super) fn tail(curves: &Curves, look: &Look) -> Option<Percentile> {
+pub(super) fn tail(curves: &Curves, look: &FigureStyle) -> Option<Percentile> {
     let wanted = look.percentile.percentile();
     wanted.filter(|it| curves.points().any(|point| point.percentile(*it).is_some()))
 }
@@ -91,7 +96,7 @@ fn steady(curves: &Curves) -> impl Iterator<Item = &CurvePoint> {
     curves.points().filter(|point| point.is_steady())
 }
 
-pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &Look) -> Chart {
+pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &FigureStyle) -> Chart {
     let high = highest(curves, content, look) * 1.04;
     let unit = look.unit_for(high);
     let size = unit.size();
@@ -121,7 +126,7 @@ pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &Look)
 }
 
 /// All percentiles of one curve.
-pub(super) fn percentile_chart(curves: &Curves, title: &str, look: &Look) -> Chart {
+pub(super) fn percentile_chart(curves: &Curves, title: &str, look: &FigureStyle) -> Chart {
     let contents = Percentile::ALL.map(Content::One);
     let highest = contents.iter().map(|&content| highest(curves, content, look));
     let highest = highest.fold(0.0, f64::max);
@@ -185,12 +190,12 @@ fn value(point: &CurvePoint, content: Content) -> Option<f64> {
 }
 
 /// Whether nothing leaves the frame: a logarithmic axis has room for what grows without a bound.
-fn shows_all(look: &Look) -> bool {
+fn shows_all(look: &FigureStyle) -> bool {
     look.y_scale == Some(Scale::Logarithmic)
 }
 
 /// The highest latency on the axis, in ns.
-fn highest(curves: &Curves, content: Content, look: &Look) -> f64 {
+fn highest(curves: &Curves, content: Content, look: &FigureStyle) -> f64 {
     let line = highest_of(curves, content, look);
     let Some(percentile) = content.tail() else { return line };
     let tail = |point: &CurvePoint| point.percentile(percentile);
@@ -206,7 +211,7 @@ fn highest(curves: &Curves, content: Content, look: &Look) -> f64 {
 }
 
 /// The highest value of the curves with markers, where they don't stretch the axis too far.
-fn highest_of(curves: &Curves, content: Content, look: &Look) -> f64 {
+fn highest_of(curves: &Curves, content: Content, look: &FigureStyle) -> f64 {
     let stretch = if shows_all(look) { f64::INFINITY } else { STRETCH };
     let of_curve = |curve: &curves::Curve| {
         let values = || {
@@ -270,7 +275,7 @@ fn legend(curves: &Curves, content: Content) -> Legend {
     legend
 }
 
-/// What the marks above the frame mean.
+/// Adds the meaning of the marks above the frame to the legend.
 fn keys_of_ends(curves: &Curves, few: bool, legend: &mut Legend) {
     if curves.any(Status::NotSteady) || curves.any(Status::Undecided) {
         if few {

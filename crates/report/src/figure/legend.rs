@@ -6,7 +6,7 @@ use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use flitlab_base::narrow::rounded_down;
 
-/// What stands before a label.
+/// The sample that stands before a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Sample {
     /// A line with a marker.
@@ -26,19 +26,19 @@ pub(super) enum Sample {
     Whisker(Colour),
 }
 
-/// What the samples mean.
+/// The meaning of the samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Legend {
     /// In reading order.
-    pub series: Vec<Entry>,
-    /// What holds for all series, in rows of its own below them.
-    pub keys: Vec<Entry>,
+    pub series: Vec<LegendEntry>,
+    /// Entries that hold for all series, in rows of their own below them.
+    pub keys: Vec<LegendEntry>,
     /// A line of text below the entries.
     pub note: Option<String>,
 }
 
 /// A sample and its label.
-pub(super) type Entry = (Sample, String);
+pub(super) type LegendEntry = (Sample, String);
 
 const SAMPLE: f64 = 17.0;
 const GAP: f64 = 4.0;
@@ -69,7 +69,7 @@ impl Legend {
 
     /// Adds what another legend says that this one does not say yet.
     pub fn join(&mut self, other: &Self) {
-        let add = |own: &mut Vec<Entry>, more: &[Entry]| {
+        let add = |own: &mut Vec<LegendEntry>, more: &[LegendEntry]| {
             for entry in more {
                 if !own.iter().any(|known| known.1 == entry.1) {
                     own.push(entry.clone());
@@ -87,7 +87,7 @@ impl Legend {
     }
 
     /// All entries, one after another.
-    pub fn entries(&self) -> Vec<&Entry> {
+    pub fn entries(&self) -> Vec<&LegendEntry> {
         self.series.iter().chain(&self.keys).collect()
     }
 
@@ -128,7 +128,7 @@ impl Legend {
 
     /// Where each entry begins, row by row: several series in columns of equal width, keys as they
     /// come.
-    fn rows(&self, sheet: &Sheet, width: f64) -> Vec<Vec<(f64, &Entry)>> {
+    fn rows(&self, sheet: &Sheet, width: f64) -> Vec<Vec<(f64, &LegendEntry)>> {
         if self.series.len() > 1 {
             let mut rows = columns(&self.series, sheet, width);
             rows.extend(flow(self.keys.iter(), sheet, width));
@@ -145,7 +145,7 @@ fn draw_rows(
     sheet: &Sheet,
     (left, top): (f64, f64),
     width: f64,
-    rows: Vec<Vec<(f64, &Entry)>>,
+    rows: Vec<Vec<(f64, &LegendEntry)>>,
 ) -> f64 {
     let (height, size) = (row_height(sheet), sheet.small_size());
     let mut top = top;
@@ -163,7 +163,7 @@ fn draw_rows(
 }
 
 /// The width of an entry and the space after it.
-fn step(entry: &Entry, sheet: &Sheet, width: f64) -> f64 {
+fn step(entry: &LegendEntry, sheet: &Sheet, width: f64) -> f64 {
     let text = font::width(&entry.1, sheet.small_size()) * SLACK;
     (SAMPLE + GAP + text + BETWEEN).min(width + BETWEEN)
 }
@@ -172,7 +172,11 @@ fn row_height(sheet: &Sheet) -> f64 {
     sheet.small_size() + 3.0
 }
 
-fn columns<'a>(entries: &'a [Entry], sheet: &Sheet, width: f64) -> Vec<Vec<(f64, &'a Entry)>> {
+fn columns<'a>(
+    entries: &'a [LegendEntry],
+    sheet: &Sheet,
+    width: f64,
+) -> Vec<Vec<(f64, &'a LegendEntry)>> {
     let column = entries.iter().map(|entry| step(entry, sheet, width)).fold(1.0, f64::max);
     let most =
         rounded_down::<usize>(((width + BETWEEN) / column).max(0.0)).clamp(1, entries.len().max(1));
@@ -190,11 +194,11 @@ fn columns<'a>(entries: &'a [Entry], sheet: &Sheet, width: f64) -> Vec<Vec<(f64,
 
 /// Entries one after another, each row centred.
 fn flow<'a>(
-    entries: impl Iterator<Item = &'a Entry>,
+    entries: impl Iterator<Item = &'a LegendEntry>,
     sheet: &Sheet,
     width: f64,
-) -> Vec<Vec<(f64, &'a Entry)>> {
-    let mut rows: Vec<(f64, Vec<(f64, &Entry)>)> = Vec::new();
+) -> Vec<Vec<(f64, &'a LegendEntry)>> {
+    let mut rows: Vec<(f64, Vec<(f64, &LegendEntry)>)> = Vec::new();
     for entry in entries {
         let step = step(entry, sheet, width);
         match rows.last_mut() {

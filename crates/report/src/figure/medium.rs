@@ -1,4 +1,4 @@
-//! What figures are written as.
+//! File formats of figures.
 
 use std::fs;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ const LAST_LINE: &str = "% Unchanged since flitlab wrote it, if the sum is ";
 pub struct Files {
     /// In the order written.
     pub written: Vec<PathBuf>,
-    /// LaTeX files that are there already and that somebody has worked on.
+    /// LaTeX files that existed already and were edited by hand.
     pub kept: Vec<PathBuf>,
 }
 
@@ -61,7 +61,7 @@ impl Files {
         Ok(())
     }
 
-    /// Writes LaTeX in place of what was there, unless somebody has worked on that.
+    /// Writes LaTeX in place of the file there, unless that was edited by hand.
     pub(super) fn write_text(&mut self, path: PathBuf, text: &str) -> Result<(), ReportError> {
         if fs::read_to_string(&path).is_ok_and(|old| !is_as_written(&old)) {
             self.kept.push(path);

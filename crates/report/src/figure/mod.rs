@@ -17,6 +17,7 @@ mod choice;
 mod completion;
 mod curves;
 mod distribution;
+mod figure_style;
 mod folder;
 mod font;
 mod frame;
@@ -27,7 +28,6 @@ mod histogram;
 mod kind;
 mod latency;
 mod legend;
-mod look;
 mod medium;
 mod names;
 mod over_time;
@@ -60,12 +60,12 @@ pub use accepted::accepted_figure;
 pub use axis::{Scale, TimeUnit};
 pub use channels::channel_figure;
 pub use completion::completion_figure;
-pub use folder::{Wish, choose, draw_all, short_name};
+pub use figure_style::{FigureStyle, Intervals, LegendPlace, Limit, Limits, LoadsIn, Tail};
+pub use folder::{FigureRequest, choose, draw_all, short_name};
 pub use heat_map::{channel_heat_map, load_heat_map};
 pub use histogram::load_histogram;
-pub use kind::Kind;
+pub use kind::FigureKind;
 pub use latency::{latency_figure, percentile_figure, tail_latency_figure};
-pub use look::{Intervals, LegendPlace, Limit, Limits, LoadsIn, Look, Tail};
 pub use medium::{Files, Format, Medium};
 pub use ratios::{mean_figure, ratio_figure};
 pub use scaling::numeric_keys;
@@ -113,7 +113,7 @@ impl Figure {
         Self { content: Content::SpaceTime(figure) }
     }
 
-    /// The longest time that an axis of it reaches, in ns.
+    /// Returns the longest time that one of its axes reaches, in ns.
     fn longest_time(&self) -> Option<f64> {
         let Content::Chart(chart) = &self.content else { return None };
         let axes = chart.panels.iter().map(|panel| &panel.y).chain([&chart.x]);
@@ -126,7 +126,7 @@ impl Figure {
     }
 
     /// The figure with the look that is wanted, a map with a scale for values from the lowest to the highest of `maps`.
-    fn finished(mut self, look: &Look, maps: Option<(f64, f64)>) -> Self {
+    fn finished(mut self, look: &FigureStyle, maps: Option<(f64, f64)>) -> Self {
         match &mut self.content {
             Content::Chart(chart) => *chart = look.apply(chart.clone()),
             Content::Bars(bars) => look.apply_to_bars(bars),
@@ -188,8 +188,8 @@ impl Figure {
         }
     }
 
-    /// Writes the figure into a folder in all formats of a medium. Files that are there are replaced, but
-    /// LaTeX that somebody has worked on is kept.
+    /// Writes the figure into a folder in all formats of a medium. Files that are there are
+    /// replaced, but LaTeX that was edited by hand is kept.
     ///
     /// # Errors
     /// If a file can't be written.

@@ -24,7 +24,7 @@ pub(super) fn joined(parts: &[&str]) -> String {
     parts.join(", ")
 }
 
-/// A name without this part of it.
+/// Returns a name without this part.
 pub(super) fn without(name: &str, part: &str) -> String {
     if part.is_empty() {
         return name.to_owned();

@@ -3,14 +3,14 @@
 use super::super::{Point, WindowPhase, WindowRow};
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
+use super::figure_style::FigureStyle;
 use super::legend::{Legend, Sample as LegendSample};
-use super::look::Look;
 use super::palette::{BLACK, Colour, Dash, GREY, of_series};
 use flitlab_base::units::Picoseconds;
 
-/// What happened in the windows of a point: load, mean latency, flits under way, and
-/// utilisation of channels, one above another. A dashed line is where the warm-up ended.
-pub(super) fn chart(point: &Point, title: &str, look: &Look) -> Chart {
+/// Returns the chart of the windows of a point: load, mean latency, flits under way, and
+/// utilisation of channels, one above another. A dashed line marks the end of the warm-up.
+pub(super) fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
     let windows = &point.windows;
     let end =
         windows.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1000.0;

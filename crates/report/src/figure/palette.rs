@@ -98,7 +98,7 @@ impl Dash {
     }
 }
 
-/// What tells a series from the others.
+/// The style that tells a series from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pen {
     pub colour: Colour,

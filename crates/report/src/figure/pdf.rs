@@ -28,7 +28,7 @@ const UNICODE: Ref = Ref::new(9);
 const TRANSLUCENT: Ref = Ref::new(10);
 const INFORMATION: Ref = Ref::new(11);
 
-/// What the page calls its font, and its way to draw a band.
+/// The name of the page's font, and of its way to draw a band.
 const FONT_NAME: Name<'_> = Name(b"F");
 const BAND_NAME: Name<'_> = Name(b"B");
 

@@ -1,10 +1,10 @@
 //! From a chart to a scene: frames, axes, and where data lies in them.
 
 use super::chart::{Bin, Chart, Curve, Markers, Panel, Rule, Sample, Stroke, side_by_side};
+use super::figure_style::{Intervals, LegendPlace};
 use super::font;
 use super::frame::Frame;
 use super::legend::{Legend, SLACK};
-use super::look::{Intervals, LegendPlace};
 use super::palette::{BAR, BLACK, Colour, GRID, Marker};
 use super::scene::{Anchor, Place, Scene};
 use super::sheet::Sheet;
@@ -160,7 +160,7 @@ fn drawn(chart: &Chart, sheet: &Sheet) -> (Scene, usize) {
             };
             let most = chart.legend.entries().len();
             let best = (1..=most).filter(fits).map(list).min_by_key(|list| (list.0, list.1));
-            // What fits in no way covers everything.
+            // A legend that fits nowhere covers everything.
             let (hidden, columns, (x, y), (wide, tall)) = best.unwrap_or_else(|| {
                 let (_, columns, place, size) = list(1);
                 (usize::MAX, columns, place, size)
@@ -207,7 +207,7 @@ fn heads(chart: &Chart, sheet: &Sheet, room: f64) -> Vec<Head> {
     if heads.is_empty() { vec![Head { height: 0.0, lines: 0 }] } else { heads }
 }
 
-/// The height of a panel's frame; all else takes so much of the sheet's height.
+/// Returns the height of a panel's frame; all else takes `else_taken` of the sheet's height.
 fn frame_height(sheet: &Sheet, (columns, rows): (usize, usize), else_taken: f64) -> f64 {
     if let Some(height) = sheet.height() {
         let room = height - else_taken - (rows - 1) as f64 * BETWEEN;

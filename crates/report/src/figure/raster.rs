@@ -105,7 +105,8 @@ impl Canvas {
         });
     }
 
-    /// Text whose base line runs through `place`, `before` of it on the near side.
+    /// Draws text whose base line runs through `place`, with `before` of its width on the near
+    /// side.
     fn letters(
         &mut self,
         text: &str,

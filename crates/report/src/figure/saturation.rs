@@ -5,14 +5,14 @@ use super::super::{Label, Point, Status, SustainedLoad};
 use super::axis::Axis;
 use super::bars::{self, BarChart};
 use super::curves::{Curves, Quantity};
+use super::figure_style::LoadsIn;
 use super::groups::{Value, groups};
 use super::legend::{Legend, Sample};
-use super::look::LoadsIn;
 use super::names;
 use super::palette::BLACK;
 use super::style::Pens;
 
-/// What a whisker shows.
+/// The meaning of a whisker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whisker {
     /// From the highest load that was sustained to the lowest that was not.
@@ -37,7 +37,8 @@ pub(super) struct Highest {
     pub several: bool,
 }
 
-/// What searches found, or what a grid shows. Points have their figure's name in their series.
+/// Returns the sustained loads that searches found, or that a grid shows. Points have their
+/// figure's name in their series.
 pub(super) fn sustained(
     points: &[Point],
     found: &[SustainedLoad],
@@ -95,7 +96,7 @@ fn payload_of_load_1(points: &[Point], label: &Label) -> Option<f64> {
     own.filter_map(ratio).find(|ratio| ratio.is_finite())
 }
 
-/// What the loads are counted in.
+/// Returns the unit of the loads.
 pub(super) fn quantity(points: &[Point], loads: LoadsIn) -> Quantity {
     Quantity::of(points.iter().filter(|it| it.measured.status != Status::Completed), loads)
 }
@@ -144,7 +145,7 @@ pub(super) fn chart(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Measured, Sustained};
+    use super::super::super::{PointRow, Sustained};
     use super::*;
 
     fn label(figure: &str, series: &str) -> Label {
@@ -162,7 +163,7 @@ mod tests {
     fn a_grid_sustains_what_lies_below_its_first_unsteady_load() {
         let row = |load: f64, status| Point {
             label: label("tornado", "tornado, ABR"),
-            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            measured: PointRow { status, offered_load: Some(load), ..PointRow::default() },
             ..Point::default()
         };
         let rows = [
@@ -180,7 +181,7 @@ mod tests {
     fn a_series_whose_only_load_is_not_steady_has_a_whisker_from_0_to_it() {
         let row = |series: &str, load: f64, status| Point {
             label: label("", series),
-            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            measured: PointRow { status, offered_load: Some(load), ..PointRow::default() },
             ..Point::default()
         };
         let one = [row("a", 0.5, Status::NotSteady), row("b", 0.5, Status::Deadlock)];

@@ -1,12 +1,12 @@
-//! What was measured over a key of the sweep, such as the size of the network.
+//! Figures over a key of the sweep, such as the size of the network.
 
 use super::super::folder::keys_of;
 use super::super::{Label, Point, Status, SustainedLoad};
 use super::axis::{Axis, TimeUnit};
 use super::chart::{Chart, Curve, Panel, Sample, is_visible};
 use super::curves::{Quantity, series_of};
+use super::figure_style::{FigureStyle, INTERVAL};
 use super::legend::{Legend, Sample as LegendSample};
-use super::look::{INTERVAL, Look};
 use super::names;
 use super::palette::GREY;
 use super::saturation::{Highest, Whisker, quantity, sustained};
@@ -20,7 +20,7 @@ const WIDE: f64 = 20.0;
 /// The key that is no subject of a scaling curve where it makes a load curve.
 pub(super) const LOAD: &str = "traffic.load";
 
-/// What is drawn over the key.
+/// The quantity drawn over the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drawn {
     CompletionTime,
@@ -36,7 +36,7 @@ pub(super) enum Drawn {
     Latency,
 }
 
-/// What tells curves apart.
+/// The identity of a curve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct CurveId {
     /// The series without what the key gives its name.
@@ -46,7 +46,7 @@ struct CurveId {
 }
 
 /// One point of a scaling curve.
-struct Entry {
+struct ScalingPoint {
     /// The key's value, as a number and for people.
     x: f64,
     label: String,
@@ -79,7 +79,7 @@ pub(super) fn is_size(key: &str) -> bool {
     key.ends_with(".message")
 }
 
-/// What is drawn over a key by default.
+/// Returns the quantity drawn over a key by default.
 pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
     let names = series_of(points.iter().map(|row| row.label.series.as_str()));
     if points.iter().all(|row| row.measured.operation_rate.is_some()) {
@@ -104,7 +104,7 @@ pub(super) fn chart(
     key: &str,
     drawn: Drawn,
     pens: &Pens,
-    (title, look): (&str, &Look),
+    (title, look): (&str, &FigureStyle),
 ) -> Option<Chart> {
     if !numeric_keys(points).iter().any(|other| other == key) {
         return None;
@@ -121,7 +121,7 @@ pub(super) fn chart(
     let low = entries.iter().map(|entry| entry.y).fold(f64::INFINITY, f64::min);
     let y = y_axis(drawn, quantity, high * 1.06, look);
     let size = y.time.map_or(1.0, TimeUnit::size);
-    // What takes a time in proportion to its size is a straight line with both axes logarithmic.
+    // A time in proportion to a size is a straight line with both axes logarithmic.
     let proportional = matches!(
         drawn,
         Drawn::CompletionTime | Drawn::OperationLatency | Drawn::OperationBandwidth
@@ -145,7 +145,7 @@ pub(super) fn chart(
             let label = if id.name.is_empty() { "unnamed" } else { &id.name };
             legend.series(LegendSample::Series(pen), label);
         }
-        let sample = |entry: &Entry| Sample {
+        let sample = |entry: &ScalingPoint| Sample {
             x: entry.x,
             y: entry.y / size,
             interval: entry.interval.map(|(low, high)| (low / size, high / size)),
@@ -167,7 +167,7 @@ fn entries(
     key: &str,
     drawn: Drawn,
     quantity: Quantity,
-) -> Vec<Entry> {
+) -> Vec<ScalingPoint> {
     let time = |row: &Point| row.measured.completion_time.map(|time| time.0 as f64 / 1000.0);
     let latency =
         |row: &Point| row.measured.message_latency_mean.map(|time| time.0 as f64 / 1000.0);
@@ -176,7 +176,7 @@ fn entries(
         Drawn::OperationBandwidth => means(points, key, &|row| row.measured.bandwidth_total),
         Drawn::OperationRate => means(points, key, &|row| row.measured.operation_rate_total),
         Drawn::CompletionTime => means(points, key, &time),
-        // What is not steady has no latency: the longer it is measured, the longer it is.
+        // An unsteady point has no latency: the longer it is measured, the longer it is.
         Drawn::Latency => means(points, key, &|row| {
             let steady = row.measured.status == Status::Steady;
             row.measured.packet_latency_mean.filter(|_| steady).map(|time| time.0 as f64 / 1000.0)
@@ -188,7 +188,12 @@ fn entries(
 }
 
 /// The highest sustained loads.
-fn highest(points: &[Point], found: &[SustainedLoad], key: &str, quantity: Quantity) -> Vec<Entry> {
+fn highest(
+    points: &[Point],
+    found: &[SustainedLoad],
+    key: &str,
+    quantity: Quantity,
+) -> Vec<ScalingPoint> {
     let sustained = sustained(points, found, quantity);
     let name = |row: &Point| match found {
         [] => row.label.series.clone(),
@@ -201,28 +206,29 @@ fn highest(points: &[Point], found: &[SustainedLoad], key: &str, quantity: Quant
         let (x, label) = value(row, key)?;
         let interval = it.whisker.filter(|whisker| whisker.0 == Whisker::Interval);
         let interval = interval.map(|(_, ends)| ends);
-        Some(Entry { x, label, curve: curve(row, key), y: it.load, interval })
+        Some(ScalingPoint { x, label, curve: curve(row, key), y: it.load, interval })
     };
     names.iter().zip(&sustained).filter_map(entry).collect()
 }
 
 /// A mean over the rows that differ in nothing but their seeds.
-fn means(points: &[Point], key: &str, of: &dyn Fn(&Point) -> Option<f64>) -> Vec<Entry> {
+fn means(points: &[Point], key: &str, of: &dyn Fn(&Point) -> Option<f64>) -> Vec<ScalingPoint> {
     let usable = |row: &&Point| row.measured.status != Status::Deadlock && of(row).is_some();
-    let mut groups: Vec<(Entry, Vec<f64>)> = Vec::new();
+    let mut groups: Vec<(ScalingPoint, Vec<f64>)> = Vec::new();
     for row in points.iter().filter(usable) {
         let (Some((x, label)), Some(y)) = (value(row, key), of(row)) else { continue };
         let curve = curve(row, key);
-        let same = |(entry, _): &&mut (Entry, Vec<f64>)| entry.x == x && entry.curve == curve;
+        let same =
+            |(entry, _): &&mut (ScalingPoint, Vec<f64>)| entry.x == x && entry.curve == curve;
         match groups.iter_mut().find(same) {
             Some((_, values)) => values.push(y),
             None => {
-                let entry = Entry { x, label, curve, y, interval: None };
+                let entry = ScalingPoint { x, label, curve, y, interval: None };
                 groups.push((entry, vec![y]));
             }
         }
     }
-    let entry = |(mut entry, values): (Entry, Vec<f64>)| {
+    let entry = |(mut entry, values): (ScalingPoint, Vec<f64>)| {
         entry.y = values.iter().sum::<f64>() / values.len() as f64;
         let half = half_width_95_of_few(&values);
         entry.interval = half.map(|half| (entry.y - half, entry.y + half));
@@ -272,7 +278,7 @@ fn x_title(key: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
+fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &FigureStyle) -> Axis {
     match drawn {
         Drawn::CompletionTime => {
             Axis::of_time("Completion time", high, look.unit_for_whole_runs(high))
@@ -291,7 +297,7 @@ fn y_axis(drawn: Drawn, quantity: Quantity, high: f64, look: &Look) -> Axis {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Measured;
+    use super::super::super::PointRow;
     use super::*;
     use flitlab_base::units::Picoseconds;
 
@@ -300,11 +306,11 @@ mod tests {
         let settings = settings.iter().map(owned).collect();
         Point {
             label: Label { series: series.into(), settings, ..Label::default() },
-            measured: Measured {
+            measured: PointRow {
                 nodes: Some(nodes),
                 status: Status::Completed,
                 completion_time: Some(Picoseconds(time)),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         }
@@ -329,7 +335,7 @@ mod tests {
             "topology.torus.dimensions",
             Drawn::CompletionTime,
             &Pens::default(),
-            ("", &Look::default()),
+            ("", &FigureStyle::default()),
         )
         .unwrap();
         let curves = &chart.panels[0].curves;
@@ -345,7 +351,7 @@ mod tests {
                 "routing.angara",
                 Drawn::CompletionTime,
                 &Pens::default(),
-                ("", &Look::default())
+                ("", &FigureStyle::default())
             ),
             None
         );
@@ -364,7 +370,8 @@ mod tests {
         assert!(!super::super::completion::has_bars(&rows));
         let drawn = drawn(&rows, &[]);
         let chart =
-            chart((&rows, &[]), LOAD, drawn, &Pens::default(), ("", &Look::default())).unwrap();
+            chart((&rows, &[]), LOAD, drawn, &Pens::default(), ("", &FigureStyle::default()))
+                .unwrap();
         assert_eq!(chart.panels[0].curves.len(), 2);
         // One load only: bars.
         rows.retain(|row| row.label.setting(LOAD) == Some("0.1"));
@@ -385,7 +392,7 @@ mod tests {
             "exchange.message",
             Drawn::CompletionTime,
             &Pens::default(),
-            ("", &Look::default()),
+            ("", &FigureStyle::default()),
         )
         .unwrap();
         let samples = &chart.panels[0].curves[0].runs[0];

@@ -63,7 +63,7 @@ impl Sheet {
         Ok(Self { width: width.0, font_size: font_size.0, height: None })
     }
 
-    /// The same sheet, so wide.
+    /// Returns this sheet with another width.
     ///
     /// # Errors
     /// As [`Sheet::new`].
@@ -72,7 +72,7 @@ impl Sheet {
         Ok(Self { width: width.0, ..self })
     }
 
-    /// The same sheet with letters of this size.
+    /// Returns this sheet with letters of another size.
     ///
     /// # Errors
     /// As [`Sheet::new`].
@@ -81,8 +81,8 @@ impl Sheet {
         Ok(Self { font_size: size.0, ..self })
     }
 
-    /// The same sheet with a height of its own for plots, title and legend included. Bars and maps are as high as what
-    /// is in them.
+    /// Returns this sheet with a fixed height of plots, title and legend included. The height of
+    /// bars and maps follows from their contents.
     ///
     /// # Errors
     /// If the height is not between half an inch and 20 inches.

@@ -2,9 +2,9 @@
 
 use super::super::ActivityRow;
 use super::axis::Axis;
+use super::figure_style::FigureStyle;
 use super::font;
 use super::legend::{Legend, SLACK, Sample};
-use super::look::Look;
 use super::palette::{BLACK, Colour, WHITE};
 use super::plot::{MARGIN, title_lines};
 use super::scene::{Anchor, Scene};
@@ -31,7 +31,7 @@ pub(super) struct SpaceTime {
     pub legend: Legend,
 }
 
-/// What a rank, or a group of ranks, did.
+/// The activity of a rank, or of a group of ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub first_rank: u32,
@@ -52,13 +52,14 @@ pub(super) fn colour(spent: Spent) -> Colour {
     }
 }
 
-/// What groups of ranks did most, stretch by stretch: the rows of one point.
+/// Returns the figure of the most frequent activity of groups of ranks, stretch by stretch. The
+/// rows are those of one point.
 pub fn space_time_figure(activity: &[ActivityRow], title: &str) -> Figure {
-    Figure::of_space_time(chart(activity, title, &Look::default()))
+    Figure::of_space_time(chart(activity, title, &FigureStyle::default()))
 }
 
-/// What groups of ranks did, as [`ActivityRow`]s of one point have it.
-pub(super) fn chart(activity: &[ActivityRow], title: &str, look: &Look) -> SpaceTime {
+/// Returns the chart of the activity of groups of ranks, from the [`ActivityRow`]s of one point.
+pub(super) fn chart(activity: &[ActivityRow], title: &str, look: &FigureStyle) -> SpaceTime {
     let end = activity.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1e3;
     let unit = look.unit_for_whole_runs(end);
     let axis = Axis::of_time("Time", end, unit);
@@ -168,7 +169,7 @@ mod tests {
             row(1, 1000, [0; 6]),
             row(1, 2000, [0, 0, 1, 0, 0, 0]),
         ];
-        let figure = chart(&rows, "", &Look::default());
+        let figure = chart(&rows, "", &FigureStyle::default());
         let runs: Vec<_> = figure.rows.iter().map(|row| row.runs.clone()).collect();
         assert_eq!(runs[0], [(0.0, 2.0, Spent::Compute), (2.0, 3.0, Spent::Queueing)]);
         assert_eq!(runs[1], [(0.0, 1.0, Spent::Partner), (2.0, 3.0, Spent::Partner)]);

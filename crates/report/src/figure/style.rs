@@ -7,7 +7,7 @@ use super::curves::series_of;
 use super::names;
 use super::palette::{Colour, Dash, Marker, Pen, SERIES, of_series};
 
-/// What is chosen of a series' pen; the rest follows from its place among all series.
+/// The chosen parts of a series' pen; the rest follows from its place among all series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeriesStyle {
     colour: Option<Colour>,
@@ -31,7 +31,7 @@ fn of_hexadecimal(word: &str) -> Option<Colour> {
 }
 
 impl SeriesStyle {
-    /// What it takes, for people.
+    /// The accepted values, for people.
     pub const TAKES: &str = "a colour, a marker and dashes, as many of them as are to be fixed";
     pub const EXAMPLE: &str = "orange square dashed";
 }

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::folder::keys_of;
-use crate::{Cell, Column as Declared, Label, Measured, Point, Role};
+use crate::{Cell, Column as Declared, Label, Point, PointRow, Role};
 
-/// What a script's numbers hold without loss.
+/// The largest integer that a script's numbers hold without loss.
 const EXACT: i128 = 1 << 53;
 
 /// A column of points.csv as the page shows it.
@@ -51,7 +51,7 @@ impl Cells {
             .iter()
             .map(Column::from)
             .chain(keys.iter().map(of_key))
-            .chain(Measured::COLUMNS.iter().map(Column::from))
+            .chain(PointRow::COLUMNS.iter().map(Column::from))
             .collect();
         let mut rows: Vec<Vec<Vec<Cell>>> = results
             .iter()
@@ -81,7 +81,7 @@ fn cells(Point { label, measured, .. }: &Point, keys: &[String]) -> Vec<Cell> {
     let setting =
         |key: &String| label.setting(key).map_or(Cell::Empty, |value| Cell::Text(value.to_owned()));
     let of_label = Label::COLUMNS.iter().map(|column| (column.cell)(label));
-    let of_measured = Measured::COLUMNS.iter().map(|column| (column.cell)(measured));
+    let of_measured = PointRow::COLUMNS.iter().map(|column| (column.cell)(measured));
     of_label.chain(keys.iter().map(setting)).chain(of_measured).map(exact).collect()
 }
 
@@ -99,11 +99,11 @@ mod tests {
                 settings: vec![("router.buffer".into(), "72 flits".into())],
                 ..Label::default()
             },
-            measured: Measured {
+            measured: PointRow {
                 offered_load: Some(0.25),
                 packet_latency_mean: Some(Picoseconds(726_492)),
                 digest: Some(0x1234_5678_9012_3456),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         };

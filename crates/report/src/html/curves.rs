@@ -1,11 +1,11 @@
-//! Which points make a curve, which of them are one point of it, and the intervals of their means.
+//! Curves of points, the points that are one, and the intervals of their means.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::comparison::{Estimate, load_key, worst};
-use crate::{Measured, Point, Status};
+use crate::{Point, PointRow, Status};
 
 /// Decimals of a load that tell points apart.
 const SCALE: f64 = 1e6;
@@ -59,7 +59,7 @@ pub(super) fn curves(points: &[Point]) -> Vec<Curve> {
 impl CurvePoint {
     fn new(rows: Vec<usize>, points: &[Point]) -> Self {
         let runs: Vec<&Point> = rows.iter().map(|&row| &points[row]).collect();
-        let measured = Measured::COLUMNS.iter().filter(|column| column.role.is_measured());
+        let measured = PointRow::COLUMNS.iter().filter(|column| column.role.is_measured());
         let halves = measured.filter_map(|column| {
             let runs: Vec<_> =
                 runs.iter().filter_map(|run| column.estimate(&run.measured)).collect();
@@ -81,12 +81,12 @@ mod tests {
         let (series, figure) = (series.into(), "tornado".into());
         Point {
             label: Label { series, figure, seed, ..Label::default() },
-            measured: Measured {
+            measured: PointRow {
                 status,
                 offered_load: Some(load),
                 packet_latency_mean: Some(Picoseconds(100_000)),
                 packet_latency_mean_ci95: Some(Picoseconds(5_000)),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         }

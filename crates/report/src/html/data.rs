@@ -1,4 +1,4 @@
-//! What the script is given, as one JSON object.
+//! The data of the page's script, as one JSON object.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::curves::{Curve, curves};
 use super::links::{Budget, Links};
 use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
-use super::{Contrast, Fact, Report, Reported};
+use super::{Contrast, Fact, ReportPage, Reported};
 use crate::figure::{Sheet, space_time_figure};
 use crate::{Cell, DeadlockNote, Label, Point};
 
@@ -25,7 +25,7 @@ pub(super) struct Data<'r> {
 /// The most points of a result whose ranks are shown: each is a picture of up to half a megabyte.
 const MOST_PICTURES: usize = 6;
 
-/// What the ranks of an application did, as a picture.
+/// The activity of an application's ranks, as a picture.
 #[derive(Serialize)]
 struct Ranks {
     /// Tells the points apart; empty of a single one.
@@ -67,7 +67,7 @@ struct ResultData<'r> {
 }
 
 impl<'r> Data<'r> {
-    pub(super) fn new(report: &'r Report) -> Self {
+    pub(super) fn new(report: &'r ReportPage) -> Self {
         let points: Vec<&[Point]> =
             report.results.iter().map(|result| result.points.as_slice()).collect();
         let cells = Cells::of(&points);

@@ -1,4 +1,5 @@
-//! What channels carried, cut to what the page shows: the links of the torus at some of the points.
+//! Loads of channels, reduced to the part that the page shows: the links of the torus at some of
+//! the points.
 
 use serde::Serialize;
 
@@ -75,7 +76,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// That of a page, or a result's share of it.
+    /// Returns the limit of a page, or a result's share of it.
     pub(super) fn of(results: usize) -> Self {
         let share = results.max(1);
         Self { numbers: MOST_NUMBERS / share, points: (MOST_POINTS / share).max(1) }
@@ -157,7 +158,7 @@ fn loads(torus: &Torus, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES] {
     for row in network {
         let Some(at) = number(torus, &row.channel) else { continue };
         for (loads, share) in loads.iter_mut().zip(shares(row)) {
-            // What was not measured stays as if there were no such channel.
+            // A channel that was not measured stays as if it did not exist.
             if let Some(share) = share {
                 loads[at] = try_rounded(share * 1e3).unwrap_or(i32::MAX);
             }
@@ -237,12 +238,12 @@ fn rounded(share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Label, Measured, Status};
+    use crate::{Label, PointRow, Status};
 
     fn point(series: &str, load: f64, status: Status, channels: Vec<ChannelRow>) -> Point {
         Point {
             label: Label { series: series.into(), ..Label::default() },
-            measured: Measured { status, offered_load: Some(load), ..Measured::default() },
+            measured: PointRow { status, offered_load: Some(load), ..PointRow::default() },
             channels,
             ..Point::default()
         }

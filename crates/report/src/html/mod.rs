@@ -1,6 +1,6 @@
 //! Results as one HTML file that opens anywhere: curves to point at, tables to sort, the links of the torus.
 //!
-//! [`page`] is a function from what a [`Report`] holds to the file's text. The file loads nothing: style,
+//! [`page`] is a function from what a [`ReportPage`] holds to the file's text. The file loads nothing: style,
 //! script and data are in it, the data as a block of JSON. It names no date, so equal results give equal
 //! bytes. The template, the style and the script are in `assets/report`.
 
@@ -18,9 +18,9 @@ use serde::Serialize;
 use super::{DeadlockNote, Point, SustainedLoad};
 use flitlab_fabric::Torus;
 
-/// What the page shows.
+/// The contents of the page.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct ReportPage {
     pub title: String,
     /// At least one.
     pub results: Vec<Reported>,
@@ -33,14 +33,14 @@ pub struct Report {
 /// A run's or sweep's results.
 #[derive(Clone, Debug, Default)]
 pub struct Reported {
-    /// What curves and tables call it; the labels of a report differ.
+    /// The name of the result in curves and tables; the labels of a page differ.
     pub label: String,
-    /// What was simulated: network, routing, traffic.
+    /// Facts of the simulation: network, routing, traffic.
     pub facts: Vec<Fact>,
     pub points: Vec<Point>,
     /// The scenario's torus, if it is the same for all points. Else the channels' names say what it is.
     pub torus: Option<Torus>,
-    /// What searches for saturation found.
+    /// Sustained loads from searches for saturation.
     pub saturation: Vec<SustainedLoad>,
     /// Why the results are not what a finished run leaves.
     pub unfinished: Vec<String>,
@@ -71,7 +71,7 @@ pub struct Contrast {
 }
 
 /// The page as the text of an HTML file.
-pub fn page(report: &Report) -> String {
+pub fn page(report: &ReportPage) -> String {
     template::fill(&report.title, &data::Data::new(report))
 }
 

@@ -1,4 +1,4 @@
-//! What became of each series: how far it is steady, and what it carried.
+//! The fate of each series: how far it is steady, and its throughput.
 
 use serde::Serialize;
 
@@ -72,18 +72,18 @@ impl SeriesLine {
 mod tests {
     use super::super::curves::curves;
     use super::*;
-    use crate::{Label, Measured, Point, Sustained};
+    use crate::{Label, Point, PointRow, Sustained};
     use flitlab_base::units::Picoseconds;
 
     fn lines(rows: &[(&str, u64, f64, Status)], saturation: Vec<SustainedLoad>) -> Vec<SeriesLine> {
         let points = rows.iter().map(|&(series, seed, load, status)| Point {
             label: Label { series: series.into(), seed, ..Label::default() },
-            measured: Measured {
+            measured: PointRow {
                 offered_load: Some(load),
                 accepted_load: Some(load.min(0.25)),
                 packet_latency_mean: Some(Picoseconds(400_000)),
                 status,
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         });

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::{ChannelRow, Label, Measured, Status};
+use crate::{ChannelRow, Label, PointRow, Status};
 use flitlab_base::units::Picoseconds;
 
 const HOSTILE: &str = "</script><!--<img src=x onerror=alert(1)>{{data}}&amp;\u{2028}";
@@ -11,13 +11,13 @@ const HOSTILE: &str = "</script><!--<img src=x onerror=alert(1)>{{data}}&amp;\u{
 fn reported(label: &str) -> Reported {
     let point = |point: u32, status, channels| Point {
         label: Label { series: format!("{HOSTILE}, uniform"), point, seed: 1, ..Label::default() },
-        measured: Measured {
+        measured: PointRow {
             status,
             offered_load: Some(f64::from(point + 1) / 10.0),
             accepted_load: Some(f64::from(point + 1) / 10.0),
             packet_latency_mean: Some(Picoseconds(400_000 + u64::from(point))),
             packet_latency_mean_ci95: Some(Picoseconds(1_000)),
-            ..Measured::default()
+            ..PointRow::default()
         },
         channels,
         ..Point::default()
@@ -42,12 +42,12 @@ fn reported(label: &str) -> Reported {
     }
 }
 
-fn report(labels: &[&str]) -> Report {
-    Report {
+fn report(labels: &[&str]) -> ReportPage {
+    ReportPage {
         title: HOSTILE.into(),
         results: labels.iter().map(|label| reported(label)).collect(),
         command: format!("flitlab report '{HOSTILE}'"),
-        ..Report::default()
+        ..ReportPage::default()
     }
 }
 
@@ -90,7 +90,7 @@ fn the_data_has_points_curves_and_links() {
 
 #[test]
 fn the_page_loads_nothing_and_is_the_same_each_time() {
-    let report = || page(&Report { title: "8x8".into(), ..report(&["a"]) });
+    let report = || page(&ReportPage { title: "8x8".into(), ..report(&["a"]) });
     let text = report();
     assert_eq!(text, report());
     let code = text.split("id=\"data\">").next().unwrap();
@@ -122,13 +122,13 @@ fn the_page_of_a_large_sweep_stays_small() {
     };
     let point = |point| Point {
         label: Label { point, ..Label::default() },
-        measured: Measured { offered_load: Some(f64::from(point) / 40.0), ..Measured::default() },
+        measured: PointRow { offered_load: Some(f64::from(point) / 40.0), ..PointRow::default() },
         channels: names.iter().map(row).collect(),
         ..Point::default()
     };
     result.points = (0..40).map(point).collect();
     result.torus = Some(torus);
-    let page = page(&Report { results: vec![result], ..Report::default() });
+    let page = page(&ReportPage { results: vec![result], ..ReportPage::default() });
     assert!(page.len() < 3_000_000, "{}", page.len());
     let data = data(&page);
     let links = &data["results"][0]["links"];

@@ -1,4 +1,4 @@
-//! What a reader has to know before looking at the curves.
+//! Verdicts that a reader has to know before looking at the curves.
 
 use serde::Serialize;
 
@@ -6,10 +6,10 @@ use super::Reported;
 use crate::{Point, Status};
 use flitlab_base::units::Picoseconds;
 
-/// How bad it is; what is worse comes first.
+/// The severity of a verdict; the worst comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
+pub(super) enum VerdictKind {
     Deadlock,
     Livelock,
     Stuck,
@@ -22,11 +22,11 @@ pub(super) enum Kind {
 /// A sentence about a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Verdict {
-    pub kind: Kind,
+    pub kind: VerdictKind,
     pub text: String,
 }
 
-/// What there is to say of a result, the worst first; something is always said.
+/// Returns the verdicts on a result, the worst first; there is always at least one.
 pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
     let all = result.points.len();
     let count = |status| result.points.iter().filter(|row| row.measured.status == status).count();
@@ -37,29 +37,37 @@ pub(super) fn verdicts(result: &Reported) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     let meaning =
         " in a deadlock: packets wait for one another in a cycle, and nothing moves any more";
-    verdicts.extend(told(Status::Deadlock, Kind::Deadlock, ("ends", "end"), meaning));
+    verdicts.extend(told(Status::Deadlock, VerdictKind::Deadlock, ("ends", "end"), meaning));
     let meaning = " in a livelock: packets are sent for ever, and none arrives";
-    verdicts.extend(told(Status::Livelock, Kind::Livelock, ("ends", "end"), meaning));
+    verdicts.extend(told(Status::Livelock, VerdictKind::Livelock, ("ends", "end"), meaning));
     let meaning = ": ranks wait for what never comes";
-    verdicts.extend(told(Status::Stuck, Kind::Stuck, ("is stuck", "are stuck"), meaning));
+    verdicts.extend(told(Status::Stuck, VerdictKind::Stuck, ("is stuck", "are stuck"), meaning));
     let meaning = ": what is left happens later than can be told (213 days)";
-    verdicts.extend(told(Status::TooLong, Kind::Stuck, ("is too long", "are too long"), meaning));
-    let noted = |note: &String| Verdict { kind: Kind::Unfinished, text: note.clone() };
+    verdicts.extend(told(
+        Status::TooLong,
+        VerdictKind::Stuck,
+        ("is too long", "are too long"),
+        meaning,
+    ));
+    let noted = |note: &String| Verdict { kind: VerdictKind::Unfinished, text: note.clone() };
     verdicts.extend(result.unfinished.iter().map(noted));
     let meaning =
         " past saturation: what is under way grows, and latencies depend on how long was simulated";
-    verdicts.extend(told(Status::NotSteady, Kind::NotSteady, ("is", "are"), meaning));
+    verdicts.extend(told(Status::NotSteady, VerdictKind::NotSteady, ("is", "are"), meaning));
     let meaning = " undecided: too little was simulated to tell whether the load is steady (the warnings say why)";
-    verdicts.extend(told(Status::Undecided, Kind::NotSteady, ("is", "are"), meaning));
+    verdicts.extend(told(Status::Undecided, VerdictKind::NotSteady, ("is", "are"), meaning));
     let mut say = |kind, text: String| verdicts.push(Verdict { kind, text });
     if let Some(text) = imprecise(result) {
-        say(Kind::Imprecise, text);
+        say(VerdictKind::Imprecise, text);
     }
     let (steady, completed) = (count(Status::Steady), count(Status::Completed));
     if completed > 0 && completed == all {
-        say(Kind::Good, of_points(all, all, "ran to its end", "ran to their end"));
+        say(VerdictKind::Good, of_points(all, all, "ran to its end", "ran to their end"));
     } else if steady == all {
-        say(Kind::Good, of_points(all, all, "reached a steady state", "reached a steady state"));
+        say(
+            VerdictKind::Good,
+            of_points(all, all, "reached a steady state", "reached a steady state"),
+        );
     }
     verdicts
 }
@@ -98,15 +106,15 @@ fn of_points(some: usize, all: usize, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measured;
+    use crate::PointRow;
 
-    fn said(statuses: &[Status], half: u64, unfinished: &[&str]) -> Vec<(Kind, String)> {
+    fn said(statuses: &[Status], half: u64, unfinished: &[&str]) -> Vec<(VerdictKind, String)> {
         let points = statuses.iter().map(|&status| Point {
-            measured: Measured {
+            measured: PointRow {
                 status,
                 packet_latency_mean: Some(Picoseconds(100_000)),
                 packet_latency_mean_ci95: Some(Picoseconds(half)),
-                ..Measured::default()
+                ..PointRow::default()
             },
             ..Point::default()
         });
@@ -123,8 +131,16 @@ mod tests {
     fn what_is_worse_comes_first() {
         use Status::{Deadlock, NotSteady, Steady};
         let said = said(&[Steady, NotSteady, Deadlock, Steady], 5_000, &["no summary.json"]);
-        let kinds: Vec<Kind> = said.iter().map(|(kind, _)| *kind).collect();
-        assert_eq!(kinds, [Kind::Deadlock, Kind::Unfinished, Kind::NotSteady, Kind::Imprecise]);
+        let kinds: Vec<VerdictKind> = said.iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(
+            kinds,
+            [
+                VerdictKind::Deadlock,
+                VerdictKind::Unfinished,
+                VerdictKind::NotSteady,
+                VerdictKind::Imprecise
+            ]
+        );
         assert!(said[0].1.starts_with("1 of 4 points ends in a deadlock"), "{said:?}");
         assert!(said[3].1.starts_with("2 of 4 points have a mean latency"), "{said:?}");
         assert!(said[3].1.ends_with("the worst to \u{b1}5.0%"), "{said:?}");
@@ -133,13 +149,16 @@ mod tests {
     #[test]
     fn good_news_is_said_too() {
         let steady = said(&[Status::Steady; 3], 1_000, &[]);
-        assert_eq!(steady, [(Kind::Good, "all 3 points reached a steady state".into())]);
+        assert_eq!(steady, [(VerdictKind::Good, "all 3 points reached a steady state".into())]);
         let stuck = said(&[Status::Completed, Status::Stuck], 1_000, &[]);
         assert_eq!(
             stuck,
-            [(Kind::Stuck, "1 of 2 points is stuck: ranks wait for what never comes".into())]
+            [(
+                VerdictKind::Stuck,
+                "1 of 2 points is stuck: ranks wait for what never comes".into()
+            )]
         );
         let completed = said(&[Status::Completed], 1_000, &[]);
-        assert_eq!(completed, [(Kind::Good, "the point ran to its end".into())]);
+        assert_eq!(completed, [(VerdictKind::Good, "the point ran to its end".into())]);
     }
 }

@@ -1,4 +1,5 @@
-//! What packets that choose their hops ask of buffers, where they are injected and where they enter rings.
+//! Demands on buffers of packets that choose their hops, where they are injected and where they
+//! enter rings.
 
 use super::Checks;
 use crate::RoutingSpec;

@@ -1,4 +1,4 @@
-//! What the collective subnetwork needs.
+//! Demands of the collective subnetwork.
 
 use super::Checks;
 use crate::RoutingSpec;

@@ -1,4 +1,4 @@
-//! What links that err need.
+//! Demands of links that err.
 
 use super::{Checks, PACKET};
 use crate::WorkloadSpec;

@@ -10,12 +10,13 @@ use flitlab_routing::relation::NoRelation;
 /// Networks already built, so that the points of a sweep share them.
 #[derive(Default)]
 pub(crate) struct Fabrics {
-    /// Tables that tell only when they are made whether they can be are left until somebody asks for them.
+    /// Whether tables that tell only when they are made whether they exist are left until they are
+    /// asked for.
     without_tables: bool,
     known: Vec<(Key, Result<Arc<Network>, Refusal>)>,
 }
 
-/// What a network is made of; the seed is the scenario's.
+/// The key of a network: topology, routing, and the scenario's seed.
 type Key = (TopologySpec, RoutingSpec, u64);
 
 /// Why there is no such network.
@@ -28,7 +29,7 @@ struct Refusal {
 }
 
 impl Fabrics {
-    /// Networks whose tables for any fabric are made when somebody asks for them.
+    /// Returns networks whose tables for any fabric are made at their first use.
     pub(crate) fn without_tables() -> Self {
         Self { without_tables: true, ..Self::default() }
     }
@@ -72,7 +73,8 @@ fn network((topology, routing, seed): Key) -> Result<Network, Refusal> {
     Ok(Network::new(topology, fabric, routing, seed))
 }
 
-/// What can make a topology fall apart, and what can be wrong with its shape; likeliest first.
+/// Keys that can make a topology fall apart, and keys whose shape can be wrong; the likeliest
+/// first.
 pub(super) const FAILURES: [&str; 7] = [
     "failed_cables",
     "failed_nodes",

@@ -1,4 +1,4 @@
-//! What remote memory operations need.
+//! Demands of remote memory operations.
 
 use super::{Checks, PACKET};
 use crate::schema::Draft;

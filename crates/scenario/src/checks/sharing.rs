@@ -1,4 +1,4 @@
-//! What links that are shared flit by flit need, and what needs them.
+//! Demands of links that are shared flit by flit, and features that need such links.
 
 use super::Checks;
 use crate::RoutingSpec;
@@ -100,7 +100,7 @@ impl Checks<'_> {
         }
     }
 
-    /// What only links can do that are shared flit by flit.
+    /// Refuses features that only links shared flit by flit have.
     fn packets_whole(&mut self, parameters: &Parameters) {
         if parameters.switching == Switching::Wormhole {
             let message = "a channel that is granted to a packet until its end has to have room for all of it";

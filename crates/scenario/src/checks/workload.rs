@@ -1,4 +1,5 @@
-//! What loads, exchanges and applications need: patterns that fit, packets that can be counted, loads that can be injected.
+//! Demands of loads, exchanges and applications: patterns that fit, packets that can be counted,
+//! loads that can be injected.
 
 use super::{Checks, PACKET};
 use crate::schema::Draft;
@@ -162,7 +163,7 @@ impl Checks<'_> {
         }
     }
 
-    /// All that a load needs.
+    /// Checks all demands of a load.
     pub(super) fn whole_load(
         &mut self,
         draft: &Draft,

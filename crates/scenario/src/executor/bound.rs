@@ -15,7 +15,7 @@ use flitlab_workload::traffic::{
     ExchangeSpec, LoadSpec, OpenLoad, Pattern, RemoteMemory, RemoteMemorySpec, Workload,
 };
 
-/// Each workload with what the scenario says of it.
+/// A workload bound to a fabric, with its specification.
 #[derive(Debug)]
 pub(super) enum Traffic {
     Load(OpenLoad, LoadSpec),
@@ -29,9 +29,9 @@ pub(super) enum Traffic {
 #[derive(Debug)]
 pub(super) struct Gathered {
     trees: Vec<SpanningTree>,
-    /// What goes on beside them.
+    /// The load that runs beside them.
     load: Option<OpenLoad>,
-    /// Who gives whom something, through trees.
+    /// The pattern of givers and receivers, through trees.
     pattern: Pattern,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Placed {
     pub places: Vec<u32>,
     /// Source, destination and payload of each message between nodes.
     pub messages: Vec<(u32, u32, u64)>,
-    /// Who sends whom how much.
+    /// The pattern of sources, destinations and sizes.
     pattern: Pattern,
 }
 
@@ -82,7 +82,7 @@ impl Traffic {
         })
     }
 
-    /// Who sends to whom.
+    /// Returns the pattern of sources and destinations.
     pub fn pattern(&self) -> &Pattern {
         match self {
             Self::Load(load, _) => load.pattern(),
@@ -92,7 +92,7 @@ impl Traffic {
         }
     }
 
-    /// What goes on for ever; `None` if nothing does.
+    /// Returns the load that never ends; `None` if there is none.
     pub fn load(&self) -> Option<&OpenLoad> {
         match self {
             Self::Load(load, _) => Some(load),
@@ -101,8 +101,8 @@ impl Traffic {
         }
     }
 
-    /// How soon it can be over at best by what channels carry; `None` for a load, and where too many messages would
-    /// have to be looked at.
+    /// Returns the earliest completion time that the capacity of channels allows; `None` for a
+    /// load, and where too many messages would have to be looked at.
     pub fn completion_bound(
         &self,
         fabric: &Fabric,
@@ -141,7 +141,7 @@ impl Traffic {
         }
     }
 
-    /// All that is to be sent, from its beginning.
+    /// Returns the whole workload, from its beginning.
     pub fn workload(&self, fabric: &Fabric) -> Workload {
         let terminals = fabric.terminals();
         match self {
@@ -188,7 +188,8 @@ fn open_load(
     Ok(OpenLoad::new(spec, fabric, slot, flits_of, scenario.seed)?)
 }
 
-/// Who gives whom something in collective operations: operands go to roots, broadcast messages come from them.
+/// Returns the pattern of collective operations: operands go to roots, broadcast messages come from
+/// them.
 fn gathering(
     spec: &CollectiveSpec,
     trees: &[SpanningTree],

@@ -15,12 +15,12 @@ use crate::Identity;
 use flitlab_base::FileError;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::EngineState;
-use flitlab_engine::measure::{Collector, Snapshot, Standing};
+use flitlab_engine::measure::{Collector, MeasurementState, Snapshot};
 
 const MAGIC: &[u8] = b"flitlab checkpoint\n";
 const CHECKSUM: usize = 32;
 
-/// What a checkpoint is of.
+/// The identity of a checkpoint.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Header {
     /// The version of the program and the hash of its file: another build may lay out its state in another way.
@@ -35,7 +35,8 @@ impl Header {
     }
 }
 
-/// What tells this build of the program from all others. It is looked up once, before the file may be replaced.
+/// Returns a text that tells this build of the program from all others. It is looked up once,
+/// before the file may be replaced.
 fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
     BUILD.get_or_init(|| {
@@ -52,7 +53,7 @@ fn build() -> &'static str {
 /// The state of a run, from which it can go on.
 pub struct Checkpoint {
     pub(super) engine: EngineState<Collector>,
-    pub(super) standing: Standing,
+    pub(super) standing: MeasurementState,
 }
 
 /// Why a run can't go on from a file.
@@ -166,7 +167,7 @@ fn write(path: &Path, identity: &Identity, snapshot: Snapshot<'_>) -> io::Result
     let written = postcard::to_io(&Header::new(identity), &mut file)
         .and_then(|file| postcard::to_io(&snapshot, file))
         .map(|_| ());
-    // What is written to says why it can't be written; the format only that it can't.
+    // The writer says why it can't be written; the format says only that it can't.
     written.map_err(|error| file.failed.take().unwrap_or_else(|| io::Error::other(error)))?;
     let Summed { mut file, sum, .. } = file;
     file.write_all(&sum.finalize())?;

@@ -12,7 +12,7 @@ use cpu_time::ThreadTime;
 use super::simulation::{SetupError, Simulation};
 use crate::{Scenario, WorkloadSpec};
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{Outlook, Saturation, bisect};
+use flitlab_engine::measure::{Forecast, Saturation, bisect};
 use flitlab_workload::application::Action;
 use flitlab_workload::traffic::Exchange;
 
@@ -52,7 +52,7 @@ pub(super) struct Pace {
     highest: f64,
     sustained: f64,
     accepted: f64,
-    outlook: Outlook,
+    forecast: Forecast,
 }
 
 /// What the first windows of a point showed.
@@ -76,13 +76,13 @@ impl Pace {
     ) -> Result<Self, SetupError> {
         let begun = ThreadTime::now();
         let simulation = Simulation::new(lowest)?;
-        let outlook = simulation.outlook().clone();
+        let forecast = simulation.forecast().clone();
         let looking =
             if lowest.measure.window.is_none() { begun.elapsed() } else { Duration::ZERO };
         let bound = bound(&simulation);
         let low = rehearse(&simulation, limit);
         let highest = highest.map_or_else(|| lowest.at_load(bound), Scenario::clone);
-        let simulation = Simulation::new(&highest)?.with_outlook(outlook.clone());
+        let simulation = Simulation::new(&highest)?.with_forecast(forecast.clone());
         let high = rehearse(&simulation, limit);
         let highest = simulation.load().map_or(1.0, |load| load.offered_fraction);
         let (sustained, accepted) = match high.accepted {
@@ -94,7 +94,7 @@ impl Pace {
             Some(_) | None => (UNMEASURED_SATURATION * bound, UNMEASURED_SATURATION * bound),
         };
         let packet = [low.packet, high.packet];
-        Ok(Self { fixed: looking + low.fixed, packet, highest, sustained, accepted, outlook })
+        Ok(Self { fixed: looking + low.fixed, packet, highest, sustained, accepted, forecast })
     }
 
     /// The time of a point of the series on one thread.
@@ -102,7 +102,7 @@ impl Pace {
     /// # Errors
     /// If the scenario can't be simulated.
     pub(super) fn of_point(&self, scenario: &Scenario) -> Result<Duration, SetupError> {
-        let simulation = Simulation::new(scenario)?.with_outlook(self.outlook.clone());
+        let simulation = Simulation::new(scenario)?.with_forecast(self.forecast.clone());
         let (packets, cost) = match &scenario.workload {
             WorkloadSpec::Load(_) => self.of_load(&simulation),
             WorkloadSpec::Exchange(spec) => {
@@ -180,7 +180,7 @@ impl Pace {
         scenario: &Scenario,
         tolerance: f64,
     ) -> Result<Duration, SetupError> {
-        let simulation = Simulation::new(scenario)?.with_outlook(self.outlook.clone());
+        let simulation = Simulation::new(scenario)?.with_forecast(self.forecast.clone());
         let mut time = Duration::ZERO;
         let _: Saturation = bisect(bound(&simulation), tolerance, |load| {
             time += self.of_point(&scenario.at_load(load))?;
@@ -193,7 +193,7 @@ impl Pace {
 /// The highest load that the channel loads allow, as a fraction of capacity; 1 if that is not known.
 fn bound(simulation: &Simulation) -> f64 {
     let capacity = simulation.fabric().capacity();
-    simulation.outlook().throughput().map_or(1.0, |flits| flits / capacity)
+    simulation.forecast().throughput().map_or(1.0, |flits| flits / capacity)
 }
 
 fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
@@ -202,7 +202,7 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
     let fixed = begun.elapsed();
     let window = simulation
         .window()
-        .unwrap_or(simulation.outlook().zero_load_maximum)
+        .unwrap_or(simulation.forecast().zero_load_maximum)
         .max(Picoseconds(STEPS));
     let (begun, started) = (ThreadTime::now(), Instant::now());
     let mut delivered = [0, 0];
@@ -220,7 +220,7 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
     let counters = engine.counters();
     let packets = match windows {
         // Most packets are still under way.
-        0 => counters.packet_hops as f64 / simulation.outlook().hops_mean.max(1.0),
+        0 => counters.packet_hops as f64 / simulation.forecast().hops_mean.max(1.0),
         _ => counters.packets_delivered as f64,
     };
     let packet = match packets {

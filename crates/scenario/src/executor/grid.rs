@@ -34,9 +34,9 @@ pub fn run_grid<E: From<PointError>>(
     Ok(left_out)
 }
 
-/// As [`run_grid`] for some of the points only, `share`, in this order, while other processes compute the
-/// others: whether a series has ended is seen from what they have kept. Points that turn out to be left out
-/// stay in the store.
+/// Runs some points of a grid, `share`, in this order, like [`run_grid`], while other processes
+/// compute the others. The points that others have kept tell whether a series has ended. Points
+/// that turn out to be left out stay in the store.
 ///
 /// # Errors
 /// As [`run_grid`].
@@ -75,7 +75,7 @@ pub fn forget(points: &[Point], left_out: &[usize], store: &Store) -> Result<(),
     Ok(())
 }
 
-/// What is known of the series while their points are computed.
+/// Facts about the series while their points are computed.
 struct Front<'a> {
     points: &'a [Point],
     places: Vec<Place>,

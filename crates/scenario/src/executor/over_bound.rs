@@ -6,7 +6,7 @@ use super::Simulation;
 use crate::WorkloadSpec;
 use flitlab_base::units::{Picoseconds, time_text};
 use flitlab_engine::ChannelKind;
-use flitlab_report::{ChannelRow, Measured};
+use flitlab_report::{ChannelRow, PointRow};
 use flitlab_workload::traffic::Between;
 
 /// From how many times its bound on it is told why a workload took so long.
@@ -18,7 +18,7 @@ pub struct OverBound {
     /// Completion time over bound: 1 at best.
     pub ratio: f64,
     pub bound_us: f64,
-    /// What sets the bound.
+    /// The reason for the bound: a channel, or a kind of channel.
     pub bottleneck: String,
     /// Sentences, the most likely cause first; none if the bound was nearly reached.
     pub why: Vec<String>,
@@ -28,7 +28,7 @@ impl OverBound {
     /// Of what a simulation gave; `None` if it has no bound, or did not end.
     pub fn new(
         simulation: &Simulation,
-        measured: &Measured,
+        measured: &PointRow,
         channels: &[ChannelRow],
     ) -> Option<Self> {
         let bound = simulation.completion_bound().filter(|bound| bound.time > Picoseconds::ZERO)?;
@@ -45,7 +45,7 @@ impl OverBound {
     }
 }
 
-/// What waiting for others between two steps has to do with it.
+/// Returns the effect of waiting for others between two steps.
 fn steps(
     simulation: &Simulation,
     (by_steps, by_rates): (Picoseconds, Picoseconds),

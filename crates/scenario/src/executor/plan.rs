@@ -10,7 +10,7 @@ use super::points::PointError;
 use super::store::StoreError;
 use crate::{Identity, Point, Sweep};
 use flitlab_base::narrow::narrow;
-use flitlab_report::Finding;
+use flitlab_report::PointResult;
 use flitlab_report::Status;
 
 /// For all moments that are simulated to see what points cost, together, and for each at most.
@@ -45,7 +45,7 @@ struct Expected {
 /// If a point can't be simulated, or looked up.
 pub fn plan(
     sweep: &Sweep,
-    find: impl Fn(&Identity) -> Result<Option<Finding>, StoreError>,
+    find: impl Fn(&Identity) -> Result<Option<PointResult>, StoreError>,
 ) -> Result<Vec<Plan>, PointError> {
     let places = places(&sweep.points);
     let expected = expected(sweep, &places)?;

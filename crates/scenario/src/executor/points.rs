@@ -3,12 +3,12 @@
 use super::simulation::{SetupError, Simulation};
 use super::store::{Store, StoreError};
 use crate::{Identity, Point, Scenario};
-use flitlab_report::{Finding, Label, is_setting};
+use flitlab_report::{Label, PointResult, is_setting};
 
 /// A point, and whether it had to be computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obtained {
-    pub point: Finding,
+    pub point: PointResult,
     pub computed: bool,
 }
 
@@ -21,7 +21,8 @@ pub enum PointError {
     Store(#[from] StoreError),
 }
 
-/// What results call a sweep's point: `number` is the point's, or of a search for saturation that of the load tried.
+/// Returns the label of a sweep's point in results. `number` is the point's or, in a search for
+/// saturation, the number of the tried load.
 pub fn label_of(point: &Point, number: u32) -> Label {
     Label {
         series: point.series.clone(),

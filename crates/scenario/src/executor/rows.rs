@@ -7,11 +7,12 @@ use flitlab_engine::measure::{
     Span, Window,
 };
 use flitlab_engine::{ChannelReport, Counters};
-use flitlab_report::{ChannelRow, LatencyRow, Measured, Status, WindowPhase, WindowRow};
+use flitlab_report::{ChannelRow, LatencyRow, PointRow, Status, WindowPhase, WindowRow};
 
-/// What is left of a point that ended in a deadlock: how far it got depends on how long was simulated.
-pub(super) fn without_results(row: Measured) -> Measured {
-    Measured {
+/// Returns the row without measurements, for a point that deadlocked: how far it got depends on the
+/// simulated time.
+pub(super) fn without_results(row: PointRow) -> PointRow {
+    PointRow {
         accepted_load: None,
         accepted_payload: None,
         accepted_minimum_source: None,
@@ -30,8 +31,8 @@ pub(super) fn without_results(row: Measured) -> Measured {
 }
 
 /// Fills in how far packets were out of order, if they can be.
-pub(super) fn with_order(row: Measured, reordering: Option<Reordering>) -> Measured {
-    Measured {
+pub(super) fn with_order(row: PointRow, reordering: Option<Reordering>) -> PointRow {
+    PointRow {
         overtaken: reordering.and_then(|it| it.share()),
         reorder_buffer: reordering.filter(|it| it.packets > 0).map(|it| it.buffer),
         ..row
@@ -39,9 +40,9 @@ pub(super) fn with_order(row: Measured, reordering: Option<Reordering>) -> Measu
 }
 
 /// Fills in what links have damaged and sent again, if they can err.
-pub(super) fn with_link_errors(row: Measured, errs: bool, counters: &Counters) -> Measured {
+pub(super) fn with_link_errors(row: PointRow, errs: bool, counters: &Counters) -> PointRow {
     let share = |part: u64, of: u64| errs.then(|| part as f64 / of.max(1) as f64);
-    Measured {
+    PointRow {
         damaged_packets: share(
             counters.damaged_packets,
             counters.packet_hops + counters.damaged_packets,
@@ -64,9 +65,9 @@ pub(super) fn status_of(ending: &Ending) -> Status {
 }
 
 /// Fills in how an interruption passed, if there was one.
-pub(super) fn with_recovery(row: Measured, ending: &Ending) -> Measured {
+pub(super) fn with_recovery(row: PointRow, ending: &Ending) -> PointRow {
     let Ending::Interrupted(recovery) = ending else { return row };
-    Measured {
+    PointRow {
         packets_lost: Some(recovery.report.packets_lost),
         messages_lost: Some(recovery.report.messages_lost),
         interruption: Some(recovery.interruption),
@@ -75,8 +76,8 @@ pub(super) fn with_recovery(row: Measured, ending: &Ending) -> Measured {
     }
 }
 
-pub(super) fn finite_row(row: Measured, measured: &FiniteMeasurement) -> Measured {
-    Measured {
+pub(super) fn finite_row(row: PointRow, measured: &FiniteMeasurement) -> PointRow {
+    PointRow {
         status: Status::Completed,
         network_latency_mean: measured.network_latency.map(whole),
         hops_mean: measured.hops,
@@ -89,19 +90,20 @@ pub(super) fn finite_row(row: Measured, measured: &FiniteMeasurement) -> Measure
     }
 }
 
-/// With the time at which the last rank of an application was done, and what it went into, if that is known. A sending
-/// node has so much payload in the mean, control messages left out.
+/// Returns the row of an application, with the time at which its last rank was done, and how that
+/// time was spent, if that is known. `payload` is the mean payload of a sending node, without
+/// control messages.
 pub(super) fn application_row(
-    row: Measured,
+    row: PointRow,
     completion: Picoseconds,
     payload: f64,
     explanation: Option<&Explanation>,
-) -> Measured {
+) -> PointRow {
     let [path_compute, path_host, path_partner, path_injection, path_queueing, path_flight] =
         explanation.map_or([None; 6], |it| it.path_times().map(Some));
     let [ranks_compute, ranks_host, ranks_partner, ranks_injection, ranks_queueing, ranks_flight] =
         explanation.map_or([None; 6], |it| it.rank_times().map(Some));
-    Measured {
+    PointRow {
         completion_time: Some(completion),
         // Bytes a picosecond are TB/s.
         bandwidth: Some(payload / completion.max(Picoseconds(1)).0 as f64 * 1e3),
@@ -125,13 +127,13 @@ pub(super) fn application_row(
 /// With the time that collective operations took, and the rate at which a node's operands went into them. If a load goes on
 /// beside them, all else is of that time, too.
 pub(super) fn collective_row(
-    row: Measured,
+    row: PointRow,
     (start, end): Span,
     bytes: u64,
     has_load: bool,
-) -> Measured {
+) -> PointRow {
     let completion = end - start;
-    Measured {
+    PointRow {
         completion_time: Some(completion),
         warm_up: has_load.then_some(start),
         simulated_time: if has_load { Some(end) } else { row.simulated_time },
@@ -142,15 +144,15 @@ pub(super) fn collective_row(
 
 /// With the rates of remote memory operations, each of so many bytes, of so many nodes that do them.
 pub(super) fn remote_memory_row(
-    row: Measured,
+    row: PointRow,
     measured: &FiniteMeasurement,
     bytes: u64,
     initiators: usize,
-) -> Measured {
+) -> PointRow {
     // Millions a second.
     let all = measured.messages as f64 / measured.completion.max(Picoseconds(1)).0 as f64 * 1e6;
     let each = all / initiators.max(1) as f64;
-    Measured {
+    PointRow {
         bandwidth: Some(each * bytes as f64 / 1e3),
         bandwidth_total: Some(all * bytes as f64 / 1e3),
         operation_rate: Some(each),
@@ -160,11 +162,11 @@ pub(super) fn remote_memory_row(
 }
 
 pub(super) fn with_latencies(
-    row: Measured,
+    row: PointRow,
     packets: Option<Distribution>,
     messages: Option<Distribution>,
-) -> Measured {
-    Measured {
+) -> PointRow {
+    PointRow {
         packets: packets.map(|latency| latency.count),
         packet_latency_mean: packets.map(|latency| whole(latency.mean)),
         packet_latency_p50: packets.map(|latency| latency.p50),
@@ -195,7 +197,7 @@ pub(super) fn latency_rows(quantiles: &[Quantile]) -> Vec<LatencyRow> {
     quantiles.iter().map(LatencyRow::new).collect()
 }
 
-/// What a window's row has without knowing the fabric.
+/// Returns the cells of a window's row that need no knowledge of the fabric.
 pub(super) fn window_row(window: &Window) -> WindowRow {
     let Delivered { packets, latency, .. } = window.delivered;
     WindowRow {

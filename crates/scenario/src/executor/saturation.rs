@@ -23,7 +23,7 @@ pub fn search_saturation<E: From<SetupError>>(
     sustained: impl FnMut(f64) -> Result<bool, E>,
 ) -> Result<Saturation, E> {
     let simulation = Simulation::new(scenario)?;
-    let bound = simulation.outlook().throughput();
+    let bound = simulation.forecast().throughput();
     let highest = bound.map_or(1.0, |flits| flits / simulation.fabric().capacity());
     bisect(highest, tolerance, sustained)
 }

@@ -24,9 +24,9 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::rounded_down;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, Explanation, Halt, LogFilter, Logged, Offered,
-    Outlook, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
-    looks_at_all_pairs, measure_finite, measure_interruption, measure_load, outlook,
+    Bottleneck, Collector, CompletionBound, Ending, Explanation, Forecast, Halt, LogFilter, Logged,
+    Offered, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
+    forecast, looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
 };
 use flitlab_engine::{
     Counters, Deadlock, END, EmptyNetwork, Engine, EngineState, Followed, Interruption, Passage,
@@ -34,7 +34,7 @@ use flitlab_engine::{
 };
 use flitlab_fabric::{CableClass, Fabric, TreeError};
 use flitlab_report::{
-    DigestLog, Explained, Finding, FoundDeadlock, Measured, PathChannelRow, Status, WindowRow,
+    DeadlockText, DigestLog, Explained, PathChannelRow, PointResult, PointRow, Status, WindowRow,
 };
 use flitlab_routing::Routes;
 use flitlab_routing::adaptive::Misroute;
@@ -43,7 +43,7 @@ use flitlab_workload::traffic::{
     OpenLoad, Pattern, PatternError, PlacementError, Workload,
 };
 
-/// How often it is looked at what holds up a critical path.
+/// The number of looks at the channels that hold up a critical path.
 const LOOKS: u64 = 2000;
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
@@ -88,13 +88,13 @@ pub struct Simulation {
     /// Whether an application is simulated twice, to know what its critical path waited for.
     traces_path: bool,
     log_filter: Option<LogFilter>,
-    outlook: OnceLock<Outlook>,
+    forecast: OnceLock<Forecast>,
 }
 
-/// What a simulation gave.
+/// The outcome of a simulation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    pub found: Finding,
+    pub found: PointResult,
     /// With its packets, where the finding has a text.
     pub deadlock: Option<Deadlock>,
     /// Packets and messages, if they were asked for.
@@ -102,7 +102,7 @@ pub struct Outcome {
     pub work: Work,
 }
 
-/// What a simulation cost. No part of the results: it differs from run to run.
+/// The cost of a simulation. It is no part of the results, since it differs from run to run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
     /// CPU time of all threads while simulating, and of this one while building what is simulated.
@@ -145,7 +145,7 @@ impl Simulation {
             digests: None,
             traces_path: false,
             log_filter: None,
-            outlook: OnceLock::new(),
+            forecast: OnceLock::new(),
         })
     }
 
@@ -208,9 +208,9 @@ impl Simulation {
             .collect()
     }
 
-    /// What can be said without simulating; looks at all pairs at the first call.
-    pub fn outlook(&self) -> &Outlook {
-        self.outlook.get_or_init(|| self.look_at_pairs())
+    /// Returns the forecast, which needs no simulation; looks at all pairs at the first call.
+    pub fn forecast(&self) -> &Forecast {
+        self.forecast.get_or_init(|| self.look_at_pairs())
     }
 
     /// How soon a finite workload can be over at best by what channels carry; `None` for a load, and where too many
@@ -220,10 +220,10 @@ impl Simulation {
         self.traffic.completion_bound(fabric, routes, &self.scenario.parameters)
     }
 
-    fn look_at_pairs(&self) -> Outlook {
+    fn look_at_pairs(&self) -> Forecast {
         let (bytes, access) = self.traffic.message();
         let parameters = &self.scenario.parameters;
-        outlook(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
+        forecast(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
     }
 
     /// Simulates to the end.
@@ -231,8 +231,8 @@ impl Simulation {
         self.run_from(None, progress, &mut |_| {})
     }
 
-    /// The same from where a checkpoint was taken of the same scenario. `keep` is shown again and again all that it
-    /// takes to go on from there ([`Checkpoint`]).
+    /// Runs from a checkpoint of this scenario. `keep` is called again and again with all that is
+    /// needed to resume from there ([`Checkpoint`]).
     ///
     /// # Panics
     /// If the checkpoint is another scenario's, or was taken on another number of threads.
@@ -244,9 +244,9 @@ impl Simulation {
     ) -> Outcome {
         let (state, from) = checkpoint.map(|it| (it.engine, it.standing)).unzip();
         let watch = &mut Watch { progress, keep, from };
-        let row = Measured {
+        let row = PointRow {
             nodes: u32::try_from(self.fabric().live_terminals().count()).ok(),
-            ..Measured::default()
+            ..PointRow::default()
         };
         match &self.traffic {
             Traffic::Load(load, spec) => self.run_load(load.clone(), spec, row, state, watch),
@@ -260,8 +260,8 @@ impl Simulation {
 
     /// With what another simulation of the same network, parameters and pattern says of the pairs.
     #[must_use]
-    pub(super) fn with_outlook(self, outlook: Outlook) -> Self {
-        Self { outlook: outlook.into(), ..self }
+    pub(super) fn with_forecast(self, forecast: Forecast) -> Self {
+        Self { forecast: forecast.into(), ..self }
     }
 
     /// The traffic from its beginning.
@@ -269,7 +269,7 @@ impl Simulation {
         self.traffic.workload(self.fabric())
     }
 
-    /// What the measurement has to know of the load; `None` for a finite exchange.
+    /// Returns the facts about the load that the measurement needs; `None` for a finite exchange.
     pub(super) fn offered_load(&self) -> Option<Offered> {
         match &self.traffic {
             Traffic::Load(load, spec) => Some(self.offered(load, spec, self.senders().len())),
@@ -301,7 +301,7 @@ impl Simulation {
         let (fabric, routes) = (self.fabric(), self.routes());
         let mut parameters = self.scenario.parameters.clone();
         if let Traffic::Application(..) = self.traffic {
-            // The ranks' streams are busy for so long, which the engine knows nothing of.
+            // The ranks' streams are busy for these times, which the engine does not know.
             (parameters.send_overhead, parameters.receive_overhead) =
                 (Picoseconds::ZERO, Picoseconds::ZERO);
         }
@@ -313,7 +313,7 @@ impl Simulation {
         &self,
         load: OpenLoad,
         spec: &LoadSpec,
-        row: Measured,
+        row: PointRow,
         state: Option<EngineState<Collector>>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
@@ -338,7 +338,7 @@ impl Simulation {
         // Bytes a picosecond are TB/s.
         let flit_rate = parameters.flit.0 as f64 / parameters.link_flit_time().0 as f64 * 1e3;
         let interval = measured.packet_latency_interval;
-        let row = Measured {
+        let row = PointRow {
             capacity: Some(capacity * flit_rate),
             status: status_of(&measured.ending),
             offered_load: Some(fraction),
@@ -391,19 +391,20 @@ impl Simulation {
             Ending::Deadlock(deadlock) => Some(deadlock),
             _ => None,
         };
-        let found = Finding {
+        let found = PointResult {
             measured: row,
             channels,
             latencies,
             windows,
             explained: Explained::default(),
             warnings,
-            deadlock: deadlock.as_ref().map(FoundDeadlock::from),
+            deadlock: deadlock.as_ref().map(DeadlockText::from),
         };
         Outcome { found, deadlock, logged, work }
     }
 
-    /// What a simulation has cost that was begun, and built, at these times, and took so much memory at first.
+    /// Returns the cost of a simulation that was begun, and built, at these times, with this memory
+    /// at first.
     fn work(
         &self,
         engine: &Engine<'_, Collector>,
@@ -422,7 +423,7 @@ impl Simulation {
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
-    fn with_derouted(&self, row: Measured, shares: Option<[f64; 3]>) -> Measured {
+    fn with_derouted(&self, row: PointRow, shares: Option<[f64; 3]>) -> PointRow {
         let kinds: &[Misroute] = match &self.scenario.network.routing {
             RoutingSpec::Adaptive(rules) => rules.non_minimal.kinds(),
             _ => &[],
@@ -431,7 +432,7 @@ impl Simulation {
             let place = kinds.contains(&kind).then_some(kind as usize)?;
             Some(shares?[place])
         };
-        Measured {
+        PointRow {
             derouted_outflank: share(Misroute::OutFlank),
             derouted_wraparound: share(Misroute::Wraparound),
             derouted_orthant: share(Misroute::Orthant),
@@ -439,7 +440,7 @@ impl Simulation {
         }
     }
 
-    /// What the measurement has to know of the load.
+    /// Returns the facts about the load that the measurement needs.
     fn offered(&self, load: &OpenLoad, spec: &LoadSpec, senders: usize) -> Offered {
         let parameters = &self.scenario.parameters;
         let flit_time = parameters.link_flit_time();
@@ -448,12 +449,12 @@ impl Simulation {
         let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
         // All pairs of nodes are looked at for these: seconds in a large network.
         let bound = looks_at_all_pairs(self.fabric(), self.pattern())
-            .then(|| self.outlook().bottleneck.as_ref())
+            .then(|| self.forecast().bottleneck.as_ref())
             .flatten()
             .map(|it| Bottleneck { name: it.name.clone(), load: it.load * load.offered_flits });
         let settled = self.scenario.measure.window.is_some();
         let zero_load = (!settled).then(|| {
-            let packet: Picoseconds = rounded_down(self.outlook().zero_load_mean);
+            let packet: Picoseconds = rounded_down(self.forecast().zero_load_mean);
             let behind = parameters.message_flits(spec.message.0)
                 - u64::from(
                     parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0)),
@@ -532,8 +533,9 @@ impl Simulation {
         classes
     }
 
-    /// The channels that the critical path waited for: simulates all of it again, and looks at which channel holds the
-    /// path's message up at [`LOOKS`] times at the most, which lie equally far apart in the time that these take.
+    /// Returns the channels that the critical path waited for. Simulates everything again, and
+    /// looks at which channel holds up the path's message at [`LOOKS`] times at the most, equally
+    /// far apart in the time that these take.
     fn channels_of_path(
         &self,
         outcome: &traffic::Outcome,
@@ -598,7 +600,7 @@ impl Simulation {
 
     fn run_finite(
         &self,
-        row: Measured,
+        row: PointRow,
         state: Option<EngineState<Collector>>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
@@ -613,7 +615,7 @@ impl Simulation {
         let measured = measure_finite(&mut engine, messages, self.senders().len(), span, watch);
         let logged = engine.observer().logged();
         let work = self.work(&engine, started, built, memory);
-        let unfinished = |status, time| Measured {
+        let unfinished = |status, time| PointRow {
             status,
             simulated_time: Some(time),
             events: engine.counters().grants,
@@ -624,33 +626,34 @@ impl Simulation {
             Ok(measured) => measured,
             Err(Halt::Livelock(livelock)) => {
                 let warning = livelock_warning(livelock, self.passage());
-                let found = Finding {
+                let found = PointResult {
                     measured: unfinished(Status::Livelock, engine.now()),
                     warnings: vec![warning],
-                    ..Finding::default()
+                    ..PointResult::default()
                 };
                 return Outcome { found, deadlock: None, logged, work };
             }
             Err(Halt::Deadlock(deadlock)) => {
-                let found = Finding {
+                let found = PointResult {
                     measured: unfinished(Status::Deadlock, deadlock.time),
                     warnings: self.scenario.deadlock_advice().into_iter().collect(),
                     deadlock: Some((&deadlock).into()),
-                    ..Finding::default()
+                    ..PointResult::default()
                 };
                 return Outcome { found, deadlock: Some(deadlock), logged, work };
             }
         };
         if engine.now() == END {
             let measured = unfinished(Status::TooLong, END);
-            let found = Finding { measured, warnings: vec![TOO_LONG.into()], ..Finding::default() };
+            let found =
+                PointResult { measured, warnings: vec![TOO_LONG.into()], ..PointResult::default() };
             return Outcome { found, deadlock: None, logged, work };
         }
         let mut row = finite_row(row.clone(), &measured);
         let mut explained = Explained::default();
         let stuck = |warning, time| {
             let measured = unfinished(Status::Stuck, time);
-            Finding { measured, warnings: vec![warning], ..Finding::default() }
+            PointResult { measured, warnings: vec![warning], ..PointResult::default() }
         };
         if let Traffic::Application(placed, spec) = &self.traffic {
             match Application::outcome(engine.applications()) {
@@ -700,7 +703,7 @@ impl Simulation {
         if let Traffic::Application(_, spec) = &self.traffic {
             warnings.extend(records_warning(spec));
         }
-        let found = Finding {
+        let found = PointResult {
             measured: row,
             channels,
             latencies: latency_rows(&measured.packet_latency_quantiles),

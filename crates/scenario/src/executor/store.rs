@@ -20,7 +20,7 @@ use super::claims::{Claim, Claims};
 use crate::Identity;
 use flitlab_base::FileError;
 use flitlab_base::whole_file::{self, PARTIAL};
-use flitlab_report::{Explained, Finding, FoundDeadlock, Measured, rows_of_text, rows_text};
+use flitlab_report::{DeadlockText, Explained, PointResult, PointRow, rows_of_text, rows_text};
 
 /// The folder of the points in the folder of their sweep's results.
 const FOLDER: &str = "points";
@@ -37,17 +37,17 @@ const BETWEEN: &str = "\n\n";
 /// All but the channels, the latencies, the windows and an application's explanation, which follow as CSV, each after an empty line.
 #[derive(Serialize, Deserialize)]
 struct Head<'f> {
-    point: Cow<'f, Measured>,
+    point: Cow<'f, PointRow>,
     warnings: Cow<'f, [String]>,
-    deadlock: Cow<'f, Option<FoundDeadlock>>,
+    deadlock: Cow<'f, Option<DeadlockText>>,
 }
 
 /// A finding as it is read back: values are rounded as the result files have them, so that it makes no difference to
 /// any output whether a point has just been computed or long ago.
-fn parse(text: &str) -> Option<Finding> {
+fn parse(text: &str) -> Option<PointResult> {
     let mut parts = text.split(BETWEEN);
     let Head { point, warnings, deadlock } = serde_json::from_str(parts.next()?).ok()?;
-    Some(Finding {
+    Some(PointResult {
         measured: point.into_owned(),
         channels: rows_of_text(parts.next()?).ok()?,
         latencies: rows_of_text(parts.next()?).ok()?,
@@ -65,7 +65,7 @@ fn parse(text: &str) -> Option<Finding> {
 }
 
 /// The content of a finding's file, without its first line.
-fn text(found: &Finding) -> String {
+fn text(found: &PointResult) -> String {
     let head = Head {
         point: Cow::Borrowed(&found.measured),
         warnings: Cow::Borrowed(&found.warnings),
@@ -121,7 +121,7 @@ impl Store {
             Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => Ok(()),
             other => other,
         })?;
-        // What a kill left half written.
+        // Files that a kill left half written.
         for path in list(&store.folder, PARTIAL)? {
             fs::remove_file(&path).map_err(FileError::write(path))?;
         }
@@ -181,7 +181,7 @@ impl Store {
     ///
     /// # Errors
     /// If the file can't be read.
-    pub fn find(&self, identity: &Identity) -> Result<Option<Finding>, StoreError> {
+    pub fn find(&self, identity: &Identity) -> Result<Option<PointResult>, StoreError> {
         Ok(match read(&self.folder, identity)? {
             Content::Whole(point) => Some(*point),
             Content::Missing => None,
@@ -197,11 +197,11 @@ impl Store {
         self.damaged.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// As [`Store::find`], in a folder of results that is not opened.
+    /// Looks up a point like [`Store::find`], in a folder of results that is not opened.
     ///
     /// # Errors
     /// If the file can't be read.
-    pub fn look_up(results: &Path, identity: &Identity) -> Result<Option<Finding>, StoreError> {
+    pub fn look_up(results: &Path, identity: &Identity) -> Result<Option<PointResult>, StoreError> {
         Ok(match read(&results.join(FOLDER), identity)? {
             Content::Whole(point) => Some(*point),
             Content::Missing | Content::Damaged(_) => None,
@@ -213,7 +213,11 @@ impl Store {
     ///
     /// # Errors
     /// If it can't be written.
-    pub fn keep(&self, identity: &Identity, found: &Finding) -> Result<Finding, StoreError> {
+    pub fn keep(
+        &self,
+        identity: &Identity,
+        found: &PointResult,
+    ) -> Result<PointResult, StoreError> {
         let text = text(found);
         let path = self.folder.join(file_name(identity));
         whole_file::write(&path, &name(identity), &text).map_err(FileError::write(path))?;
@@ -240,9 +244,9 @@ impl Store {
     }
 }
 
-/// What there is of a point.
+/// The state of a point's file.
 enum Content {
-    Whole(Box<Finding>),
+    Whole(Box<PointResult>),
     Missing,
     Damaged(PathBuf),
 }

@@ -9,7 +9,7 @@ use super::saturation::search_saturation;
 use super::store::Store;
 use crate::Point;
 use flitlab_engine::measure::Saturation;
-use flitlab_report::Finding;
+use flitlab_report::PointResult;
 use flitlab_report::Status;
 
 /// How far a point of a sweep, or a search for saturation, is.
@@ -30,7 +30,7 @@ pub fn survey_grid<E: From<PointError>>(
     points: &[Point],
     ends_after: Option<usize>,
     results: &Path,
-    mut each: impl FnMut(usize, Finding) -> Result<(), E>,
+    mut each: impl FnMut(usize, PointResult) -> Result<(), E>,
 ) -> Result<Vec<Progress>, E> {
     let places = places(points);
     let mut ends = Ends::new(ends_after, places.iter().copied());
@@ -60,7 +60,7 @@ pub fn survey_search<E: From<PointError>>(
     point: &Point,
     tolerance: f64,
     results: &Path,
-    mut each: impl FnMut(Finding) -> Result<(), E>,
+    mut each: impl FnMut(PointResult) -> Result<(), E>,
 ) -> Result<Option<Saturation>, E> {
     let found = search_saturation(&point.scenario, tolerance, |load| {
         let stored = Store::look_up(results, &point.identity.at_load(load));

@@ -1,4 +1,5 @@
-//! What a result's numbers don't say: why a load is not steady or undecided, and what to type next.
+//! Warnings beside a result's numbers: why a load is not steady or undecided, and what to type
+//! next.
 
 use crate::Scenario;
 use flitlab_base::units::{Picoseconds, time_text};
@@ -7,7 +8,7 @@ use flitlab_engine::measure::{
     Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement,
     MAX_WINDOWS,
 };
-use flitlab_report::Measured;
+use flitlab_report::PointRow;
 use flitlab_workload::application::{Schedule, Stuck};
 use flitlab_workload::traffic::{Application, ApplicationSpec};
 
@@ -27,7 +28,7 @@ pub(super) fn collective_warning((operation, done, members): (u32, u32, u32)) ->
 pub(super) fn load_warnings(
     measured: &LoadMeasurement,
     offered: f64,
-    row: &Measured,
+    row: &PointRow,
     Scenario { measure, parameters, network, .. }: &Scenario,
 ) -> Vec<String> {
     let windows = measured.windows;
@@ -126,7 +127,7 @@ fn advised(load: f64) -> String {
 }
 
 /// Why a load is not steady, and what load may be.
-fn not_steady(cause: &Cause, offered: f64, row: &Measured, longer: &str) -> String {
+fn not_steady(cause: &Cause, offered: f64, row: &PointRow, longer: &str) -> String {
     let latencies = "latencies depend on how long was simulated";
     let accepted = row.accepted_load.unwrap_or(0.0);
     match cause {
@@ -160,7 +161,7 @@ pub(super) fn stuck_warning(stuck: &Stuck, schedule: &Schedule) -> String {
     format!("the application hangs:\n{}", stuck.describe(schedule))
 }
 
-/// That it is not told where an application's time went.
+/// Returns a warning that the explanation of an application's time is missing.
 pub(super) fn records_warning(spec: &ApplicationSpec) -> Option<String> {
     let operations = spec.schedule.operations().len();
     (!Application::keeps_records(spec)).then(|| {

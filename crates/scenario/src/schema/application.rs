@@ -98,7 +98,7 @@ fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
     read_other(reader, "file", &kind, doc, goal::read)
 }
 
-/// What is wrong with a file's name where a generator's should be.
+/// Returns the mistake of a file's name where a generator's should be.
 fn file_as_generator(reader: &Reader<'_>) -> Option<Diagnostic> {
     let name = reader.text("schedule").filter(|name| name.contains(['.', '/']))?;
     let message = "`schedule` names a generator, and this looks like a file";

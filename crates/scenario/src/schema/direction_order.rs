@@ -69,14 +69,14 @@ struct Directions {
 }
 
 impl Directions {
-    /// Those of dimensions in which there is something to go.
+    /// Returns the directions of dimensions in which there is something to go.
     fn of(torus: &Torus) -> Self {
         let moves = |direction: &u32| torus.sizes()[torus.dimension(*direction)] > 1;
         let directions = (0..torus.directions()).filter(moves);
         Self { all: directions.map(|it| (torus.direction_name(it), narrow(it))).collect() }
     }
 
-    /// Those of two dimensions, for the reference page.
+    /// Returns the directions of two dimensions, for the reference page.
     fn example() -> Self {
         let names = ["+x", "+y", "-x", "-y"];
         Self { all: (0..).zip(names).map(|(port, name)| (name.into(), port)).collect() }

@@ -58,7 +58,7 @@ pub(super) fn agnostic<'v, 'd>(
     }))
 }
 
-/// What an algorithm is called elsewhere, above all by OpenSM.
+/// Returns an algorithm's other names, above all those of OpenSM.
 fn elsewhere(name: &str) -> &'static [&'static str] {
     match name {
         "min-hop" => &["minhop", "minimal"],
@@ -70,7 +70,7 @@ fn elsewhere(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// What to write for an algorithm that is named in place of its routing.
+/// Returns the text to write for an algorithm that is named in place of its routing.
 pub(super) fn in_table(routing: &str, name: &str) -> String {
     format!(
         "`{name}` is an algorithm of [routing.{routing}]: write that and below it `algorithm = \"{name}\"`"

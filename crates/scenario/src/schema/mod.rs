@@ -28,7 +28,7 @@ use flitlab_engine::Parameters;
 use flitlab_engine::measure::Settings;
 use flitlab_fabric::CableClass;
 
-/// What was read. What is `None` has been reported.
+/// The values that were read. A mistake has been reported for each required value that is `None`.
 pub(super) struct Draft {
     pub name: String,
     pub title: Option<String>,

@@ -8,10 +8,10 @@ use flitlab_workload::traffic::{Partners, PatternSpec};
 /// The pattern of an exchange where an example is shown.
 const USUAL_EXCHANGE: &str = "all-to-all";
 
-/// The same of remote memory operations.
+/// The default pattern of remote memory operations.
 const USUAL_REMOTE_MEMORY: &str = "neighbor";
 
-/// What sends by the pattern.
+/// The kind of traffic that sends by the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sender {
     Load,
@@ -20,7 +20,7 @@ pub(super) enum Sender {
     RemoteMemory,
 }
 
-/// What patterns are about: what nodes are called, if that is known, and which patterns there are.
+/// The names of nodes, if they are known, and the available patterns.
 #[derive(Clone, Copy)]
 pub(super) struct Senders<'f> {
     pub places: Option<Places<'f>>,
@@ -46,7 +46,7 @@ pub(super) fn read(
         let read = move |reader: &mut _| PatternSpec::read(kind, reader, senders.places);
         let others = kind.known_as.iter().map(|other| (*other, ""));
         let variant = with_keys(kind.name, kind.doc, read).known_as(others);
-        // Those that draw their destinations have no steps; the rules between keys say so.
+        // Patterns that draw their destinations have no steps; the rules between keys say so.
         let drawn = sender != Sender::Load && kind.partners == Partners::Drawn;
         if drawn { Variant::not_offered(variant) } else { variant }
     });

@@ -102,7 +102,7 @@ fn several(reader: &mut Reader<'_>) -> Option<Option<PathsSpec>> {
     Some(Some(PathsSpec { selection: PathSelection::RANDOM, most, choice: choice? }))
 }
 
-/// What to write for a rule that is named in place of its routing.
+/// Returns the text to write for a rule that is named in place of its routing.
 fn in_relation(name: &str) -> String {
     format!("`{name}` is a rule of [routing.relation]: write that and below it `rule = \"{name}\"`")
 }

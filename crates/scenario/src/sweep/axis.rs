@@ -37,7 +37,7 @@ impl Setting {
 /// One stop of an axis.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// What a series is called because of it, if that was said.
+    /// The part of a series' name that comes from it, if one was given.
     pub name: Option<String>,
     pub settings: Vec<Setting>,
 }
@@ -53,7 +53,7 @@ pub(super) struct Axis {
 pub(super) struct Choice {
     /// Key and value, in the order of nesting.
     pub assignments: Vec<(String, String)>,
-    /// Those of the grid alone.
+    /// Settings of the grid alone.
     pub of_grid: Vec<(String, String)>,
     pub series: String,
 }

@@ -1,4 +1,4 @@
-//! What a sweep's keys can't be together, or on top of the document.
+//! Mistakes of a sweep's keys together, or on top of the document.
 
 use super::{axis::Setting, grid::Key, table::SweepTable, zip};
 use crate::{Document, series::LOAD};

@@ -8,8 +8,8 @@ use flitlab_base::document::{
     wrong_type,
 };
 use flitlab_report::figure::{
-    Format, Intervals, LegendPlace, Length, Limits, LoadsIn, Look, Scale, SeriesStyle, Sheet, Tail,
-    TimeUnit, short_name,
+    FigureStyle, Format, Intervals, LegendPlace, Length, Limits, LoadsIn, Scale, SeriesStyle,
+    Sheet, Tail, TimeUnit, short_name,
 };
 
 /// How the figures of a sweep look, and which of its keys tells them apart.
@@ -17,13 +17,13 @@ use flitlab_report::figure::{
 pub struct Figures {
     /// The key that has a figure for each of its values; all curves are in one if `None`.
     pub each: Option<String>,
-    pub look: Look,
+    pub look: FigureStyle,
     pub sheet: Sheet,
-    /// What is written; SVG, PDF and PNG if nothing is said.
+    /// File formats; SVG, PDF and PNG if none are given.
     pub formats: Option<Vec<Format>>,
     /// Above the figures, in place of the scenario's title; none at all if it is empty.
     pub title: Option<String>,
-    /// As TOML; empty if nothing is said.
+    /// The settings in TOML; empty if there are none.
     pub(super) text: String,
 }
 
@@ -77,7 +77,7 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
     let doc = "A swept key with a figure of its own for each of its values. Without it all curves are \
                in one figure.";
     let each = reader.optional("each", &KEY, doc);
-    let mut look = Look::default();
+    let mut look = FigureStyle::default();
     let doc = "The ends of x axes; either may be left out. Times are for axes of time.";
     look.x = reader.optional("x", &Range { example: "0:0.6" }, doc).unwrap_or_default();
     let doc = "The ends of y axes, and how far bars go.";

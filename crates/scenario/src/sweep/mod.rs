@@ -44,7 +44,7 @@ pub struct Sweep {
     pub repetitions: u32,
     /// How its figures look.
     pub figures: Figures,
-    /// What the tasks of a job array are asked to have; no part of what the sweep is.
+    /// The requested resources of a job array's tasks; they are no part of the sweep's identity.
     pub slurm: SlurmSettings,
     /// Series in the file's order, the last key fastest; within a series the loads; of each load its
     /// repetitions.
@@ -71,12 +71,12 @@ pub struct Point {
     /// Key and value, in the order of nesting, but for the seed of repetitions. Values are as written,
     /// texts without quotes.
     pub assignments: Vec<(String, String)>,
-    /// Those of the grid alone, which are the same however a named series is written.
+    /// Settings of the grid alone, which do not depend on how a named series is written.
     pub of_grid: Vec<(String, String)>,
-    /// What its curve is called in a legend: the values of all keys but the load and what is zipped with
-    /// it, or the name that the series was given. May be empty.
+    /// The name of its curve in a legend: the values of all keys but the load and what is zipped
+    /// with it, or the name that the series was given. May be empty.
     pub series: String,
-    /// What the figure of its curve is called; empty if all curves are in one.
+    /// The name of its curve's figure; empty if all curves are in one.
     pub figure: String,
     /// Which of the repetitions it is, from 0; each has the seed after the one before.
     pub repetition: u32,
@@ -103,8 +103,8 @@ impl Sweep {
         Self::read_with(document, &mut Fabrics::default())
     }
 
-    /// The same, but that tables for any fabric are not made, which can take long: whether there is one, a
-    /// point's [`Network::routes`](super::Network::routes) says.
+    /// Reads a sweep without making tables for any fabric, which can take long. Whether there is a
+    /// table, a point's [`Network::routes`](super::Network::routes) says.
     ///
     /// # Errors
     /// As [`Sweep::read`].
@@ -230,7 +230,8 @@ impl Sweep {
         table::read(&mut Reader::reading(document, None)).figures
     }
 
-    /// What people call a point: its series, load, and seed if it is one of several repetitions.
+    /// Returns a point's name for people: its series, load, and seed if it is one of several
+    /// repetitions.
     pub fn label(&self, place: usize) -> String {
         let point = &self.points[place];
         let parts = [
@@ -265,8 +266,8 @@ impl Sweep {
         Ok(format!("{}\n{}", resolved::render(&read.keys), self.table))
     }
 
-    /// What is wrong with the scenario without the sweep's values, which only a run takes: rules between keys. That
-    /// keys are missing which the sweep gives is no mistake.
+    /// Returns the mistakes of the scenario without the sweep's values, which concern a run only:
+    /// rules between keys. A key that the sweep gives may be missing.
     pub fn mistakes_of_run(document: &Document) -> Option<Diagnostics> {
         let mut fabrics = Fabrics::without_tables();
         let reading = Reading::of(document, &mut fabrics, Purpose::Sweep);

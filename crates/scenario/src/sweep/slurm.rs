@@ -11,7 +11,8 @@ use flitlab_base::units::{Bytes, ClockTime};
 /// The most points of a task.
 const MOST_POINTS: u64 = 100_000;
 
-/// What sbatch is told of a sweep's tasks. What is `None` is up to the cluster.
+/// The resources that sbatch is asked for, for a sweep's tasks. A value of `None` is left to the
+/// cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlurmSettings {
     pub partition: Option<String>,
@@ -161,7 +162,7 @@ pub fn check_sbatch_option(option: &str) -> Result<(), String> {
 struct Checked {
     text: Text,
     check: fn(&str) -> Result<(), String>,
-    /// What is said of a key whose text does not pass.
+    /// The mistake of a key whose text does not pass.
     refused: String,
 }
 

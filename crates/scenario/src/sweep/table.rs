@@ -18,7 +18,7 @@ use flitlab_base::narrow::narrow;
 /// Loads past saturation that a series has if nothing else is said.
 const PAST_SATURATION: usize = 2;
 
-/// What was read.
+/// The values that were read.
 pub(crate) struct SweepTable {
     pub(super) grid: Vec<Key>,
     pub(super) zip: Vec<Group>,

@@ -1,4 +1,5 @@
-//! What differs between the points of a sweep though the sweep does not say so: defaults that follow from what it varies.
+//! Differences between the points of a sweep that the sweep does not name: defaults that follow
+//! from what it varies.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -55,7 +55,7 @@ impl Zip {
     }
 }
 
-/// What is wrong between the groups and the grid.
+/// Returns the mistakes between the groups and the grid.
 pub(super) fn check(groups: &[Group], grid: &[Key]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut seen: Vec<&str> = Vec::new();

@@ -1,4 +1,5 @@
-//! Messages that nobody receives, and receives for which nothing is sent, found without carrying a schedule out.
+//! Finds messages without a receive, and receives without a message, without carrying a schedule
+//! out.
 
 use std::collections::HashMap;
 
@@ -7,7 +8,7 @@ use super::{ANY, Action, Schedule};
 /// Messages from one rank to another with a tag, or receives of them, that are more than the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unmatched {
-    /// What there is too much of: sends or receives.
+    /// The kind of operation in excess: sends or receives.
     pub action: Action,
     /// How many at least.
     pub count: u64,
@@ -60,7 +61,7 @@ pub fn check(schedule: &Schedule) -> Vec<Unmatched> {
     found
 }
 
-/// What could meet others besides those of its own ranks and tag, at one destination.
+/// Operations with a wildcard, or with a tag of several pairs, at one destination.
 #[derive(Default)]
 struct Wild {
     /// Receives by what they name; a source or tag that they don't name is [`ANY`].
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
     use crate::application::goal;
 
-    /// What is found, one a line.
+    /// Returns the findings, one a line.
     fn found(ranks: &[&str]) -> Vec<String> {
         let mut text = format!("num_ranks {}\n", ranks.len());
         for (rank, lines) in ranks.iter().enumerate() {

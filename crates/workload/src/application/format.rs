@@ -7,7 +7,7 @@ use std::path::Path;
 /// How many bytes of a file are looked at.
 const LOOKED_AT: u64 = 4096;
 
-/// What a file is that was taken for another one.
+/// The kind of file that was taken for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A GOAL schedule, text or binary.
@@ -16,7 +16,7 @@ pub enum Format {
     SimGridPlatform,
     /// Time-independent traces of `SimGrid`.
     SimGrid,
-    /// A trace of DUMPI, its metafile, or what dumpi2ascii makes of it.
+    /// A trace of DUMPI, its metafile, or the output of dumpi2ascii.
     Dumpi,
     /// A trace of liballprof.
     Liballprof,
@@ -82,7 +82,7 @@ impl Format {
         Self::of(&path.to_string_lossy(), &start)
     }
 
-    /// What it is called, with its article.
+    /// Returns its name with an article.
     pub fn name(self) -> &'static str {
         match self {
             Self::Goal => "a GOAL schedule",

@@ -32,7 +32,8 @@ struct Link<T> {
     next: u32,
 }
 
-/// What is in many lines. The place that became free last is used first: it is in the processor's cache.
+/// Items in many queues. The place that became free last is used first: it is in the processor's
+/// cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Lines<T> {
     links: Vec<Link<T>>,

@@ -8,8 +8,9 @@ use super::lines::{Line, Lines};
 use super::schedule::{ANY, Action, Schedule};
 use flitlab_base::narrow::narrow;
 
-/// All that waits at all ranks. A rank that uses wildcards keeps one list, which is searched from its beginning. The others
-/// keep a line for each peer, which is searched for the tag: mostly it is that of what waits there first.
+/// Waiting messages and receipts of all ranks. A rank that uses wildcards keeps one list, which is
+/// searched from its beginning. The others keep a queue for each peer, which is searched for the
+/// tag: mostly the first item has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Matching {
     /// By rank: the place of its list; [`ANY`] if it uses no wildcards.
@@ -20,7 +21,7 @@ pub(crate) struct Matching {
     peers: Vec<u32>,
     /// By rank and peer.
     lines: Vec<Line>,
-    /// What waits in those lines: tags and items.
+    /// The items in those queues: tags and items.
     waiting: Lines<(u32, u32)>,
 }
 
@@ -111,7 +112,7 @@ impl Matching {
         self.waiting.of(line).any(|it| it.0 == tag)
     }
 
-    /// All that still waits: rank and item, in the order of items.
+    /// Returns the items that still wait: rank and item, in the order of items.
     pub(crate) fn left(&self) -> Vec<(u32, u32)> {
         let mut left = Vec::new();
         for (rank, (bounds, &list)) in (0..).zip(self.first.windows(2).zip(&self.list)) {

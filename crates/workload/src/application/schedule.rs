@@ -1,4 +1,4 @@
-//! What the ranks of an application do: operations, and which of them wait for which.
+//! Schedules: the operations of an application's ranks, and which of them wait for which.
 //!
 //! A schedule is what GOAL describes (Group Operation Assembly Language, \[goal-language\]): each
 //! rank has operations without an order of their own, and says which of them must have ended, or
@@ -12,7 +12,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::prefetch;
 use flitlab_base::units::Picoseconds;
 
-/// In place of a rank or a tag: any.
+/// Any rank, or any tag.
 pub const ANY: u32 = u32::MAX;
 
 /// The most operations of a schedule: their numbers share 32 bits with what else is said of a message.
@@ -21,14 +21,17 @@ pub const MOST_OPERATIONS: u32 = 1 << 29;
 /// The longest computation, and the longest that a rank can compute, in nanoseconds: 213 days.
 pub const MOST_NANOSECONDS: u64 = Picoseconds::LAST.0 / Picoseconds::NANOSECOND.0;
 
-/// What a shortage of memory is said of.
+/// The subject of a message about a shortage of memory.
 const THIS: &str = "this schedule";
 
-/// What an operation does.
+/// The action of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
+    /// Sends a message.
     Send,
+    /// Posts a receipt, and takes the message that matches it.
     Receive,
+    /// Computes.
     Compute,
 }
 
@@ -37,10 +40,12 @@ pub enum Action {
 pub struct Operation {
     /// Bytes of a message; nanoseconds of a computation.
     pub amount: u64,
-    /// The rank that is sent to, or received from, where [`ANY`] stands for whoever sends. 0 of a computation.
+    /// The rank that is sent to, or received from; [`ANY`] stands for every sender. 0 of a
+    /// computation.
     pub peer: u32,
-    /// What a message and its receipt have to have in common; a receipt with [`ANY`] takes what comes.
+    /// The tag that a message and its receipt must share; a receipt with [`ANY`] takes any.
     pub tag: u32,
+    /// The kind of operation.
     pub action: Action,
     /// The stream of the rank that is busy with it: operations of one stream are done one at a time.
     pub stream: u8,
@@ -65,7 +70,7 @@ impl Operation {
     }
 }
 
-/// What of an operation another one waits for.
+/// The event of an operation that another one waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Until {
     /// Its end: `requires`.
@@ -77,7 +82,7 @@ pub enum Until {
 /// A bit beside the number of an operation that waits for the beginning of another.
 const BEGUN: u32 = 1 << 31;
 
-/// In place of a dependant: there is none.
+/// The mark of an operation without dependants.
 const NO_DEPENDANT: u32 = u32::MAX;
 
 /// A bit beside the place in [`Schedule::dependants`] that stands in place of a dependant if there are several.
@@ -93,7 +98,7 @@ struct Step {
     dependant: u32,
 }
 
-/// What all ranks do. Operations have numbers, those of a rank in a row.
+/// The operations of all ranks. Operations have numbers; those of a rank are consecutive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// By rank, and behind the last one.
@@ -133,6 +138,7 @@ impl Labels {
 }
 
 impl Schedule {
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> u32 {
         narrow(self.first.len() - 1)
     }
@@ -171,7 +177,7 @@ impl Schedule {
         self.waits[number as usize]
     }
 
-    /// The operations that wait for one, and for what of it.
+    /// Returns the operations that wait for one, each with the event that it waits for.
     #[inline]
     pub fn dependants(&self, number: u32) -> impl ExactSizeIterator<Item = (u32, Until)> + '_ {
         let dependant = &self.steps[number as usize].dependant;
@@ -228,7 +234,12 @@ pub enum ScheduleError {
     TooMany,
     /// Operations of a rank that wait for each other: their places in the rank, and what they are called.
     #[error("in rank {rank} {}: a cycle", cycle_text(operations))]
-    Cycle { rank: u32, operations: Vec<(u32, Option<String>)> },
+    Cycle {
+        /// The rank.
+        rank: u32,
+        /// The place of each operation in the rank, and its label, if it has one.
+        operations: Vec<(u32, Option<String>)>,
+    },
     /// An operation computes for longer than can be told.
     #[error(
         "a computation takes {MOST_NANOSECONDS} ns (213 days) at the most: a later time can't be told"
@@ -238,7 +249,10 @@ pub enum ScheduleError {
     #[error(
         "rank {rank} computes for more than {MOST_NANOSECONDS} ns (213 days) in all: its end is later than can be told"
     )]
-    RankTooLong { rank: u32 },
+    RankTooLong {
+        /// The rank.
+        rank: u32,
+    },
     /// There is no memory for it.
     #[error("{0}: {help}", help = .0.help())]
     Memory(#[from] Shortage),
@@ -258,7 +272,8 @@ fn cycle_text(operations: &[(u32, Option<String>)]) -> String {
 #[derive(Debug)]
 pub struct ScheduleBuilder {
     schedule: Schedule,
-    /// Of the rank that is being made: an operation, what waits for it, and for what of it. Places in the rank.
+    /// Dependencies of the rank that is being made: an operation, the event that it waits for, and
+    /// the operation waited for. Numbers are places in the rank.
     dependencies: Vec<(u32, Until, u32)>,
     /// Why some of them could not be kept.
     shortage: Option<Shortage>,
@@ -327,7 +342,7 @@ impl ScheduleBuilder {
         Ok(self.operations_of_rank() - 1)
     }
 
-    /// That there was no memory for what was added.
+    /// Returns an error if there was no memory for an earlier addition.
     fn shortage(&self) -> Result<(), Shortage> {
         self.shortage.clone().map_or(Ok(()), Err)
     }

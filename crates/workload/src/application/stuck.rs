@@ -132,7 +132,8 @@ enum Why {
     Taken { message: u32, by: u32 },
     /// The receipt that fits a message took this other one; [`ANY`] if it is not known which.
     Took { receipt: u32, other: u32 },
-    /// What would fit is not there; this one of the same two ranks, or with the same tag, comes next to it.
+    /// There is no match; this operation of the same two ranks, or with the same tag, is the
+    /// nearest.
     Unlike(u32),
     /// There is nothing of the kind.
     Nothing { is_receipt: bool },
@@ -375,8 +376,8 @@ mod tests {
     use crate::application::goal;
     use crate::application::loggops::{Dialect, LogGops, simulate};
 
-    /// What is told of these ranks by both dialects of LogGOPS, which is the same; messages of more than 100 bytes wait for
-    /// their receipts.
+    /// Returns the complaint about these ranks, which both dialects of LogGOPS must share; messages
+    /// of more than 100 bytes wait for their receipts.
     fn told(ranks: &[&str]) -> Vec<String> {
         let mut text = format!("num_ranks {}\n", ranks.len());
         for (rank, lines) in ranks.iter().enumerate() {
@@ -427,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_message_that_another_receive_took_is_named_with_that() {
-        // The same tag twice, and more receives than messages: the first of them has it.
+        // The first receive has the tag: it is there twice, with more receives than messages.
         let lines =
             told(&["a: recv 8b from 1\nb: recv 8b from 1\nb requires a", "s: send 8b to 0"]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a schedule amounts to: operations, messages by size, and how evenly ranks share them.
+//! The totals of a schedule: operations, messages by size, and how evenly ranks share them.
 
 use serde::Serialize;
 
@@ -10,15 +10,21 @@ const CLASSES: [u64; 5] = [64, 1 << 10, 16 << 10, 256 << 10, 4 << 20];
 /// Of a schedule, counted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tally {
+    /// Number of ranks.
     pub ranks: u32,
+    /// Number of operations.
     pub operations: u64,
+    /// Number of pairs of operations of which one waits for the other.
     pub dependencies: u64,
+    /// Operations that send a message.
     pub sends: u64,
+    /// Operations that receive a message.
     pub receives: u64,
+    /// Operations that compute.
     pub computations: u64,
-    /// Of all messages.
+    /// Bytes of all messages.
     pub bytes: u64,
-    /// Those classes of sizes that have messages, from small to large.
+    /// The classes of sizes that have messages, from small to large.
     pub sizes: Vec<SizeClass>,
     /// Messages that a rank sends.
     pub messages_sent: Share,
@@ -35,15 +41,20 @@ pub struct SizeClass {
     pub from_bytes: u64,
     /// None has more bytes; without a limit in the last class.
     pub to_bytes: Option<u64>,
+    /// Messages of the class.
     pub messages: u64,
+    /// Bytes of these messages.
     pub bytes: u64,
 }
 
 /// How a sum is shared by ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
+    /// The smallest share of a rank.
     pub least: u64,
+    /// The mean over all ranks.
     pub mean: f64,
+    /// The largest share of a rank.
     pub most: u64,
 }
 

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::workload::within_reach;
-use super::{Kind, Message, OpenLoad, Receipt, Wake};
+use super::{Message, MessageKind, OpenLoad, Receipt, Wake};
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::{Fabric, SpanningTree, TreeError};
 
-/// What an operation of the collective subnetwork does.
+/// The kind of an operation of the collective subnetwork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CollectiveKind {
     /// A message of the root goes to all others.
@@ -26,7 +26,7 @@ pub enum CollectiveKind {
     Reduce,
     /// Everybody gets it.
     AllReduce,
-    /// The same with operands of no payload.
+    /// An all-reduce with operands of no payload.
     Barrier,
 }
 
@@ -45,6 +45,7 @@ impl CollectiveKind {
 /// Operations of the collective subnetwork, as a user says it, bound to a fabric's terminals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveSpec {
+    /// The kind of all operations.
     pub kind: CollectiveKind,
     /// Payload of each operand; 0 of a barrier.
     pub message: Bytes,
@@ -52,11 +53,13 @@ pub struct CollectiveSpec {
     pub roots: Vec<u32>,
     /// The nodes that take part, as they are named; none for all.
     pub members: Vec<u32>,
+    /// The number of operations, at least 1.
     pub rounds: u32,
+    /// The most operations that a node may have begun and not finished, at least 1.
     pub outstanding: u32,
     /// When the first one begins.
     pub start: Picoseconds,
-    /// What goes on beside them.
+    /// The load that runs beside the operations; `None` if there is none.
     pub load: Option<super::LoadSpec>,
 }
 
@@ -113,6 +116,7 @@ pub(crate) struct CollectiveState {
 /// Operations under way.
 #[derive(Clone, Debug)]
 pub struct Collectives {
+    /// The kind of all operations.
     pub kind: CollectiveKind,
     /// Payload of each operand.
     pub bytes: u64,
@@ -163,6 +167,7 @@ impl Collectives {
         &self.trees[0].members
     }
 
+    /// Returns the load that runs beside the operations; `None` if there is none.
     pub fn load(&self) -> Option<&OpenLoad> {
         self.load.as_ref()
     }
@@ -232,7 +237,7 @@ impl Collectives {
         self.next_of_operations(terminal).into_iter().chain(of_load).min()
     }
 
-    /// What a terminal creates at `now`, and when it has to be asked again.
+    /// Creates a terminal's message at `now`, if it is due, and returns when to ask again.
     pub(super) fn create(
         &mut self,
         terminal: u32,
@@ -248,7 +253,8 @@ impl Collectives {
                 progress.ends.pop_front();
             }
             if self.sends(terminal, operation) {
-                let kind = if self.kind.goes_up() { Kind::Operand } else { Kind::Broadcast };
+                let kind =
+                    if self.kind.goes_up() { MessageKind::Operand } else { MessageKind::Broadcast };
                 message = Some(Message {
                     time: now,
                     source: terminal,

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Between, ExchangeSpec, Kind, Message, Pattern, Wake};
+use super::{Access, Between, ExchangeSpec, Message, MessageKind, Pattern, Wake};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
@@ -29,7 +29,7 @@ struct Progress {
 pub struct Exchange {
     pattern: Pattern,
     pub(super) bytes: u64,
-    pub(super) kind: Kind,
+    pub(super) kind: MessageKind,
     between: Between,
     steps: u32,
     /// Steps of all rounds.
@@ -50,13 +50,13 @@ pub struct Exchange {
 
 /// How far an exchange has come.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Course<'a> {
+pub(crate) struct ExchangeState<'a> {
     missing: Cow<'a, [i32]>,
     progress: Cow<'a, [Progress]>,
     barrier: Barrier,
 }
 
-/// What is known of the next barrier.
+/// The state of the next barrier.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Barrier {
     /// The step before it.
@@ -75,8 +75,8 @@ impl Exchange {
     pub fn new(spec: &ExchangeSpec, pattern: Pattern, fabric: &Fabric) -> Self {
         let steps = pattern.steps().expect("the scenario has refused patterns without steps");
         let kind = match spec.access {
-            Access::Write => Kind::Data,
-            Access::Read { request } => Kind::Read { request: narrow(request.0) },
+            Access::Write => MessageKind::Data,
+            Access::Read { request } => MessageKind::Read { request: narrow(request.0) },
         };
         let terminals = fabric.terminals();
         let live: Vec<u32> = fabric.live_terminals().collect();
@@ -86,7 +86,7 @@ impl Exchange {
             let row = step as usize * terminals as usize;
             for partner in live.iter().filter_map(|&source| pattern.partner(source, step)) {
                 senders[step as usize] += 1;
-                if kind == Kind::Data {
+                if kind == MessageKind::Data {
                     expected[row + partner as usize] += 1;
                 }
             }
@@ -113,9 +113,9 @@ impl Exchange {
         exchange
     }
 
-    /// How far it has come.
-    pub(super) fn state(&self) -> Course<'_> {
-        Course {
+    /// Returns the state of the exchange.
+    pub(super) fn state(&self) -> ExchangeState<'_> {
+        ExchangeState {
             missing: Cow::from(&self.missing),
             progress: Cow::from(&self.progress),
             barrier: self.barrier,
@@ -123,8 +123,8 @@ impl Exchange {
     }
 
     /// Goes on where an exchange like this one was; false if it had other terminals or steps.
-    pub(super) fn resume(&mut self, course: Course<'_>) -> bool {
-        let Course { missing, progress, barrier } = course;
+    pub(super) fn resume(&mut self, course: ExchangeState<'_>) -> bool {
+        let ExchangeState { missing, progress, barrier } = course;
         let fits = missing.len() == self.missing.len() && progress.len() == self.progress.len();
         if fits {
             self.missing = missing.into_owned();
@@ -134,7 +134,8 @@ impl Exchange {
         fits
     }
 
-    /// The same exchange for each of these ranges of terminals, which follow each other from the first on.
+    /// Splits the exchange into one for each range of terminals. The ranges follow each other from
+    /// the first terminal on.
     pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
         let (missing, expected) =
             (std::mem::take(&mut self.missing), std::mem::take(&mut self.expected));

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::interval::simplest_fraction;
 use super::{
-    Access, Arrivals, Interval, Kind, LoadSpec, Message, OfferedLoad, Pattern, PatternError,
+    Access, Arrivals, Interval, LoadSpec, Message, MessageKind, OfferedLoad, Pattern, PatternError,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
@@ -25,6 +25,7 @@ const PICOSECONDS_A_SECOND: u64 = 1_000_000_000_000;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
+    /// The pattern can't be bound to the fabric.
     #[error("{0}")]
     Pattern(#[from] PatternError),
     /// The fraction is outside 10^-9 to 1000.
@@ -41,7 +42,12 @@ pub enum LoadError {
         "node {node} would create {messages:.3} messages a flit time of a link and one is the most: offer less or \
          make the messages larger"
     )]
-    TooFast { node: u32, messages: f64 },
+    TooFast {
+        /// The node.
+        node: u32,
+        /// Messages a flit time that it would create; above 1.
+        messages: f64,
+    },
 }
 
 /// How many messages of a terminal are drawn at a time.
@@ -56,7 +62,7 @@ const WORDS: u128 = 16;
 struct Terminal {
     /// The number of its next message, which is in the block.
     index: u64,
-    /// What [`Arrivals::draw`] says of each.
+    /// The draws of [`Arrivals::draw`] for each.
     drawn: [u64; BLOCK],
     destinations: [u32; BLOCK],
 }
@@ -78,13 +84,13 @@ pub struct OpenLoad {
     pattern: Pattern,
     /// Their payload; of a read the response's.
     pub bytes: u64,
-    /// What its messages are for.
-    pub kind: Kind,
+    /// The kind of its messages.
+    pub kind: MessageKind,
     /// One for all terminals, or one each if their rates differ.
     arrivals: Vec<Arrivals>,
-    /// What the generator starts with; a terminal's number is the number of its stream.
+    /// The seed of the generator; a terminal's number is the number of its stream.
     key: [u8; 32],
-    /// Those from `first_terminal` on.
+    /// The terminals from `first_terminal` on.
     terminals: Vec<Terminal>,
     first_terminal: u32,
     /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.
@@ -117,10 +123,10 @@ impl OpenLoad {
         let pattern = Pattern::new(&spec.pattern, fabric, seed)?;
         let bytes = spec.message.0;
         let (kind, request_flits) = match spec.access {
-            Access::Write => (Kind::Data, 0),
+            Access::Write => (MessageKind::Data, 0),
             Access::Read { request } => {
                 let size = u32::try_from(request.0).map_err(|_| LoadError::Request(request))?;
-                (Kind::Read { request: size }, flits_of(request.0))
+                (MessageKind::Read { request: size }, flits_of(request.0))
             }
         };
         let message_flits = flits_of(bytes) + request_flits;
@@ -236,7 +242,8 @@ impl OpenLoad {
         true
     }
 
-    /// The same load for each of these ranges of terminals, which follow each other from the first on.
+    /// Splits the load into one for each range of terminals. The ranges follow each other from the
+    /// first terminal on.
     pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
         let mut all = std::mem::take(&mut self.terminals).into_iter();
         let part = |range: &Range<u32>| Self {
@@ -257,7 +264,7 @@ impl OpenLoad {
         self.arrivals.iter().any(Arrivals::is_random)
     }
 
-    /// Who sends to whom.
+    /// Returns the pattern of sources and destinations.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }

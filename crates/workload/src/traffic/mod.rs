@@ -1,4 +1,4 @@
-//! Who sends what to whom, and when.
+//! Traffic: which terminal sends which message to which other one, and when.
 
 mod application;
 mod collective;
@@ -35,20 +35,26 @@ use serde::{Deserialize, Serialize};
 
 use flitlab_base::units::Picoseconds;
 
-/// What a message is for.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Kind {
+pub enum MessageKind {
     /// Its bytes travel from source to destination, on the request channel.
     Data,
     /// A request of `request` bytes goes to the destination, which answers with the message's bytes
     /// on the response channel.
-    Read { request: u32 },
+    Read {
+        /// Payload of the request, in bytes.
+        request: u32,
+    },
     /// Its bytes travel from source to destination on the request channel; the destination acknowledges them with a
     /// response without payload.
     Put,
     /// A request of `request` bytes goes to the destination, whose adapter performs one such operation after the other and
     /// answers with the message's bytes, the old value.
-    Atomic { request: u32 },
+    Atomic {
+        /// Payload of the request, in bytes.
+        request: u32,
+    },
     /// Its bytes are combined with those of others on the way up the tree of its collective operation.
     Operand,
     /// Its bytes go down that tree.
@@ -60,18 +66,22 @@ pub enum Kind {
 pub struct Message {
     /// Creation time at the source, before the send overhead.
     pub time: Picoseconds,
+    /// The terminal that sends it, or asks for it.
     pub source: u32,
+    /// The terminal that receives it, or answers.
     pub destination: u32,
     /// Payload bytes; of the response for a read or an atomic operation.
     pub bytes: u64,
-    pub kind: Kind,
+    /// The kind of message.
+    pub kind: MessageKind,
     /// Given back to the workload when the message is done; of no meaning to the engine.
     pub tag: u64,
 }
 
-/// What a workload learns of a message that was received.
+/// The facts about a received message that its workload is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt {
+    /// The tag of the [`Message`].
     pub tag: u64,
     /// When it entered its source queue.
     pub created: Picoseconds,

@@ -104,8 +104,8 @@ impl Pattern {
         }
     }
 
-    /// Between nodes in proportion to what they send each other, each pair once: source, destination and weight. Without
-    /// any, nobody sends.
+    /// Returns the pattern between nodes in proportion to their traffic, each pair once: source,
+    /// destination and weight. Without weights no node sends.
     ///
     /// # Errors
     /// If the fabric has no such nodes.
@@ -137,8 +137,8 @@ impl Pattern {
         self.rule.steps(&self.live)
     }
 
-    /// To whom `source` sends in this step of an exchange, if to anybody; `None` also for patterns
-    /// without steps.
+    /// Returns the partner of `source` in this step of an exchange; `None` if it has none, or if
+    /// the pattern has no steps.
     pub fn partner(&self, source: u32, step: u32) -> Option<u32> {
         let steps = self.steps().filter(|_| self.live.contains(source))?;
         (step < steps).then(|| rule::partner(&*self.rule, source, step, &self.live)).flatten()

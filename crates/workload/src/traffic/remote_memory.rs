@@ -11,12 +11,12 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Kind, Message, Pattern, PatternSpec, Wake};
+use super::{Access, Message, MessageKind, Pattern, PatternSpec, Wake};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::Fabric;
 
-/// What an operation does to the memory of its target.
+/// The effect of an operation on the memory of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteOperation {
     /// Writes; the target acknowledges it.
@@ -25,7 +25,7 @@ pub enum RemoteOperation {
     Get,
     /// Adds to what is there, and returns what was there before.
     Add,
-    /// The same with an exclusive or.
+    /// Combines the value there with an operand by exclusive or, and returns the old value.
     Xor,
     /// Replaces what is there if it equals another operand, and returns what was there before. Not Angara's.
     CompareAndSwap,
@@ -50,20 +50,28 @@ impl RemoteOperation {
 /// Remote memory operations, as a user says it, not yet bound to a fabric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RemoteMemorySpec {
+    /// The kind of all operations.
     pub operation: RemoteOperation,
+    /// The pattern of initiators and targets; it must have steps.
     pub pattern: PatternSpec,
     /// Bytes that an operation puts, gets or changes.
     pub message: Bytes,
     /// Payload of the request of a get; of an atomic operation besides its operands.
     pub request: Bytes,
-    /// Of each process.
+    /// Operations of each process, at least 1.
     pub operations: u32,
-    /// Of each node that has a partner.
+    /// Processes of each node that has a partner, at least 1.
     pub processes: u32,
+    /// The most operations that a process may have begun and not finished, at least 1.
     pub outstanding: u32,
+    /// The number of operations behind which a process waits until all its operations are done;
+    /// `None`: only at the end.
     pub flush_every: Option<u32>,
+    /// The least time between the beginnings of two operations of a process.
     pub process_gap: Picoseconds,
+    /// The least time between the beginnings of two operations of an adapter.
     pub adapter_gap: Picoseconds,
+    /// The most operations that an adapter may have begun and not finished, at least 1.
     pub adapter_outstanding: u32,
 }
 
@@ -77,17 +85,18 @@ impl RemoteMemorySpec {
         }
     }
 
-    /// What travels to and fro, as messages that are read: bytes of the response, and the request.
+    /// Returns the sizes of request and response as messages that are read: bytes of the response,
+    /// and the request.
     pub fn access(&self) -> (u64, Access) {
         let (request, response) = self.payloads();
         (response, Access::Read { request: Bytes(request) })
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> MessageKind {
         match self.operation {
-            RemoteOperation::Put => Kind::Put,
-            RemoteOperation::Get => Kind::Read { request: narrow(self.payloads().0) },
-            _ => Kind::Atomic { request: narrow(self.payloads().0) },
+            RemoteOperation::Put => MessageKind::Put,
+            RemoteOperation::Get => MessageKind::Read { request: narrow(self.payloads().0) },
+            _ => MessageKind::Atomic { request: narrow(self.payloads().0) },
         }
     }
 
@@ -144,7 +153,7 @@ pub(crate) struct RemoteMemoryState<'a> {
 #[derive(Clone, Debug)]
 pub struct RemoteMemory {
     pub(super) spec: RemoteMemorySpec,
-    kind: Kind,
+    kind: MessageKind,
     pattern: Pattern,
     steps: u32,
     /// The terminals whose progress is kept here.
@@ -202,7 +211,7 @@ impl RemoteMemory {
         u64::from(self.initiators) * u64::from(processes) * u64::from(operations)
     }
 
-    /// How far they have come.
+    /// Returns the state of the operations.
     pub(super) fn state(&self) -> RemoteMemoryState<'_> {
         RemoteMemoryState {
             processes: Cow::from(&self.processes),
@@ -333,7 +342,7 @@ impl RemoteMemory {
         let adapter = self.adapter(terminal);
         adapter.under_way -= 1;
         adapter.clock = now;
-        // What began before is asked for anyway.
+        // Earlier beginnings are asked for anyway.
         match self.next(terminal) {
             Some(_) => Wake::Terminal(terminal, now),
             None => Wake::Nobody,

@@ -1,6 +1,6 @@
 //! A given list of messages, for tests and small studies.
 
-use super::{Kind, Message};
+use super::{Message, MessageKind};
 use flitlab_base::units::Picoseconds;
 
 /// Messages in the order in which their terminals create them.
@@ -25,7 +25,7 @@ impl Script {
 
     /// Whether there are messages of data, and whether there are reads.
     pub(super) fn kinds(&self) -> (bool, bool) {
-        let is_data = |message: &Message| message.kind == Kind::Data;
+        let is_data = |message: &Message| message.kind == MessageKind::Data;
         (self.messages.iter().any(is_data), !self.messages.iter().all(is_data))
     }
 

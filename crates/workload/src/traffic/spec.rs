@@ -1,4 +1,4 @@
-//! What a user can ask for in traffic, checked but not yet bound to a fabric.
+//! Specifications of traffic, checked but not yet bound to a fabric.
 
 use super::PatternSpec;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
@@ -18,15 +18,20 @@ pub enum Process {
     /// In each flit time of a network channel a message with the same probability.
     Bernoulli,
     /// At equal intervals; each node starts at a random phase unless `in_step`.
-    Periodic { in_step: bool },
+    Periodic {
+        /// Whether all nodes create their messages at the same times.
+        in_step: bool,
+    },
 }
 
 /// Whether messages are written or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
+    /// The source sends the message.
     Write,
     /// Each message is fetched by a request of this size.
     Read {
+        /// Payload of the request.
         request: Bytes,
     },
 }
@@ -34,30 +39,42 @@ pub enum Access {
 /// Traffic that goes on for ever at an offered load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadSpec {
+    /// The pattern of sources and destinations.
     pub pattern: PatternSpec,
+    /// The process by which messages are created.
     pub process: Process,
+    /// The offered load of a node.
     pub load: OfferedLoad,
+    /// Payload of a message.
     pub message: Bytes,
+    /// Whether messages are written or read.
     pub access: Access,
 }
 
-/// What a node waits for before its next step of an exchange.
+/// The event that a node waits for before its next step of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// Nothing: all messages are queued at the start.
     Nothing,
     /// Its own message has left and its partner's has come, as in `MPI_Sendrecv`.
     Exchange,
-    /// As `Exchange`, on all nodes; the next step starts everywhere at once, this much later.
-    Barrier { latency: Picoseconds },
+    /// All nodes have finished the step; the next step starts everywhere at once, after a latency.
+    Barrier {
+        /// From the end of a step on the last node until the next step starts on all.
+        latency: Picoseconds,
+    },
 }
 
 /// A finite workload: every node sends `message` to each partner of the pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExchangeSpec {
+    /// The pattern of sources and destinations.
     pub pattern: PatternSpec,
+    /// Payload of a message.
     pub message: Bytes,
+    /// Whether messages are written or read.
     pub access: Access,
+    /// The event between two steps.
     pub between: Between,
     /// How often the whole exchange is done.
     pub rounds: u32,

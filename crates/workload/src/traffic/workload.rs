@@ -1,4 +1,4 @@
-//! What the engine runs: one of the kinds of traffic, behind one face.
+//! The traffic of the engine: one of several kinds, behind one interface.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,19 +10,21 @@ use super::collective::CollectiveState;
 use super::exchange;
 use super::remote_memory::RemoteMemoryState;
 use super::{
-    Application, Collectives, Exchange, Kind, Message, OpenLoad, Receipt, RemoteMemory, Script,
+    Application, Collectives, Exchange, Message, MessageKind, OpenLoad, Receipt, RemoteMemory,
+    Script,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 
-/// Who may go on creating messages after something has happened.
+/// The terminals that may go on creating messages after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
+    /// No terminal.
     Nobody,
     /// This terminal, at this time.
     Terminal(u32, Picoseconds),
-    /// Nobody: on the contrary, this terminal creates nothing before this time.
+    /// No terminal yet: this one creates nothing before this time.
     NotBefore(u32, Picoseconds),
     /// All terminals, once those of all parts are [at the barrier](Workload::at_barrier).
     All,
@@ -43,54 +45,64 @@ fn ever(time: &Picoseconds) -> bool {
 /// through [`Self::sent`], [`Self::received`] and barriers.
 #[derive(Clone, Debug)]
 pub enum Workload {
+    /// A list of messages with their times.
     Script(Script),
+    /// A load that never ends.
     Load(OpenLoad),
+    /// An exchange in steps.
     Exchange(Exchange),
+    /// The ranks of an application.
     Application(Box<Application>),
+    /// Operations of the collective subnetwork.
     Collectives(Box<Collectives>),
+    /// Remote memory operations.
     RemoteMemory(Box<RemoteMemory>),
 }
 
 /// How far a workload has come: what another one, made anew from the same specification, needs to go on.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct TrafficState<'a>(Course<'a>);
+pub struct TrafficState<'a>(WorkloadState<'a>);
 
 #[derive(Debug, Serialize, Deserialize)]
-enum Course<'a> {
+enum WorkloadState<'a> {
     Script(Cow<'a, [usize]>),
     Load(Vec<u64>),
-    Exchange(exchange::Course<'a>),
+    Exchange(exchange::ExchangeState<'a>),
     Application(Box<Cow<'a, ApplicationState>>),
     Collectives(Box<(CollectiveState, Option<Vec<u64>>)>),
     RemoteMemory(RemoteMemoryState<'a>),
 }
 
 impl Workload {
-    /// How far it has come.
+    /// Returns the state of the workload.
     pub fn state(&self) -> TrafficState<'_> {
         TrafficState(match self {
-            Self::Script(script) => Course::Script(script.state().into()),
-            Self::Load(load) => Course::Load(load.state()),
-            Self::Exchange(exchange) => Course::Exchange(exchange.state()),
-            Self::Application(application) => Course::Application(Box::new(application.state())),
-            Self::Collectives(collectives) => Course::Collectives(Box::new(collectives.state())),
-            Self::RemoteMemory(operations) => Course::RemoteMemory(operations.state()),
+            Self::Script(script) => WorkloadState::Script(script.state().into()),
+            Self::Load(load) => WorkloadState::Load(load.state()),
+            Self::Exchange(exchange) => WorkloadState::Exchange(exchange.state()),
+            Self::Application(application) => {
+                WorkloadState::Application(Box::new(application.state()))
+            }
+            Self::Collectives(collectives) => {
+                WorkloadState::Collectives(Box::new(collectives.state()))
+            }
+            Self::RemoteMemory(operations) => WorkloadState::RemoteMemory(operations.state()),
         })
     }
 
     /// Goes on where a workload like this one was; false if it was another.
     pub fn resume(&mut self, state: TrafficState<'_>) -> bool {
         match (self, state.0) {
-            (Self::Script(script), Course::Script(next)) => script.resume(next.into_owned()),
-            (Self::Load(load), Course::Load(indices)) => load.resume(&indices),
-            (Self::Exchange(exchange), Course::Exchange(course)) => exchange.resume(course),
-            (Self::Application(application), Course::Application(state)) => {
+            (Self::Script(script), WorkloadState::Script(next)) => script.resume(next.into_owned()),
+            (Self::Load(load), WorkloadState::Load(indices)) => load.resume(&indices),
+            (Self::Exchange(exchange), WorkloadState::Exchange(course)) => exchange.resume(course),
+            (Self::Application(application), WorkloadState::Application(state)) => {
                 application.resume(*state)
             }
-            (Self::Collectives(collectives), Course::Collectives(state)) => {
+            (Self::Collectives(collectives), WorkloadState::Collectives(state)) => {
                 collectives.resume(*state)
             }
-            (Self::RemoteMemory(operations), Course::RemoteMemory(state)) => {
+            (Self::RemoteMemory(operations), WorkloadState::RemoteMemory(state)) => {
                 operations.resume(state)
             }
             _ => false,
@@ -133,14 +145,15 @@ impl Workload {
         }
     }
 
-    /// Whether what happens at a terminal may be done when it is asked for a message that comes later.
+    /// Returns whether events at a terminal may be handled later, when it is asked for its next
+    /// message.
     #[inline]
     pub fn puts_off(&self) -> bool {
         matches!(self, Self::Application(_))
     }
 
-    /// Does all that happened at a terminal by `now` and was put off, since no message came of it. When to ask the
-    /// terminal for one next.
+    /// Handles the deferred events at a terminal up to `now`, of which no message came. Returns
+    /// when to ask the terminal for its next message.
     pub fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Option<Picoseconds> {
         match self {
             Self::Application(application) => {
@@ -236,8 +249,9 @@ impl Workload {
         }
     }
 
-    /// Whether [`Self::sent`] and [`Self::received`] may be called before their time has come: an application notes what
-    /// happens when, and who waits at a barrier learns of it when the window ends.
+    /// Returns whether [`Self::sent`] and [`Self::received`] may be called before their time has
+    /// come. An application notes each event with its time, and terminals at a barrier learn of it
+    /// when the window ends.
     #[inline]
     pub fn may_be_told_ahead(&self) -> bool {
         matches!(self, Self::Application(_)) || self.barrier_latency().is_some()
@@ -274,7 +288,7 @@ impl Workload {
 
     /// Whether there are messages of data, and whether there are reads or others that are answered.
     pub fn kinds(&self) -> (bool, bool) {
-        let both = |kind: Kind| (kind == Kind::Data, kind != Kind::Data);
+        let both = |kind: MessageKind| (kind == MessageKind::Data, kind != MessageKind::Data);
         match self {
             Self::Load(load) => both(load.kind),
             Self::Exchange(exchange) => both(exchange.kind),
@@ -293,12 +307,12 @@ impl Workload {
             0 => bytes.min(maximum),
             rest => rest,
         };
-        let of_message = |kind: Kind, bytes: u64| match kind {
-            Kind::Data | Kind::Operand | Kind::Broadcast => of_bytes(bytes),
-            Kind::Read { request } | Kind::Atomic { request } => {
+        let of_message = |kind: MessageKind, bytes: u64| match kind {
+            MessageKind::Data | MessageKind::Operand | MessageKind::Broadcast => of_bytes(bytes),
+            MessageKind::Read { request } | MessageKind::Atomic { request } => {
                 of_bytes(bytes).min(of_bytes(request.into()))
             }
-            Kind::Put => 0,
+            MessageKind::Put => 0,
         };
         match self {
             Self::Load(load) => of_message(load.kind, load.bytes),
@@ -375,10 +389,10 @@ mod tests {
         let least = |messages: &[Message]| {
             Workload::Script(Script::new(messages.to_vec())).least_payload(256)
         };
-        let data = |bytes| message(bytes, Kind::Data);
+        let data = |bytes| message(bytes, MessageKind::Data);
         assert_eq!([0, 1, 256, 300, 512].map(|bytes| least(&[data(bytes)])), [0, 1, 256, 44, 256]);
         assert_eq!(least(&[data(512), data(300), data(100)]), 44);
-        assert_eq!(least(&[message(512, Kind::Read { request: 16 })]), 16);
+        assert_eq!(least(&[message(512, MessageKind::Read { request: 16 })]), 16);
         assert_eq!(least(&[]), 256);
     }
 }

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::sync::LazyLock;
 
 use flitlab::report::{
-    ChannelRow, Finding, Label, Labels, LatencyRow, Measured, Row, RowWriter, Sustained, WindowRow,
-    read, rows_of_text, rows_text,
+    ChannelRow, Label, Labels, LatencyRow, PointResult, PointRow, Row, RowWriter, Sustained,
+    WindowRow, read, rows_of_text, rows_text,
 };
 use flitlab::scenario::{Document, Identity, Scenario};
 use flitlab::sweep::{Simulation, Store};
@@ -18,7 +18,7 @@ use super::files::Folder;
 pub fn points(bytes: &[u8]) {
     let folder = Folder::of_this_thread();
     folder.write("rows.csv", bytes);
-    rows::<Measured>(&folder, &Labels::All(Vec::new()));
+    rows::<PointRow>(&folder, &Labels::All(Vec::new()));
     rows::<Sustained>(&folder, &Labels::All(Vec::new()));
     rows::<ChannelRow>(&folder, &Labels::Place);
     rows::<LatencyRow>(&folder, &Labels::Place);
@@ -88,7 +88,7 @@ pub fn stored(bytes: &[u8]) {
     }
     let found = Store::look_up(folder.root(), &kept.identity).expect("a file that can be read");
     let Some(point) = found else { return };
-    let Finding { measured, channels, latencies, windows, .. } = point;
+    let PointResult { measured, channels, latencies, windows, .. } = point;
     let json = |row| {
         let text = serde_json::to_string(row).expect("rows are plain data");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))

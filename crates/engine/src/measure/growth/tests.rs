@@ -35,36 +35,36 @@ impl Server {
     }
 }
 
-/// The finding at which a measurement ends, that looks after every window from the tenth to the sixtieth and stops
+/// The verdict at which a measurement ends, that looks after every window from the tenth to the sixtieth and stops
 /// when it knows, after a warm-up of ten.
-fn finding(load: f64, burst: u64, window: u64, queues: u64, seed: u64) -> Finding {
+fn verdict(load: f64, burst: u64, window: u64, queues: u64, seed: u64) -> QueueVerdict {
     let mut servers: Vec<Server> =
         (0..queues).map(|queue| Server::new(load, burst, seed * 10_007 + queue)).collect();
     servers.iter_mut().for_each(|server| server.run(10 * window));
     let now = servers[0].now;
     let all = |servers: &[Server]| servers.iter().map(|server| server.backlog.flits).sum();
     let mut growth = Growth::new(now, all(&servers), servers.iter().map(|server| server.backlog));
-    let mut finding = Finding::Level;
+    let mut verdict = QueueVerdict::Level;
     for count in 1..=60 {
         servers.iter_mut().for_each(|server| server.run(window));
         let now = servers[0].now;
         growth.note(now, all(&servers), servers.iter().map(|server| server.backlog));
-        finding = growth.finding(0.01 * load * queues as f64);
-        if count >= 10 && !matches!(finding, Finding::Open { .. }) {
+        verdict = growth.verdict(0.01 * load * queues as f64);
+        if count >= 10 && !matches!(verdict, QueueVerdict::Open { .. }) {
             break;
         }
     }
-    finding
+    verdict
 }
 
 /// How many of `runs` queues, or sets of queues, are found to grow, to be level, and to be open.
 fn count(load: f64, window: u64, queues: u64, runs: u64) -> [u32; 3] {
     let mut count = [0; 3];
     for seed in 0..runs {
-        count[match finding(load, 16, window * 16, queues, seed) {
-            Finding::Grows { .. } => 0,
-            Finding::Level => 1,
-            Finding::Open { .. } => 2,
+        count[match verdict(load, 16, window * 16, queues, seed) {
+            QueueVerdict::Grows { .. } => 0,
+            QueueVerdict::Level => 1,
+            QueueVerdict::Open { .. } => 2,
         }] += 1;
     }
     count
@@ -102,12 +102,12 @@ fn a_queue_at_capacity_is_mostly_open() {
 fn a_thousand_idle_terminals_are_level_and_nothing_measured_is_too() {
     let idle = || std::iter::repeat_n(Backlog::default(), 1000);
     let mut growth = Growth::new(Picoseconds(0), 0, idle());
-    assert_eq!(growth.finding(0.0), Finding::Level);
+    assert_eq!(growth.verdict(0.0), QueueVerdict::Level);
     (1..20).for_each(|window| growth.note(Picoseconds(window * 1000), 0, idle()));
-    assert_eq!(growth.finding(0.0), Finding::Level);
+    assert_eq!(growth.verdict(0.0), QueueVerdict::Level);
 }
 
-/// What grows by the same amount each time has no deviation.
+/// A queue that grows by the same amount each time has no deviation.
 #[test]
 fn steady_growth_without_noise_is_growth() {
     let at = |flits| {
@@ -117,7 +117,7 @@ fn steady_growth_without_noise_is_growth() {
     for window in 1..=10u64 {
         growth.note(Picoseconds(100 + window * 100), 3 + 5 * window, at(5 * window));
     }
-    let whole = Finding::Grows { terminal: None, rate: 0.05 };
-    assert_eq!(growth.finding(0.01), whole);
-    assert_eq!(growth.finding(0.1), Finding::Grows { terminal: Some(1), rate: 0.05 });
+    let whole = QueueVerdict::Grows { terminal: None, rate: 0.05 };
+    assert_eq!(growth.verdict(0.01), whole);
+    assert_eq!(growth.verdict(0.1), QueueVerdict::Grows { terminal: Some(1), rate: 0.05 });
 }

@@ -1,7 +1,7 @@
 //! Horizontal bars.
 
 use super::super::bars::{Bar, BarChart};
-use super::super::look::LegendPlace;
+use super::super::figure_style::LegendPlace;
 use super::super::palette::Colour;
 use super::super::sheet::Sheet;
 use super::table::Table;

@@ -2,7 +2,7 @@
 
 use super::super::axis::Axis;
 use super::super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke, side_by_side};
-use super::super::look::Intervals;
+use super::super::figure_style::Intervals;
 use super::super::names;
 use super::super::palette::BAR;
 use super::super::plot::legend_place;
@@ -168,7 +168,7 @@ fn of_panel(
     let (inside, above): (Vec<&Mark>, Vec<&Mark>) =
         panel.marks.iter().partition(|mark| mark.y.is_some());
     let wanted: Vec<f64> = above.iter().map(|mark| chart.x.share(mark.x) * width).collect();
-    // Those above the frame are in a row.
+    // Labels above the frame are in a row.
     let shifts = side_by_side(&wanted).into_iter().zip(&wanted).map(|(place, wanted)| {
         format!(", xshift={}bp, yshift=4.5bp", number(((place - wanted) * 100.0).round() / 100.0))
     });

@@ -10,8 +10,8 @@ mod map;
 mod space_time;
 mod table;
 
+use super::figure_style::LegendPlace;
 use super::legend::{Legend, Sample};
-use super::look::LegendPlace;
 use super::palette::{Colour, Dash, Marker, Pen};
 use super::sheet::Sheet;
 use flitlab_base::narrow::{narrow, rounded_down};
@@ -23,7 +23,7 @@ pub(super) use chart::of_chart;
 pub(super) use map::of_map;
 pub(super) use space_time::of_space_time;
 
-/// What a paper's preamble needs.
+/// The lines that a paper's preamble needs.
 const PREAMBLE: &str = "\\usepackage{pgfplots}\n\\pgfplotsset{compat=1.16}\n\
                         \\usepgfplotslibrary{fillbetween,groupplots}\n";
 

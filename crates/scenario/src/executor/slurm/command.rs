@@ -20,7 +20,7 @@ impl fmt::Display for JobId {
     }
 }
 
-/// What went wrong with a job array.
+/// Errors of a job array.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SlurmError {
@@ -92,8 +92,8 @@ pub(super) fn sbatch(script: &Path, settings: &SlurmSettings) -> Result<JobId, S
     Ok(JobId(id.into()))
 }
 
-/// What Slurm knows of the tasks of some jobs: those in the queue, those that have just ended, and with
-/// accounting those that ended long ago.
+/// Returns the states of the tasks of some jobs: those in the queue, those that have just ended,
+/// and with accounting those that ended long ago.
 pub(super) fn task_states(jobs: &[JobId]) -> Result<BTreeMap<ArrayTask, Reported>, SlurmError> {
     if jobs.is_empty() {
         return Ok(BTreeMap::new());

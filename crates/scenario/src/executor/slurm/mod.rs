@@ -5,18 +5,18 @@
 //! in flight, one that is started again skips what is there, and all that counts in the end is which points
 //! are in the store: results are a local sweep's. What is missing can be submitted again, as another job.
 //!
-//! Where a task stands ([`Standings`]) is asked of `squeue`, then of `sacct`, and where neither knows (there
+//! Where a task stands ([`ArrayStatus`]) is asked of `squeue`, then of `sacct`, and where neither knows (there
 //! is no accounting, and Slurm has forgotten the job) seen from what the task itself has left: its record and
 //! its log.
 
 mod command;
 mod script;
-mod standing;
 mod state;
 mod submission;
+mod task_status;
 mod trace;
 
 pub use command::{JobId, SlurmError, most_tasks};
-pub use standing::{Standing, Standings, TaskStanding};
 pub use state::End;
 pub use submission::{JobArray, Submission};
+pub use task_status::{ArrayStatus, TaskReport, TaskStatus};

@@ -11,9 +11,9 @@ use flitlab_base::units::{Bytes, ClockTime};
 /// The unit of sbatch's `M`.
 const MEBIBYTE: u64 = 1 << 20;
 
-/// What a job script says.
+/// The contents of a job script.
 pub(super) struct Script<'a> {
-    /// What Slurm calls the job.
+    /// The name of the job in Slurm.
     pub name: &'a str,
     /// Where the submission lies, an absolute path.
     pub folder: &'a Path,

@@ -61,7 +61,7 @@ impl State {
     }
 }
 
-/// What Slurm says of a task.
+/// Slurm's report on a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reported {
     pub state: State,

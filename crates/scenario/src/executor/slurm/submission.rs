@@ -35,7 +35,7 @@ const JOB: &str = "job";
 const RECORDS: &str = "records";
 const LOGS: &str = "logs";
 
-/// What is to be submitted.
+/// A job array to be submitted.
 #[derive(Clone, Debug)]
 pub struct JobArray<'a> {
     /// The sweep's name, which is the job's.
@@ -216,14 +216,14 @@ impl Submission {
     pub(super) fn job(&self) -> Option<JobId> {
         let noted = fs::read_to_string(self.folder.join(JOB)).ok();
         let noted = noted.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        // A kill may have come between, or somebody have submitted the script by hand.
+        // A kill may have come between, or the script may have been submitted by hand.
         let recorded = || {
             (0..narrow(self.tasks.len())).find_map(|task| self.trace(task).and_then(|it| it.job))
         };
         noted.map(JobId).or_else(recorded)
     }
 
-    /// What a task has written down; `None` if it has not begun.
+    /// Returns the record that a task has written; `None` if it has not begun.
     pub(super) fn trace(&self, task: u32) -> Option<Trace> {
         Trace::read(&self.folder.join(RECORDS).join(task.to_string()))
     }

@@ -1,4 +1,4 @@
-//! What a task has left: its record, which the job script writes, and its log.
+//! Traces of a task: its record, which the job script writes, and its log.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

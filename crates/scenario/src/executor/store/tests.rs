@@ -3,7 +3,7 @@ use crate::executor::Simulation;
 use crate::{Document, Scenario};
 use flitlab_base::units::Picoseconds;
 
-fn ping(extra: &str) -> (Identity, Finding) {
+fn ping(extra: &str) -> (Identity, PointResult) {
     let text = format!(
         "{extra}\n[topology.torus]\ndimensions = [4, 2]\n[exchange]\n\
          pattern = {{ pairs = {{ list = [[0, 1]] }} }}\nmessage = \"8 B\"\n"

@@ -1,4 +1,4 @@
-//! What has failed in a fabric of switches.
+//! Failures in a fabric of switches.
 
 use std::collections::BTreeSet;
 

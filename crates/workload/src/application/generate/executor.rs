@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::application::{Action, Schedule, Until};
 
-/// What was seen.
+/// The observed messages.
 #[derive(Debug)]
 pub(super) struct Carried {
     /// By rank, as bits: the ranks of which something can have reached it.

@@ -26,9 +26,10 @@ const MOST_BYTES: u64 = 1 << 40;
 /// The most ranks.
 const MOST_RANKS: u32 = 1 << 27;
 
-/// What a schedule is made of. What is not given has a default, or is asked for.
+/// The parameters of a schedule. A missing one has a default, or is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters {
+    /// The number of ranks, from 1 to 2^27; it has to be given.
     pub ranks: Option<u32>,
     /// Of a collective operation: an algorithm of it, or a library that chooses one (`mpich-3`). In an application, the
     /// library that chooses for the collective operations in it; there `mpich-3` is the default.
@@ -125,6 +126,7 @@ impl Parameters {
 /// Something that makes schedules.
 #[derive(Debug)]
 pub struct Generator {
+    /// The name by which users choose it.
     pub name: &'static str,
     /// A sentence without its begin, such as "the bytes of each rank to all ranks."
     pub doc: &'static str,

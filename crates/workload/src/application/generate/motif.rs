@@ -66,13 +66,13 @@ fn balanced<const N: usize>(ranks: u32) -> [u32; N] {
 }
 
 /// A rank's place in a grid and its neighbours.
-struct Place<const N: usize> {
+struct GridPosition<const N: usize> {
     grid: [u32; N],
     at: [u32; N],
     rank: u32,
 }
 
-impl<const N: usize> Place<N> {
+impl<const N: usize> GridPosition<N> {
     fn new(grid: [u32; N], rank: u32) -> Self {
         let mut left = rank;
         let at = grid.map(|size| {
@@ -105,7 +105,7 @@ pub(super) fn halo3d(parameters: &Parameters) -> Result<Schedule, String> {
     let faces = [y * z, x * z, x * y].map(|points| points * fields * NUMBER);
     let time = parameters.nanoseconds((x * y * z) as f64 * fields as f64 * HALO_FLOPS);
     of_ranks(ranks, |program, rank| {
-        let place = Place::new(grid, rank);
+        let place = GridPosition::new(grid, rank);
         let mut world = Communicator::world(ranks, rank);
         for _ in 0..iterations {
             if !program.goes_on() {
@@ -144,7 +144,7 @@ pub(super) fn sweep3d(parameters: &Parameters) -> Result<Schedule, String> {
     // For each of the corners, whether x and y are swept downwards.
     let corners = [(false, false), (true, false), (true, true), (false, true)];
     of_ranks(parameters.ranks()?, |program, rank| {
-        let place = Place::new(grid, rank);
+        let place = GridPosition::new(grid, rank);
         let neighbors = [place.neighbors(0), place.neighbors(1)];
         for _ in 0..2 * u64::from(iterations) {
             if !program.goes_on() {

@@ -11,12 +11,12 @@ pub struct Request {
     epoch: u32,
 }
 
-/// What a rank does, call by call. Each begins when all those have ended that were waited for; a blocking call is
-/// waited for at once.
+/// The program of a rank, call by call. A call begins when all calls that were waited for have
+/// ended; a blocking call is waited for at once.
 #[derive(Debug)]
 pub struct Program {
     builder: ScheduleBuilder,
-    /// What the next operation has to wait for.
+    /// Operations that the next operation has to wait for.
     after: Vec<u32>,
     /// How often that changed.
     epoch: u32,
@@ -69,7 +69,7 @@ impl Program {
         if requests.is_empty() || self.failure.is_some() {
             return;
         }
-        // What was begun since the latest wait has waited for that already.
+        // An operation begun since the latest wait has waited for that already.
         if requests.iter().any(|request| request.epoch == self.epoch) {
             self.after.clear();
         }
@@ -162,7 +162,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// So many bytes in so many parts.
+    /// Returns `total` bytes in `parts` parts.
     pub const fn of(total: u64, parts: u32) -> Self {
         Self { total, parts }
     }

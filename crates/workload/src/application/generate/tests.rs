@@ -1,4 +1,4 @@
-//! What can be asked for, and the messages of benchmarks and motifs beside published counts.
+//! Tests of the parameters, and of the messages of benchmarks and motifs beside published counts.
 
 use super::executor::carry_out;
 use super::*;
@@ -173,7 +173,8 @@ fn the_wavefront_of_lu_waits_plane_by_plane() {
     let parameters = Parameters { flops_per_second: Some(1e6), ..npb("lu", "A", 16, 1) };
     let carried = carry_out(&make("npb", &parameters).unwrap());
     assert_eq!(carried.rounds, 6 + 6 + 4);
-    // The last of 62 planes is computed 6 planes later there than where nobody waits, and so on the way back.
+    // The last of 62 planes is computed 6 planes later there than at a rank without waits, and so
+    // on the way back.
     let own = (1984.77 * 64f64.powi(3) - 10923.3 * 64.0 * 64.0 + 27770.9 * 64.0 - 144_010.0) / 16.0;
     let (plane, rest) = (own * 0.4 / 62.0, own * 0.2);
     let expected = (2.0 * (62.0 + 6.0) * plane + rest) * 1e3;

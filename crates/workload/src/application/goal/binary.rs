@@ -29,7 +29,7 @@ const NODE: usize = 39;
 /// Bytes of an operation in LogGOPSim2, which adds a byte, six numbers of four bytes and five of eight (its `Parser.hpp`).
 const EXTENDED_NODE: u64 = 104;
 
-/// What is wrong, and at which byte of the file.
+/// A mistake, and its byte in the file.
 #[derive(Debug)]
 pub(super) struct Flaw {
     at: u64,
@@ -54,14 +54,15 @@ impl Display for Flaw {
     }
 }
 
-/// Input with the number of bytes that were read of it, the cookie included.
+/// Input that counts the bytes read, the cookie included.
 struct Counted<'i, R> {
     input: &'i mut R,
     at: u64,
 }
 
 impl<R: BufRead> Counted<'_, R> {
-    /// So many bytes. Memory grows with what is there, not with what was promised.
+    /// Takes `length` bytes. Memory grows with the bytes that are there, not with the promised
+    /// length.
     fn take(&mut self, length: u64, what: &str) -> Result<Vec<u8>, Flaw> {
         let mut bytes = Vec::new();
         self.input

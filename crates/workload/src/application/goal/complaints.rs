@@ -8,7 +8,7 @@ use flitlab_base::document::{Diagnostic, Diagnostics, Location, Source};
 /// How many are told in full: a file that a program wrote has the same mistake in each line.
 const SHOWN: usize = 20;
 
-/// What is wrong with a part of a line.
+/// A mistake in a part of a line.
 #[derive(Debug)]
 pub(super) struct Flaw {
     /// Bytes of the line.
@@ -34,7 +34,7 @@ impl Flaw {
     }
 }
 
-/// What was found in a file so far.
+/// Mistakes found in a file so far.
 #[derive(Debug)]
 pub(super) struct Complaints<'n> {
     name: &'n str,

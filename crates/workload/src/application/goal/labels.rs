@@ -52,7 +52,7 @@ impl Labels {
         self.others.clear();
     }
 
-    /// So many of them, in an order of their own that is always the same.
+    /// Returns at most `most` labels, in an order of their own that is always the same.
     pub(super) fn some(&self, most: usize) -> Vec<String> {
         let numbered = (0..self.numbered.len()).filter(|&number| self.numbered[number] > 0);
         let mut names: Vec<String> =
@@ -83,7 +83,7 @@ mod tests {
         // Its number was too large when it came; it is not taken again once it would not be.
         labels.insert("l5000", 3);
         assert_eq!(labels.get("l5000"), Some(3));
-        // Those found by number come first.
+        // Labels found by number come first.
         assert_eq!(labels.some(2)[0], "l1");
         assert!(labels.some(100).len() == names.len() + 1 && labels.some(2).len() == 3);
         labels.clear();

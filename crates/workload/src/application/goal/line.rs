@@ -7,7 +7,7 @@ use crate::application::{ANY, MOST_NANOSECONDS, Operation, Until};
 use flitlab_base::document::nearest;
 use flitlab_base::narrow::narrow;
 
-/// What begins a statement.
+/// The words that begin a statement.
 const FIRST_WORDS: [&str; 5] = ["num_ranks", "rank", "send", "recv", "calc"];
 
 /// A word and where it stands in its line.
@@ -23,7 +23,7 @@ impl Word<'_> {
     }
 }
 
-/// What a line says, or a part of it: `rank 0 {` may be followed by an operation.
+/// A statement of a line, or of a part of it: `rank 0 {` may be followed by an operation.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Statement<'l> {
     /// `num_ranks 8`
@@ -203,7 +203,7 @@ impl<'l> Cursor<'l> {
         Ok(Statement::Open(narrow(rank)))
     }
 
-    /// What follows a label.
+    /// Reads the statement that follows a label.
     fn labelled(&mut self, label: Word<'l>) -> Result<Statement<'l>, (Option<Word<'l>>, Flaw)> {
         if self.takes(":") {
             let word = self.word();

@@ -24,7 +24,8 @@ use flitlab_base::memory::claim;
 /// The first eight bytes of a binary file, as a number.
 pub(super) const COOKIE: u64 = 4223;
 
-/// What LogGOPSim leaves in place of [`COOKIE`] after a run with `--save-mem`, which overwrites the file.
+/// The value that LogGOPSim leaves in place of [`COOKIE`] after a run with `--save-mem`, which
+/// overwrites the file.
 const DESTROYED: u64 = 2342;
 
 /// How much of a text is looked at to tell whether it is another program's.
@@ -33,7 +34,9 @@ const LOOKED_AT: u64 = 4096;
 /// Which form a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
+    /// Lines of text.
     Text,
+    /// The binary form of LogGOPSim.
     Binary,
 }
 
@@ -55,7 +58,7 @@ pub fn read(path: &Path) -> Result<Schedule, Diagnostics> {
     if metadata.is_dir() {
         return Err(unreadable(io::Error::other("it is a folder")));
     }
-    // A statement of a text has ten to twenty bytes, and what is made of it up to sixty.
+    // A statement of a text has ten to twenty bytes, and the operation made from it up to sixty.
     claim(&*name, metadata.len().saturating_mul(3)).map_err(|shortage| {
         let problem = Diagnostic::unplaced(shortage.to_string());
         complaints::of_file(problem.help(shortage.help()))
@@ -85,7 +88,7 @@ pub fn read_from(name: &str, input: &mut impl BufRead) -> Result<Schedule, Diagn
     let cookie = <[u8; 8]>::try_from(start.as_slice()).map(u64::from_le_bytes);
     if cookie.is_err() || !matches!(cookie, Ok(COOKIE | DESTROYED)) {
         let mut more = Vec::new();
-        // What can't be read is told where it is read for good.
+        // A failure to read is told where the file is read for good.
         let _ = input.by_ref().take(LOOKED_AT).read_to_end(&mut more);
         start.append(&mut more);
     }

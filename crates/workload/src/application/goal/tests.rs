@@ -22,7 +22,7 @@ fn written(schedule: &Schedule, form: Form) -> Vec<u8> {
     bytes
 }
 
-/// What reading says about a text with these lines after `num_ranks 2`.
+/// Returns the complaint about a text with these lines after `num_ranks 2`.
 fn complaint(lines: &str) -> String {
     let text = format!("num_ranks 2\n{lines}");
     read_bytes(text.as_bytes()).map(drop).expect_err(lines).plain()

@@ -74,7 +74,7 @@ struct TooMany;
 struct Reader<'n> {
     builder: ScheduleBuilder,
     complaints: Complaints<'n>,
-    /// As `num_ranks` says.
+    /// The number of ranks that `num_ranks` gives.
     ranks: Option<u32>,
     /// The rank whose brace is open, and the line of that.
     open: Option<(u32, usize)>,

@@ -63,7 +63,7 @@ impl Display for Number {
     }
 }
 
-/// What an operation is called: by its label, or by its place in the rank.
+/// The name of an operation: its label, or its place in the rank.
 struct Name<'s> {
     schedule: &'s Schedule,
     number: u32,

@@ -28,7 +28,7 @@ struct Event {
     is_message: bool,
 }
 
-/// What is freed, and the state of what may be freed.
+/// Operations that have become free, and the state of those that may become free.
 struct Freed {
     /// By operation: the latest end of those that it required.
     earliest: Vec<Picoseconds>,

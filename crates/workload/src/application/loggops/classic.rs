@@ -147,7 +147,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                 }
             }
         }
-        // What is freed comes up by ranks, then kinds.
+        // Freed operations come up by ranks, then kinds.
         let mut both = [(place, &mut here), (partner.unwrap_or(place), &mut there)];
         both.sort_by_key(|it| it.0);
         for (rank, freed) in both {
@@ -162,7 +162,8 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
     hosts.finish(|bytes| bytes > eager_limit)
 }
 
-/// A time and what all bytes of a message but the first take, at so much each; one without bytes has minus one.
+/// Returns a time plus the time of all bytes of a message but the first, at `each`; a message
+/// without bytes has minus one.
 fn charged(time: Picoseconds, bytes: u64, each: Picoseconds) -> Picoseconds {
     match bytes.checked_sub(1) {
         Some(more) => time + each * more,

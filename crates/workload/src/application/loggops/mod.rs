@@ -4,7 +4,7 @@
 //! each byte, and its adapters a gap `g` and `G` for each byte. Messages of more than `S` bytes
 //! wait at their sender until their receipt is there.
 //!
-//! Two programs of that name give different times for the same schedule, up to eight times as much,
+//! Two programs of that name give different times for the same schedule, up to eight times as long,
 //! as they charge the gap at different ends. Both are here, rule by rule, each as a [`Dialect`]:
 //! LogGOPSim (`classic`), and the version of it in ATLAHS (`atlahs`; \[atlahs\]).
 
@@ -29,6 +29,7 @@ pub enum Dialect {
 /// The parameters of the model; times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogGops {
+    /// The program whose rules are followed.
     pub dialect: Dialect,
     /// `L`: how long a message's first byte travels.
     pub latency: u64,
@@ -82,7 +83,7 @@ pub fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Finished, S
     }
 }
 
-/// So many nanoseconds, if that can be told.
+/// Returns a time of nanoseconds, or the latest time if it is too long.
 fn ns(nanoseconds: u64) -> Picoseconds {
     Picoseconds::NANOSECOND * nanoseconds
 }

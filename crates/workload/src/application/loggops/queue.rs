@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn times_come_in_order_and_equal_ones_as_in_the_gnu_library() {
         let mut heap = TimeHeap::new();
-        // What a program of `std::priority_queue` with the same comparison prints for these.
+        // The output of a program of `std::priority_queue` with the same comparison for these.
         for (element, time) in ('a'..).zip([5, 5, 3, 5, 3, 8, 3, 5]) {
             heap.push(Picoseconds(time), element);
         }

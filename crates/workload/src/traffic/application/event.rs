@@ -1,4 +1,4 @@
-//! What happens at a terminal, in the order of time.
+//! Events at a terminal, in the order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use flitlab_base::units::Picoseconds;
 
-/// What comes of time at a terminal.
+/// An event at a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Happening {
     /// A message of this tag is there.
@@ -67,12 +67,12 @@ impl Events {
     }
 }
 
-/// All that is to happen at a terminal. Of one instant messages come first.
+/// The pending events at a terminal. Messages come first among events of one instant.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Agenda {
     /// Messages that come or have left: the network brings them about.
     messages: Events,
-    /// What streams bring about.
+    /// Events of streams.
     ends: Events,
     /// How many events were of streams so far.
     count: u64,
@@ -93,13 +93,13 @@ impl Agenda {
         }
     }
 
-    /// What happens first to a stream, and when.
+    /// Returns the first event of a stream, and its time.
     #[inline]
     pub(super) fn first_end(&self) -> Option<(Picoseconds, Happening)> {
         self.ends.first.map(|event| (event.time, event.happening))
     }
 
-    /// What happens first to a message.
+    /// Returns the first event of a message.
     #[inline]
     pub(super) fn first_message(&self) -> Option<Happening> {
         self.messages.first.map(|event| event.happening)
@@ -111,8 +111,9 @@ impl Agenda {
         self.ends.next().min(self.messages.next())
     }
 
-    /// Before when the streams give the adapter nothing, if one that begins a message now is busy with it for `lead`; and
-    /// if `any_idle` some stream does nothing, so that it may begin one when a message comes.
+    /// Returns a time before which the streams give the adapter nothing, if beginning a message
+    /// keeps a stream busy for `lead`. With `any_idle` some stream is idle and may begin a message
+    /// when one comes.
     #[inline]
     pub(super) fn next_given(&self, lead: Picoseconds, any_idle: bool) -> Picoseconds {
         let of_messages = if any_idle { self.messages.next() + lead } else { Picoseconds::NEVER };

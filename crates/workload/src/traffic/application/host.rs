@@ -15,7 +15,7 @@ use super::record::{Job, JobKind, Leg, LegKind, Records, RoomWait};
 use super::spec::{Answer, ApplicationSpec, HostParameters};
 use super::stream::{Stream, Streams, Task};
 use crate::application::{ANY, Action, Line, Lines, Matching, Operation, Schedule, Stuck, Until};
-use crate::traffic::{Kind, Message, Receipt, Wake};
+use crate::traffic::{Message, MessageKind, Receipt, Wake};
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::{narrow, try_rounded};
 use flitlab_base::prefetch::{Stage, prefetch};
@@ -94,7 +94,7 @@ fn parts(tag: u64) -> (u32, u32, LegKind) {
     (narrow(tag >> 32), narrow((tag & u64::from(u32::MAX)) >> 3), kind)
 }
 
-/// What so many bytes take at a rate; nothing without one.
+/// Returns the time of `bytes` at a rate; zero without one.
 fn time_of(bytes: u64, rate: Option<Rate>) -> Picoseconds {
     rate.map_or(Picoseconds::ZERO, |rate| {
         Picoseconds::from_wide(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate.0))
@@ -180,7 +180,7 @@ impl Application {
         (operations * each + ranks + terminals as usize * size_of::<Host>()) as u64
     }
 
-    /// How far it has come.
+    /// Returns the state of the application.
     pub(in crate::traffic) fn state(&self) -> Cow<'_, ApplicationState> {
         Cow::Borrowed(&self.state)
     }
@@ -530,8 +530,14 @@ impl Application {
         let tag = tag(number, operation, kind);
         let destination = self.terminals[other as usize];
         if destination != terminal {
-            let message =
-                Message { time: now, source: terminal, destination, bytes, kind: Kind::Data, tag };
+            let message = Message {
+                time: now,
+                source: terminal,
+                destination,
+                bytes,
+                kind: MessageKind::Data,
+                tag,
+            };
             let ApplicationState { hosts, outgoing, .. } = &mut self.state;
             return outgoing.push_back(&mut hosts[terminal as usize].outbox, message);
         }
@@ -597,7 +603,8 @@ impl Application {
             + state.order.memory()
     }
 
-    /// What all parts of an application came to, each of which had some of the terminals.
+    /// Returns the outcome of an application from all its parts, each of which had some of the
+    /// terminals.
     ///
     /// # Errors
     /// If operations are left that can't go on.
@@ -630,7 +637,7 @@ impl Application {
         }
         let mut stuck = Stuck { time: latest, receipts, messages, ..Stuck::new(schedule) };
         for part in parts {
-            // What has happened at a terminal is known to its part alone.
+            // Each part alone knows the events at its terminals.
             for (all, &own) in stuck.waits.iter_mut().zip(&part.state.waits) {
                 *all = (*all).min(own);
             }
@@ -651,7 +658,7 @@ impl Outcome {
     }
 }
 
-/// What an application came to.
+/// The outcome of an application.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// By rank: when the last of its operations ended.

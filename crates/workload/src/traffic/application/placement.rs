@@ -24,20 +24,45 @@ pub enum Placement {
 /// Why ranks can't be placed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
+    /// The nodes have no room for all ranks.
     #[error(
         "the application has {ranks} ranks, and {nodes} nodes with {ranks_per_node} ranks each have room for {}",
         u64::from(*nodes) * u64::from(*ranks_per_node)
     )]
-    TooManyRanks { ranks: u32, nodes: u32, ranks_per_node: u32 },
+    TooManyRanks {
+        /// Ranks of the application.
+        ranks: u32,
+        /// Nodes that have not failed.
+        nodes: u32,
+        /// The most ranks of a node.
+        ranks_per_node: u32,
+    },
     /// A list of nodes is for another number of ranks.
     #[error("the application has {ranks} ranks, and the placement has nodes for {given}")]
-    OtherRanks { ranks: u32, given: u32 },
+    OtherRanks {
+        /// Ranks of the application.
+        ranks: u32,
+        /// Ranks in the list.
+        given: u32,
+    },
     /// A rank's node has failed, or is outside the node set.
     #[error("rank {rank} is placed on node {node}, which has failed")]
-    NoNode { rank: u32, node: u32 },
+    NoNode {
+        /// The rank.
+        rank: u32,
+        /// Its node.
+        node: u32,
+    },
     /// A node has more ranks than told.
     #[error("{ranks} ranks are placed on node {node}, and `ranks_per_node` is {ranks_per_node}")]
-    Crowded { node: u32, ranks: u32, ranks_per_node: u32 },
+    Crowded {
+        /// The node.
+        node: u32,
+        /// Ranks placed on it.
+        ranks: u32,
+        /// The most ranks of a node.
+        ranks_per_node: u32,
+    },
 }
 
 impl Placement {

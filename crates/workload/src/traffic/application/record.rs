@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use flitlab_base::units::Picoseconds;
 
-/// What a stream was busy with.
+/// The kind of a stream's job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum JobKind {
     /// An operation itself: a computation, the sending of a message, the beginning of a receipt.
@@ -17,7 +17,7 @@ pub enum JobKind {
     Go,
 }
 
-/// What a stream was busy with, and since when it could have been.
+/// A job of a stream, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// The operation: of the receiver for [`JobKind::Take`] and [`JobKind::Answer`].
@@ -25,9 +25,13 @@ pub struct Job {
     /// For [`JobKind::Begin`] the operation whose beginning or end freed it last, [`ANY`](crate::application::ANY) if it
     /// waited for none; otherwise the sender's operation.
     pub cause: u32,
+    /// The kind of job.
     pub kind: JobKind,
+    /// When all that it waits for had happened.
     pub ready: Picoseconds,
+    /// When the stream began it.
     pub start: Picoseconds,
+    /// When the stream was done with it.
     pub end: Picoseconds,
 }
 
@@ -49,6 +53,7 @@ pub enum LegKind {
 pub struct Leg {
     /// The sender's operation, whichever way the leg goes.
     pub operation: u32,
+    /// The part of the message's exchange that it belongs to.
     pub kind: LegKind,
     /// Channels between routers that its last packet crossed.
     pub hops: u8,
@@ -70,16 +75,20 @@ pub struct Leg {
 /// channel was free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomWait {
-    /// The sender's operation, and which of the message's ways over the network it is, as in [`Leg`].
+    /// The sender's operation, as in [`Leg`].
     pub operation: u32,
+    /// The kind of the leg, as in [`Leg`].
     pub kind: LegKind,
+    /// How long it waited.
     pub time: Picoseconds,
 }
 
-/// All that was done, in no particular order.
+/// The records of all jobs and messages, in no particular order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Records {
+    /// Jobs of all streams.
     pub jobs: Vec<Job>,
+    /// Legs of all messages.
     pub legs: Vec<Leg>,
     /// Of legs that waited for room in their adapters.
     pub waits: Vec<RoomWait>,

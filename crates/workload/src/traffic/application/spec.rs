@@ -7,7 +7,7 @@ use crate::application::loggops::LogGops;
 use crate::application::{Action, Schedule};
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 
-/// Who answers that a large message may come, and sends it then.
+/// The side that answers whether a large message may come, and then sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The adapters, at once, whatever their hosts are busy with.
@@ -16,12 +16,12 @@ pub enum Answer {
     Processor,
 }
 
-/// What carries messages between nodes.
+/// The network between nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Carrier {
     /// The network of the scenario, flit by flit.
     Flits,
-    /// Nothing but latencies and gaps: LogGOPS.
+    /// Latencies and gaps alone: LogGOPS.
     LogGops(LogGops),
 }
 
@@ -30,7 +30,8 @@ pub enum Carrier {
 pub struct HostParameters {
     /// LogGOPS' `o` at the sender: how long a stream is busy with a message before it is the adapter's.
     pub send_overhead: Picoseconds,
-    /// The same at the receiver, from the message's last byte on.
+    /// LogGOPS' `o` at the receiver: how long a stream is busy with a message from its last byte
+    /// on.
     pub receive_overhead: Picoseconds,
     /// LogGOPS' `O`: for how many picoseconds more a stream is busy for each byte but the first, at either end.
     pub overhead_per_byte: f64,
@@ -38,24 +39,31 @@ pub struct HostParameters {
     pub gap: Picoseconds,
     /// LogGOPS' `S`: larger messages wait at their sender until their receipt was begun.
     pub eager_limit: Bytes,
+    /// The side that answers whether a large message may come.
     pub answer: Answer,
     /// Payload of the messages that ask whether a large one may come, and that say so.
     pub control_message: Bytes,
     /// How fast a host copies a message that came before its receipt; `None` if that takes no time.
     pub copy_rate: Option<Rate>,
-    /// What a message between ranks of one node takes: this long, and its bytes at this rate.
+    /// Latency of a message between ranks of one node, to which its bytes at `memory_rate` are
+    /// added.
     pub memory_latency: Picoseconds,
+    /// Rate of a message between ranks of one node.
     pub memory_rate: Rate,
 }
 
 /// An application to be simulated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApplicationSpec {
+    /// The operations of all ranks.
     pub schedule: Arc<Schedule>,
+    /// The nodes of the ranks.
     pub placement: Placement,
     /// The most ranks of a node.
     pub ranks_per_node: u32,
+    /// The times of hosts.
     pub host: HostParameters,
+    /// The network between nodes.
     pub carrier: Carrier,
 }
 

@@ -7,7 +7,7 @@ use crate::application::{Line, Lines};
 use flitlab_base::prefetch::prefetch;
 use flitlab_base::units::Picoseconds;
 
-/// What a stream is to do.
+/// A task of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Task {
     pub kind: JobKind,
@@ -20,7 +20,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// To begin an operation.
+    /// Returns the task of beginning an operation.
     #[inline]
     pub(super) fn begin(operation: u32, cause: u32, ready: Picoseconds) -> Self {
         Self { kind: JobKind::Begin, is_copy: false, operation, cause, ready }
@@ -34,7 +34,7 @@ pub(super) struct Stream {
     /// Whether it waits for its terminal's adapter.
     pub is_held: bool,
     tasks: Line,
-    /// What it is busy with, and since when.
+    /// The current task, and since when it runs.
     pub running: Option<(Task, Picoseconds)>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Stream {
 pub(super) struct Streams {
     streams: Vec<Stream>,
     tasks: Lines<Task>,
-    /// Those that may have something to do, in the order of which they are looked at, and how many have been; none
+    /// Streams that may have something to do, in the order in which they are looked at. Empty
     /// between events.
     #[serde(skip)]
     runnable: Vec<u32>,
@@ -102,7 +102,7 @@ impl Streams {
         next
     }
 
-    /// What a stream is to do next, if it is idle; it is not taken off its line.
+    /// Returns the next task of a stream if it is idle; the task stays in its queue.
     #[inline]
     pub(super) fn first_task(&self, stream: u32) -> Option<Task> {
         let stream = &self.streams[stream as usize];

@@ -76,7 +76,7 @@ fn a_read_counts_its_request_and_its_response() {
     let first = load.first(9).unwrap();
     let (message, _) = load.create(9, first);
     assert_eq!((message.time, message.source, message.bytes), (first, 9, 256));
-    assert_eq!(message.kind, Kind::Read { request: 16 });
+    assert_eq!(message.kind, MessageKind::Read { request: 16 });
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn terminals_have_streams_of_their_own_and_the_seed_decides() {
     };
     assert_eq!(messages(1), messages(1));
     assert_ne!(messages(1), messages(2));
-    // A terminal's messages are the same whoever else is asked first.
+    // A terminal's messages do not depend on which other terminals are asked first.
     let mut load = bind(&spec, &[4, 4]).unwrap();
     let first = load.first(7).unwrap();
     let own = load.create(7, first).0;

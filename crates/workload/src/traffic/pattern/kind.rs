@@ -1,4 +1,4 @@
-//! What a pattern is called, what it does, which keys it has, and how it is bound to the nodes of a fabric.
+//! A pattern's name, meaning, keys, and how it is bound to the nodes of a fabric.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ pub enum Partners {
     Fixed,
     /// The scenario's seed decides too, once for the whole run.
     FixedBySeed,
-    /// Each message draws its destination. Such a pattern has no steps, and so no exchange can be made of it.
+    /// Each message draws its destination. Such a pattern has no steps, so it can't make an
+    /// exchange.
     Drawn,
 }
 
@@ -47,9 +48,10 @@ pub type Bind = Arc<dyn Fn(&Nodes<'_>) -> Result<Box<dyn PatternRule>, PatternEr
 pub struct PatternKind {
     /// The name in scenarios and messages: small letters, digits and `-`.
     pub name: &'static str,
-    /// What it does, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    /// Its meaning, in a sentence that ends in a full stop; for the reference page and `flitlab
+    /// init`.
     pub doc: &'static str,
-    /// What papers and other simulators call it; whoever writes such a name is told the one above.
+    /// Its names in papers and other simulators. A user who writes one is told the name above.
     pub known_as: &'static [&'static str],
     /// When it is decided who sends to whom.
     pub partners: Partners,

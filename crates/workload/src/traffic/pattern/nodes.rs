@@ -1,4 +1,4 @@
-//! What a pattern knows of the nodes to which it is bound.
+//! Facts about the nodes to which a pattern is bound.
 
 use super::{Live, PatternError};
 use flitlab_fabric::{Fabric, Torus};
@@ -8,7 +8,7 @@ use flitlab_fabric::{Fabric, Torus};
 pub struct Nodes<'f> {
     /// The name of the pattern, for errors.
     pub(super) pattern: &'static str,
-    /// Those that have not failed.
+    /// The nodes that have not failed.
     pub live: &'f Live,
     /// Coordinates, if node n is the only one at the torus' place n.
     torus: Option<&'f Torus>,

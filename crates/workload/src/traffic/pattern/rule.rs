@@ -1,4 +1,4 @@
-//! Who sends to whom, once the fabric is known.
+//! The destinations of a pattern, once the fabric is known.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -86,7 +86,7 @@ fn partners<'r, R: PatternRule + ?Sized>(
     steps.filter_map(move |step| partner(rule, source, step, live))
 }
 
-/// To whom a rule with steps lets `source` send in a step, if to anybody.
+/// Returns the partner of `source` in a step of a rule with steps; `None` if it has none.
 pub(super) fn partner<R: PatternRule + ?Sized>(
     rule: &R,
     source: u32,

@@ -61,7 +61,7 @@ pub(super) fn recursive_doubling(
     fold_out(program, members, call.bytes, &fold);
 }
 
-/// Those that left get the result.
+/// Sends the result to the members that left.
 fn fold_out(program: &mut Program, members: &mut Communicator<'_>, bytes: u64, fold: &Fold) {
     let tag = members.tags(1).at(0);
     match fold.role(members.place()) {

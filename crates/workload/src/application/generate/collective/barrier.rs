@@ -1,4 +1,4 @@
-//! Barrier: nobody goes on before all have come.
+//! Barrier: no rank goes on before all have come.
 //!
 //! Its messages have a byte: LogGOPSim charges for all bytes but one, and can't do with none.
 

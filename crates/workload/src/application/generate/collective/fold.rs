@@ -14,7 +14,7 @@ pub(super) struct Fold {
     stays: u32,
 }
 
-/// What a member does while others compute.
+/// The role of a member while others compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// It gives its part to this place and gets the result from there.

@@ -33,7 +33,7 @@ pub use all_to_all::{all_to_all_v_linear, all_to_all_v_pairwise};
 use super::communicator::Communicator;
 use super::program::Program;
 
-/// What a collective operation is asked for.
+/// The request for a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
     /// As the table above says.
@@ -47,7 +47,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// So many bytes, from or to place 0, combined in no time.
+    /// Returns the request for so many bytes, from or to place 0, combined in no time.
     pub const fn of(bytes: u64) -> Self {
         Self { bytes, root: 0, segment: None, combine_ns_per_byte: 0.0 }
     }
@@ -63,6 +63,7 @@ pub type Run = fn(&mut Program, &mut Communicator<'_>, &Call);
 /// An algorithm of a collective operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Algorithm {
+    /// The name by which users choose it.
     pub name: &'static str,
     /// A sentence without its begin, such as "each round doubles who has it."
     pub doc: &'static str,
@@ -78,6 +79,7 @@ impl Algorithm {
 /// A collective operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Collective {
+    /// The name of its generator.
     pub name: &'static str,
     /// The first one is the default.
     pub algorithms: &'static [Algorithm],

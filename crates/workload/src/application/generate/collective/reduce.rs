@@ -55,7 +55,7 @@ fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Ca
     reduce_scatter::halve(program, members, call, &fold, number, tags, |range| {
         blocks.span(range.start, range.end - range.start)
     });
-    // Who has the higher half gives it to who has the lower one.
+    // The owner of the higher half gives it to the owner of the lower half.
     for (round, distance) in (fold.power.ilog2()..).zip(doubling(fold.power)) {
         let other = fold.place(number ^ distance);
         if number & distance != 0 {

@@ -36,7 +36,8 @@ pub(super) static REDUCE_SCATTER: Collective = Collective {
     mpich: mpich::reduce_scatter,
 };
 
-/// Those that leave give their vectors to the others of their pairs. The number of those that stay.
+/// Sends the vectors of members that leave to their partners. Returns the number of a member that
+/// stays, `None` for one that leaves.
 pub(super) fn fold_in(
     program: &mut Program,
     members: &mut Communicator<'_>,
@@ -59,8 +60,9 @@ pub(super) fn fold_in(
     }
 }
 
-/// Those that stay exchange halves, quarters and so on, at half of them, a quarter and so on distance. In the end
-/// each has its own part. `bytes` says how many those have that some of them stand for.
+/// Exchanges halves, quarters and so on among the members that stay, at half of them, a quarter and
+/// so on distance. In the end each has its own part. `bytes` gives the size of the parts, of which
+/// some members hold those of two.
 pub(super) fn halve(
     program: &mut Program,
     members: &Communicator<'_>,

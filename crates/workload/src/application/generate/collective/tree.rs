@@ -4,7 +4,7 @@ use super::Call;
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::Program;
 
-/// Who is above and below a place.
+/// The parent and children of a place.
 pub(super) struct Family {
     pub parent: Option<u32>,
     pub children: Vec<u32>,

@@ -37,7 +37,8 @@ impl Cg {
         share(self.size, self.rows, rank / self.columns)
     }
 
-    /// How much of it goes to the transpose partner: all of it, or a half, the larger one from even ranks.
+    /// Returns the part that goes to the transpose partner: all, or a half, the larger one from
+    /// even ranks.
     fn transposed(&self, rank: u32) -> u32 {
         let length = self.row_length(rank);
         match (self.rows == self.columns, rank.is_multiple_of(2)) {
@@ -54,7 +55,7 @@ impl Cg {
         2 * (rank / 2 % self.rows * self.rows + rank / 2 / self.rows) + rank % 2
     }
 
-    /// The ranks of the row at a half, a quarter and so on of it, to 1.
+    /// Returns the ranks of the row at a half, a quarter and so on of its length, to 1.
     fn row_partners(&self, rank: u32) -> impl DoubleEndedIterator<Item = u32> {
         (0..self.columns.ilog2()).rev().map(move |bit| rank ^ (1 << bit))
     }

@@ -33,7 +33,7 @@ pub(super) fn read(class: Class, ranks: u32) -> Result<Box<dyn Benchmark>, Strin
     Ok(Box::new(Mg { levels: levels as usize, iterations, grid }))
 }
 
-/// What a rank has of a level, and with whom it exchanges there.
+/// The share of a rank in a level, and its partners there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
     /// Its points in each dimension with a layer around them.

@@ -21,7 +21,7 @@ const DOUBLE: u64 = 8;
 trait Benchmark {
     /// The time steps that the class has.
     fn iterations(&self) -> u32;
-    /// What a rank does in the first `iterations` of them.
+    /// Adds a rank's operations of the first `iterations` iterations.
     fn rank(&self, at: &mut Rank<'_>, iterations: u32);
 }
 
@@ -52,7 +52,9 @@ type Read = fn(Class, u32) -> Result<Box<dyn Benchmark>, String>;
 /// A benchmark.
 #[derive(Debug)]
 pub struct Row {
+    /// The name by which users choose it, in lower case.
     pub name: &'static str,
+    /// Its communication, as a phrase with a full stop.
     pub doc: &'static str,
     read: Read,
 }
@@ -73,11 +75,17 @@ pub static BENCHMARKS: [Row; 5] = [
 /// How large a benchmark is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
+    /// The sample size, the smallest.
     S,
+    /// The size of a workstation.
     W,
+    /// The smallest size of a parallel machine.
     A,
+    /// The size above A.
     B,
+    /// The size above B.
     C,
+    /// The largest size here.
     D,
 }
 
@@ -91,7 +99,7 @@ impl Class {
         ("D", Self::D),
     ];
 
-    /// That of six values which belongs to it, from S to D.
+    /// Returns the value of this class, out of six values from S to D.
     const fn of<T: Copy>(self, values: [T; 6]) -> T {
         values[self as usize]
     }

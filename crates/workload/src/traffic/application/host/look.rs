@@ -1,8 +1,9 @@
 //! When hosts are looked at.
 //!
-//! Of what happens at a host nobody else notices anything but the messages that it gives to its adapter, and a stream works
-//! on one for `send_overhead` at least. So a host is asked for a message no sooner than it can have one, and does then what
-//! has happened in the meantime, each thing at its own time (docs/model.md, "Threads").
+//! Events at a host are visible outside only by the messages that it gives to its adapter, and a
+//! stream works on each for at least `send_overhead`. So a host is asked for a message no sooner
+//! than it can have one. It then handles the events in the meantime, each at its own time
+//! (docs/model.md, "Threads").
 
 use super::{Application, Happening, Host, parts};
 use crate::application::Operation;
@@ -10,8 +11,8 @@ use crate::traffic::Wake;
 use flitlab_base::units::Picoseconds;
 
 impl Application {
-    /// Does all that happens at a terminal up to `now`, of which only what happens at `now` may give its adapter
-    /// something: what nobody else notices is done when the next thing is to be known that somebody may.
+    /// Handles all events at a terminal up to `now`. Only events at `now` may give its adapter a
+    /// message: invisible events wait until the next one that may be visible.
     pub(super) fn run_until(&mut self, terminal: u32, now: Picoseconds) {
         while let Some((time, happening)) = self.state.hosts[terminal as usize].agenda.take_due(now)
         {
@@ -21,7 +22,7 @@ impl Application {
         }
     }
 
-    /// Before when a terminal gives its adapter nothing, as far as is known.
+    /// Returns a time before which a terminal gives its adapter nothing, as far as is known.
     #[inline]
     pub(super) fn next_given(&self, terminal: u32) -> Picoseconds {
         let Host { agenda, idle, .. } = &self.state.hosts[terminal as usize];
@@ -40,8 +41,8 @@ impl Application {
         self.state.latest
     }
 
-    /// Something is to happen to a message at a terminal. If all streams are busy by then nothing comes of it before one of
-    /// them is done with its job.
+    /// Notes a future event of a message at a terminal. If all streams are busy by then, it has no
+    /// effect before one of them is done with its job.
     pub(super) fn note(&mut self, terminal: u32, time: Picoseconds, happening: Happening) -> Wake {
         let host = &mut self.state.hosts[terminal as usize];
         host.agenda.add(time, happening);

@@ -9,14 +9,14 @@ use flitlab::scenario::Point;
 use flitlab::sweep::Store;
 
 /// Where a sweep works.
-pub(super) struct Place {
+pub(super) struct SweepFolder {
     pub results: PathBuf,
     pub store: Store,
     /// Whether an earlier call began it.
     pub resumed: bool,
 }
 
-impl Place {
+impl SweepFolder {
     /// A new folder: the one asked for, or `results/NAME`, or `results/NAME-2` and so on.
     ///
     /// # Errors

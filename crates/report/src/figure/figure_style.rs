@@ -1,4 +1,4 @@
-//! What users choose of the look of figures: in `[sweep.figures]`, and as options of `plot`.
+//! Choices of users for the look of figures: in `[sweep.figures]`, and as options of `plot`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub(super) const INTERVAL: &str = "95% confidence interval";
 
 /// How figures look beside what they show. The default leaves all to what is drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
+pub struct FigureStyle {
     /// Limits of x axes.
     pub x: Limits,
     /// Limits of y axes, and of the axis of bars.
@@ -26,9 +26,9 @@ pub struct Look {
     /// Of axes that can have it: accepted load, shares and bars are always linear.
     pub x_scale: Option<Scale>,
     pub y_scale: Option<Scale>,
-    /// What all times are counted in; if `None`, what suits each figure.
+    /// The unit of all times; if `None`, each figure has the unit that suits it.
     pub unit: Option<TimeUnit>,
-    /// What loads are counted in.
+    /// The unit of loads.
     pub loads: LoadsIn,
     /// The series that are shown, in this order, as they are called in legends or in points.csv; all if empty.
     pub series: Vec<String>,
@@ -39,12 +39,12 @@ pub struct Look {
     pub percentile: Tail,
     pub legend: LegendPlace,
     pub intervals: Intervals,
-    /// Whether figures that differ in what they are called only are panels of one, with the same axes, and kinds that
-    /// have loads as their x axis are rows of it.
+    /// Whether figures that differ in their names only are panels of one, with the same axes. Kinds
+    /// that have loads as their x axis are then rows of it.
     pub panels: bool,
 }
 
-/// What loads are counted in.
+/// The unit of loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadsIn {
     /// Fractions of the fabric's capacity, where all points of a figure have the same one, else payload.
@@ -223,7 +223,7 @@ impl Limits {
     }
 }
 
-impl Look {
+impl FigureStyle {
     /// The unit for times up to `high` ns, or as far as an axis shall go.
     pub(super) fn unit_for(&self, high: f64) -> TimeUnit {
         let limit = |limit| if let Some(Limit::Time(time)) = limit { Some(time) } else { None };
@@ -311,7 +311,7 @@ fn scale(axis: &mut Axis, wanted: Option<Scale>, curves: &[&Curve], of: fn((f64,
             let values = samples.map(|sample| of((sample.x, sample.y))).filter(|&it| it > 0.0);
             let (low, high) =
                 values.fold((f64::INFINITY, 0.0), |(low, high), it| (it.min(low), it.max(high)));
-            // What leaves the frame of the linear axis goes on leaving it.
+            // A line that leaves the frame of the linear axis goes on leaving it.
             *axis = axis.clone().logarithmic(low, high.min(axis.high));
         }
         Some(Scale::Linear) if axis.is_logarithmic() => {
@@ -368,7 +368,7 @@ mod tests {
     fn names_change_as_a_whole_or_by_parts() {
         let names = [("matrix file halo.csv", "halo"), ("uniform, ABR", "both")];
         let names = names.map(|(from, to)| (from.to_owned(), to.to_owned())).to_vec();
-        let look = Look { names, ..Look::default() };
+        let look = FigureStyle { names, ..FigureStyle::default() };
         assert_eq!(look.renamed("matrix file halo.csv, ABR"), "halo, ABR");
         assert_eq!(look.renamed("uniform, ABR"), "both");
         assert_eq!(look.renamed("matrix file halo.csv 2"), "matrix file halo.csv 2");

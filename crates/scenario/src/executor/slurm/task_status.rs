@@ -14,7 +14,7 @@ use flitlab_base::units::{clock_time_text, memory_text};
 
 /// Where a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum TaskStatus {
     Waiting,
     Running,
     Ended(End),
@@ -25,14 +25,14 @@ pub enum Standing {
     Unknown,
 }
 
-impl Standing {
+impl TaskStatus {
     /// Whether its points may still come.
     pub fn is_under_way(self) -> bool {
         matches!(self, Self::Waiting | Self::Running)
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for TaskStatus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Waiting => formatter.write_str("waiting"),
@@ -47,13 +47,13 @@ impl fmt::Display for Standing {
 
 /// A task, or points that belong to none.
 #[derive(Clone, Debug)]
-pub struct TaskStanding {
+pub struct TaskReport {
     /// As Slurm writes it, `JOB_TASK`; `None` if there is no job.
     pub task: Option<String>,
-    pub standing: Standing,
+    pub status: TaskStatus,
     /// Why it waits or failed, as far as is known.
     pub reason: Option<String>,
-    /// What it printed; `None` if there is nothing.
+    /// The file of its output; `None` if there is none.
     pub log: Option<PathBuf>,
     /// The places of its points that are not finished.
     pub points: Vec<usize>,
@@ -61,13 +61,13 @@ pub struct TaskStanding {
 
 /// Where all tasks stand that matter.
 #[derive(Debug)]
-pub struct Standings {
-    pub tasks: Vec<TaskStanding>,
+pub struct ArrayStatus {
+    pub tasks: Vec<TaskReport>,
     /// Why Slurm could not be asked.
     pub silence: Option<SlurmError>,
 }
 
-impl Standings {
+impl ArrayStatus {
     /// Of the tasks that have points which are `missing`, places in `points`. A point that was submitted
     /// several times stands where it is waiting or running, or else where it was submitted last.
     ///
@@ -89,31 +89,32 @@ impl Standings {
             Ok(reported) => (Some(reported), None),
             Err(error) => (None, Some(error)),
         };
-        let mut standing: Vec<(&Task<'_>, Standing, Option<String>)> = Vec::new();
+        let mut status: Vec<(&Task<'_>, TaskStatus, Option<String>)> = Vec::new();
         for task in tasks {
             let (stands, reason) = task.stand(reported.as_ref());
-            standing.push((task, stands, reason));
+            status.push((task, stands, reason));
         }
-        // What is under way first, then what was submitted last: a point stands with the first that has it.
-        standing.sort_by_key(|(task, stands, _)| {
+        // Tasks under way come first, then the latest submissions: a point stands with the first
+        // task that has it.
+        status.sort_by_key(|(task, stands, _)| {
             (!stands.is_under_way(), Reverse(task.submission.number), task.number)
         });
         let mut tasks = Vec::new();
-        for (task, standing, reason) in standing {
+        for (task, status, reason) in status {
             let own = task.identities.iter().filter_map(|identity| places.remove(identity));
             let points: Vec<usize> = own.flatten().collect();
             if !points.is_empty() {
-                tasks.push(task.standing(standing, reason, points));
+                tasks.push(task.report(status, reason, points));
             }
         }
         tasks.sort_by_key(|(order, _)| *order);
-        let mut tasks: Vec<TaskStanding> = tasks.into_iter().map(|(_, task)| task).collect();
+        let mut tasks: Vec<TaskReport> = tasks.into_iter().map(|(_, task)| task).collect();
         let mut rest: Vec<usize> = places.into_values().flatten().collect();
         if !rest.is_empty() {
             rest.sort_unstable();
-            tasks.push(TaskStanding {
+            tasks.push(TaskReport {
                 task: None,
-                standing: Standing::NotSubmitted,
+                status: TaskStatus::NotSubmitted,
                 reason: None,
                 log: None,
                 points: rest,
@@ -153,16 +154,16 @@ impl<'s> Task<'s> {
     }
 
     /// With its place among all tasks.
-    fn standing(
+    fn report(
         &self,
-        standing: Standing,
+        status: TaskStatus,
         reason: Option<String>,
         points: Vec<usize>,
-    ) -> ((u32, u32), TaskStanding) {
+    ) -> ((u32, u32), TaskReport) {
         let log = self.submission.log(self.number);
-        let task = TaskStanding {
+        let task = TaskReport {
             task: self.job.as_ref().map(|job| format!("{job}_{}", self.number)),
-            standing,
+            status,
             reason,
             log: log.exists().then_some(log),
             points,
@@ -170,58 +171,58 @@ impl<'s> Task<'s> {
         ((self.submission.number, self.number), task)
     }
 
-    /// Where it stands and why, from what Slurm reports, or else from what it has left.
+    /// Returns its status and the reason, from Slurm's report, or else from what the task has left.
     fn stand(
         &self,
         reported: Option<&BTreeMap<ArrayTask, Reported>>,
-    ) -> (Standing, Option<String>) {
-        let Some(job) = &self.job else { return (Standing::NotSubmitted, None) };
+    ) -> (TaskStatus, Option<String>) {
+        let Some(job) = &self.job else { return (TaskStatus::NotSubmitted, None) };
         let known = reported.and_then(|reported| reported.get(&(job.0.clone(), self.number)));
         let end = match known {
             Some(Reported { state: State::Waiting, reason }) => {
-                return (Standing::Waiting, reason.clone());
+                return (TaskStatus::Waiting, reason.clone());
             }
-            Some(Reported { state: State::Running, .. }) => return (Standing::Running, None),
+            Some(Reported { state: State::Running, .. }) => return (TaskStatus::Running, None),
             Some(Reported { state: State::Ended(end), .. }) => Some(*end),
             None => None,
         };
         let trace = self.submission.trace(self.number);
         let log = read_log(&self.submission.log(self.number));
         let code = trace.as_ref().and_then(|trace| trace.code);
-        let standing = match (end, code, end_in_log(&log)) {
+        let status = match (end, code, end_in_log(&log)) {
             // Slurm may have killed flitlab alone, and then the task has ended by itself.
-            (None | Some(End::Failed), _, Some(end @ End::OutOfMemory)) => Standing::Ended(end),
-            (Some(end), ..) => Standing::Ended(end),
-            (None, Some(0), _) => Standing::Ended(End::Completed),
-            (None, Some(_), _) => Standing::Ended(End::Failed),
-            (None, None, Some(end)) => Standing::Ended(end),
-            (None, None, None) if reported.is_none() => Standing::Unknown,
+            (None | Some(End::Failed), _, Some(end @ End::OutOfMemory)) => TaskStatus::Ended(end),
+            (Some(end), ..) => TaskStatus::Ended(end),
+            (None, Some(0), _) => TaskStatus::Ended(End::Completed),
+            (None, Some(_), _) => TaskStatus::Ended(End::Failed),
+            (None, None, Some(end)) => TaskStatus::Ended(end),
+            (None, None, None) if reported.is_none() => TaskStatus::Unknown,
             // Slurm has forgotten the job, and so it is over.
-            (None, None, None) if trace.is_none() => Standing::Ended(End::Cancelled),
-            (None, None, None) => Standing::Vanished,
+            (None, None, None) if trace.is_none() => TaskStatus::Ended(End::Cancelled),
+            (None, None, None) => TaskStatus::Vanished,
         };
-        let reason = match standing {
-            Standing::Ended(End::TimedOut) => {
+        let reason = match status {
+            TaskStatus::Ended(End::TimedOut) => {
                 let time = self.submission.settings().time;
                 time.map(|time| format!("after {}", clock_time_text(time)))
             }
-            Standing::Ended(End::OutOfMemory) => {
+            TaskStatus::Ended(End::OutOfMemory) => {
                 let memory = self.submission.settings().memory;
                 memory.map(|memory| format!("over {}", memory_text(memory.0)))
             }
-            Standing::Ended(End::Completed) => {
+            TaskStatus::Ended(End::Completed) => {
                 let why =
                     "its points are not there; a network file system may show them a minute late";
                 Some(why.into())
             }
-            Standing::Vanished => Some("neither Slurm nor its log says why".into()),
-            Standing::Ended(End::Failed) => {
+            TaskStatus::Vanished => Some("neither Slurm nor its log says why".into()),
+            TaskStatus::Ended(End::Failed) => {
                 let code = code.map(|code| format!("exit code {code}"));
                 let parts: Vec<String> = [code, complaint(&log)].into_iter().flatten().collect();
                 Some(parts.join(": ")).filter(|text| !text.is_empty())
             }
             _ => None,
         };
-        (standing, reason)
+        (status, reason)
     }
 }

@@ -9,7 +9,7 @@ use flitlab_engine::{
 };
 use flitlab_fabric::Faults;
 use flitlab_routing::{DirectionRules, HalfRing, Routes};
-use flitlab_workload::traffic::{Kind, Script, Workload};
+use flitlab_workload::traffic::{MessageKind, Script, Workload};
 use rayon::prelude::*;
 
 use crate::agreement::{assert_agreement, assert_equal_counts};
@@ -169,8 +169,8 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         (parameters.bubble, "bubble"),
         (has_dateline(routes), "dateline"),
         (has_reads(scenario), "reads"),
-        (messages.iter().any(|it| it.kind == Kind::Put), "puts"),
-        (messages.iter().any(|it| matches!(it.kind, Kind::Atomic { .. })), "atomic operations"),
+        (messages.iter().any(|it| it.kind == MessageKind::Put), "puts"),
+        (messages.iter().any(|it| matches!(it.kind, MessageKind::Atomic { .. })), "atomic operations"),
     ];
     let of_links = match &parameters.sharing {
         Some(_) => features_of_flits(parameters),
@@ -184,7 +184,7 @@ fn named(features: &[(bool, &'static str)]) -> Vec<&'static str> {
 }
 
 fn has_reads(scenario: &Scenario) -> bool {
-    scenario.messages.iter().any(|message| message.kind != Kind::Data)
+    scenario.messages.iter().any(|message| message.kind != MessageKind::Data)
 }
 
 /// Whether packets on rings are parted by datelines.

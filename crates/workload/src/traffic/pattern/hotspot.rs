@@ -102,10 +102,6 @@ impl PatternRule for Hotspot {
         Some(self.draw(source, random).unwrap_or_else(|| live.draw_other(source, random)))
     }
 
-    fn sends(&self, _: u32, _: &Live) -> bool {
-        true
-    }
-
     fn for_each_share(&self, source: u32, live: &Live, each: &mut dyn FnMut(u32, f64)) {
         let (hot, hot_each) = self.shares(source);
         let rest = (1.0 - hot) * live.share_of_others();

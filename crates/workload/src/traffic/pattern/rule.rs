@@ -42,9 +42,10 @@ pub trait PatternRule: Send + Sync {
         in_turn(self, source, index, live)
     }
 
-    /// Whether `source` sends anything. Unless given otherwise, it does if it has a partner.
+    /// Whether `source` sends anything. Unless given otherwise, it does if it has a partner, or if
+    /// destinations are drawn.
     fn sends(&self, source: u32, live: &Live) -> bool {
-        partners(self, source, live).next().is_some()
+        self.steps(live).is_none() || partners(self, source, live).next().is_some()
     }
 
     /// Calls `each` once for each destination of `source`, which sends, with the share of its messages that goes

@@ -42,10 +42,6 @@ impl PatternRule for Uniform {
         })
     }
 
-    fn sends(&self, _: u32, _: &Live) -> bool {
-        true
-    }
-
     fn for_each_share(&self, source: u32, live: &Live, each: &mut dyn FnMut(u32, f64)) {
         match self.include_self {
             true => live.iter().for_each(|node| each(node, 1.0 / f64::from(live.count()))),

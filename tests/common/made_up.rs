@@ -128,9 +128,66 @@ pub fn count(text: &str, part: &str) -> usize {
     text.matches(part).count()
 }
 
-pub fn polylines(svg: &str, width: u32) -> Vec<&str> {
-    let width = format!("stroke-width=\"{width}\"");
-    svg.lines().filter(|line| line.starts_with("<polyline") && line.contains(&width)).collect()
+/// What a shape of an SVG has as an attribute.
+pub fn attribute<'a>(shape: &'a str, name: &str) -> &'a str {
+    let (_, rest) = shape.split_once(&format!(" {name}=\"")).unwrap();
+    rest.split_once('"').unwrap().0
+}
+
+/// A line of an SVG, in points.
+pub struct Line<'a> {
+    pub width: f64,
+    pub colour: &'a str,
+    pub places: Vec<(f64, f64)>,
+}
+
+pub fn lines(svg: &str) -> Vec<Line<'_>> {
+    let place = |text: &str| {
+        let (across, down) = text.split_once(',').unwrap();
+        (across.parse().unwrap(), down.parse().unwrap())
+    };
+    let lines = svg.lines().filter(|shape| shape.starts_with("<polyline"));
+    lines
+        .map(|shape| Line {
+            width: attribute(shape, "stroke-width").parse().unwrap(),
+            colour: attribute(shape, "stroke"),
+            places: attribute(shape, "points").split(' ').map(place).collect(),
+        })
+        .collect()
+}
+
+/// Curves of series, their dashes, and their samples in the legend, which have two places.
+pub fn strokes(svg: &str) -> Vec<Line<'_>> {
+    lines(svg).into_iter().filter(|line| line.width > 1.0).collect()
+}
+
+/// Curves that are drawn whole.
+pub fn curves(svg: &str) -> Vec<Line<'_>> {
+    strokes(svg).into_iter().filter(|line| line.places.len() > 2).collect()
+}
+
+/// Colours of the curves of series, in the order of an SVG, each once.
+pub fn colours(svg: &str) -> Vec<&str> {
+    let mut colours = Vec::new();
+    for line in strokes(svg) {
+        // Samples of what holds for all series are grey.
+        if line.colour != "#787878" && !colours.contains(&line.colour) {
+            colours.push(line.colour);
+        }
+    }
+    colours
+}
+
+/// Colours of the bands of confidence intervals.
+pub fn bands(svg: &str) -> Vec<&str> {
+    let bands = svg.lines().filter(|it| it.starts_with("<polygon") && it.contains(" opacity="));
+    bands.map(|band| attribute(band, "fill")).filter(|colour| *colour != "#FFFFFF").collect()
+}
+
+/// Where a text begins in an SVG, in points.
+pub fn place_of(svg: &str, text: &str) -> (f64, f64) {
+    let shape = svg.lines().find(|line| line.ends_with(&format!(">{text}</text>"))).unwrap();
+    (attribute(shape, "x").parse().unwrap(), attribute(shape, "y").parse().unwrap())
 }
 
 /// The distribution of latencies and the windows of each steady point.
@@ -158,9 +215,8 @@ pub fn with_details(points: Vec<Point>) -> ResultRows {
 
 /// The texts of an SVG.
 pub fn texts(svg: &str) -> Vec<&str> {
-    let lines: Vec<&str> = svg.lines().collect();
-    let text = |pair: &[&'_ str]| pair[0].starts_with("<text");
-    lines.windows(2).filter(|pair| text(pair)).map(|pair| pair[1]).collect()
+    let texts = svg.lines().filter(|line| line.starts_with("<text"));
+    texts.map(|line| line.split(['<', '>']).nth(2).unwrap()).collect()
 }
 
 pub fn text_of(folder: &Folder, name: &str) -> String {
@@ -168,6 +224,6 @@ pub fn text_of(folder: &Folder, name: &str) -> String {
 }
 
 /// The curve with the most points.
-pub fn longest(svg: &str) -> &str {
-    polylines(svg, 22).into_iter().max_by_key(|line| count(line, ",")).unwrap()
+pub fn longest(svg: &str) -> Vec<(f64, f64)> {
+    strokes(svg).into_iter().map(|line| line.places).max_by_key(Vec::len).unwrap()
 }

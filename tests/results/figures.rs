@@ -10,24 +10,23 @@ use flitlab::report::{Label, Point, PointRow, Status};
 use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
-    Folder, channels_of, count, label, longest, polylines, rows, sweep, text_of, texts, three,
-    torus_channels, with_details,
+    Folder, bands, channels_of, colours, count, curves, label, longest, place_of, rows, strokes,
+    sweep, text_of, texts, three, torus_channels, with_details,
 };
 
 #[test]
 fn a_latency_figure_has_a_line_a_series_and_says_its_units() {
-    let svg = latency_figure(&three(), "Uniform traffic").svg(&Sheet::default()).unwrap();
+    let svg = latency_figure(&three(), "Uniform traffic").svg(&Sheet::default());
     for text in ["Offered load (fraction of capacity)", "Packet latency (ns)", "Uniform traffic"] {
-        assert_eq!(count(&svg, &format!("\n{text}\n")), 1, "{text}");
+        assert_eq!(count(&svg, &format!(">{text}<")), 1, "{text}");
     }
     for label in ["Direction order", "Single-source shortest path", "Adaptive", "99th percentile"] {
-        assert_eq!(count(&svg, &format!("\n{label}\n")), 1, "{label}");
+        assert_eq!(count(&svg, &format!(">{label}<")), 1, "{label}");
     }
-    for colour in ["#00549F", "#E69F00", "#009169"] {
-        let lines = polylines(&svg, 22);
-        let own: Vec<_> = lines.iter().filter(|line| line.contains(colour)).collect();
-        assert_eq!(own.len(), 2, "the curve and its sample in the legend");
-    }
+    let mut drawn: Vec<&str> = curves(&svg).iter().map(|curve| curve.colour).collect();
+    assert_eq!(drawn, colours(&svg), "a curve a colour");
+    drawn.dedup();
+    assert_eq!(drawn.len(), 3, "a colour a series");
     assert!(svg.contains("font-family=\"Liberation Sans, Arial, Helvetica, sans-serif\""));
     assert!(svg.starts_with("<svg width=\"252pt\" height=\""));
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
@@ -36,9 +35,7 @@ fn a_latency_figure_has_a_line_a_series_and_says_its_units() {
 #[test]
 fn one_saturated_point_does_not_flatten_the_curve() {
     let mut rows = sweep("a", 0.65, 600.0, 0.1);
-    let axis = |rows: &[Point]| {
-        latency_figure(rows, "").svg(&Sheet::default()).unwrap().contains("\n1000\n")
-    };
+    let axis = |rows: &[Point]| latency_figure(rows, "").svg(&Sheet::default()).contains(">1000<");
     assert!(axis(&rows));
     rows[8].measured.packet_latency_mean = Some(Picoseconds(9_000_000_000));
     assert!(axis(&rows), "an unsteady point counts for nothing");
@@ -49,11 +46,11 @@ fn one_saturated_point_does_not_flatten_the_curve() {
 #[test]
 fn what_is_not_steady_is_not_connected() {
     let rows = sweep("a", 0.65, 600.0, 0.1);
-    let svg = latency_figure(&rows, "").svg(&Sheet::default()).unwrap();
-    assert_eq!(count(longest(&svg), ","), 6, "six steady points");
-    assert!(svg.contains("\nfirst load not steady\n"));
-    let svg = accepted_figure(&rows, "").svg(&Sheet::default()).unwrap();
-    assert_eq!(count(longest(&svg), ","), 10, "what is accepted goes on past saturation");
+    let svg = latency_figure(&rows, "").svg(&Sheet::default());
+    assert_eq!(longest(&svg).len(), 6, "six steady points");
+    assert!(svg.contains(">first load not steady<"));
+    let svg = accepted_figure(&rows, "").svg(&Sheet::default());
+    assert_eq!(longest(&svg).len(), 10, "what is accepted goes on past saturation");
 }
 
 #[test]
@@ -102,8 +99,8 @@ fn channels_are_shown_at_the_highest_steady_load() {
     }
     draw_all(&rows(&points), &folder.0, &FigureRequest::titled("Uniform")).unwrap();
     let svg = fs::read_to_string(folder.file("channels.svg")).unwrap();
-    assert!(svg.contains("\nUniform, load 0.5\n"), "{svg}");
-    assert!(svg.contains("\n\u{2212}k\n") && svg.contains("\nejection\n"));
+    assert!(svg.contains(">Uniform, load 0.5<"), "{svg}");
+    assert!(svg.contains(">\u{2212}k<") && svg.contains(">ejection<"));
 }
 
 #[test]
@@ -145,7 +142,7 @@ fn windows_are_shown_over_time_with_the_end_of_the_warm_up() {
         assert!(texts(&svg).contains(&label), "{label}: {:?}", texts(&svg));
     }
     // Four panels of one curve each; utilisation has a second, dashed.
-    assert_eq!(polylines(&svg, 22).len(), 4);
+    assert_eq!(curves(&svg).len(), 4);
 }
 
 #[test]
@@ -160,13 +157,10 @@ fn a_series_has_one_colour_in_all_figures() {
     let points = [figure("uniform", &["ABR", "POR"]), figure("tornado", &["POR"])].concat();
     let wish = FigureRequest { kinds: vec![FigureKind::Accepted], ..FigureRequest::default() };
     draw_all(&rows(&points), &folder.0, &wish).unwrap();
-    let colours = |name: &str| {
-        let svg = text_of(&folder, name);
-        ["#00549F", "#E69F00"]
-            .map(|colour| polylines(&svg, 22).iter().any(|it| it.contains(colour)))
-    };
-    assert_eq!(colours("accepted-uniform.svg"), [true, true]);
-    assert_eq!(colours("accepted-tornado.svg"), [false, true]);
+    let [uniform, tornado] =
+        ["accepted-uniform.svg", "accepted-tornado.svg"].map(|name| text_of(&folder, name));
+    assert_eq!(colours(&uniform).len(), 2);
+    assert_eq!(colours(&tornado), colours(&uniform)[1..], "POR");
 }
 
 #[test]
@@ -189,21 +183,19 @@ fn who_wants_no_title_gets_none_even_where_it_told_figures_apart() {
 
 #[test]
 fn a_band_shows_the_confidence_interval() {
-    let svg = latency_figure(&three(), "").svg(&Sheet::default()).unwrap();
-    // One a series, and the legend's sample.
-    assert_eq!(count(&svg, "opacity=\"0.22\""), 4);
+    let svg = latency_figure(&three(), "").svg(&Sheet::default());
+    assert!(colours(&svg).iter().all(|colour| bands(&svg).contains(colour)), "one a series");
     assert!(texts(&svg).contains(&"95% confidence interval"));
     let mut rows = three();
     rows.iter_mut().for_each(|point| point.measured.packet_latency_mean_ci95 = None);
-    let svg = latency_figure(&rows, "").svg(&Sheet::default()).unwrap();
-    assert_eq!(count(&svg, "opacity=\"0.22\""), 0);
+    let svg = latency_figure(&rows, "").svg(&Sheet::default());
+    assert!(bands(&svg).is_empty());
 }
 
 #[test]
 fn percentiles_have_a_curve_each() {
-    let svg = percentile_figure(&sweep("a", 0.7, 600.0, 0.1), "").svg(&Sheet::default()).unwrap();
-    // Curves and their samples in the legend.
-    assert_eq!(polylines(&svg, 22).len(), 8);
+    let svg = percentile_figure(&sweep("a", 0.7, 600.0, 0.1), "").svg(&Sheet::default());
+    assert_eq!((curves(&svg).len(), colours(&svg).len()), (4, 4));
     for label in ["median", "95th percentile", "99th percentile", "99.9th percentile"] {
         assert!(texts(&svg).contains(&label), "{label}");
     }
@@ -242,12 +234,8 @@ fn axes_have_the_limits_the_scale_and_the_unit_that_are_asked_for() {
     assert!(texts(&svg).contains(&"Packet latency (\u{b5}s)") && texts(&svg).contains(&"0.2"));
     // A curve is cut off at the limit on the right.
     let ends = |svg: &str| {
-        let of_line = |line: &&str| -> f64 {
-            let points = line.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
-            let across = points.split_whitespace().map(|pair| pair.split(',').next().unwrap());
-            across.map(|it| it.parse::<f64>().unwrap()).fold(0.0, f64::max)
-        };
-        polylines(svg, 22).iter().map(of_line).fold(0.0, f64::max)
+        let places = strokes(svg).into_iter().flat_map(|line| line.places);
+        places.map(|place| place.0).fold(0.0, f64::max)
     };
     assert!((ends(&drawn(log)) / ends(&drawn(FigureStyle::default())) - 1.0).abs() < 0.2);
     // Loads are never logarithmic, and limits in time are not for them.
@@ -302,22 +290,14 @@ fn a_legend_is_where_it_is_wanted_and_intervals_are_whiskers_or_bands() {
         let look = FigureStyle { legend, intervals, ..FigureStyle::default() };
         looked(&folder, &three(), &[FigureKind::Latency], look).remove(0)
     };
-    let place = |svg: &str| -> (f64, f64) {
-        let lines: Vec<&str> = svg.lines().collect();
-        let at = lines.iter().position(|line| *line == "Adaptive").unwrap();
-        let number = |name: &str| {
-            let rest = lines[at - 1].split(&format!(" {name}=\"")).nth(1).unwrap();
-            rest.split('"').next().unwrap().parse::<f64>().unwrap()
-        };
-        (number("x"), number("y"))
-    };
+    let place = |svg: &str| place_of(svg, "Adaptive");
     let (below, right) = (LegendPlace::Below, LegendPlace::Right);
     let svg = drawn(right, Intervals::Whiskers);
-    assert!(place(&svg).0 > 2500.0 && place(&svg).1 < 2000.0, "{:?}", place(&svg));
-    assert_eq!(count(&svg, "opacity=\"0.22\""), 0);
-    assert!(place(&drawn(below, Intervals::Bands)).1 > 3000.0);
+    assert!(place(&svg).0 > 125.0 && place(&svg).1 < 100.0, "{:?}", place(&svg));
+    assert!(bands(&svg).is_empty());
+    assert!(place(&drawn(below, Intervals::Bands)).1 > 150.0);
     let corner = place(&drawn(LegendPlace::TopLeft, Intervals::Bands));
-    assert!(corner.0 < 2500.0 && corner.1 < 2000.0, "{corner:?}");
+    assert!(corner.0 < 125.0 && corner.1 < 100.0, "{corner:?}");
     let nowhere = drawn(LegendPlace::Nowhere, Intervals::Nothing);
     assert!(!texts(&nowhere).contains(&"Adaptive"));
     let interval = "95% confidence interval";
@@ -341,7 +321,7 @@ fn figures_become_panels_with_the_same_axes() {
         assert_eq!(texts(svg).iter().filter(|it| **it == text).count(), 1, "{text}");
     }
     // Two rows of two panels; ticks of y axes have labels on the left only.
-    assert_eq!(count(svg, "\n0.6\n"), 2 + 1, "{:?}", texts(svg));
+    assert_eq!(count(svg, ">0.6<"), 2 + 1, "{:?}", texts(svg));
     assert!(folder.file("panels.svg").exists() && !folder.file("latency-uniform.svg").exists());
 }
 
@@ -356,10 +336,12 @@ fn lines_have_dashes_before_colours_repeat() {
         let points: Vec<Point> = (0..count).flat_map(of).collect();
         looked(&folder, &points, &[FigureKind::Accepted], FigureStyle::default()).remove(0)
     };
-    let lines = |svg: &str| polylines(svg, 22).len();
     let (seven, eight) = (many(7), many(8));
-    assert_eq!(lines(&seven), 2 * 7, "a curve and its sample each");
-    assert!(lines(&eight) > 2 * 8 + 10, "the eighth is dashed: {}", lines(&eight));
+    assert_eq!((curves(&seven).len(), colours(&seven).len()), (7, 7));
+    assert_eq!(colours(&eight), colours(&seven));
+    let first = colours(&eight)[0];
+    let pieces = |svg: &str| strokes(svg).iter().filter(|line| line.colour == first).count();
+    assert!(pieces(&eight) > pieces(&seven) + 10, "the eighth is dashed: {}", pieces(&eight));
 }
 
 #[test]

@@ -41,17 +41,17 @@ fn several_results_share_a_figure_under_their_labels() {
     place.run(&["plot", "a", "b", "--labels", "BFS,SSSP", "--only", "accepted", "--out", "two"]);
     let svg = place.read("two/accepted.svg");
     for text in ["BFS", "SSSP", "accepted = offered"] {
-        assert_eq!(svg.matches(&format!("\n{text}\n")).count(), 1, "{text}");
+        assert_eq!(svg.matches(&format!(">{text}<")).count(), 1, "{text}");
     }
     // What has several series has its label in front of them; labels may have commas.
     let labels = ["--label", "one, two", "--label", "C"];
     place.run(&with(&["plot", "a", "c", "--only", "accepted", "--out", "three"], &labels));
     let svg = place.read("three/accepted.svg");
     for text in ["one, two", "C, uniform", "C, tornado"] {
-        assert_eq!(svg.matches(&format!("\n{text}\n")).count(), 1, "{text}");
+        assert_eq!(svg.matches(&format!(">{text}<")).count(), 1, "{text}");
     }
     place.run(&["plot", "a", "c", "--only", "accepted", "--out", "four"]);
-    assert!(place.read("four/accepted.svg").contains("\nc, uniform\n"));
+    assert!(place.read("four/accepted.svg").contains(">c, uniform<"));
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn scaling_is_over_a_key_of_the_sweep() {
     place.run(&["sweep", &path, "--out", "a", "--set", "exchange.message=512 B"]);
     let svg = place.read("a/scaling.svg");
     for text in ["Nodes", "8", "128", "direction order", "angara", "adaptive"] {
-        assert!(svg.contains(&format!("\n{text}\n")), "{text}");
+        assert!(svg.contains(&format!(">{text}<")), "{text}");
     }
-    assert!(svg.contains("\nCompletion time (µs)\n"), "{svg}");
+    assert!(svg.contains(">Completion time (µs)<"), "{svg}");
     assert_eq!(place.run(&["plot", "a", "--only", "scaling"]).lines().count(), 3);
 }
 

@@ -16,7 +16,12 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'))
 }
 
-/// Removes the system's numbers of errors, as in "No such file or directory (os error 2)".
+/// The text as the content of an element of HTML or XML, printable.
+pub fn escaped(text: &str) -> String {
+    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The text without the numbers that the system has for its errors, as in "No such file or directory (os error 2)".
 pub fn without_error_numbers(text: &str) -> String {
     let mut parts = text.split(" (os error ");
     let start = parts.next().unwrap_or_default().to_owned();
@@ -60,6 +65,7 @@ mod tests {
         assert_eq!(printable_lines("a\tb\n\r"), "a\tb\n␍");
         assert_eq!(in_place("a\u{9b}b").len(), "a\u{9b}b".len());
         assert_eq!(in_place("a\u{9b}b"), "a¤b");
+        assert_eq!(escaped("<a & b\u{1b}>"), "&lt;a &amp; b␛&gt;");
         assert!(matches!(printable("Ångström, 1 µs"), Cow::Borrowed(_)));
     }
 }

@@ -88,7 +88,7 @@ fn searches_with_several_seeds_are_one_bar_with_its_interval() {
     assert_eq!(found.lines().count(), 1 + 2 * 2, "{found}");
     assert!(found.contains("\ntornado,,3,1,2,tornado,"), "{found}");
     assert!(!place.0.join("r/means.csv").exists(), "loads tried are no points of a curve");
-    let interval = "\n95% confidence interval, step of the search included\n";
+    let interval = ">95% confidence interval, step of the search included<";
     assert!(place.read("r/saturation.svg").contains(interval));
     // A seed in the grid says the same, and gives each seed a series.
     place.write("b.toml", &format!("{grid}seed = [1, 2]\n{saturation}"));

@@ -4,9 +4,8 @@
 //! with letters of 7 to 9 points, so it goes into a paper unscaled. Colours are told apart with any colour
 //! vision; lightness and shape tell series apart in grey. Equal rows give equal bytes.
 //!
-//! Charts are laid out here and not by the chart code of `plotters`, which draws the SVG: the same chart becomes PDF with
-//! an embedded font and LaTeX with its data, lengths are points of paper and fractions of them (plotters has whole
-//! pixels), and room is kept by the widths of the letters that are embedded.
+//! A chart is laid out once, as shapes of a `Scene`, for SVG, PDF and PNG: lengths are points of
+//! paper, and room is kept by the widths of the letters that are embedded.
 
 mod accepted;
 mod axis;
@@ -155,11 +154,8 @@ impl Figure {
     }
 
     /// The figure as SVG text.
-    ///
-    /// # Errors
-    /// If the drawing library fails; `Draw` then has an empty path.
-    pub fn svg(&self, sheet: &Sheet) -> Result<String, ReportError> {
-        vector::svg(&self.scene(sheet)).map_err(|problem| failed(&problem))
+    pub fn svg(&self, sheet: &Sheet) -> String {
+        vector::svg(&self.scene(sheet))
     }
 
     /// The figure as a PDF file of one page, its letters embedded.
@@ -216,7 +212,7 @@ impl Figure {
         let path = |extension: &str| folder.join(format!("{name}.{extension}"));
         for format in &medium.formats {
             match format {
-                Format::Svg => files.write(path("svg"), self.svg(sheet)?.as_bytes())?,
+                Format::Svg => files.write(path("svg"), self.svg(sheet).as_bytes())?,
                 Format::Pdf => files.write(path("pdf"), &self.pdf(sheet)?)?,
                 Format::Png => files.write(path("png"), &self.png(sheet)?)?,
                 Format::Pgfplots => {

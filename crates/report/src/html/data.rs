@@ -38,13 +38,13 @@ impl Ranks {
         let has = |point: &&Point| !point.explained.activity.is_empty();
         let picture = |point: &Point| {
             let figure = space_time_figure(&point.explained.activity, "");
-            let svg = figure.svg(&Sheet::default()).ok()?;
+            let svg = figure.svg(&Sheet::default());
             let Label { series, repetition, .. } = &point.label;
             let single = points.len() == 1;
             let name = if single { String::new() } else { format!("{series} {repetition}") };
-            Some(Self { name: name.trim().into(), svg })
+            Self { name: name.trim().into(), svg }
         };
-        points.iter().filter(has).take(MOST_PICTURES).filter_map(picture).collect()
+        points.iter().filter(has).take(MOST_PICTURES).map(picture).collect()
     }
 }
 

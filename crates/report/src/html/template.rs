@@ -1,6 +1,6 @@
 //! The parts of the page put into one text.
 
-use flitlab_base::printable::printable;
+use flitlab_base::printable::escaped;
 use serde::Serialize;
 
 const PAGE: &str = include_str!("../../assets/report/page.html");
@@ -43,9 +43,4 @@ fn json(data: &impl Serialize) -> String {
     let text = serde_json::to_string(data).expect("plain data");
     // Outside of texts JSON has none of these.
     text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
-}
-
-/// Text as HTML.
-fn escaped(text: &str) -> String {
-    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -121,7 +121,8 @@ impl PathChannelRow {
     }
 }
 
-fn row(
+/// The row of what ranks did between two times.
+pub(crate) fn activity_row(
     (first_rank, last_rank): (u32, u32),
     (start, end): (Picoseconds, Picoseconds),
     times: &Times,
@@ -146,7 +147,7 @@ impl ActivityRow {
     fn of_groups(explanation: &Explanation) -> Vec<Self> {
         let activity = explanation.activity.iter();
         activity
-            .map(|it| row((it.first_rank, it.last_rank), (it.start, it.end), &it.times))
+            .map(|it| activity_row((it.first_rank, it.last_rank), (it.start, it.end), &it.times))
             .collect()
     }
 
@@ -154,7 +155,9 @@ impl ActivityRow {
     fn of_ranks(explanation: &Explanation, finished: &[Picoseconds]) -> Vec<Self> {
         let ranks = (0..).zip(finished).zip(&explanation.ranks);
         ranks
-            .map(|((rank, &end), times)| row((rank, rank), (Picoseconds::ZERO, end), times))
+            .map(|((rank, &end), times)| {
+                activity_row((rank, rank), (Picoseconds::ZERO, end), times)
+            })
             .collect()
     }
 }

@@ -141,22 +141,11 @@ pub(super) fn draw(figure: &SpaceTime, sheet: &Sheet) -> Scene {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::application::activity_row;
 
     fn row(first_rank: u32, start: u64, times: [u64; 6]) -> ActivityRow {
-        let [compute, host, partner, injection, queueing, flight] = times;
-        let (last_rank, end) = (first_rank, start + 1000);
-        ActivityRow {
-            first_rank,
-            last_rank,
-            start: Picoseconds(start),
-            end: Picoseconds(end),
-            compute: Picoseconds(compute),
-            host: Picoseconds(host),
-            partner: Picoseconds(partner),
-            injection: Picoseconds(injection),
-            queueing: Picoseconds(queueing),
-            flight: Picoseconds(flight),
-        }
+        let (start, end) = (Picoseconds(start), Picoseconds(start + 1000));
+        activity_row((first_rank, first_rank), (start, end), &times.map(Picoseconds))
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::ForwardingTable;
-use super::load_figures::{LoadFigures, add_loads};
+use super::load_figures::{LoadFigures, RouteCount};
 use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 
 /// Figures of a forwarding table whose routes end where they should. The load of a channel between
@@ -39,10 +39,10 @@ impl ForwardingQuality {
         let senders: Vec<u64> = senders.iter().map(|own| own.len() as u64).collect();
         let count = terminals
             .par_iter()
-            .fold(Count::default, |count, &terminal| {
-                count.with_destination(fabric, table, &senders, terminal)
+            .fold(RouteCount::default, |count, &terminal| {
+                with_destination(count, fabric, table, &senders, terminal)
             })
-            .reduce(Count::default, Count::merge);
+            .reduce(RouteCount::default, RouteCount::merge);
         let channels = (0..fabric.channel_slots()).filter(|&at| fabric.target(at).is_some());
         let load_of = |channel: Channel| {
             let pairs = count.loads.get(channel as usize).copied().unwrap_or(0);
@@ -65,82 +65,50 @@ impl ForwardingQuality {
     }
 }
 
-/// Counts over some of the destinations.
-#[derive(Default)]
-struct Count {
-    routed: u64,
-    unrouted: u64,
-    hops: u64,
-    hops_maximum: u32,
-    least_hops: u64,
-    least_maximum: u32,
-    /// Loads by channel; empty if there are none.
-    loads: Vec<u64>,
-}
-
-impl Count {
-    fn with_destination(
-        mut self,
-        fabric: &Fabric,
-        table: &ForwardingTable,
-        senders: &[u64],
-        terminal: u32,
-    ) -> Self {
-        self.loads.resize(fabric.channel_slots() as usize, 0);
-        if !table.delivers(terminal) {
-            self.unrouted += senders.iter().sum::<u64>() - 1;
-            return self;
-        }
-        let end = fabric.terminal_router(terminal).expect("live terminals only");
-        let least = least_hops(fabric, end);
-        // Routers whose ports lead to the terminal, from there outwards.
-        let way = |router: u32| {
-            let channel = table.channel(fabric, router, terminal)?;
-            (channel < fabric.outputs(router).end).then(|| fabric.target(channel)).flatten()?;
-            Some(channel)
-        };
-        let leading_here = |router: u32| {
-            let leads_here = |back: &Channel| {
-                fabric.target(*back).is_some_and(|from| way(from) == fabric.opposite(*back))
-            };
-            fabric.outputs(router).filter(leads_here).filter_map(|back| fabric.target(back))
-        };
-        let (mut hops, mut order) = (vec![NONE; senders.len()], Vec::new());
-        breadth_first(end, &mut hops, &mut order, leading_here);
-        let mut flow = senders.to_vec();
-        flow[end as usize] -= 1;
-        for &router in order.iter().rev() {
-            let at = router as usize;
-            let own = senders[at] - u64::from(router == end);
-            self.routed += own;
-            if own > 0 {
-                self.hops += own * u64::from(hops[at]);
-                self.hops_maximum = self.hops_maximum.max(hops[at]);
-                self.least_hops += own * u64::from(least[at]);
-                self.least_maximum = self.least_maximum.max(least[at]);
-            }
-            if let Some(channel) = way(router).filter(|_| router != end) {
-                self.loads[channel as usize] += flow[at];
-                let next = fabric.target(channel).expect("the channel leads somewhere");
-                flow[next as usize] += flow[at];
-            }
-        }
-        let lost = (0..senders.len()).filter(|&at| hops[at] == NONE);
-        self.unrouted += lost.map(|at| senders[at]).sum::<u64>();
-        self
+/// Adds the ways to a destination to those that are counted.
+fn with_destination(
+    mut count: RouteCount,
+    fabric: &Fabric,
+    table: &ForwardingTable,
+    senders: &[u64],
+    terminal: u32,
+) -> RouteCount {
+    count.loads.resize(fabric.channel_slots() as usize, 0);
+    if !table.delivers(terminal) {
+        count.unrouted += senders.iter().sum::<u64>() - 1;
+        return count;
     }
-
-    fn merge(self, other: Self) -> Self {
-        Self {
-            routed: self.routed + other.routed,
-            unrouted: self.unrouted + other.unrouted,
-            hops: self.hops + other.hops,
-            hops_maximum: self.hops_maximum.max(other.hops_maximum),
-            least_hops: self.least_hops + other.least_hops,
-            least_maximum: self.least_maximum.max(other.least_maximum),
-            loads: add_loads(self.loads, other.loads),
+    let end = fabric.terminal_router(terminal).expect("live terminals only");
+    let least = least_hops(fabric, end);
+    // Routers from which the ports lead to the terminal, from there outwards.
+    let way = |router: u32| {
+        let channel = table.channel(fabric, router, terminal)?;
+        (channel < fabric.outputs(router).end).then(|| fabric.target(channel)).flatten()?;
+        Some(channel)
+    };
+    let leading_here = |router: u32| {
+        let leads_here = |back: &Channel| {
+            fabric.target(*back).is_some_and(|from| way(from) == fabric.opposite(*back))
+        };
+        fabric.outputs(router).filter(leads_here).filter_map(|back| fabric.target(back))
+    };
+    let (mut hops, mut order) = (vec![NONE; senders.len()], Vec::new());
+    breadth_first(end, &mut hops, &mut order, leading_here);
+    let mut flow = senders.to_vec();
+    flow[end as usize] -= 1;
+    for &router in order.iter().rev() {
+        let at = router as usize;
+        let own = senders[at] - u64::from(router == end);
+        count.add(own, hops[at], least[at]);
+        if let Some(channel) = way(router).filter(|_| router != end) {
+            count.loads[channel as usize] += flow[at];
+            let next = fabric.target(channel).expect("the channel leads somewhere");
+            flow[next as usize] += flow[at];
         }
     }
+    let lost = (0..senders.len()).filter(|&at| hops[at] == NONE);
+    count.unrouted += lost.map(|at| senders[at]).sum::<u64>();
+    count
 }
 
 /// Least hops from every router to one, over any way.

@@ -52,8 +52,49 @@ impl LoadFigures {
     }
 }
 
-/// The sums of two lists of loads by channel. An empty list stands for no loads.
-pub(super) fn add_loads(mut loads: Vec<u64>, mut more: Vec<u64>) -> Vec<u64> {
+/// What is counted over some of the routes.
+#[derive(Default)]
+pub(super) struct RouteCount {
+    /// Ordered pairs that have a route, and that have none.
+    pub routed: u64,
+    pub unrouted: u64,
+    /// Hops of all routes, and of the longest one.
+    pub hops: u64,
+    pub hops_maximum: u32,
+    /// As these two, if every route had the least hops.
+    pub least_hops: u64,
+    pub least_maximum: u32,
+    /// By channel; empty for none.
+    pub loads: Vec<u64>,
+}
+
+impl RouteCount {
+    /// Adds the routes of some pairs, all of one length, but for their loads.
+    pub fn add(&mut self, pairs: u64, hops: u32, least: u32) {
+        self.routed += pairs;
+        if pairs > 0 {
+            self.hops += pairs * u64::from(hops);
+            self.hops_maximum = self.hops_maximum.max(hops);
+            self.least_hops += pairs * u64::from(least);
+            self.least_maximum = self.least_maximum.max(least);
+        }
+    }
+
+    pub fn merge(self, other: Self) -> Self {
+        Self {
+            routed: self.routed + other.routed,
+            unrouted: self.unrouted + other.unrouted,
+            hops: self.hops + other.hops,
+            hops_maximum: self.hops_maximum.max(other.hops_maximum),
+            least_hops: self.least_hops + other.least_hops,
+            least_maximum: self.least_maximum.max(other.least_maximum),
+            loads: add_loads(self.loads, other.loads),
+        }
+    }
+}
+
+/// Adds up loads by channel, of which either may be empty for none.
+fn add_loads(mut loads: Vec<u64>, mut more: Vec<u64>) -> Vec<u64> {
     if loads.len() < more.len() {
         std::mem::swap(&mut loads, &mut more);
     }

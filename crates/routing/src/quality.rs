@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::load_figures::{LoadFigures, add_loads};
+use super::load_figures::{LoadFigures, RouteCount};
 use super::{Region, RouteTable};
 use flitlab_fabric::{Channel, NONE, breadth_first};
 
@@ -35,11 +35,12 @@ impl Quality {
     /// If a route does not.
     pub fn new(region: &Region<'_>, table: &RouteTable) -> Self {
         let sources = region.nodes().par_iter();
-        let count = sources
-            .fold(Count::default, |count, &source| count.with_source(region, table, source))
-            .reduce(Count::default, Count::merge);
-        let Count { routed, unrouted, stepping, hops: hops_sum, hops_maximum, least_hops, loads } =
-            count;
+        let (count, stepping) = sources
+            .fold(Default::default, |counts, &source| with_source(counts, region, table, source))
+            .reduce(Default::default, |(one, stepping), (other, more)| {
+                (one.merge(other), stepping + more)
+            });
+        let RouteCount { routed, unrouted, hops, hops_maximum, least_hops, loads, .. } = count;
         let load_of = |channel: Channel| loads.get(channel as usize).copied().unwrap_or(0);
         let loads: Vec<(Channel, u64)> =
             region.channels().map(|channel| (channel, load_of(channel))).collect();
@@ -48,7 +49,7 @@ impl Quality {
             unrouted,
             channels: loads.len() as u64,
             load: LoadFigures::new(&loads, least_hops),
-            hops_mean: hops_sum as f64 / (routed.max(1)) as f64,
+            hops_mean: hops as f64 / (routed.max(1)) as f64,
             hops_maximum,
             stepping,
             loads,
@@ -56,57 +57,33 @@ impl Quality {
     }
 }
 
-/// Counts over some of the sources.
-#[derive(Default)]
-struct Count {
-    routed: u64,
-    unrouted: u64,
-    stepping: u64,
-    hops: u64,
-    hops_maximum: u32,
-    least_hops: u64,
-    /// Loads by channel; empty if there are none.
-    loads: Vec<u64>,
-}
-
-impl Count {
-    fn with_source(mut self, region: &Region<'_>, table: &RouteTable, source: u32) -> Self {
-        let fabric = region.fabric();
-        self.loads.resize(fabric.channel_slots() as usize, 0);
-        let distances = distances(region, source);
-        for &destination in region.nodes().iter().filter(|&&node| node != source) {
-            let Some(header) = table.header(source, destination) else {
-                self.unrouted += 1;
-                continue;
-            };
-            self.routed += 1;
-            self.least_hops += u64::from(distances[destination as usize]);
-            let steps = header.first_step().is_some() || header.last_step().is_some();
-            self.stepping += u64::from(steps);
-            let route = table.route(fabric, source, destination);
-            self.hops += u64::from(route.hops());
-            self.hops_maximum = self.hops_maximum.max(route.hops());
-            let mut at = source;
-            for port in route.ports() {
-                let channel = region.channel(at, u32::from(port));
-                self.loads[channel as usize] += 1;
-                at = fabric.target(channel).expect("routes use channels that exist");
-            }
-        }
-        self
-    }
-
-    fn merge(self, other: Self) -> Self {
-        Self {
-            routed: self.routed + other.routed,
-            unrouted: self.unrouted + other.unrouted,
-            stepping: self.stepping + other.stepping,
-            hops: self.hops + other.hops,
-            hops_maximum: self.hops_maximum.max(other.hops_maximum),
-            least_hops: self.least_hops + other.least_hops,
-            loads: add_loads(self.loads, other.loads),
+/// Adds the routes of a source to those that are counted, and those with steps to those with steps.
+fn with_source(
+    (mut count, mut stepping): (RouteCount, u64),
+    region: &Region<'_>,
+    table: &RouteTable,
+    source: u32,
+) -> (RouteCount, u64) {
+    let fabric = region.fabric();
+    count.loads.resize(fabric.channel_slots() as usize, 0);
+    let distances = distances(region, source);
+    for &destination in region.nodes().iter().filter(|&&node| node != source) {
+        let Some(header) = table.header(source, destination) else {
+            count.unrouted += 1;
+            continue;
+        };
+        let steps = header.first_step().is_some() || header.last_step().is_some();
+        stepping += u64::from(steps);
+        let route = table.route(fabric, source, destination);
+        count.add(1, route.hops(), distances[destination as usize]);
+        let mut at = source;
+        for port in route.ports() {
+            let channel = region.channel(at, u32::from(port));
+            count.loads[channel as usize] += 1;
+            at = fabric.target(channel).expect("routes use channels that exist");
         }
     }
+    (count, stepping)
 }
 
 /// Least hops from a node to every other one inside the region, over any way.

@@ -12,7 +12,7 @@ use super::options::Executor;
 use super::submit::shares;
 use super::{Sweep, sweep_folder};
 use flitlab::scenario::{self, Point};
-use flitlab::sweep::{Plan, Store, plan};
+use flitlab::sweep::{Progress, plan};
 
 /// A point, or the search for a series' saturation.
 #[derive(Debug, Serialize)]
@@ -62,10 +62,7 @@ pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failu
     } else {
         None
     };
-    let plans = plan(sweep, |identity| match &folder {
-        Some(folder) => Store::look_up(folder, identity),
-        None => Ok(None),
-    })?;
+    let plans = plan(sweep, folder.as_deref())?;
     let searches = sweep.saturation.is_some();
     let points: Vec<Planned> = sweep
         .points
@@ -98,16 +95,20 @@ fn tasks(call: &Sweep, sweep: &scenario::Sweep, points: &[Planned]) -> Tasks {
     Tasks { tasks: shares.len(), longest_seconds: seconds.fold(0.0, f64::max) }
 }
 
-fn planned(number: usize, point: &Point, plan: Plan, search: bool) -> Planned {
-    let time = if let Plan::Run(time) = plan { time } else { Duration::ZERO };
+fn planned(
+    number: usize,
+    point: &Point,
+    (progress, time): (Progress, Duration),
+    search: bool,
+) -> Planned {
     Planned {
         point: number,
         identity: if search { point.identity.family() } else { point.identity.to_string() },
         series: point.series.clone(),
         load: point.load().map(str::to_owned),
         seed: point.scenario.seed,
-        finished: plan == Plan::Finished,
-        left_out: plan == Plan::LeftOut,
+        finished: progress == Progress::Finished,
+        left_out: progress == Progress::LeftOut,
         seconds: time.as_secs_f64(),
     }
 }

@@ -30,7 +30,7 @@ use super::{Failure, folder, text, unasked};
 use crate::cli::say::say;
 pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, Point};
-use flitlab::sweep::{Plan, Simulation, Store, in_parallel, plan, run_grid, run_search};
+use flitlab::sweep::{Simulation, Store, in_parallel, plan, run_grid, run_search};
 use options::{Executor, SlurmOptions};
 use results::Results;
 use sweep_folder::SweepFolder;
@@ -270,9 +270,8 @@ fn estimated<R>(
                 return;
             }
         }
-        if let Ok(plans) = plan(sweep, |identity| Store::look_up(&place.results, identity)) {
-            let seconds = |plan| if let Plan::Run(time) = plan { time.as_secs_f64() } else { 0.0 };
-            bar.expect(plans.into_iter().map(seconds).collect(), threads);
+        if let Ok(plans) = plan(sweep, Some(&place.results)) {
+            bar.expect(plans.iter().map(|(_, time)| time.as_secs_f64()).collect(), threads);
         }
         bar.await_plan(false);
     };

@@ -9,8 +9,8 @@ use super::order;
 use crate::cli::say::say;
 use flitlab::report::PointResult;
 use flitlab::scenario::{self, Document};
-use flitlab::sweep::slurm::{ArrayStatus, Submission};
-use flitlab::sweep::{Progress, Store, survey_grid, survey_search};
+use flitlab::sweep::slurm::{Standings, Submission};
+use flitlab::sweep::{self, Progress, Store};
 
 /// A sweep as it was begun.
 pub(super) struct Begun {
@@ -58,26 +58,19 @@ pub(super) fn look(
     mut each: impl FnMut((usize, u32), PointResult) -> Result<(), Failure>,
 ) -> Result<(Vec<Progress>, Vec<SaturationNote>), Failure> {
     let points = &sweep.points;
-    let Some(wanted) = sweep.saturation else {
-        let order = order(points);
-        let progress = survey_grid(points, sweep.past_saturation, results, |number, point| {
-            each((order[number], u32::try_from(number).expect("a sweep has fewer points")), point)
-        })?;
-        return Ok((progress, Vec::new()));
+    let order = order(points);
+    let (progress, ends) = sweep::survey(sweep, results, |(number, tried), stored| {
+        let place = match sweep.saturation {
+            Some(_) => (number, tried),
+            None => (order[number], u32::try_from(number).expect("a sweep has fewer points")),
+        };
+        each(place, stored)
+    })?;
+    let note = |(number, end): &(usize, _)| {
+        let tolerance = sweep.saturation?.tolerance;
+        Some(SaturationNote::new(&points[*number], *number, tolerance, end))
     };
-    let (mut progress, mut notes) = (Vec::new(), Vec::new());
-    for (number, point) in points.iter().enumerate() {
-        let mut tried = 0;
-        let found = survey_search(point, wanted.tolerance, results, |stored| {
-            tried += 1;
-            each((number, tried - 1), stored)
-        })?;
-        progress.push(if found.is_some() { Progress::Finished } else { Progress::Missing });
-        notes.extend(
-            found.map(|found| SaturationNote::new(point, number, wanted.tolerance, &found)),
-        );
-    }
-    Ok((progress, notes))
+    Ok((progress, ends.iter().filter_map(note).collect()))
 }
 
 /// How far each point, or search, is, and where the tasks stand that have those which are missing.

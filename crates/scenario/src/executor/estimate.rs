@@ -241,3 +241,56 @@ impl Simulation {
         Some(self.scenario().measure.window.unwrap_or_else(|| offered.window()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Document;
+    use crate::executor::search_saturation;
+    use flitlab_report::Status;
+
+    fn scenario(pattern: &str, load: f64) -> Scenario {
+        let text = format!(
+            "[topology.torus]\ndimensions = [8]\n[traffic]\npattern = \"{pattern}\"\nload = {load}\n"
+        );
+        Scenario::read(&Document::parse("a.toml", &text)).unwrap()
+    }
+
+    /// The pace of a machine on which a packet costs a microsecond, and all else nothing.
+    fn pace(lowest: &Scenario, highest: Option<&Scenario>) -> Pace {
+        let measured = Pace::measure(lowest, highest, Duration::MAX).unwrap();
+        Pace { fixed: Duration::ZERO, packet: [Duration::from_micros(1); 2], ..measured }
+    }
+
+    /// Microseconds for packets delivered: twice is promised.
+    fn assert_near(estimate: Duration, packets: u64) {
+        let ratio = estimate.as_micros() as f64 / packets as f64;
+        assert!((0.5..2.0).contains(&ratio), "{estimate:?} for {packets} packets");
+    }
+
+    #[test]
+    fn the_estimate_is_near_the_packets_that_the_points_deliver() {
+        for pattern in ["uniform", "tornado"] {
+            let points: Vec<Scenario> =
+                (1..=12).map(|step| scenario(pattern, f64::from(step) / 10.0)).collect();
+            let pace = pace(&points[0], points.last());
+            let estimate = points.iter().map(|point| pace.of_point(point).unwrap()).sum();
+            let run = |point| Simulation::new(point).unwrap().run(&mut |_| {}).work.counters;
+            assert_near(estimate, points.iter().map(|point| run(point).packets_delivered).sum());
+        }
+    }
+
+    #[test]
+    fn a_search_takes_as_long_as_the_loads_that_it_tries() {
+        let scenario = scenario("tornado", 0.1);
+        let estimate = pace(&scenario, None).of_search(&scenario, 0.02).unwrap();
+        let mut packets = 0;
+        let is_sustained = |load| -> Result<bool, SetupError> {
+            let outcome = Simulation::new(&scenario.at_load(load))?.run(&mut |_| {});
+            packets += outcome.work.counters.packets_delivered;
+            Ok(outcome.found.measured.status == Status::Steady)
+        };
+        search_saturation(&scenario, 0.02, is_sustained).unwrap();
+        assert_near(estimate, packets);
+    }
+}

@@ -16,16 +16,14 @@ mod saturation;
 mod simulation;
 pub mod slurm;
 mod store;
-mod survey;
 mod warnings;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use grid::{forget, low_loads_first, run_grid, run_share};
 pub use local::in_parallel;
 pub use over_bound::OverBound;
-pub use plan::{Plan, plan};
+pub use plan::{Progress, plan, survey};
 pub use points::{Obtained, PointError, label_of, obtain};
 pub use saturation::{CRITERION, run_search, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};
 pub use store::{Store, StoreError};
-pub use survey::{Progress, survey_grid, survey_search};

@@ -1,16 +1,20 @@
-//! What a sweep would do, and for how long, before it does it.
+//! How far the points of a sweep are, seen from those that are kept, and how long the others will
+//! take.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::ends::{Ends, Place};
 use super::estimate::Pace;
 use super::grid::places;
 use super::points::PointError;
-use super::store::StoreError;
-use crate::{Identity, Point, Sweep};
+use super::saturation::search_saturation;
+use super::store::Store;
+use crate::{Point, Sweep};
 use flitlab_base::narrow::narrow;
-use flitlab_report::PointResult;
+use flitlab_engine::measure::Saturation;
+use flitlab_report::Finding;
 use flitlab_report::Status;
 
 /// For all moments that are simulated to see what points cost, together, and for each at most.
@@ -20,15 +24,14 @@ const REHEARSAL: Duration = Duration::from_millis(200);
 /// The most series that are rehearsed.
 const MOST_REHEARSED: usize = 64;
 
-/// What becomes of a point, or of the search for a series' saturation.
+/// How far a point of a sweep, or a search for saturation, is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plan {
-    /// It is in the store.
+pub enum Progress {
+    Missing,
+    /// It is kept.
     Finished,
-    /// Its series will likely have ended before it.
+    /// Its series has ended before it.
     LeftOut,
-    /// It will take about so long on one thread.
-    Run(Duration),
 }
 
 /// What is expected of a point that is not in the store.
@@ -38,44 +41,153 @@ struct Expected {
     past_saturation: bool,
 }
 
-/// What becomes of each point of a sweep. `find` looks up what is finished. Of many series some are rehearsed, as
-/// far as the time for it reaches, and the others are taken to be like the nearest of those.
+/// How far each point, or search, of a sweep is, from the points in a folder of results, and the ends
+/// of searches that are finished, with their places. Nothing is computed.
+///
+/// Points that are there are handed to `each`, also if they turn out to be left out. With a point
+/// come its place in the sweep and, of a search, how many loads were tried before it.
 ///
 /// # Errors
-/// If a point can't be simulated, or looked up.
+/// If a point can't be read, a scenario of a search can't be simulated, and those of `each`.
+pub fn survey<E: From<PointError>>(
+    sweep: &Sweep,
+    results: &Path,
+    mut each: impl FnMut((usize, u32), Finding) -> Result<(), E>,
+) -> Result<(Vec<Progress>, Vec<(usize, Saturation)>), E> {
+    let Some(wanted) = sweep.saturation else {
+        let progress = of_grid(sweep, |number| {
+            let stored = Store::look_up(results, &sweep.points[number].identity);
+            let Some(stored) = stored.map_err(PointError::from)? else {
+                return Ok((Progress::Missing, None));
+            };
+            let status = stored.measured.status;
+            each((number, 0), stored)?;
+            Ok::<_, E>((Progress::Finished, Some(status)))
+        })?;
+        return Ok((progress, Vec::new()));
+    };
+    let (mut progress, mut ends) = (Vec::new(), Vec::new());
+    for (number, point) in sweep.points.iter().enumerate() {
+        let mut tried = 0;
+        let end = of_search(point, wanted.tolerance, results, |stored| {
+            tried += 1;
+            each((number, tried - 1), stored)
+        })?;
+        progress.push(if end.is_some() { Progress::Finished } else { Progress::Missing });
+        ends.extend(end.map(|end| (number, end)));
+    }
+    Ok((progress, ends))
+}
+
+/// How far each point of a sweep will be: those in a folder of results are finished, a series likely
+/// ends at its saturation. Also, how long each that is missing, or each search, will take on one
+/// thread.
+///
+/// Of many series some are rehearsed, as far as the time for it reaches, and the others are taken to
+/// be like the nearest of those.
+///
+/// # Errors
+/// If a point can't be simulated, or read.
 pub fn plan(
     sweep: &Sweep,
-    find: impl Fn(&Identity) -> Result<Option<PointResult>, StoreError>,
-) -> Result<Vec<Plan>, PointError> {
-    let places = places(&sweep.points);
-    let expected = expected(sweep, &places)?;
-    if sweep.saturation.is_some() {
+    results: Option<&Path>,
+) -> Result<Vec<(Progress, Duration)>, PointError> {
+    plan_within(sweep, results, ALL_REHEARSALS, REHEARSAL)
+}
+
+fn plan_within(
+    sweep: &Sweep,
+    results: Option<&Path>,
+    all: Duration,
+    each: Duration,
+) -> Result<Vec<(Progress, Duration)>, PointError> {
+    let expected = expected(sweep, &places(&sweep.points), all, each)?;
+    let progress = match sweep.saturation {
         // Which loads it tries, a search finds out as it goes.
-        return Ok(expected.iter().map(|it| Plan::Run(it.time)).collect());
-    }
+        Some(_) => vec![Progress::Missing; expected.len()],
+        None => of_grid(sweep, |number| {
+            let look_up = |folder| Store::look_up(folder, &sweep.points[number].identity);
+            Ok::<_, PointError>(match results.map(look_up).transpose()?.flatten() {
+                Some(point) => (Progress::Finished, Some(point.measured.status)),
+                None if expected[number].past_saturation => {
+                    (Progress::Missing, Some(Status::NotSteady))
+                }
+                None => (Progress::Missing, Some(Status::Steady)),
+            })
+        })?,
+    };
+    let time = |(progress, expected): (Progress, Expected)| match progress {
+        Progress::Missing => (progress, expected.time),
+        Progress::Finished | Progress::LeftOut => (progress, Duration::ZERO),
+    };
+    Ok(progress.into_iter().zip(expected).map(time).collect())
+}
+
+/// How far each point of a grid is. `look` says it of one, without the ends of series, and how the
+/// point ended or is expected to end.
+fn of_grid<E>(
+    sweep: &Sweep,
+    look: impl FnMut(usize) -> Result<(Progress, Option<Status>), E>,
+) -> Result<Vec<Progress>, E> {
+    let places = places(&sweep.points);
     let mut ends = Ends::new(sweep.past_saturation, places.iter().copied());
-    let mut plans = Vec::new();
-    for ((Point { identity, .. }, expected), &place) in
-        sweep.points.iter().zip(&expected).zip(&places)
-    {
-        let (plan, status) = match find(identity)? {
-            Some(point) => (Plan::Finished, point.measured.status),
-            None if expected.past_saturation => (Plan::Run(expected.time), Status::NotSteady),
-            None => (Plan::Run(expected.time), Status::Steady),
-        };
-        ends.done(place, status);
-        plans.push(plan);
-    }
-    for (plan, place) in plans.iter_mut().zip(&places) {
-        if !ends.holds(*place) {
-            *plan = Plan::LeftOut;
+    let looked = (0..places.len()).map(look).collect::<Result<Vec<_>, E>>()?;
+    for (&place, &(_, status)) in places.iter().zip(&looked) {
+        if let Some(status) = status {
+            ends.done(place, status);
         }
     }
-    Ok(plans)
+    let progress = |(&(progress, _), &place)| {
+        if ends.holds(place) { progress } else { Progress::LeftOut }
+    };
+    Ok(looked.iter().zip(&places).map(progress).collect())
+}
+
+/// The end of a search for saturation, if all loads on its way are among the points in a folder of results.
+/// Those that are there are handed to `each` in their order.
+///
+/// # Errors
+/// If a point can't be read, the scenario can't be simulated, and those of `each`.
+fn of_search<E: From<PointError>>(
+    point: &Point,
+    tolerance: f64,
+    results: &Path,
+    mut each: impl FnMut(Finding) -> Result<(), E>,
+) -> Result<Option<Saturation>, E> {
+    let found = search_saturation(&point.scenario, tolerance, |load| {
+        let stored = Store::look_up(results, &point.identity.at_load(load));
+        let stored = stored.map_err(|error| Stop::Failed(PointError::from(error).into()))?;
+        let stored = stored.ok_or(Stop::Missing)?;
+        let sustained = stored.measured.status == Status::Steady;
+        each(stored).map_err(Stop::Failed)?;
+        Ok(sustained)
+    });
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Stop::Missing) => Ok(None),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+/// Why a search does not come to its end.
+enum Stop<E> {
+    Missing,
+    Failed(E),
+}
+
+impl<E: From<PointError>> From<super::SetupError> for Stop<E> {
+    fn from(error: super::SetupError) -> Self {
+        Self::Failed(PointError::from(error).into())
+    }
 }
 
 /// What is expected of each point.
-fn expected(sweep: &Sweep, places: &[Place]) -> Result<Vec<Expected>, PointError> {
+fn expected(
+    sweep: &Sweep,
+    places: &[Place],
+    all: Duration,
+    each: Duration,
+) -> Result<Vec<Expected>, PointError> {
     let mut series: Vec<Vec<(usize, usize)>> = Vec::new();
     for (number, &(at, rank)) in places.iter().enumerate() {
         if at == series.len() {
@@ -84,12 +196,11 @@ fn expected(sweep: &Sweep, places: &[Place]) -> Result<Vec<Expected>, PointError
         series[at].push((rank, number));
     }
     let begun = Instant::now();
-    let limit =
-        (ALL_REHEARSALS / narrow::<u32>(2 * series.len().clamp(1, MOST_REHEARSED))).min(REHEARSAL);
+    let limit = (all / narrow::<u32>(2 * series.len().clamp(1, MOST_REHEARSED))).min(each);
     // By series that was rehearsed, then rank.
     let mut known: BTreeMap<usize, BTreeMap<usize, Expected>> = BTreeMap::new();
     for at in spread(series.len()) {
-        let enough = known.len() >= MOST_REHEARSED || begun.elapsed() > ALL_REHEARSALS;
+        let enough = known.len() >= MOST_REHEARSED || begun.elapsed() > all;
         if enough && !known.is_empty() {
             break;
         }
@@ -160,9 +271,6 @@ fn spread(count: usize) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
     use crate::Document;
-    use crate::executor::{SetupError, Simulation, search_saturation};
-    use cpu_time::ThreadTime;
-    use flitlab_report::Status;
 
     fn sweep(more: &str) -> Sweep {
         let text = format!(
@@ -171,37 +279,6 @@ mod tests {
              traffic.load = {{ from = 0.1, to = 1.2, step = 0.1 }}\n[sweep]\n{more}"
         );
         Sweep::read(&Document::parse("a.toml", &text)).unwrap()
-    }
-
-    #[test]
-    fn the_estimate_is_near_what_the_points_take() {
-        let sweep = sweep("past_saturation = \"all\"\n");
-        let time = |plan| if let Plan::Run(time) = plan { time } else { Duration::ZERO };
-        let estimate: Duration = plan(&sweep, |_| Ok(None)).unwrap().into_iter().map(time).sum();
-        let begun = ThreadTime::now();
-        for point in &sweep.points {
-            Simulation::new(&point.scenario).unwrap().run(&mut |_| {});
-        }
-        let ratio = estimate.as_secs_f64() / begun.elapsed().as_secs_f64();
-        // Twice is promised; a machine with other work may well differ by half as much again.
-        assert!((1.0 / 3.0..3.0).contains(&ratio), "{ratio}");
-    }
-
-    #[test]
-    fn a_search_takes_about_as_long_as_the_loads_that_it_tries() {
-        let text = "[topology.torus]\ndimensions = [8]\n[traffic]\npattern = \"tornado\"\n[sweep]\n\
-                    saturation = { tolerance = 0.02 }\n";
-        let sweep = Sweep::read(&Document::parse("a.toml", text)).unwrap();
-        let Plan::Run(estimate) = plan(&sweep, |_| Ok(None)).unwrap()[0] else { panic!() };
-        let begun = ThreadTime::now();
-        let scenario = &sweep.points[0].scenario;
-        let is_sustained = |load| -> Result<bool, SetupError> {
-            let found = Simulation::new(&scenario.at_load(load))?.run(&mut |_| {}).found;
-            Ok(found.measured.status == Status::Steady)
-        };
-        search_saturation(scenario, 0.02, is_sustained).unwrap();
-        let ratio = estimate.as_secs_f64() / begun.elapsed().as_secs_f64();
-        assert!((1.0 / 3.0..3.0).contains(&ratio), "{ratio}");
     }
 
     #[test]
@@ -215,9 +292,11 @@ mod tests {
 
     #[test]
     fn what_lies_far_past_saturation_will_be_left_out() {
-        let plans = plan(&sweep("past_saturation = 1\n"), |_| Ok(None)).unwrap();
+        let sweep = sweep("past_saturation = 1\n");
+        let plans = plan_within(&sweep, None, Duration::MAX, Duration::MAX).unwrap();
         let left_out = |series: usize| {
-            plans[12 * series..][..12].iter().filter(|plan| **plan == Plan::LeftOut).count()
+            let own = plans[12 * series..][..12].iter();
+            own.filter(|plan| **plan == (Progress::LeftOut, Duration::ZERO)).count()
         };
         // Tornado saturates before uniform traffic does, and no load of 0.2 saturates anything.
         assert!(left_out(1) > left_out(0) && left_out(0) > 0, "{plans:?}");

@@ -15,7 +15,7 @@ use crate::common::made_up::{
 };
 use crate::common::workplace::Workplace;
 
-fn drawn(folder: &Folder, points: &[Point], kind: Kind, look: Look) -> String {
+fn drawn(folder: &Folder, points: &[Point], kind: FigureKind, look: FigureStyle) -> String {
     let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
     let over = (kind == FigureKind::Scaling).then(|| "router.buffer".to_owned());
     let wish = FigureRequest { kinds: vec![kind], look, medium, over, ..FigureRequest::default() };
@@ -33,21 +33,22 @@ fn a_series_that_is_shown_alone_or_in_another_order_keeps_its_pen() {
     for kind in [FigureKind::Latency, FigureKind::Accepted, FigureKind::Distribution] {
         let of = |series: &[&String]| {
             let series = series.iter().map(|name| (*name).clone()).collect();
-            drawn(&folder, &three(), kind, Look { series, ..Look::default() })
+            drawn(&folder, &three(), kind, FigureStyle { series, ..FigureStyle::default() })
         };
         let all = of(&[]);
         let all = colours(&all);
         assert_eq!(all.len(), 3, "{kind:?}: {all:?}");
         assert_eq!(colours(&of(&[&names[2], &names[0]])), [all[2], all[0]], "{kind:?}");
-        if kind != Kind::Distribution {
+        if kind != FigureKind::Distribution {
             assert_eq!(colours(&of(&[&names[1]])), all[1..2], "{kind:?}");
         }
     }
     // Other names change no colour, either.
     let renamed = vec![(names[1].clone(), "another".to_owned())];
-    let look = Look { series: vec![names[1].clone()], names: renamed, ..Look::default() };
-    let all = drawn(&folder, &three(), Kind::Accepted, Look::default());
-    assert_eq!(colours(&drawn(&folder, &three(), Kind::Accepted, look)), colours(&all)[1..2]);
+    let look =
+        FigureStyle { series: vec![names[1].clone()], names: renamed, ..FigureStyle::default() };
+    let all = drawn(&folder, &three(), FigureKind::Accepted, FigureStyle::default());
+    assert_eq!(colours(&drawn(&folder, &three(), FigureKind::Accepted, look)), colours(&all)[1..2]);
 }
 
 #[test]
@@ -172,8 +173,8 @@ fn loads_that_are_not_steady_are_in_one_row_above_the_frame() {
     let points: Vec<Point> =
         ["a", "b", "c"].iter().flat_map(|it| sweep(it, 0.65, 600.0, 0.1)).collect();
     let styles = ["a", "b", "c"].map(|it| (it.to_owned(), "circle".parse().unwrap())).to_vec();
-    let look = Look { styles, percentile: Tail::Nothing, ..Look::default() };
-    let svg = drawn(&folder, &points, Kind::Latency, look);
+    let look = FigureStyle { styles, percentile: Tail::Nothing, ..FigureStyle::default() };
+    let svg = drawn(&folder, &points, FigureKind::Latency, look);
     let frame = lines(&svg).into_iter().filter(|line| line.width < 1.0);
     let top = frame.flat_map(|line| line.places).map(|place| place.1).fold(f64::MAX, f64::min);
     let mut row = hollow_circles(&svg);
@@ -225,12 +226,12 @@ fn panels_of_a_narrow_sheet_wrap_and_no_title_is_cut() {
 fn a_legend_in_the_best_corner_covers_no_curve_and_is_below_where_none_is_free() {
     let folder = Folder::new("best");
     let at = |points: &[Point], kind, legend| {
-        let svg = drawn(&folder, points, kind, Look { legend, ..Look::default() });
+        let svg = drawn(&folder, points, kind, FigureStyle { legend, ..FigureStyle::default() });
         place_of(&svg, "Adaptive")
     };
     // Latency is low at low loads: the upper left corner is free.
-    let best = at(&three(), Kind::Accepted, LegendPlace::Best);
-    let below = at(&three(), Kind::Accepted, LegendPlace::Below);
+    let best = at(&three(), FigureKind::Accepted, LegendPlace::Best);
+    let below = at(&three(), FigureKind::Accepted, LegendPlace::Below);
     assert!(best.1 < below.1 - 25.0 && best.0 < 150.0, "{best:?} {below:?}");
     // Curves everywhere.
     let mut everywhere = three();
@@ -282,7 +283,7 @@ fn latex_has_plain_labels_no_caps_without_whiskers_and_the_note() {
 fn axes_end_at_a_tick_and_are_no_longer_than_their_data() {
     let folder = Folder::new("ends");
     let points = [sweep("a", 0.45, 600.0, 0.1), sweep("b", 0.65, 600.0, 0.1)].concat();
-    let svg = drawn(&folder, &points, Kind::Saturation, Look::default());
+    let svg = drawn(&folder, &points, FigureKind::Saturation, FigureStyle::default());
     assert!(texts(&svg).contains(&"0.8"), "{:?}", texts(&svg));
     let mut near = sweep("a", 0.9, 600.0, 0.1);
     for (number, point) in near.iter_mut().enumerate() {

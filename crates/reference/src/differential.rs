@@ -170,7 +170,10 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         (has_dateline(routes), "dateline"),
         (has_reads(scenario), "reads"),
         (messages.iter().any(|it| it.kind == MessageKind::Put), "puts"),
-        (messages.iter().any(|it| matches!(it.kind, MessageKind::Atomic { .. })), "atomic operations"),
+        (
+            messages.iter().any(|it| matches!(it.kind, MessageKind::Atomic { .. })),
+            "atomic operations",
+        ),
     ];
     let of_links = match &parameters.sharing {
         Some(_) => features_of_flits(parameters),

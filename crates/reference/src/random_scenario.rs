@@ -17,7 +17,7 @@ use flitlab_routing::{
     RouteTable, Routes,
     agnostic::{self, Algorithm},
 };
-use flitlab_workload::traffic::{MessageKind, Message};
+use flitlab_workload::traffic::{Message, MessageKind};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 

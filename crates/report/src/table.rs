@@ -400,7 +400,7 @@ macro_rules! table {
     (
         $(#[$meta:meta])*
         pub struct $Row:ident {
-            $($(#[doc = $doc:literal])* $field:ident: $Type:ty as $Kind:ty, $name:expr, $title:expr, $Role:ident, $shown:ident;)*
+            $($(#[doc = $doc:literal])* $field:ident: $Type:ty as $CellKind:ty, $name:expr, $title:expr, $Role:ident, $shown:ident;)*
             $(.. $($(#[$more_meta:meta])* $more:ident: $More:ty,)*)?
         }
     ) => {

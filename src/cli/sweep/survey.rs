@@ -9,7 +9,7 @@ use super::order;
 use crate::cli::say::say;
 use flitlab::report::PointResult;
 use flitlab::scenario::{self, Document};
-use flitlab::sweep::slurm::{Standings, Submission};
+use flitlab::sweep::slurm::{ArrayStatus, Submission};
 use flitlab::sweep::{self, Progress, Store};
 
 /// A sweep as it was begun.

@@ -9,7 +9,7 @@ use flitlab_engine::{
 };
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{MessageKind, Message};
+use flitlab_workload::traffic::{Message, MessageKind};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

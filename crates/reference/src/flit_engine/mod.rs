@@ -28,7 +28,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Digest, FlitSharing, Log, Parameters, STALLS, Switching};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{MessageKind, Message};
+use flitlab_workload::traffic::{Message, MessageKind};
 
 use crate::engine::{
     channel::{ChannelKind, arrived},

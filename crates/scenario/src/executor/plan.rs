@@ -14,7 +14,7 @@ use super::store::Store;
 use crate::{Point, Sweep};
 use flitlab_base::narrow::narrow;
 use flitlab_engine::measure::Saturation;
-use flitlab_report::Finding;
+use flitlab_report::PointResult;
 use flitlab_report::Status;
 
 /// For all moments that are simulated to see what points cost, together, and for each at most.
@@ -52,7 +52,7 @@ struct Expected {
 pub fn survey<E: From<PointError>>(
     sweep: &Sweep,
     results: &Path,
-    mut each: impl FnMut((usize, u32), Finding) -> Result<(), E>,
+    mut each: impl FnMut((usize, u32), PointResult) -> Result<(), E>,
 ) -> Result<(Vec<Progress>, Vec<(usize, Saturation)>), E> {
     let Some(wanted) = sweep.saturation else {
         let progress = of_grid(sweep, |number| {
@@ -152,7 +152,7 @@ fn of_search<E: From<PointError>>(
     point: &Point,
     tolerance: f64,
     results: &Path,
-    mut each: impl FnMut(Finding) -> Result<(), E>,
+    mut each: impl FnMut(PointResult) -> Result<(), E>,
 ) -> Result<Option<Saturation>, E> {
     let found = search_saturation(&point.scenario, tolerance, |load| {
         let stored = Store::look_up(results, &point.identity.at_load(load));

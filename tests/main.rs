@@ -31,7 +31,7 @@ mod documents;
 mod earlier_results;
 mod engines_agree;
 mod epoch;
-mod extension;
+mod examples;
 mod figure_formats;
 mod figure_series;
 mod figures;

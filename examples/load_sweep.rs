@@ -55,7 +55,7 @@ pub fn draw(curves: &[Curve]) -> Result<String, Box<dyn Error>> {
         .margin(15)
         .x_label_area_size(45)
         .y_label_area_size(60)
-        .build_cartesian_2d(0.0..1.0, 0.0..1.1 * highest)?;
+        .build_cartesian_2d(0.0..0.6, 0.0..1.1 * highest)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
@@ -82,11 +82,11 @@ pub fn draw(curves: &[Curve]) -> Result<String, Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let loads: Vec<f64> = (1..=9).map(|tenths| f64::from(tenths) / 10.0).collect();
+    let loads: Vec<f64> = (1..=12).map(|twentieths| f64::from(twentieths) / 20.0).collect();
     let curves = [sweep("uniform", &loads)?, sweep("transpose", &loads)?];
     for Curve { pattern, points } in &curves {
         for (load, latency) in points {
-            println!("{pattern:>9}  load {load:.1}  mean latency {latency:.1} ns");
+            println!("{pattern:>9}  load {load:.2}  mean latency {latency:.1} ns");
         }
     }
     let path = std::env::args_os().nth(1).unwrap_or_else(|| "load_sweep.svg".into());

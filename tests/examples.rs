@@ -73,8 +73,8 @@ fn a_pattern_from_outside_is_simulated_and_its_keys_are_checked() {
 /// Node 3 has failed, so the next two nodes after node 2 are 4 and 5.
 #[test]
 fn the_pattern_of_the_example_leaves_out_failed_nodes() {
-    let failed = "[topology.failures]\nnodes = [[3]]\n[traffic]";
-    let text = own_pattern::SCENARIO.replace("[traffic]", failed);
+    let failed = "dimensions = [4, 4]\nfailed_nodes = [[3, 0]]";
+    let text = own_pattern::SCENARIO.replace("dimensions = [8]", failed);
     let scenario = own_pattern::read_scenario(&text).unwrap();
     let simulation = flitlab::sweep::Simulation::new(&scenario).unwrap();
     let mut shares = Vec::new();
@@ -92,17 +92,17 @@ fn an_algorithm_from_outside_is_proved_and_simulated() {
     let measured = simulation.run(&mut |_| {}).found.measured;
     assert_eq!(measured.hops_mean, Some(3.0));
 
-    let wrong = own_algorithm::SCENARIO.replace("one-tree", "two-trees");
+    let wrong = own_algorithm::SCENARIO.replace("one-tree", "one-tre");
     let said = own_algorithm::simulation(&wrong).unwrap_err().to_string();
     assert!(said.contains("did you mean `one-tree`?"), "{said}");
 }
 
 #[test]
 fn the_swept_load_of_the_example_is_drawn_up_to_saturation() {
-    let curve = load_sweep::sweep("transpose", &[0.1, 0.3, 3.0, 0.2]).unwrap();
+    let curve = load_sweep::sweep("transpose", &[0.1, 0.2, 3.0, 0.15]).unwrap();
     let [(low, short), (high, long)] = curve.points[..] else { panic!("{:?}", curve.points) };
-    assert_eq!((low, high), (0.1, 0.3));
-    assert!(short < long, "{short} ns at load 0.1, {long} ns at load 0.3");
+    assert_eq!((low, high), (0.1, 0.2));
+    assert!(short < long, "{short} ns at load 0.1, {long} ns at load 0.2");
 
     let svg = load_sweep::draw(&[curve]).unwrap();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");

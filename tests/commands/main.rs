@@ -15,7 +15,6 @@ mod common;
 mod checkpoint;
 mod claims;
 mod cli;
-mod extension;
 mod first_steps;
 mod reproductions;
 mod robust;

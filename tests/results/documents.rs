@@ -5,6 +5,7 @@
 //! small networks instead of huge ones. What takes minutes all the same is ended after a while. An `sbatch` there
 //! computes the tasks of a job array at once (on a real Slurm they are tested in `tests/commands/slurm`).
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -236,15 +237,145 @@ fn what_the_tutorial_says_to_write_fits_the_file_that_init_writes() {
     assert_eq!(points(place.json(&["sweep", "study.toml", "--dry-run", "--json"])), by_command);
 }
 
+/// All Markdown of the repository that readers are led to.
+fn linking_pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let results = fs::read_dir(root.join("results")).unwrap();
+    let results = results.map(|entry| entry.unwrap().path().join("README.md"));
+    let others = ["CHANGELOG.md", "benches/README.md", "results/README.md"];
+    let mut pages = pages();
+    pages.extend(others.iter().map(|name| root.join(name)).chain(results).filter(|it| it.exists()));
+    pages
+}
+
+/// The lines of a page that are text, not code.
+fn text_lines(page: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    page.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence && !line.starts_with("    ")
+    })
+}
+
+/// The anchors of a page's headings, as GitHub makes them: small letters, digits, `-` and `_`, with
+/// a number from the second of the same name on.
+fn anchors(page: &str) -> HashSet<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let headings = text_lines(page).filter(|line| line.starts_with('#'));
+    let headings = headings.map(|line| line.trim_start_matches('#').trim().to_lowercase());
+    headings
+        .map(|heading| {
+            let kept = heading.chars().filter(|&c| c.is_alphanumeric() || "-_ ".contains(c));
+            let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+            let before = seen.entry(anchor.clone()).or_default();
+            *before += 1;
+            if *before == 1 { anchor } else { format!("{anchor}-{}", *before - 1) }
+        })
+        .collect()
+}
+
+/// The targets of the links of a page: `[text](target)`, also over the end of a line, and
+/// `[name]: target`.
+fn targets(page: &str) -> Vec<String> {
+    let lines: Vec<&str> = text_lines(page).collect();
+    let text = lines.join("\n");
+    let inline = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let named = lines.iter().filter(|line| line.starts_with('['));
+    let named = named.filter_map(|line| line.split_once("]: "));
+    inline.chain(named.map(|(_, target)| target.trim())).map(str::to_owned).collect()
+}
+
 #[test]
-fn what_pages_link_to_is_there() {
-    for path in pages() {
+fn links_and_anchors_are_found_in_a_page() {
+    let page = "# One (two), `three`\n## Same\n## Same\n```\n# no heading\n```\nSee [a\nb](x.md#y) and \
+                [c].\n\n[c]: z.md\n\n    [code](no.md)\n";
+    let expected = ["one-two-three", "same", "same-1"].map(str::to_owned);
+    assert_eq!(anchors(page), HashSet::from(expected));
+    assert_eq!(targets(page), ["x.md#y", "z.md"]);
+}
+
+#[test]
+fn what_pages_link_to_is_there_with_its_anchor() {
+    for path in linking_pages() {
         let text = fs::read_to_string(&path).unwrap();
-        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        for target in targets.filter(|target| !target.contains("://")) {
-            let file = target.split('#').next().unwrap();
-            let there = file.is_empty() || path.parent().unwrap().join(file).exists();
-            assert!(there, "{}: {target}", path.display());
+        for target in targets(&text).iter().filter(|target| !target.contains("://")) {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let linked = if file.is_empty() { path.clone() } else { path.with_file_name(file) };
+            assert!(linked.exists(), "{}: {target}", path.display());
+            if !anchor.is_empty() {
+                let anchors = anchors(&fs::read_to_string(&linked).unwrap());
+                assert!(anchors.contains(anchor), "{}: {target}", path.display());
+            }
         }
     }
+}
+
+/// Files and folders of the repository that pages name, as `crates/engine`, unless the name has a
+/// place to fill in, as `crates/fabric/src/builders/<name>.rs` and `tests/fuzz/corpus/TARGET`.
+#[test]
+fn paths_that_pages_name_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["benches", "crates", "docs", "examples", "scenarios", "scripts", "tests"];
+    let mut seen = 0;
+    for page in linking_pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        let quoted = text_lines(&text).flat_map(|line| line.split('`').skip(1).step_by(2));
+        let named = quoted.filter(|path| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+            // What the fuzzer writes is not committed.
+            let made =
+                ["tests/fuzz/new", "tests/fuzz/artifacts"].iter().any(|at| path.starts_with(at));
+            let made = made || path.ends_with("/TARGET");
+            let folder = path.split_once('/').map_or("", |(folder, _)| folder);
+            folders.contains(&folder) && path.chars().all(plain) && !made
+        });
+        for path in named {
+            assert!(root.join(path).exists(), "{}: {path}", page.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+/// Whether a word is the key of a paper: small letters, digits and `-`.
+fn is_key(word: &str) -> bool {
+    let known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !word.is_empty() && word.chars().all(known)
+}
+
+/// Every `.rs` file under a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Comments cite a paper by its key between escaped brackets.
+#[test]
+fn papers_that_comments_cite_are_in_the_bibliography() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let bibliography = anchors(&fs::read_to_string(root.join("docs/bibliography.md")).unwrap());
+    let mut files = Vec::new();
+    for folder in ["benches", "crates", "examples", "src", "tests"] {
+        sources(&root.join(folder), &mut files);
+    }
+    let mut seen = 0;
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let comments = text.lines().filter_map(|line| line.split_once("//"));
+        for (_, comment) in comments {
+            let cited = comment.split("\\[").skip(1).filter_map(|rest| rest.split_once("\\]"));
+            for (key, _) in cited.filter(|(key, _)| is_key(key)) {
+                assert!(bibliography.contains(key), "{}: {key}", path.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
 }

@@ -54,8 +54,8 @@ fn table<R>(text: &mut String, heading: &str, columns: &[Column<R>]) {
 fn the_columns_of_rows_are_those_in_docs_json() {
     let mut rows = String::new();
     table(&mut rows, "A label, before each row of the files of a run or sweep", Label::COLUMNS);
-    rows += "\n`channels.csv`, `latencies.csv` and `windows.csv` have `series`, `point` and `repetition` only: the rest of \
-             the label is\nin `points.csv`.\n";
+    rows += "\n`channels.csv`, `latencies.csv` and `windows.csv` have `series`, `point` and \
+             `repetition` only: the\nrest of the label is in `points.csv`.\n";
     table(&mut rows, "points.csv", PointRow::COLUMNS);
     table(&mut rows, "channels.csv", ChannelRow::COLUMNS);
     table(&mut rows, "latencies.csv", LatencyRow::COLUMNS);

@@ -22,6 +22,7 @@ mod desmos_twin;
 mod differential;
 mod engines_agree;
 mod epoch;
+mod examples;
 mod forwarding;
 mod forwarding_tables;
 mod fuzz_corpus;

@@ -101,9 +101,9 @@ impl Ports {
 /// positive direction first, or the link to the sink, the last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outlets {
-    /// For which something waits.
+    /// Outlets for which something waits.
     pending: u16,
-    /// The number of links that send something.
+    /// Outlets that are sending.
     busy: u16,
     /// How many events had been set off up to the node's next wake-up. It comes when the next of those
     /// that are busy gets free.

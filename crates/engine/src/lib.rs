@@ -1,5 +1,41 @@
 //! The simulator: packets, buffers, channels, routers, terminals.
 //!
+//! An [`Engine`] simulates a [`Fabric`] with [`Routes`], [`Parameters`] of routers and links, and a
+//! [`Workload`]. An [`Observer`] gets each delivery; [`measure`] has observers and loops that
+//! measure loads and finite workloads. [`run_script`] is the shortest way for a list of messages.
+//!
+//! # Example
+//!
+//! A ping by hand, through a 4x4 torus: its time is the closed form of an empty network.
+//!
+//! ```
+//! use flitlab_base::units::Picoseconds;
+//! use flitlab_engine::{Parameters, run_script, zero_load_latency};
+//! use flitlab_fabric::{Faults, Torus};
+//! use flitlab_routing::{DirectionOrder, HalfRing, Routes};
+//! use flitlab_workload::traffic::{Message, MessageKind, Script};
+//!
+//! // The fabric, and a route from each node to each other one.
+//! let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&Faults::default()).unwrap();
+//! let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
+//! let routes = Routes::DirectionOrder(order);
+//! // Routers and links of Angara.
+//! let parameters = Parameters::default();
+//! // One message of 8 bytes from node 0 to node 5, one hop away in each dimension.
+//! let (time, tag) = (Picoseconds::ZERO, 0);
+//! let kind = MessageKind::Data;
+//! let ping = Message { time, source: 0, destination: 5, bytes: 8, kind, tag };
+//!
+//! let (log, _digest) = run_script(&fabric, &routes, &parameters, Script::new(vec![ping])).unwrap();
+//!
+//! let packet = &log.packets[0];
+//! assert_eq!(packet.hops, 2);
+//! let latency = packet.delivered - packet.injected;
+//! assert_eq!(latency, zero_load_latency(&parameters, packet.hops, packet.flits));
+//! ```
+//!
+//! # Scope
+//!
 //! The engine knows routers, ports, channels, virtual channels, and routes as runs of ports. It
 //! does not know dimensions, patterns or statistics over packets: those are in topology, traffic
 //! and measure. The model that it implements is docs/model.md.

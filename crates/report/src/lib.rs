@@ -1,10 +1,46 @@
 //! Results as rows, the files that hold them, and the figures and pages made of those files.
 //!
-//! A run or a sweep gives [`Point`]s, one for each load (or finite exchange): a [`Label`], which says what the result calls
-//! it, and what was [`PointRow`], a [`ChannelRow`] for each channel, [`LatencyRow`]s for the distribution of latencies, and
-//! a [`WindowRow`] for each window. [`ResultFolder`] writes them to the files of a folder, and [`ResultRows::read`] reads
-//! them back. [`figure`] draws from rows alone, so that a figure can be made again without the simulation; [`html`] makes a
-//! page of them. [`comparison`] says what differs between two results.
+//! A run or a sweep gives [`Point`]s, one for each load or finite exchange. A point has
+//!
+//! - a [`Label`], its name in the result;
+//! - a [`PointRow`], its measurements;
+//! - a [`ChannelRow`] for each channel, [`LatencyRow`]s for the distribution of latencies, and a
+//!   [`WindowRow`] for each window.
+//!
+//! [`ResultFolder`] writes points to the files of a folder, and [`ResultRows::read`] reads them
+//! back. [`figure`] draws from rows alone, so a figure can be made again without the simulation.
+//! [`html`] makes a page of them. [`comparison`] finds the differences between two results.
+//!
+//! # Example
+//!
+//! Two loads of a curve, as a figure and as CSV.
+//!
+//! ```
+//! use flitlab_base::units::Picoseconds;
+//! use flitlab_report::figure::{Sheet, latency_figure};
+//! use flitlab_report::{Label, Labels, Point, PointRow, Status, labelled_text};
+//!
+//! let point = |number: u32, load: f64, nanoseconds: u64| Point {
+//!     label: Label { series: "uniform".into(), point: number, ..Label::default() },
+//!     measured: PointRow {
+//!         status: Status::Steady,
+//!         offered_load: Some(load),
+//!         accepted_load: Some(load),
+//!         packet_latency_mean: Some(Picoseconds(nanoseconds * 1000)),
+//!         ..PointRow::default()
+//!     },
+//!     ..Point::default()
+//! };
+//! let points = [point(0, 0.2, 900), point(1, 0.4, 1100)];
+//!
+//! let svg = latency_figure(&points, "A torus").svg(&Sheet::default()).unwrap();
+//! assert!(svg.contains("A torus"));
+//!
+//! let rows = points.iter().map(|point| (&point.label, &point.measured));
+//! let csv = labelled_text(&Labels::All(Vec::new()), rows);
+//! assert!(csv.lines().next().unwrap().contains("offered_load"));
+//! assert_eq!(csv.lines().count(), 3);
+//! ```
 
 #![cfg_attr(
     test,

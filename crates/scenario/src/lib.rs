@@ -1,5 +1,37 @@
 //! From TOML text to a checked [`Scenario`], with all mistakes at once.
 //!
+//! A [`Scenario`] is all that a run needs: fabric, routing, parameters, workload, measurement.
+//! [`Scenario::read`] makes it from a [`Document`], a TOML text with places. [`executor`] simulates
+//! it: one [`Simulation`](executor::Simulation), or the many points of a [`Sweep`].
+//!
+//! # Example
+//!
+//! A ping between neighbours of a torus, read and simulated; then a misspelt key.
+//!
+//! ```
+//! use flitlab_base::units::Picoseconds;
+//! use flitlab_scenario::executor::Simulation;
+//! use flitlab_scenario::{Document, Scenario};
+//!
+//! let mut document = Document::parse("ping.toml", r#"
+//!     [topology.torus]
+//!     dimensions = [4, 2, 2, 2]
+//!     [exchange]
+//!     pattern = { pairs = { list = [[[0, 0, 0, 0], [1, 0, 0, 0]]] } }
+//!     message = "8 B"
+//! "#);
+//! let scenario = Scenario::read(&document).unwrap();
+//! let outcome = Simulation::new(&scenario).unwrap().run(&mut |_| {});
+//! assert_eq!(outcome.found.measured.completion_time, Some(Picoseconds(850_000)));
+//!
+//! document.set("link.latncy=100 ns");
+//! let mistakes = Scenario::read(&document).unwrap_err();
+//! assert!(mistakes.plain().contains("did you mean `link.latency`?")
+//!     || mistakes.plain().contains("did you mean `latency`?"));
+//! ```
+//!
+//! # Three forms
+//!
 //! A scenario goes through three forms: a [`Document`] is what was written, with places; reading it
 //! walks the keys of `schema` one by one; the result, checked as a whole by `checks`, holds
 //! numbers and no text. A [`Sweep`] makes many scenarios of one document.

@@ -14,7 +14,7 @@ use flitlab::scenario::{Document, Figures, Sweep};
 
 /// The look of figures; what is not given is as the scenario's [sweep.figures] says.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "FigureStyle of the figures")]
+#[command(next_help_heading = "Look of the figures")]
 pub(super) struct LookOptions {
     /// Ends of x axes, either may be left out: 0:0.6, 0.1:
     #[arg(long, value_name = "FROM:TO", allow_hyphen_values = true)]

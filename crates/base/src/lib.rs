@@ -36,8 +36,8 @@
 //!
 //! # A document with a mistake
 //!
-//! The code that reads a key describes it: its name, the kind of its value, and its purpose. Mistakes
-//! are collected, so that all of them are shown at once.
+//! The code that reads a key describes it: its name, the kind of its value, and its purpose.
+//! Mistakes are collected, so that all of them are shown at once.
 //!
 //! ```
 //! use flitlab_base::document::{Diagnostics, Reader, Toml, time};

@@ -2,14 +2,15 @@
 //!
 //! - [`Fabric`] is the graph that routing and the engine use: routers with numbered output ports, a
 //!   [`Channel`] behind each, and terminals. It is stored in flat arrays.
-//! - [`Torus`] has the coordinates of tori and meshes, and makes their fabrics. Routing and traffic may
-//!   use the coordinates; the engine does not.
-//! - [`Cabling`] joins routers of any arrangement by cables. [`builders`] use it for trees, Dragonflies,
-//!   HyperX and others, and [`netlist`] for fabrics of InfiniBand.
-//! - [`Failures`] takes cables and routers of any fabric out of service, [`Faults`] those of a torus.
+//! - [`Torus`] has the coordinates of tori and meshes, and makes their fabrics. Routing and traffic
+//!   may use the coordinates; the engine does not.
+//! - [`Cabling`] joins routers of any arrangement by cables. [`builders`] use it for trees,
+//!   Dragonflies, HyperX and others, and [`netlist`] for fabrics of InfiniBand.
+//! - [`Failures`] takes cables and routers of any fabric out of service, [`Faults`] those of a
+//!   torus.
 //!
-//! Rates and latencies are parameters of the simulation. A fabric has only the differences between its
-//! cables ([`CableClass`]).
+//! Rates and latencies are parameters of the simulation. A fabric has only the differences between
+//! its cables ([`CableClass`]).
 //!
 //! # A torus
 //!

@@ -2,16 +2,17 @@
 //!
 //! - [`Parameters`] holds sizes, rates, latencies and rules of routers, links and adapters.
 //!   docs/model.md gives the effect of each one.
-//! - [`DeliveredPacket`], [`CompletedMessage`] and [`ChannelReport`] are the records that observers and
-//!   reports get. [`Digest`] is the fingerprint of a run, and [`Deadlock`] the cycle of packets that
-//!   ended one.
+//! - [`DeliveredPacket`], [`CompletedMessage`] and [`ChannelReport`] are the records that observers
+//!   and reports get. [`Digest`] is the fingerprint of a run, and [`Deadlock`] the cycle of packets
+//!   that ended one.
 //!
-//! Nothing here simulates. So code that draws or writes results needs neither the engine nor routing.
+//! Nothing here simulates. So code that draws or writes results needs neither the engine nor
+//! routing.
 //!
 //! | subject | types |
 //! |---|---|
 //! | parameters | [`Parameters`], [`FlitSharing`], [`CollectiveUnit`], [`LinkErrors`], [`Passage`] |
-//! | packets and messages | [`DeliveredPacket`], [`CompletedMessage`], [`Misroute`], [`Grant`], [`Quantile`] |
+//! | packets | [`DeliveredPacket`], [`CompletedMessage`], [`Misroute`], [`Grant`], [`Quantile`] |
 //! | channels | [`ChannelKind`], [`ChannelReport`], [`ChannelStatistics`], [`Stall`] |
 //! | runs | [`Digest`], [`Deadlock`], [`Explanation`] |
 //! | statistics | [`interval`] |

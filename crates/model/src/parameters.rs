@@ -183,9 +183,11 @@ pub struct Parameters {
     pub routing_latency: Picoseconds,
     /// Time to cross the router, added to the output channel's latency for each flit.
     pub crossbar_latency: Picoseconds,
-    /// Data rate of each direction of the fastest cables; a fabric may give slower ones a rate of their own.
+    /// Data rate of each direction of the fastest cables; a fabric may give slower ones a rate of
+    /// their own.
     pub link_rate: Rate,
-    /// Time from a flit's start on a cable until the whole flit is at the far end; at least a flit's time at `link_rate`.
+    /// Time from a flit's start on a cable until the whole flit is at the far end; at least a
+    /// flit's time at `link_rate`.
     pub link_latency: Picoseconds,
     /// Number of channels from an adapter into its router, from 1 to 255.
     pub injection_channels: u32,

@@ -1,16 +1,16 @@
 //! Routing: the ways of packets, the algorithms that compute them, and proofs that they are right.
 //!
-//! - [`Routes`] is the routing of a fabric, as the engine uses it. Its variants differ in who decides:
-//!   the source ([`DirectionOrder`], [`RouteTable`], [`PathRoutes`]) or each router
+//! - [`Routes`] is the routing of a fabric, as the engine uses it. Its variants differ in who
+//!   decides: the source ([`DirectionOrder`], [`RouteTable`], [`PathRoutes`]) or each router
 //!   ([`ForwardingTable`], [`Adaptive`], [`RelationRoutes`]).
 //! - Algorithms make tables: [`agnostic`] for fabrics of any shape, [`angara`] for Angara's tori.
-//!   [`relation`] has rules whose packets choose among several hops, and [`path_selection`] picks one
-//!   path of each pair from a relation. [`opensm`] reads and writes the tables of InfiniBand.
-//! - Proofs share no code with the algorithms: [`prove`], [`prove_forwarding`] and [`prove_relation`]
-//!   follow all packets and look for cycles among the virtual channels that they hold.
-//!   [`prove_deadlock_free`] judges any [`Routes`].
-//! - [`Quality`] and [`ForwardingQuality`] give channel loads and hops of a table; [`LoadBound`] is the
-//!   lowest load that any table can have.
+//!   [`relation`] has rules whose packets choose among several hops, and [`path_selection`] picks
+//!   one path of each pair from a relation. [`opensm`] reads and writes the tables of InfiniBand.
+//! - Proofs share no code with the algorithms: [`prove`], [`prove_forwarding`] and
+//!   [`prove_relation`] follow all packets and look for cycles among the virtual channels that they
+//!   hold. [`prove_deadlock_free`] judges any [`Routes`].
+//! - [`Quality`] and [`ForwardingQuality`] give channel loads and hops of a table; [`LoadBound`] is
+//!   the lowest load that any table can have.
 //!
 //! # A table, made and proved
 //!

@@ -89,7 +89,8 @@ const MOST_STEPS: u64 = 200;
 /// The length of the longest channel.
 const LONGEST: f64 = 1_048_576.0;
 
-/// Parts in which destinations are looked at in parallel; fixed, so that sums do not depend on the threads.
+/// Parts in which destinations are looked at in parallel; fixed, so that sums do not depend on the
+/// threads.
 const PARTS: usize = 16;
 
 /// All channels from one router to another.
@@ -100,8 +101,8 @@ struct Edge {
     carries: u64,
 }
 
-/// Routers joined by edges, each for all parallel channels: making these equally long, at their mean, leaves their
-/// total and can only make paths longer.
+/// Routers joined by edges, each for all parallel channels: making these equally long, at their
+/// mean, leaves their total and can only make paths longer.
 struct Graph {
     /// Live terminals of each router.
     terminals: Vec<u32>,
@@ -176,7 +177,8 @@ impl Graph {
     }
 
     fn shortest(&self, lengths: &[u32], paths: Paths) -> Shortest {
-        // Where all channels are equally long, the shortest paths are those with the least hops, and found sooner.
+        // Where all channels are equally long, the shortest paths are those with the least hops,
+        // and found sooner.
         let alike = lengths.windows(2).all(|pair| pair[0] == pair[1]);
         let paths = if alike { Paths::Minimal } else { paths };
         let part = self.ends.len().div_ceil(PARTS).max(1);

@@ -9,20 +9,22 @@ use crate::ForwardingTable;
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_fabric::Fabric;
 
-/// An algorithm that makes a forwarding table for any fabric: one row of [`ALGORITHMS`](super::ALGORITHMS), or one
-/// that another crate brings along (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables
-/// from it.
+/// An algorithm that makes a forwarding table for any fabric: one row of
+/// [`ALGORITHMS`](super::ALGORITHMS), or one that another crate brings along
+/// (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables from it.
 #[derive(Clone, Copy)]
 pub struct Algorithm {
     /// As scenarios and the command line call it: small letters, digits and `-`.
     pub name: &'static str,
-    /// What it does, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    /// What it does, in a sentence that ends in a full stop; for the reference page and `flitlab
+    /// init`.
     pub doc: &'static str,
     /// Whether packets can never wait for each other for ever under a table that it makes.
     pub avoids_deadlock: bool,
-    /// Whether it parts the paths among lanes, of which [`Parameters::lanes`] says how many there are.
+    /// Whether it parts the paths among virtual channels, of which [`Parameters::lanes`] says how
+    /// many there are.
     pub parts_paths: bool,
-    /// Whether it parts destinations among the lanes, as [`Parameters::partition`] says.
+    /// Whether it parts destinations among the virtual channels, as [`Parameters::partition`] says.
     pub parts_destinations: bool,
     /// For which fabrics it has a table.
     pub applies: Applies,
@@ -35,9 +37,9 @@ pub struct Algorithm {
 /// For which fabrics an algorithm has a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
-    /// For every connected fabric, in any number of lanes.
+    /// For every connected fabric, in any number of virtual channels.
     Always,
-    /// For every connected fabric, if there are enough lanes.
+    /// For every connected fabric, if there are enough virtual channels.
     WithLanes,
     /// For fabrics of certain shapes or sizes.
     SomeShapes,
@@ -51,7 +53,7 @@ pub struct Scale {
     pub terminals: u64,
     /// Ports of all routers, and so channels between routers.
     pub slots: u64,
-    /// Lanes that the algorithm may use.
+    /// Virtual channels that the algorithm may use.
     pub lanes: u64,
     /// Bytes of a graph of which channel waits for which, as bits.
     pub dependencies: u64,
@@ -71,8 +73,8 @@ impl Scale {
         Self { routers, terminals, slots, lanes, dependencies, turns }
     }
 
-    /// So many bytes for each pair of router and terminal, of which the table itself takes 2, and what every
-    /// algorithm takes besides.
+    /// So many bytes for each pair of router and terminal, of which the table itself takes 2, and
+    /// what every algorithm takes besides.
     pub fn pairs(&self, bytes: u64) -> u64 {
         let pairs = self.routers.saturating_mul(self.terminals).saturating_mul(bytes);
         pairs.saturating_add(self.slots * 64 + self.routers * 128 + self.terminals * 16)
@@ -85,7 +87,7 @@ pub struct Task<'f> {
     pub fabric: &'f Fabric,
     /// What the algorithm may use.
     pub parameters: &'f Parameters,
-    /// The table: empty, and all in lane 0, at first.
+    /// The table: empty, and all in virtual channel 0, at first.
     pub table: ForwardingTable,
     /// Destinations whose paths follow the escape tree, if the algorithm counts them (Nue).
     pub escape_falls: Option<u32>,
@@ -120,9 +122,9 @@ impl FromStr for Algorithm {
 /// What algorithms may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// Virtual lanes that there are, from 1 to 16.
+    /// Virtual channels that there are, from 1 to 16.
     pub lanes: u8,
-    /// How Nue parts the destinations among the lanes.
+    /// How Nue parts the destinations among the virtual channels.
     pub partition: Partition,
 }
 
@@ -144,7 +146,7 @@ pub struct Generated {
 /// Why an algorithm has no table for a fabric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTable {
-    /// It needs more virtual lanes than there are.
+    /// It needs more virtual channels than there are.
     #[error("{algorithm} needs more than {lanes} virtual lanes here")]
     Lanes {
         /// Name of the algorithm.
@@ -160,7 +162,8 @@ pub enum NoTable {
         /// Name of the algorithm.
         algorithm: &'static str,
     },
-    /// It has a service level bit for each of four dimensions that close into rings, and there are more.
+    /// It has a service level bit for each of four dimensions that close into rings, and there are
+    /// more.
     #[error("{algorithm} is for at most 4 dimensions that close into rings, not {dimensions}")]
     Rings {
         /// Name of the algorithm.
@@ -210,8 +213,9 @@ pub enum NoTable {
 }
 
 impl Algorithm {
-    /// A row for an algorithm that works on every connected fabric in one lane, takes no memory but the table's, and
-    /// promises nothing; what is otherwise is said in its place: `Self { avoids_deadlock: true, ..Self::plain(...) }`.
+    /// A row for an algorithm that works on every connected fabric in one virtual channel, takes no
+    /// memory but the table's, and promises nothing; what is otherwise is said in its place: `Self
+    /// { avoids_deadlock: true, ..Self::plain(...) }`.
     pub const fn plain(
         name: &'static str,
         doc: &'static str,

@@ -96,8 +96,8 @@ impl Graph {
         paths * paths * u64::from(self.costs.iter().copied().max().unwrap_or(1))
     }
 
-    /// The same routers with one channel from each to every neighbor and no vacant ports, and by channel of this graph
-    /// the one that stands for it there; [`NONE`] for vacant ports.
+    /// The same routers with one channel from each to every neighbor and no vacant ports, and by
+    /// channel of this graph the one that stands for it there; [`NONE`] for vacant ports.
     pub(super) fn simple(&self) -> (Self, Vec<Channel>) {
         let mut simple = Self {
             target: Vec::new(),

@@ -6,8 +6,9 @@ use super::{Choices, LowerBound, Parameters};
 use crate::RouteTable;
 use crate::path_selection::NoCandidates;
 
-/// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that
-/// another crate brings along (`scenario::Document::with_angara_algorithm`).
+/// An algorithm that makes a routing table for Angara: one row of
+/// [`ALGORITHMS`](super::ALGORITHMS), or one that another crate brings along
+/// (`scenario::Document::with_angara_algorithm`).
 #[derive(Clone, Copy)]
 pub struct Algorithm {
     /// As scenarios and the command line call it: small letters, digits and `-`.
@@ -16,7 +17,8 @@ pub struct Algorithm {
     pub doc: &'static str,
     /// Whether the table depends on the scenario's seed.
     pub is_random: bool,
-    /// Makes a table with a route for every pair that has a legal one. The last argument is the seed.
+    /// Makes a table with a route for every pair that has a legal one. The last argument is the
+    /// seed.
     ///
     /// # Errors
     /// If the algorithm has no table for these choices.

@@ -6,7 +6,8 @@
 //! choice of routes is crowded; they are found by multiplicative updates (\[young\]): each step
 //! adds to a channel's exponent what the lightest routes put on it.
 //!
-//! The bound is over the routes of [`Choices`]: shortest legal ones, with the turns that were allowed.
+//! The bound is over the routes of [`Choices`]: shortest legal ones, with the turns that were
+//! allowed.
 
 use rayon::prelude::*;
 
@@ -36,7 +37,8 @@ impl LowerBound {
     }
 }
 
-/// Parts in which pairs are looked at in parallel; fixed, so that sums do not depend on the threads.
+/// Parts in which pairs are looked at in parallel; fixed, so that sums do not depend on the
+/// threads.
 const PARTS: usize = 16;
 
 /// Fills `loads` with those of the lightest routes, equal ones sharing; gives their quotient.
@@ -65,8 +67,8 @@ fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &
     sum / weights.iter().sum::<f64>()
 }
 
-/// Adds the loads of some pairs' lightest routes; gives the weight of one for each pair. Pairs with a
-/// single route are left out.
+/// Adds the loads of some pairs' lightest routes; gives the weight of one for each pair. Pairs with
+/// a single route are left out.
 fn add_lightest(choices: &Choices<'_>, pairs: &[Pair], weights: &[f64], loads: &mut [f64]) -> f64 {
     let mut sum = 0.0;
     let mut costs = Vec::new();
@@ -92,11 +94,12 @@ fn add_lightest(choices: &Choices<'_>, pairs: &[Pair], weights: &[f64], loads: &
 const EVALUATIONS: u64 = 4_000_000;
 const STEPS: (u64, u64) = (12, 400);
 
-/// The first weights: the fullest channel of the table weighs e to this times as much as an empty one.
+/// The first weights: the fullest channel of the table weighs e to this times as much as an empty
+/// one.
 const STARTS: [f64; 5] = [0.0, 12.0, 24.0, 48.0, 96.0];
 
-/// Looks for good weights, beginning with those that say where a table's channels are full (its `loads`,
-/// by channel); stops once the bound, rounded up, is the table's maximum load.
+/// Looks for good weights, beginning with those that say where a table's channels are full (its
+/// `loads`, by channel); stops once the bound, rounded up, is the table's maximum load.
 pub fn lower_bound(choices: &Choices<'_>, loads: &[u32]) -> LowerBound {
     let enough = loads.iter().copied().max().unwrap_or(0);
     let steps = narrow((EVALUATIONS / choices.evaluations()).clamp(STEPS.0, STEPS.1));

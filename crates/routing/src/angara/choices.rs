@@ -1,9 +1,9 @@
 //! The shortest legal routes of every pair of a region's nodes.
 //!
-//! A route is a header: an optional first step, a direction for each dimension that is left to go, an
-//! optional last step. Headers that lead through the same channels are one route, the one with the fewest
-//! steps. Where failures or the region's edges forbid all routes of the torus' distance, the shortest
-//! of the longer ones are taken.
+//! A route is a header: an optional first step, a direction for each dimension that is left to go,
+//! an optional last step. Headers that lead through the same channels are one route, the one with
+//! the fewest steps. Where failures or the region's edges forbid all routes of the torus' distance,
+//! the shortest of the longer ones are taken.
 
 use rayon::prelude::*;
 

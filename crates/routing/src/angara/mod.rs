@@ -1,8 +1,9 @@
 //! Routing tables for the Angara interconnect (\[angara-routing\]).
 //!
-//! A route keeps the direction order +x +y +z +k -x -y -z -k and never goes both ways in a dimension. One
-//! first step in a positive direction and one last step in a negative direction may break both rules
-//! where that can't close a cycle of channels ([`Turns`]). Inside a ring the bubble rule prevents deadlock.
+//! A route keeps the direction order +x +y +z +k -x -y -z -k and never goes both ways in a
+//! dimension. One first step in a positive direction and one last step in a negative direction may
+//! break both rules where that can't close a cycle of channels ([`Turns`]). Inside a ring the
+//! bubble rule prevents deadlock.
 //!
 //! [`Choices`] lists the shortest legal routes of every pair. The algorithms choose among them.
 

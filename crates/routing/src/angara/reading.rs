@@ -1,9 +1,9 @@
 //! What \[angara-routing\], Algorithms 1 and 2, leaves open in BFS: the order in which it takes
 //! vertices.
 //!
-//! "Ascending vertex order in Q by outgoing edge weights" (section 4.1) says neither how several weights make
-//! one key nor what orders equal ones, and nodes have numbers that the paper does not give. What each choice
-//! makes of its Table 2 is in results/angara.
+//! "Ascending vertex order in Q by outgoing edge weights" (section 4.1) says neither how several
+//! weights make one key nor what orders equal ones, and nodes have numbers that the paper does not
+//! give. What each choice makes of its Table 2 is in results/angara.
 
 use super::Region;
 
@@ -21,7 +21,8 @@ pub trait Named: Copy + PartialEq + 'static {
     }
 }
 
-/// What the vertices of a level are sorted by, least first. A weight is the load of an edge's channel.
+/// What the vertices of a level are sorted by, least first. A weight is the load of an edge's
+/// channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VertexKey {
     /// The sum over the edges that leave the vertex.

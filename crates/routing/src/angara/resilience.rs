@@ -1,5 +1,5 @@
-//! How many failures a torus' routing survives: random failures, and with which freedoms every pair still
-//! has a legal route.
+//! How many failures a torus' routing survives: random failures, and with which freedoms every pair
+//! still has a legal route.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -34,8 +34,8 @@ pub struct Resilience {
     pub relaxation: u32,
 }
 
-/// Draws `systems` systems with so many failures each, beyond those that `known` has. Equal seeds give equal
-/// systems.
+/// Draws `systems` systems with so many failures each, beyond those that `known` has. Equal seeds
+/// give equal systems.
 pub fn resilience(
     torus: &Torus,
     known: &Faults,

@@ -2,10 +2,10 @@
 //! pairs by turns, length and source, from each source a batch of routes that do not cross at a
 //! time.
 //!
-//! Algorithm 4 searches the routing graph by breadth first with relaxation; since each channel's weight
-//! starts at |N|^2, it finds the shortest routes with the least load. Here these are looked up among the
-//! pair's shortest routes. Of equally loaded ones the first is taken, which has no first or last step
-//! if it can be had without.
+//! Algorithm 4 searches the routing graph by breadth first with relaxation; since each channel's
+//! weight starts at |N|^2, it finds the shortest routes with the least load. Here these are looked
+//! up among the pair's shortest routes. Of equally loaded ones the first is taken, which has no
+//! first or last step if it can be had without.
 
 use super::Choices;
 use super::selection::Selection;

@@ -1,9 +1,9 @@
 //! The switches' maps from service levels to virtual lanes, as `opensm-sl2vl.dump` has them.
 //!
-//! A map has a row for each pair of an input port and an output port. Here a router knows no difference between
-//! its terminals' ports, so their rows have to agree. A row is needed for each way a packet can go through a
-//! switch: from a terminal or another switch to another switch. One that is missing is refused, since the lane
-//! would be a guess; one that comes twice, too.
+//! A map has a row for each pair of an input port and an output port. Here a router knows no
+//! difference between its terminals' ports, so their rows have to agree. A row is needed for each
+//! way a packet can go through a switch: from a terminal or another switch to another switch. One
+//! that is missing is refused, since the lane would be a guess; one that comes twice, too.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! How low the load of the fullest channel can be at best, if packets go the ways of a relation.
 //!
-//! It is the bound of [`LoadBound`](crate::LoadBound), by the same reasoning: whatever the lengths of the
-//! channels, the shortest ways of all pairs together, divided by all lengths together, are below the maximum load.
-//! Here only the ways that the relation has count, so the bound is higher, or equal. Lengths are whole numbers, so
-//! that the quotient is exact.
+//! It is the bound of [`LoadBound`](crate::LoadBound), by the same reasoning: whatever the lengths
+//! of the channels, the shortest ways of all pairs together, divided by all lengths together, are
+//! below the maximum load. Here only the ways that the relation has count, so the bound is higher,
+//! or equal. Lengths are whole numbers, so that the quotient is exact.
 
 use super::NoSelection;
 use super::ways::Ways;
@@ -76,7 +76,8 @@ impl RelationBound {
     }
 }
 
-/// The shortest ways to one destination together; adds what they put on channels, equally short ones sharing.
+/// The shortest ways to one destination together; adds what they put on channels, equally short
+/// ones sharing.
 fn shortest(ways: &Ways, lengths: &[u64], hosts: &[u64], loads: &mut [f64]) -> u128 {
     let nodes = ways.nodes();
     let mut least = vec![u64::MAX; nodes as usize];

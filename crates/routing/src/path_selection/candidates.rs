@@ -1,11 +1,12 @@
-//! The paths among which a selection chooses, without listing each choice of lanes.
+//! The paths among which a selection chooses, without listing each choice of virtual channels.
 //!
-//! Paths that take the same channels are a *bundle*: a physical route of some pair, and at each of its hops the
-//! lanes that are still open there. Which lane may follow which is known for each two hops, so the number of paths
-//! of a bundle, and how many of them take a certain lane at a certain hop, follow from the layers of a small graph:
-//! paths up to a hop and lane times paths from it on. That takes hops times lanes squared steps for a bundle, where
-//! a list would have up to lanes to the power of hops entries (5^7 = 78,125 for a route of Table 3). A test
-//! compares all of it with such lists.
+//! Paths that take the same channels are a *bundle*: a physical route of some pair, and at each of
+//! its hops the virtual channels that are still open there. Which virtual channel may follow which
+//! is known for each two hops, so the number of paths of a bundle, and how many of them take a
+//! certain virtual channel at a certain hop, follow from the layers of a small graph: paths up to a
+//! hop and virtual channel times paths from it on. That takes hops times virtual channels squared
+//! steps for a bundle, where a list would have up to virtual channels to the power of hops entries
+//! (5^7 = 78,125 for a route of Table 3). A test compares all of it with such lists.
 
 use super::listing::Listing;
 use crate::relation::{Hop, Relation};
@@ -13,13 +14,13 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
-/// How paths that differ in their lanes alone are counted.
+/// How paths that differ in their virtual channels alone are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LaneChoices {
     /// Each is a path of its own.
     #[default]
     Distinct,
-    /// All together are one path, parted evenly among its lanes.
+    /// All together are one path, parted evenly among its virtual channels.
     Shared,
 }
 
@@ -49,13 +50,13 @@ pub(super) struct Bundle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BundleHop {
     pub channel: Channel,
-    /// The lanes that are open, a bit each.
+    /// The virtual channels that are open, a bit each.
     pub lanes: u16,
-    /// Which lanes may follow those of the hop before: a place in `follows`.
+    /// Which virtual channels may follow those of the hop before: a place in `follows`.
     pub follows: u32,
 }
 
-/// Of each lane the lanes that may follow it, a bit each.
+/// Of each virtual channel the virtual channels that may follow it, a bit each.
 pub(super) type Follows = [u16; 16];
 
 /// All candidate paths of a relation between routers with terminals.
@@ -84,8 +85,8 @@ pub enum NoCandidates {
 }
 
 impl Candidates {
-    /// The candidates of a relation: physical routes pair by pair, in ascending order of source, then destination,
-    /// then ports.
+    /// The candidates of a relation: physical routes pair by pair, in ascending order of source,
+    /// then destination, then ports.
     ///
     /// # Errors
     /// If a pair has no path or there are too many routes.
@@ -126,7 +127,8 @@ impl Candidates {
         Ok(listing.found)
     }
 
-    /// The routes of pairs that are listed already, in one lane: the channels of each of a pair's routes.
+    /// The routes of pairs that are listed already, in one virtual channel: the channels of each of
+    /// a pair's routes.
     pub(super) fn of_lists<'c>(
         slots: u32,
         lists: impl Iterator<Item = (u32, u32, Vec<&'c [Channel]>)>,
@@ -147,8 +149,8 @@ impl Candidates {
         all
     }
 
-    /// The same candidates with every choice of lanes in a bundle of its own: what counts the same, and can be
-    /// taken away path by path.
+    /// The same candidates with every choice of virtual channels in a bundle of its own: what
+    /// counts the same, and can be taken away path by path.
     ///
     /// # Errors
     /// If the list would take more memory than there is.
@@ -172,7 +174,7 @@ impl Candidates {
         Ok(list)
     }
 
-    /// Adds every choice of lanes that begins like `way`.
+    /// Adds every choice of virtual channels that begins like `way`.
     fn list_lanes(&self, bundle: u32, pair: u32, way: &mut Vec<u8>, list: &mut Self) {
         let hops = self.hops_of(bundle);
         if way.len() == hops.len() {
@@ -199,12 +201,12 @@ impl Candidates {
         self.lanes
     }
 
-    /// Number of (channel, lane).
+    /// Number of (channel, virtual channel).
     pub(super) fn places(&self) -> usize {
         self.slots as usize * usize::from(self.lanes)
     }
 
-    /// Number of a (channel, lane).
+    /// Number of a (channel, virtual channel).
     pub(super) fn place(&self, channel: Channel, lane: u8) -> usize {
         channel as usize * usize::from(self.lanes) + usize::from(lane)
     }
@@ -219,12 +221,12 @@ impl Candidates {
         self.hops_of(bundle).iter().map(|hop| hop.channel)
     }
 
-    /// The lanes that are open at a hop of a bundle, a bit each.
+    /// The virtual channels that are open at a hop of a bundle, a bit each.
     pub(super) fn open(&self, bundle: u32, hop: usize) -> u16 {
         self.hops_of(bundle)[hop].lanes
     }
 
-    /// Says which lanes are open at a hop.
+    /// Says which virtual channels are open at a hop.
     pub(super) fn set_open(&mut self, bundle: u32, hop: usize, lanes: u16) {
         let start = self.bundles[bundle as usize].start as usize;
         self.hops[start + hop].lanes = lanes;
@@ -242,8 +244,8 @@ impl Candidates {
         sum(&paths).ok_or(NoCandidates::TooMany)
     }
 
-    /// How many paths of a bundle take each lane at each of its hops: `each(hop, lane, paths)` for those that some
-    /// take; gives the number of all.
+    /// How many paths of a bundle take each virtual channel at each of its hops: `each(hop, lane,
+    /// paths)` for those that some take; gives the number of all.
     pub(super) fn for_each_lane(
         &self,
         bundle: u32,
@@ -251,7 +253,7 @@ impl Candidates {
         mut each: impl FnMut(usize, u8, u128),
     ) -> Result<u128, NoCandidates> {
         let hops = self.hops_of(bundle);
-        // One behind the other: paths to each hop and lane, then from it on.
+        // One behind the other: paths to each hop and virtual channel, then from it on.
         let mut to = Vec::with_capacity(hops.len());
         for (place, hop) in hops.iter().enumerate() {
             to.push(match place {
@@ -285,7 +287,8 @@ impl Candidates {
         Ok(all)
     }
 
-    /// Paths to each lane of a hop, from those to the lanes of the hop before.
+    /// Paths to each virtual channel of a hop, from those to the virtual channels of the hop
+    /// before.
     fn forth(&self, before: &[u128; 16], hop: &BundleHop) -> Option<[u128; 16]> {
         let follows = &self.follows[hop.follows as usize];
         let mut paths = [0u128; 16];
@@ -298,13 +301,13 @@ impl Candidates {
         Some(paths)
     }
 
-    /// A path of a bundle, its `number`th by lanes in ascending order.
+    /// A path of a bundle, its `number`th by virtual channels in ascending order.
     ///
     /// # Panics
     /// If there are not so many.
     pub(super) fn path(&self, fabric: &Fabric, bundle: u32, mut number: u128) -> Vec<Hop> {
         let hops = self.hops_of(bundle);
-        // Paths from each hop and lane on.
+        // Paths from each hop and virtual channel on.
         let mut from = vec![[1u128; 16]; hops.len()];
         for place in (1..hops.len()).rev() {
             let hop = hops[place];
@@ -336,7 +339,7 @@ impl Candidates {
     }
 }
 
-/// One for each lane whose bit is set.
+/// One for each virtual channel whose bit is set.
 fn ones(lanes: u16) -> [u128; 16] {
     std::array::from_fn(|lane| u128::from(lanes >> lane & 1))
 }

@@ -34,13 +34,14 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Lists the routes that begin like the present way, which came through a channel in one of these lanes.
+    /// Lists the routes that begin like the present way, which came through a channel in one of
+    /// these virtual channels.
     fn go_on(&mut self, channel: Channel, lanes: u16) -> Result<(), NoCandidates> {
         let router = self.fabric.target(channel).expect("a relation without flaw");
         if router == self.destination {
             return self.keep();
         }
-        // By port, which lanes may follow which.
+        // By port, which virtual channels may follow which.
         let mut next: Vec<(u16, Follows)> = Vec::new();
         for lane in bits(lanes) {
             let state = self.relation.arrived(channel, lane);

@@ -4,14 +4,15 @@
 //! [`PATH_SELECTIONS`]. Whatever they select can't deadlock if the relation can't: they take
 //! nothing but its ways.
 //!
-//! The counters of the paper's selections count candidate paths by physical routes and lanes
-//! ([`Candidates`]), so that routes have to be listed, and choices of lanes along them do not. What
-//! has an escape (the minimal routing of \[silla-duato\]) is no candidate, as the paper's footnote
-//! says: its new channels are safe only for packets that can leave them at any time.
+//! The counters of the paper's selections count candidate paths by physical routes and virtual
+//! channels ([`Candidates`]), so that routes have to be listed, and choices of virtual channels
+//! along them do not. What has an escape (the minimal routing of \[silla-duato\]) is no candidate,
+//! as the paper's footnote says: its new channels are safe only for packets that can leave them at
+//! any time.
 //!
-//! What the paper leaves open, and [`SelectionParameters`] can read in more than one way: how paths that differ in
-//! lanes alone count ([`LaneChoices`]), whether they are taken away together or singly, and which of equals comes
-//! first ([`Ties`]).
+//! What the paper leaves open, and [`SelectionParameters`] can read in more than one way: how paths
+//! that differ in virtual channels alone count ([`LaneChoices`]), whether they are taken away
+//! together or singly, and which of equals comes first ([`Ties`]).
 
 mod balanced;
 mod bound;
@@ -58,7 +59,8 @@ pub const PATH_SELECTIONS: [PathSelection; 7] = [
 pub struct PathSelection {
     /// As scenarios and the command line call it.
     pub name: &'static str,
-    /// What it selects, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    /// What it selects, in a sentence that ends in a full stop; for the reference page and `flitlab
+    /// init`.
     pub doc: &'static str,
     /// Selects.
     pub select: fn(&SelectionTask<'_>) -> Result<Chosen, NoSelection>,
@@ -69,7 +71,7 @@ pub struct PathSelection {
 pub struct SelectionParameters {
     /// Of what is drawn.
     pub seed: u64,
-    /// How paths that differ in their lanes alone are counted.
+    /// How paths that differ in their virtual channels alone are counted.
     pub choices: LaneChoices,
     /// Whether each of them is taken away singly, from a list of all paths.
     pub singly: bool,
@@ -111,7 +113,8 @@ pub enum NoSelection {
 }
 
 impl PathSelection {
-    /// One path a pair, of a relation without flaws. Detours are left out: sources can't see where there is no room.
+    /// One path a pair, of a relation without flaws. Detours are left out: sources can't see where
+    /// there is no room.
     ///
     /// # Errors
     /// If the relation has an escape or flaws, or there is too little memory.
@@ -160,8 +163,8 @@ impl SelectionTask<'_> {
         Ok(Counters::new(candidates, choices, ties)?)
     }
 
-    /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops offered there, by
-    /// its place.
+    /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops
+    /// offered there, by its place.
     fn walk(
         &self,
         mut pick: impl FnMut(&[Hop], &mut ChaCha8Rng) -> usize,

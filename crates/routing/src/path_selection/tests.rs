@@ -1,4 +1,5 @@
-//! Selections on small fabrics by hand, against plain lists of paths, and what holds for all of them.
+//! Selections on small fabrics by hand, against plain lists of paths, and what holds for all of
+//! them.
 
 use std::cmp::Reverse;
 
@@ -18,7 +19,7 @@ fn relation(fabric: &Fabric, rule: RelationRule, lanes: u8) -> Relation {
     rule.relation(fabric, &parameters).unwrap()
 }
 
-/// (channel, lane) of a path.
+/// (channel, virtual channel) of a path.
 type Places = Vec<(Channel, u8)>;
 
 /// All paths of a pair, found hop by hop.
@@ -37,7 +38,7 @@ fn all_paths(fabric: &Fabric, relation: &Relation, source: u32, destination: u32
             open.push((relation.arrived(channel, hop.lane), fabric.target(channel).unwrap(), way));
         }
     }
-    // As candidates are numbered: by physical route, then by lanes.
+    // As candidates are numbered: by physical route, then by virtual channels.
     let key = |way: &Places| -> (Vec<Channel>, Vec<u8>) { way.iter().copied().unzip() };
     found.sort_by_key(key);
     found

@@ -1,23 +1,25 @@
-//! All shortest ways in every lane, and in every lane a ring through all routers, on which there is always a bubble.
+//! All shortest ways in every virtual channel, and in every virtual channel a ring through all
+//! routers, on which there is always a bubble.
 //!
 //! It is Bubble Coloring (\[bubble-colouring\]), read in what others say of it, since the paper
 //! itself was not at hand. Packets take shortest ways over any channels, those of the ring among
 //! them. Whoever enters the ring, be it on a shortest way, leaves room for one of the largest
 //! packets. So there is always such a room somewhere on it, packets on the ring can move on along
-//! it, and one lane is enough on any fabric.
+//! it, and one virtual channel is enough on any fabric.
 //!
 //! **The ring** is the tour round a spanning tree: each cable of the tree in both directions once.
 //!
-//! **Escapes.** A packet that came along the ring can go on along it, another can enter the ring by any channel, each where
-//! none of its shortest ways has room. It may leave the ring again at once.
+//! **Escapes.** A packet that came along the ring can go on along it, another can enter the ring by
+//! any channel, each where none of its shortest ways has room. It may leave the ring again at once.
 //!
-//! **Arriving.** Escapes lead away from the destination too. So that nobody goes round for ever, a packet that has taken
-//! [`MAX_FALLBACKS`](super::MAX_FALLBACKS) of them stays on the ring once it is there; the ring leads past every router.
-//! These two are this rule's own, as are rings in lanes beyond the first, and so is the injection bubble: without it
-//! throughput falls to a fraction past saturation (results/nue).
+//! **Arriving.** Escapes lead away from the destination too. So that nobody goes round for ever, a
+//! packet that has taken [`MAX_FALLBACKS`](super::MAX_FALLBACKS) of them stays on the ring once it
+//! is there; the ring leads past every router. These two are this rule's own, as are rings in
+//! virtual channels beyond the first, and so is the injection bubble: without it throughput falls
+//! to a fraction past saturation (results/nue).
 //!
-//! **Fat trees.** Where one order of channels is enough for packets there is no need for a ring, which costs room: they go as under
-//! `two-orders`.
+//! **Fat trees.** Where one order of channels is enough for packets there is no need for a ring,
+//! which costs room: they go as under `two-orders`.
 
 use super::minimal::{Onward, onward};
 use super::relation::Builder;

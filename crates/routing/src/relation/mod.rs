@@ -1,8 +1,9 @@
 //! Routing relations: for every fabric, all the hops among which a packet may choose on its way.
 //!
-//! A [`Relation`] says, by where a packet's head is and where the packet goes, which (port, lane) it may take next:
-//! adaptive routing chooses one when it gets there. A [`PathSet`] says at the source which ways a packet may go.
-//! Each rule that makes a relation is a file here, which says what it models, and a row of [`RELATION_RULES`].
+//! A [`Relation`] says, by where a packet's head is and where the packet goes, which (port, virtual
+//! channel) it may take next: adaptive routing chooses one when it gets there. A [`PathSet`] says
+//! at the source which ways a packet may go. Each rule that makes a relation is a file here, which
+//! says what it models, and a row of [`RELATION_RULES`].
 //!
 //! All rules are deterministic: equal fabrics give equal relations.
 
@@ -56,17 +57,19 @@ pub const RELATION_RULES: [RelationRule; 9] = [
 pub struct RelationRule {
     /// As scenarios and the command line call it.
     pub name: &'static str,
-    /// What it allows, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    /// What it allows, in a sentence that ends in a full stop; for the reference page and `flitlab
+    /// init`.
     pub doc: &'static str,
-    /// Whether packets can never wait for each other for ever under it, on any fabric; those of one size, if it
-    /// [keeps a bubble](Self::keeps_bubble).
+    /// Whether packets can never wait for each other for ever under it, on any fabric; those of one
+    /// size, if it [keeps a bubble](Self::keeps_bubble).
     pub avoids_deadlock: bool,
-    /// Lanes that it needs.
+    /// Virtual channels that it needs.
     pub least_lanes: u8,
-    /// Of how many of the largest packets a packet that is injected leaves room, unless it is said otherwise and as far as
-    /// buffers have it.
+    /// Of how many of the largest packets a packet that is injected leaves room, unless it is said
+    /// otherwise and as far as buffers have it.
     pub injection_bubble: u8,
-    /// Whether it has rings which packets enter only where room for another one is left, so that buffers have to hold two.
+    /// Whether it has rings which packets enter only where room for another one is left, so that
+    /// buffers have to hold two.
     pub keeps_bubble: bool,
     /// Makes the relation.
     pub make: fn(&Fabric, &RelationParameters) -> Result<Relation, NoRelation>,
@@ -76,8 +79,8 @@ impl RelationRule {
     /// The relation of a fabric.
     ///
     /// # Errors
-    /// If the rule needs more lanes, the root doesn't exist, some pair is not connected, or there is too little
-    /// memory.
+    /// If the rule needs more virtual channels, the root doesn't exist, some pair is not connected,
+    /// or there is too little memory.
     pub fn relation(
         &self,
         fabric: &Fabric,
@@ -107,12 +110,12 @@ impl fmt::Debug for RelationRule {
 /// What rules may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelationParameters {
-    /// Virtual lanes that there are, from 1 to 16.
+    /// Virtual channels that there are, from 1 to 16.
     pub lanes: u8,
     /// How the spanning tree is searched, of rules that have one.
     pub tree: TreeOrder,
-    /// The root of the spanning tree; `None` for the connected router of lowest number, or the one in the middle, as the
-    /// rule says.
+    /// The root of the spanning tree; `None` for the connected router of lowest number, or the one
+    /// in the middle, as the rule says.
     pub root: Option<u32>,
 }
 
@@ -145,7 +148,7 @@ impl RelationParameters {
 /// Why a rule has no relation for a fabric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRelation {
-    /// It needs more virtual lanes than there are.
+    /// It needs more virtual channels than there are.
     #[error("{rule} needs {needed} virtual lanes, and there are {lanes}")]
     Lanes {
         /// Name of the rule.

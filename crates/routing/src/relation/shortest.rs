@@ -7,9 +7,10 @@ use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Fabric, NONE};
 
-/// The relation of all ways that take legal turns only and as few hops as such ways can. A packet may start in any
-/// lane; `legal(before, next)` says whether it may take `next` after `before`, which leads to the router that `next`
-/// leaves. Vacant channels and the way back through the same cable are never asked about.
+/// The relation of all ways that take legal turns only and as few hops as such ways can. A packet
+/// may start in any virtual channel; `legal(before, next)` says whether it may take `next` after
+/// `before`, which leads to the router that `next` leaves. Vacant channels and the way back through
+/// the same cable are never asked about.
 pub(super) fn shortest(
     fabric: &Fabric,
     lanes: u8,
@@ -18,7 +19,8 @@ pub(super) fn shortest(
     Ok(from_everywhere(fabric, lanes, FirstHop::SHORTEST, legal)?.finish())
 }
 
-/// By how many hops the way of a packet may be longer than the shortest one because of its first hop.
+/// By how many hops the way of a packet may be longer than the shortest one because of its first
+/// hop.
 #[derive(Clone, Copy)]
 pub(super) struct FirstHop {
     /// Through hops that are as good as any other.
@@ -31,7 +33,8 @@ impl FirstHop {
     /// It begins a shortest way.
     pub(super) const SHORTEST: Self = Self { longer: 0, detour: 0 };
 
-    /// Whether a hop may begin a way of so many hops, and then as a detour or not; the shortest has so many.
+    /// Whether a hop may begin a way of so many hops, and then as a detour or not; the shortest has
+    /// so many.
     pub(super) fn begins(self, hops: u32, least: u32) -> Option<bool> {
         if hops <= least + self.longer {
             Some(false)
@@ -41,8 +44,8 @@ impl FirstHop {
     }
 }
 
-/// As [`shortest`], with the hops of packets that start at any router or place, also where none would come that
-/// started at a terminal's router.
+/// As [`shortest`], with the hops of packets that start at any router or place, also where none
+/// would come that started at a terminal's router.
 pub(super) fn from_everywhere(
     fabric: &Fabric,
     lanes: u8,

@@ -1,6 +1,6 @@
 //! Adaptive Up*/Down* (\[autonet\]): up towards the root as far as needed, then down, never up
-//! again. A packet may take any output on a shortest such way, in any lane: lanes change nothing in
-//! which turns are legal.
+//! again. A packet may take any output on a shortest such way, in any virtual channel: virtual
+//! channels change nothing in which turns are legal.
 
 use super::relation::Builder;
 use super::shortest::{FirstHop, from_everywhere};

@@ -348,7 +348,7 @@ impl Parameters {
     }
 
     /// The maximum time of a packet from router to router over cables of these classes. Longer
-    /// times than [`MAX_HOP_TIME`](super::MAX_HOP_TIME) are not simulated.
+    /// times than the `MAX_HOP_TIME` of the engine are not simulated.
     pub fn longest_stay(&self, cables: &[CableClass]) -> Picoseconds {
         let flit = cables.iter().map(|&class| {
             let link = self.flit_time_of(class);

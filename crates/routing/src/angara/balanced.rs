@@ -75,7 +75,7 @@ impl Balanced {
     }
 }
 
-/// Chooses a route for every pair. The same for equal choices, whatever the machine.
+/// Chooses a route for every pair. Equal choices give equal results on every machine.
 pub fn balanced(choices: &Choices<'_>) -> Balanced {
     let pairs = &choices.pairs;
     let start = alternating(choices);

@@ -1,10 +1,10 @@
-//! How low the load of the fullest channel can be at best.
+//! A lower bound on the load of the fullest channel.
 //!
-//! For any weights `w >= 0` of the channels, the routes of all pairs together weigh at least the
-//! sum over the pairs of the lightest route; and they weigh at most the maximum load times the sum
-//! of the weights. So the maximum load is at least the quotient. Good weights are high where every
-//! choice of routes is crowded; they are found by multiplicative updates (\[young\]): each step
-//! adds to a channel's exponent what the lightest routes put on it.
+//! Give each channel a weight `w >= 0`. The routes of all pairs together weigh at least the sum
+//! over the pairs of the lightest route. They weigh at most the maximum load times the sum of the
+//! weights. So the maximum load is at least the quotient. Good weights are high where every choice
+//! of routes is crowded. Multiplicative updates (\[young\]) find them: each step adds to a
+//! channel's exponent the load that the lightest routes put on it.
 //!
 //! The bound is over the routes of [`Choices`]: shortest legal ones, with the turns that were
 //! allowed.
@@ -17,21 +17,21 @@ use flitlab_base::narrow::{narrow, rounded};
 /// The best lower bound found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LowerBound {
-    /// Before rounding up.
+    /// The bound before rounding up.
     pub value: f64,
     /// Weights that prove it, by channel.
     pub weights: Vec<f64>,
 }
 
 impl LowerBound {
-    /// What some weights prove, by channel.
+    /// The bound that these weights prove, by channel.
     pub(super) fn of(choices: &Choices<'_>, weights: Vec<f64>) -> Self {
         let unique = Selection::unique_routes(choices);
         let value = lightest(choices, &weights, &unique, &mut vec![0.0; weights.len()]);
         Self { value, weights }
     }
 
-    /// The least load that the fullest channel can have: loads are whole numbers.
+    /// The bound on a whole number: loads are whole numbers.
     pub fn rounded(&self) -> u32 {
         rounded((self.value * (1.0 - 1e-12)).ceil())
     }

@@ -40,8 +40,8 @@ pub fn sssp(choices: &Choices<'_>) -> Sssp {
     build(choices, Selection::unique_routes(choices), 2)
 }
 
-/// As [`sssp`], but without its first stage: unique routes are found in groups as the others are.
-/// What the first stage saves is in \[angara-routing\], Figure 4.
+/// Chooses routes like [`sssp`], but without its first stage: unique routes are found in groups
+/// like the others. \[angara-routing\], Figure 4, gives the effect of the first stage.
 pub fn sssp_in_one_stage(choices: &Choices<'_>) -> Sssp {
     build(choices, Selection::none(choices), 1)
 }

@@ -13,7 +13,7 @@ use super::Region;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
 
-/// Which turns against the direction order are allowed, node by node.
+/// The allowed turns against the direction order, node by node.
 #[derive(Clone, Debug)]
 pub struct Turns {
     directions: u32,

@@ -55,12 +55,12 @@ pub(super) fn read(
     reader.complete(text.lines().count())
 }
 
-/// Whose rows follow.
+/// The owner of the rows that follow.
 #[derive(Clone, Copy)]
 enum Block {
     None,
     Switch(u32),
-    /// What adapters do is left to them.
+    /// Rows of an adapter, which are skipped.
     Adapter,
 }
 

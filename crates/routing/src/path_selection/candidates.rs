@@ -14,13 +14,13 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
-/// How paths that differ in their virtual channels alone are counted.
+/// The counting of paths that differ in their virtual channels only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LaneChoices {
-    /// Each is a path of its own.
+    /// Each one is a path of its own.
     #[default]
     Distinct,
-    /// All together are one path, parted evenly among its virtual channels.
+    /// All of them together are one path, divided evenly among its virtual channels.
     Shared,
 }
 
@@ -70,16 +70,16 @@ pub struct Candidates {
     pub(super) follows: Vec<Follows>,
 }
 
-/// Why there are no candidates.
+/// Why a relation has no candidates.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCandidates {
-    /// Listing the physical routes takes more memory than there is.
+    /// The list of physical routes needs more memory than is free.
     #[error(transparent)]
     Memory(#[from] Shortage),
-    /// A pair has no path, by the names of its routers, or could walk for ever.
+    /// A pair has no path or one without an end; the names of its routers.
     #[error("the relation leads no packet from {0} to {1}")]
     NoPath(String, String),
-    /// There are more paths through a channel than can be counted.
+    /// The paths through a channel are too many to count.
     #[error("there are more than 2^127 ways to choose lanes along the paths through one channel")]
     TooMany,
 }

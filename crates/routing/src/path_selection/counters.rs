@@ -19,7 +19,7 @@ use super::candidates::{Candidates, LaneChoices, NoCandidates, bits};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Channel;
 
-/// Which of equals comes first: channels, and candidate paths.
+/// The order of equally good channels and candidate paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
     /// The lowest number.
@@ -27,7 +27,7 @@ pub enum Ties {
     Lowest,
     /// The highest number.
     Highest,
-    /// An order that is drawn once, from this seed.
+    /// A random order, drawn once from this seed.
     Drawn(u64),
 }
 

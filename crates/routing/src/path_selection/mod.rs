@@ -57,25 +57,25 @@ pub const PATH_SELECTIONS: [PathSelection; 7] = [
 /// A selection: one row of [`PATH_SELECTIONS`].
 #[derive(Clone, Copy)]
 pub struct PathSelection {
-    /// As scenarios and the command line call it.
+    /// Name in scenarios and on the command line.
     pub name: &'static str,
-    /// What it selects, in a sentence that ends in a full stop; for the reference page and `flitlab
+    /// Its method in a sentence that ends in a full stop, for the reference page and `flitlab
     /// init`.
     pub doc: &'static str,
-    /// Selects.
+    /// Selects a path for each pair.
     pub select: fn(&SelectionTask<'_>) -> Result<Chosen, NoSelection>,
 }
 
-/// What selections may use, and how they read \[path-selection\].
+/// Resources of selections, and their reading of \[path-selection\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectionParameters {
-    /// Of what is drawn.
+    /// Seed of random choices.
     pub seed: u64,
-    /// How paths that differ in their virtual channels alone are counted.
+    /// The counting of paths that differ in their virtual channels only.
     pub choices: LaneChoices,
-    /// Whether each of them is taken away singly, from a list of all paths.
+    /// Whether each of these paths is removed singly, from a list of all paths.
     pub singly: bool,
-    /// Which of equals comes first.
+    /// The order of equally good channels and paths.
     pub ties: Ties,
 }
 
@@ -99,25 +99,26 @@ pub struct Chosen {
 /// Why no paths can be selected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSelection {
-    /// The relation is safe only as long as packets can choose.
+    /// The relation has an escape, and is free of deadlock only if packets can choose at every
+    /// router.
     #[error(
         "a routing with an escape is safe only as long as packets can choose at every router: no paths can be fixed"
     )]
     Escape,
-    /// There are no candidates.
+    /// The relation has no candidate paths.
     #[error(transparent)]
     Candidates(#[from] NoCandidates),
-    /// The paths take more memory than there is.
+    /// The paths need more memory than is free.
     #[error(transparent)]
     Memory(#[from] Shortage),
 }
 
 impl PathSelection {
-    /// One path a pair, of a relation without flaws. Detours are left out: sources can't see where
-    /// there is no room.
+    /// Selects one path for each pair from a relation without flaws. Detours are left out, since
+    /// sources can't see where room is missing.
     ///
     /// # Errors
-    /// If the relation has an escape or flaws, or there is too little memory.
+    /// If the relation has an escape or flaws, or memory is short.
     pub fn paths(
         &self,
         fabric: &Fabric,

@@ -5,13 +5,13 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Fabric, NONE};
 
-/// Which of a pair's paths a packet takes.
+/// The rule by which a packet takes one of its pair's paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PathChoice {
-    /// Each packet draws one, all alike.
+    /// Each packet draws one at random, all with equal probability.
     #[default]
     Random,
-    /// One after the other, packet by packet of the pair, from the first.
+    /// The packets of a pair take the paths in turn, from the first.
     RoundRobin,
 }
 
@@ -85,12 +85,12 @@ impl PathSet {
         self.lanes
     }
 
-    /// How one of several paths is chosen.
+    /// The rule by which one of several paths is chosen.
     pub fn choice(&self) -> PathChoice {
         self.choice
     }
 
-    /// The same paths, chosen in this way.
+    /// Sets the rule by which one of several paths is chosen.
     #[must_use]
     pub fn chosen(self, choice: PathChoice) -> Self {
         Self { choice, ..self }

@@ -1,20 +1,20 @@
-//! The table of what a packet may do next.
+//! The table of hops that packets may take next.
 
 use crate::{LaneChannel, MAXIMUM_LANES};
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
-/// How a hop stands to a ring of (channel, virtual channel) on which there is always room for one
-/// of the largest packets.
+/// The role of a hop in a ring of virtual channels that always has room for one of the largest
+/// packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ring {
-    /// It leads to none.
+    /// The hop does not lead onto a ring.
     #[default]
     Off,
-    /// It leads onto it, for which there has to be room for one of the largest packets besides.
+    /// The hop enters a ring, which needs room for one of the largest packets besides.
     Enters,
-    /// It leads from one place of it to the next.
+    /// The hop leads along a ring, from one place to the next.
     Along,
 }
 
@@ -32,14 +32,14 @@ pub struct Hop {
     /// Whether the hop begins a way that is longer than need be, which packets take like an escape:
     /// only where no other has room.
     pub detour: bool,
-    /// How it stands to a ring; always [`Ring::Off`] in relations that have none.
+    /// Role of the hop in a ring; always [`Ring::Off`] in relations without one.
     pub ring: Ring,
     /// The classes of terminals to which packets take it, a bit each: a terminal of the
     /// destination's router is in the class of its number there modulo [`TERMINAL_CLASSES`].
     pub classes: u32,
 }
 
-/// How many classes of terminals of a router hops can tell apart.
+/// Number of classes of a router's terminals that hops can distinguish.
 pub const TERMINAL_CLASSES: u8 = 32;
 
 /// The [classes](Hop::classes) of a hop that is for packets to all terminals.
@@ -59,7 +59,7 @@ impl Hop {
 }
 
 impl std::hash::Hash for Hop {
-    /// In one word: making a relation is mostly looking up lists of hops.
+    /// Hashes one word, since the making of a relation mostly looks up lists of hops.
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         let kind = (self.ring as u32) << 2 | u32::from(self.detour) << 1 | u32::from(self.escape);
         let lane = u32::from(self.lane) << 4 | kind;
@@ -69,18 +69,20 @@ impl std::hash::Hash for Hop {
     }
 }
 
-/// Which hops packets may take next, by where their head is and by the router of their destination.
+/// The hops that packets may take next, by the place of their head and by the router of their
+/// destination.
 ///
-/// A head's position is a *state*: "arrived through channel c in lane l" has the number `c *
-/// virtual channels + l` ([`arrived`](Self::arrived)), "injected at router r" the number
-/// `channel_slots * virtual channels + r` ([`injected`](Self::injected)). States in which no packet
-/// for the destination can come to be have no hops, and so have states at the destination's own
-/// router: packets leave the network there.
+/// The place of a head is a *state* with a number:
+/// - for arrival through channel c in virtual channel v, it is `c * lanes + v`
+///   ([`arrived`](Self::arrived));
+/// - for injection at router r, it is `channel_slots * lanes + r` ([`injected`](Self::injected)).
 ///
-/// Hops of a state are in ascending order of port, then virtual channel, each (port, virtual
-/// channel) once. A packet takes any one of them; none is better than another but for what a
-/// selection function makes of it, and for those that are the [fallbacks](Hop::is_fallback). Many
-/// states have the same hops, which are stored once.
+/// States that no packet for the destination can reach have no hops. States at the destination's
+/// own router have none either: packets leave the network there.
+///
+/// Hops of a state are in ascending order of port, then virtual channel, each pair once. A packet
+/// takes any one of them, except that [fallbacks](Hop::is_fallback) come last. A selection function
+/// may prefer some. Many states have equal hops, which are stored once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
     lanes: u8,
@@ -168,7 +170,7 @@ impl Relation {
         }
     }
 
-    /// How many lists of hops there are. Their numbers are below it.
+    /// Number of lists of hops; the lists are numbered from 0.
     pub fn lists(&self) -> u32 {
         narrow(self.starts.len() - 1)
     }
@@ -186,15 +188,15 @@ impl Relation {
         !self.staying.is_empty()
     }
 
-    /// Instead of a list of hops, that of a packet which stays on the ring, after
-    /// [`MAX_FALLBACKS`]: the hop along it alone, or the same list if the packet is not on it.
-    /// There has to be a ring.
+    /// The list of a packet that stays on the ring, after [`MAX_FALLBACKS`], in place of this one:
+    /// the hop along the ring alone. If the packet is not on the ring it is the list itself. The
+    /// relation must have a ring.
     #[inline]
     pub fn staying(&self, list: u32) -> u32 {
         self.staying[list as usize]
     }
 
-    /// Instead of a list of hops, that of packets to terminals of a class.
+    /// The list of packets to terminals of a class, in place of this one.
     #[inline]
     pub fn of_class(&self, list: u32, class: u8) -> u32 {
         match self.by_class.get(list as usize) {
@@ -313,9 +315,9 @@ impl<'f> Builder<'f> {
         &self.relation
     }
 
-    /// Says which hops packets for a destination router may take in a state, in any order; of a hop
-    /// named twice `escape` holds if it does of one of them, and `detour` only if it does of all.
-    /// What was said before of this state and destination is forgotten.
+    /// Sets the hops of packets for a destination router in a state, in any order, in place of
+    /// earlier ones. If a hop is named twice, `escape` holds if one of the two has it, `detour`
+    /// only if both have it.
     ///
     /// # Panics
     /// If the router has no live terminals.
@@ -342,8 +344,8 @@ impl<'f> Builder<'f> {
         });
     }
 
-    /// Says of a state that packets for a destination router may take the same hops in it as in
-    /// another one, of which it is said.
+    /// Gives a state the hops of another state, which have been set, for packets to a destination
+    /// router.
     ///
     /// # Panics
     /// If the router has no live terminals.

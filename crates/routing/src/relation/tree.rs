@@ -5,7 +5,7 @@ use std::fmt;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 
-/// How the spanning tree is searched.
+/// The search order of a spanning tree, and so the direction called up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Up leads nearer to the root, among routers as near as each other to the one of lower number:

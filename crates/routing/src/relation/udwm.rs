@@ -25,8 +25,8 @@ impl RelationRule {
     };
 }
 
-/// The relation; whether hops that are no turns from down to up `may_descend` to lower virtual
-/// channels.
+/// Makes the relation. `may_descend` says whether hops that are no turns from down to up may go to
+/// lower virtual channels.
 pub fn udwm(
     fabric: &Fabric,
     parameters: &RelationParameters,

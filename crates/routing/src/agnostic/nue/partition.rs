@@ -1,16 +1,16 @@
-//! Which destinations go into which virtual channel.
+//! The distribution of destinations among virtual channels.
 
 use super::bisection::Weighted;
 use crate::agnostic::frontier::scatter;
 use crate::agnostic::graph::{Destination, Graph};
 
-/// How the destinations are parted among the virtual channels.
+/// The rule that distributes destinations among the virtual channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Partition {
-    /// Those that are near each other together, by multilevel partitioning of the fabric.
+    /// Near destinations share a virtual channel, by multilevel partitioning of the fabric.
     #[default]
     Near,
-    /// In turn.
+    /// Destinations take the virtual channels in turn.
     InTurn,
 }
 

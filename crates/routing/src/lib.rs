@@ -100,7 +100,7 @@ use direction_rules::drawn;
 pub use direction_rules::{DirectionRules, HalfRing, OrderError};
 pub use file::TableFile;
 pub use forwarding::{ForwardingTable, Lanes, MAXIMUM_LANES};
-pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, LaneChannel, prove_forwarding};
+pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, VirtualChannel, prove_forwarding};
 pub use forwarding_quality::ForwardingQuality;
 pub use header::Header;
 pub use load_bound::{LoadBound, Paths};

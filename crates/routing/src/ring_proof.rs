@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use super::choice_proof::go;
 use super::relation::{Hop, MAX_FALLBACKS, Relation, Ring};
-use super::{LaneChannel, RelationFlaw, RelationProof};
+use super::{RelationFlaw, RelationProof, VirtualChannel};
 use flitlab_fabric::{Fabric, NONE};
 
 #[cfg(test)]
@@ -215,7 +215,7 @@ impl<'a> Look<'a> {
             };
             way.drain(..).for_each(|state| comes_by[state as usize] = Some(found));
             if !found {
-                let place: LaneChannel =
+                let place: VirtualChannel =
                     self.relation.place(start).expect("the ring is of channels");
                 self.flaws.push(RelationFlaw::Missed { destination: self.to, place });
             }

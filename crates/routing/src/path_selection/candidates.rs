@@ -16,7 +16,7 @@ use flitlab_fabric::{Channel, Fabric, NONE};
 
 /// The counting of paths that differ in their virtual channels only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LaneChoices {
+pub enum VcChoices {
     /// Each one is a path of its own.
     #[default]
     Distinct,
@@ -249,7 +249,7 @@ impl Candidates {
     pub(super) fn for_each_lane(
         &self,
         bundle: u32,
-        choices: LaneChoices,
+        choices: VcChoices,
         mut each: impl FnMut(usize, u8, u128),
     ) -> Result<u128, NoCandidates> {
         let hops = self.hops_of(bundle);
@@ -271,8 +271,8 @@ impl Candidates {
                         place,
                         lane,
                         match choices {
-                            LaneChoices::Distinct => paths,
-                            LaneChoices::Shared => share(paths, all),
+                            VcChoices::Distinct => paths,
+                            VcChoices::Shared => share(paths, all),
                         },
                     );
                 }

@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::candidates::{Candidates, LaneChoices, NoCandidates, bits};
+use super::candidates::{Candidates, NoCandidates, VcChoices, bits};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Channel;
 
@@ -51,7 +51,7 @@ impl Ties {
 /// Candidates, and how many of them take each channel and virtual channel.
 pub(super) struct Counters {
     pub(super) candidates: Candidates,
-    choices: LaneChoices,
+    choices: VcChoices,
     /// By (channel, virtual channel).
     by_place: Vec<u128>,
     by_channel: Vec<u128>,
@@ -72,7 +72,7 @@ pub(super) struct Counters {
 impl Counters {
     pub(super) fn new(
         candidates: Candidates,
-        choices: LaneChoices,
+        choices: VcChoices,
         ties: Ties,
     ) -> Result<Self, NoCandidates> {
         let (places, bundles) = (candidates.places(), candidates.bundles.len());
@@ -168,7 +168,7 @@ impl Counters {
                 found = paths;
             }
         };
-        self.candidates.for_each_lane(bundle, LaneChoices::Distinct, take).expect("counted before");
+        self.candidates.for_each_lane(bundle, VcChoices::Distinct, take).expect("counted before");
         found
     }
 
@@ -206,7 +206,7 @@ impl Counters {
     fn choices_of(&self, bundle: u32) -> Vec<(usize, u8)> {
         let mut found: Vec<(usize, u8)> = Vec::new();
         let take = |hop, lane, _| found.push((hop, lane));
-        self.candidates.for_each_lane(bundle, LaneChoices::Distinct, take).expect("counted before");
+        self.candidates.for_each_lane(bundle, VcChoices::Distinct, take).expect("counted before");
         let several = |hop: usize| found.iter().filter(|(other, _)| *other == hop).count() > 1;
         found.iter().copied().filter(|&(hop, _)| several(hop)).collect()
     }

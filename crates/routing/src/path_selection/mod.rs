@@ -11,7 +11,7 @@
 //! any time.
 //!
 //! What the paper leaves open, and [`SelectionParameters`] can read in more than one way: how paths
-//! that differ in virtual channels alone count ([`LaneChoices`]), whether they are taken away
+//! that differ in virtual channels alone count ([`VcChoices`]), whether they are taken away
 //! together or singly, and which of equals comes first ([`Ties`]).
 
 mod balanced;
@@ -30,7 +30,7 @@ mod traffic_balancing;
 mod ways;
 
 pub use bound::RelationBound;
-pub use candidates::{Candidates, LaneChoices, NoCandidates};
+pub use candidates::{Candidates, NoCandidates, VcChoices};
 pub use counters::Ties;
 
 use std::fmt;
@@ -72,7 +72,7 @@ pub struct SelectionParameters {
     /// Seed of random choices.
     pub seed: u64,
     /// The counting of paths that differ in their virtual channels only.
-    pub choices: LaneChoices,
+    pub choices: VcChoices,
     /// Whether each of these paths is removed singly, from a list of all paths.
     pub singly: bool,
     /// The order of equally good channels and paths.
@@ -148,7 +148,7 @@ pub(crate) fn balance_traffic<'c>(
 ) -> Result<Vec<u32>, NoCandidates> {
     let candidates = Candidates::of_lists(slots, lists);
     let first: Vec<u32> = candidates.pairs.iter().map(|pair| pair.first).collect();
-    let mut counters = Counters::new(candidates, LaneChoices::Distinct, Ties::Lowest)?;
+    let mut counters = Counters::new(candidates, VcChoices::Distinct, Ties::Lowest)?;
     counters.thin(false);
     Ok(counters.chosen().zip(first).map(|(bundle, first)| bundle - first).collect())
 }

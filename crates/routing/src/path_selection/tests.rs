@@ -145,7 +145,7 @@ fn counters_are_those_of_lists_of_all_paths() {
                     }
                 }
             }
-            let counters = Counters::new(candidates, LaneChoices::Distinct, Ties::Lowest).unwrap();
+            let counters = Counters::new(candidates, VcChoices::Distinct, Ties::Lowest).unwrap();
             for (place, &paths) in expected.iter().enumerate() {
                 assert_eq!(counters.value((place / 3) as u32, (place % 3) as u8), paths);
             }
@@ -159,7 +159,7 @@ fn shared_choices_of_lanes_count_as_one_path_together() {
     let [one, three] = [1, 3].map(|lanes| relation(&fabric, RelationRule::UP_DOWN, lanes));
     let values = |relation: &Relation, channel: Channel| {
         let candidates = Candidates::new(&fabric, relation).unwrap();
-        let counters = Counters::new(candidates, LaneChoices::Shared, Ties::Lowest).unwrap();
+        let counters = Counters::new(candidates, VcChoices::Shared, Ties::Lowest).unwrap();
         (0..relation.lanes()).map(|lane| counters.value(channel, lane)).collect::<Vec<_>>()
     };
     for channel in [0, 5, 12, 33] {
@@ -280,7 +280,7 @@ fn what_is_selected_is_one_way_of_the_relation_for_each_pair() {
     ] {
         let relation = relation(fabric, rule, lanes);
         for selection in PATH_SELECTIONS {
-            for choices in [LaneChoices::Distinct, LaneChoices::Shared] {
+            for choices in [VcChoices::Distinct, VcChoices::Shared] {
                 for ties in [Ties::Lowest, Ties::Highest, Ties::Drawn(7)] {
                     let parameters = SelectionParameters { choices, ties, ..Default::default() };
                     let paths = selection.paths(fabric, &relation, parameters).unwrap();

@@ -27,7 +27,7 @@ use super::ring::Tour;
 use super::shortest::FirstHop;
 use super::tree::middle;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule, Ring, two_orders};
-use crate::LaneChannel;
+use crate::VirtualChannel;
 use flitlab_fabric::{Fabric, NONE, breadth_first};
 
 impl RelationRule {
@@ -62,7 +62,7 @@ fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, No
             builder.set(state, destination, &mut hops);
             for channel in fabric.outputs(router).filter_map(|own| fabric.opposite(own)) {
                 for lane in 0..parameters.lanes {
-                    choice.hops(Some(LaneChannel { channel, lane }), &mut hops);
+                    choice.hops(Some(VirtualChannel { channel, lane }), &mut hops);
                     let state = builder.relation().arrived(channel, lane);
                     builder.set(state, destination, &mut hops);
                 }
@@ -83,15 +83,15 @@ struct Choice<'a> {
 
 impl Choice<'_> {
     /// The hops of a packet that came through a channel, or was injected.
-    fn hops(&self, came: Option<LaneChannel>, hops: &mut Vec<Hop>) {
+    fn hops(&self, came: Option<VirtualChannel>, hops: &mut Vec<Hop>) {
         hops.clear();
         // Where the ring goes on for it.
         let next = came.and_then(|came| {
             let channel = self.tour.after(came.channel)?;
-            Some(LaneChannel { channel, lane: came.lane })
+            Some(VirtualChannel { channel, lane: came.lane })
         });
         let back = came.and_then(|came| self.fabric.opposite(came.channel));
-        let hop = |port: u16, onto: LaneChannel| Hop {
+        let hop = |port: u16, onto: VirtualChannel| Hop {
             ring: match self.tour.after(onto.channel) {
                 None => Ring::Off,
                 Some(_) if Some(onto) == next => Ring::Along,
@@ -100,7 +100,7 @@ impl Choice<'_> {
             ..Hop::new(port, onto.lane)
         };
         for &Onward { port, channel, .. } in &self.nearer {
-            let places = (0..self.lanes).map(|lane| LaneChannel { channel, lane });
+            let places = (0..self.lanes).map(|lane| VirtualChannel { channel, lane });
             let ways = places.filter(|&onto| Some(channel) != back || Some(onto) == next);
             hops.extend(ways.map(|onto| hop(port, onto)));
         }
@@ -108,7 +108,7 @@ impl Choice<'_> {
         let outputs = (0u16..).zip(self.fabric.outputs(self.router));
         for (port, channel) in outputs.filter(|&(_, channel)| self.tour.after(channel).is_some()) {
             for lane in 0..self.lanes {
-                let onto = LaneChannel { channel, lane };
+                let onto = VirtualChannel { channel, lane };
                 let is_nearer =
                     hops[..nearer].iter().any(|hop| (hop.port, hop.lane) == (port, lane));
                 if !is_nearer && next.is_none_or(|next| next == onto) {

@@ -18,7 +18,7 @@ use super::relation::Builder;
 use super::shortest::{FirstHop, shortest};
 use super::up_down::up_down;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
-use crate::LaneChannel;
+use crate::VirtualChannel;
 use crate::agnostic::{Algorithm, Parameters};
 use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 
@@ -83,7 +83,7 @@ fn minimal_nue(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relat
 /// The hops that a relation of the virtual channels of an escape allows, for [`with_escape`].
 pub(super) fn relation_as_escape(
     escape: &Relation,
-) -> impl Fn(Option<LaneChannel>, u32, u32, &mut Vec<Hop>) + '_ {
+) -> impl Fn(Option<VirtualChannel>, u32, u32, &mut Vec<Hop>) + '_ {
     move |before, router, destination, hops| {
         let state = match before {
             Some(place) => escape.arrived(place.channel, place.lane),
@@ -107,7 +107,7 @@ pub(super) fn with_escape(
     fabric: &Fabric,
     lanes: Lanes,
     first_hop: FirstHop,
-    escape: impl Fn(Option<LaneChannel>, u32, u32, &mut Vec<Hop>),
+    escape: impl Fn(Option<VirtualChannel>, u32, u32, &mut Vec<Hop>),
 ) -> Result<Relation, NoRelation> {
     let mut builder = Builder::new(fabric, lanes.all)?;
     let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
@@ -146,7 +146,7 @@ pub(super) fn with_escape(
                 }
                 for lane in 0..lanes.escape {
                     hops.clear();
-                    escape(Some(LaneChannel { channel, lane }), router, destination, &mut hops);
+                    escape(Some(VirtualChannel { channel, lane }), router, destination, &mut hops);
                     hops.iter_mut().for_each(|hop| hop.escape = true);
                     let state = builder.relation().arrived(channel, lane);
                     builder.set(state, destination, &mut hops);

@@ -1,6 +1,6 @@
 //! The table of hops that packets may take next.
 
-use crate::{LaneChannel, MAXIMUM_LANES};
+use crate::{MAXIMUM_LANES, VirtualChannel};
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, NONE};
@@ -136,11 +136,11 @@ impl Relation {
     /// The channel and virtual channel that a packet in this state came through; `None` if it was
     /// injected.
     #[inline]
-    pub fn place(&self, state: u32) -> Option<LaneChannel> {
+    pub fn place(&self, state: u32) -> Option<VirtualChannel> {
         let lanes = u32::from(self.lanes);
         let channel = state / lanes;
         (state < self.channels * lanes)
-            .then(|| LaneChannel { channel, lane: narrow(state % lanes) })
+            .then(|| VirtualChannel { channel, lane: narrow(state % lanes) })
     }
 
     /// The router at which a packet in this state waits; `None` for a state of a vacant channel.

@@ -2,7 +2,7 @@
 
 use super::relation::Builder;
 use super::{Hop, Relation};
-use crate::LaneChannel;
+use crate::VirtualChannel;
 use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Fabric, NONE};
@@ -14,7 +14,7 @@ use flitlab_fabric::{Fabric, NONE};
 pub(super) fn shortest(
     fabric: &Fabric,
     lanes: u8,
-    legal: impl Fn(LaneChannel, LaneChannel) -> bool,
+    legal: impl Fn(VirtualChannel, VirtualChannel) -> bool,
 ) -> Result<Relation, Shortage> {
     Ok(from_everywhere(fabric, lanes, FirstHop::SHORTEST, legal)?.finish())
 }
@@ -50,7 +50,7 @@ pub(super) fn from_everywhere(
     fabric: &Fabric,
     lanes: u8,
     first: FirstHop,
-    legal: impl Fn(LaneChannel, LaneChannel) -> bool,
+    legal: impl Fn(VirtualChannel, VirtualChannel) -> bool,
 ) -> Result<Builder<'_>, Shortage> {
     let mut builder = Builder::new(fabric, lanes)?;
     let turns = Turns::new(fabric, lanes, legal);
@@ -130,12 +130,12 @@ impl<'f> Turns<'f> {
     fn new(
         fabric: &'f Fabric,
         lanes: u8,
-        legal: impl Fn(LaneChannel, LaneChannel) -> bool,
+        legal: impl Fn(VirtualChannel, VirtualChannel) -> bool,
     ) -> Self {
         let lanes = u32::from(lanes);
         let count = fabric.channel_slots() * lanes;
         let place =
-            |number: u32| LaneChannel { channel: number / lanes, lane: narrow(number % lanes) };
+            |number: u32| VirtualChannel { channel: number / lanes, lane: narrow(number % lanes) };
         let mut after = Lists { starts: vec![0], items: Vec::new() };
         let (mut hops, mut live) = (Vec::new(), Vec::new());
         let mut degree = vec![0; count as usize + 1];

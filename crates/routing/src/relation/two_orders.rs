@@ -43,7 +43,7 @@ use super::order::{Ordered, fat_tree_order, order};
 use super::shortest::{FirstHop, from_everywhere};
 use super::tree::middle;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
-use crate::LaneChannel;
+use crate::VirtualChannel;
 use flitlab_fabric::Fabric;
 
 impl RelationRule {
@@ -125,7 +125,7 @@ fn with_lanes(
 ) -> Result<Relation, NoRelation> {
     let Ordered { rank, is_enough } = ordered;
     if *is_enough {
-        let ascends = |before: LaneChannel, next: LaneChannel| {
+        let ascends = |before: VirtualChannel, next: VirtualChannel| {
             rank[before.channel as usize] < rank[next.channel as usize]
         };
         return Ok(apart(fabric, from_everywhere(fabric, lanes, first, ascends)?.finish()));
@@ -149,7 +149,7 @@ fn opposite(
 }
 
 /// The turns that are legal in the two virtual channels.
-fn against_each_other(rank: &[u32]) -> impl Fn(LaneChannel, LaneChannel) -> bool + '_ {
+fn against_each_other(rank: &[u32]) -> impl Fn(VirtualChannel, VirtualChannel) -> bool + '_ {
     |before, next| {
         let ascends = rank[before.channel as usize] < rank[next.channel as usize];
         next.lane > before.lane || next.lane == before.lane && ascends == (before.lane == 0)

@@ -97,7 +97,8 @@ const PARTS: usize = 16;
 struct Edge {
     source: u32,
     target: u32,
-    /// What they carry together, in parts of a channel of the fastest cables ([`Graph::unit`]).
+    /// Capacity of the channels together, in parts of a channel of the fastest cables
+    /// ([`Graph::unit`]).
     carries: u64,
 }
 
@@ -114,14 +115,14 @@ struct Graph {
     first: Vec<usize>,
     /// The edges into each router.
     into: Vec<Vec<u32>>,
-    /// What a channel of the fastest cables carries; 1 if all channels are alike.
+    /// Capacity of a channel of the fastest cables; 1 if all channels are alike.
     unit: u64,
 }
 
 /// Into how many parts a channel is divided where others are slower.
 const PARTS_OF_CHANNEL: u64 = 1 << 20;
 
-/// What the shortest paths come to.
+/// The sums over the shortest paths.
 struct Shortest {
     /// The length of all of them together.
     paths: u128,

@@ -45,7 +45,7 @@ impl Algorithm {
     };
 }
 
-/// What a table keeps while its channels are relieved.
+/// The property that a table keeps while its channels are relieved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeps {
     /// Its dependencies close no cycle.
@@ -61,7 +61,7 @@ pub(super) fn balance(graph: &Graph, table: &mut ForwardingTable, keeps: Keeps) 
     balance.write(table);
 }
 
-/// So many of the most loaded channels are tried before it is given up.
+/// Number of the most loaded channels that are tried before the search gives up.
 const PATIENCE: usize = 64;
 
 /// A channel that a router could take instead.

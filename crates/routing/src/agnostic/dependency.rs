@@ -102,7 +102,7 @@ impl<'a> Dependencies<'a> {
         self.has(from, to) || self.insert_new(from, to)
     }
 
-    /// As [`Self::insert`], of a dependency that is not there.
+    /// Adds a dependency that is not there yet, like [`Self::insert`].
     pub(super) fn insert_new(&mut self, from: Channel, to: Channel) -> bool {
         if self.rank[from as usize] > self.rank[to as usize] && !self.reorder(from, to) {
             return false;

@@ -134,8 +134,8 @@ struct Ways {
     order: Vec<u32>,
 }
 
-/// What prohibiting a turn costs: how many hops more all pairs of terminals have together, then by
-/// how much the sum of the squares of the channels' loads grows.
+/// The cost of prohibiting a turn: the additional hops of all pairs of terminals together, then the
+/// increase of the sum of the squares of the channels' loads.
 type Cost = (i64, i128);
 
 impl<'a> Paths<'a> {

@@ -98,7 +98,7 @@ fn initial_weight(graph: &Graph) -> u64 {
 pub(super) struct Search<'a> {
     graph: &'a Graph,
     weights: Vec<u64>,
-    /// What each weight was at first, and the most that was added to one.
+    /// The initial value of each weight, and the most that was added to one.
     initial: u64,
     added: u64,
     /// The router that `hops` lead to, which is the same for all its terminals; [`NONE`] if they

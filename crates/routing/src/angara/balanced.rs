@@ -31,7 +31,7 @@ impl Algorithm {
     };
 }
 
-/// What the search for one lower maximum may take.
+/// Limits of the search for one lower maximum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
     pub searches: u32,
@@ -131,7 +131,7 @@ struct Search<'c, 'f> {
     best: ((u32, u128), Selection),
 }
 
-/// What one more route costs.
+/// The cost of one more route on a channel.
 struct Price {
     /// By load.
     at: Vec<f64>,

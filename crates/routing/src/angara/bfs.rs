@@ -30,9 +30,8 @@ impl Algorithm {
 
 const NONE: u32 = u32::MAX;
 
-/// What a packet at a node may have done: a kind of vertex. It forgets the first step once
-/// directions follow, and these once the last step is made; a route's whole header is read from its
-/// path.
+/// The past of a packet at a node: a kind of vertex. It forgets the first step once directions
+/// follow, and these once the last step is made; a route's whole header is read from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Past {
     header: Header,
@@ -325,7 +324,7 @@ mod tests {
         }
     }
 
-    /// What BFS makes of a torus: its figures, after the proof.
+    /// Figures of the table that BFS makes for a torus, after the proof.
     fn quality(sizes: &[u32], cables: &[(u32, u32)], reading: Reading) -> Quality {
         let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
         let fabric = Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap();

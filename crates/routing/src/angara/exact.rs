@@ -19,7 +19,7 @@ impl Algorithm {
     };
 }
 
-/// What the search may take where `balanced` has found neither a better table nor that there is
+/// Limits of the search if `balanced` has neither found a better table nor proved that there is
 /// none.
 const EFFORT: Effort = Effort { searches: 20, looks: 200_000_000 };
 

@@ -50,7 +50,7 @@ pub(super) fn highest_bound(
     let solution = program.solve(&problem)?;
     let mut found = vec![0.0; unique.loads.len()];
     for (&channel, &weight) in program.channels.iter().zip(&weights) {
-        // What is as good as nothing is none: no weight may be below 0.
+        // Rounding errors below 0 become 0: no weight may be negative.
         found[channel as usize] = solution.var_value(weight).max(0.0);
     }
     Ok(LowerBound::of(choices, found))
@@ -84,7 +84,7 @@ pub(super) fn shares(choices: &Choices<'_>, algorithm: &'static str) -> Result<S
     Ok(variables.iter().map(values).collect())
 }
 
-/// What both programs have in common.
+/// The parts that both programs share.
 struct Program<'c, 'f> {
     choices: &'c Choices<'f>,
     algorithm: &'static str,

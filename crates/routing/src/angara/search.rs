@@ -18,7 +18,7 @@ pub(super) struct Routes {
     pub channels: Vec<Channel>,
 }
 
-/// What is found from one source.
+/// The routes from one source, and its pairs without a route.
 #[derive(Default)]
 pub(super) struct Found {
     pub pairs: Vec<Pair>,
@@ -26,7 +26,7 @@ pub(super) struct Found {
     pub unroutable: Vec<(u32, u32)>,
 }
 
-/// What the searches from all sources share.
+/// Data that the searches from all sources share.
 pub(super) struct Finder<'r, 'f> {
     region: &'r Region<'f>,
     turns: Turns,
@@ -172,7 +172,7 @@ impl<'r, 'f> Finder<'r, 'f> {
 pub(super) struct Search<'s, 'r, 'f> {
     finder: &'s Finder<'r, 'f>,
     torus: &'f Torus,
-    /// What has been tried, with the hops.
+    /// The headers that have been tried, with their hops and routes.
     tried: Vec<(u32, Header, Route)>,
     pub found: Vec<(Header, Route)>,
 }

@@ -69,7 +69,7 @@ const OTHERS: [(&str, &str); 4] = [
     ("dump_ucast_path_distribution: ", "counts of paths"),
 ];
 
-/// What has been read of a dump.
+/// The part of a dump that has been read so far.
 struct Reader<'n> {
     netlist: &'n Netlist,
     directory: &'n Directory,

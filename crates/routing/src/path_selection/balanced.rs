@@ -196,7 +196,7 @@ impl<'a> Search<'a> {
             path.push(edge);
             at = edge.next;
         }
-        // What costs the same stays.
+        // A path of equal cost stays.
         let old = self.paths[number].iter().map(|edge| (edge.channel, edge.hop.lane));
         let kept = !self.paths[number].is_empty() && {
             let price = old.fold((0.0, 0.0), |sum: (f64, f64), (channel, lane): (Channel, u8)| {

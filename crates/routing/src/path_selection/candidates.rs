@@ -24,7 +24,7 @@ pub enum VcChoices {
     Shared,
 }
 
-/// What one path counts, so that it can be parted evenly: a multiple of most small numbers.
+/// The count of one path, which can be divided evenly: a multiple of most small numbers.
 const SHARED: u128 = 720_720 << 24;
 
 /// A pair of routers and its bundles.
@@ -149,11 +149,11 @@ impl Candidates {
         all
     }
 
-    /// The same candidates with every choice of virtual channels in a bundle of its own: what
-    /// counts the same, and can be taken away path by path.
+    /// Lists every choice of virtual channels in a bundle of its own. The counts stay the same, and
+    /// paths can be removed one by one.
     ///
     /// # Errors
-    /// If the list would take more memory than there is.
+    /// If the list would need more memory than is free.
     pub fn listed(&self) -> Result<Self, NoCandidates> {
         let mut hops: u128 = 0;
         for bundle in 0..narrow(self.bundles.len()) {

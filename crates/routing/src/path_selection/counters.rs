@@ -401,7 +401,7 @@ impl Givers {
         let lane = narrow(place % usize::from(counters.lanes()));
         while let Some((left, rank, at)) = self.heap.pop() {
             let (next, end) = &mut self.own[at as usize];
-            // What takes the place no longer never will again.
+            // A path that does not cross the place any more never will again.
             let gone =
                 |&(bundle, hop): &(u32, u16)| !counters.takes(bundle, usize::from(hop), lane);
             while next < end && gone(&self.hops[*next as usize]) {

@@ -73,7 +73,7 @@ impl Listing<'_> {
     fn keep(&mut self) -> Result<(), NoCandidates> {
         let start = self.found.hops.len();
         if start + self.way.len() > self.claimed {
-            // What a vector doubles to, and what the heaps of a selection take.
+            // The capacity that a vector doubles to, and the memory of the heaps of a selection.
             self.claimed = (2 * self.claimed).max(1 << 16);
             claim("the list of all routes", self.claimed as u64 * 64)?;
         }

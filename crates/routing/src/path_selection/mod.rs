@@ -198,7 +198,7 @@ impl SelectionTask<'_> {
 }
 
 impl Chosen {
-    /// What counters have left.
+    /// The paths that counters have left.
     fn of(fabric: &Fabric, counters: &Counters) -> Self {
         debug_assert_eq!(counters.open_pairs(), 0, "every pair has one path");
         let path = |bundle| counters.candidates.path(fabric, bundle, 0);

@@ -72,7 +72,7 @@ fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, No
     Ok(builder.finish())
 }
 
-/// What packets for a destination can do at a router.
+/// The hops of packets for a destination at a router.
 struct Choice<'a> {
     fabric: &'a Fabric,
     tour: &'a Tour,

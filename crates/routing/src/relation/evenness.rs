@@ -3,8 +3,8 @@
 use super::Relation;
 use flitlab_fabric::{Fabric, NONE};
 
-/// What channels carry if every terminal sends to every other one and what is in one state parts
-/// alike among all hops that it may take and that are no fallbacks.
+/// Loads of channels if every terminal sends to every other one. The load of a state is divided
+/// evenly among all hops that it has and that are no fallbacks.
 pub(super) struct Evenness<'a> {
     fabric: &'a Fabric,
     relation: &'a Relation,

@@ -426,7 +426,7 @@ impl<'a> Search<'a> {
         let own = self.place[channel as usize];
         // Places that it must stay behind, and before.
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        // What is gained by going past each place, counted from before them all.
+        // The gain of a move past each place, counted from before all of them.
         neighbors.clear();
         for (turn, next) in self.turns.after(channel) {
             let (turn, place) = (turn as usize, self.place[next as usize]);

@@ -44,8 +44,8 @@ impl FirstHop {
     }
 }
 
-/// As [`shortest`], with the hops of packets that start at any router or place, also where none
-/// would come that started at a terminal's router.
+/// Makes the relation of [`shortest`], with hops for packets that start at any router or place,
+/// even if no packet from a terminal's router would reach it.
 pub(super) fn from_everywhere(
     fabric: &Fabric,
     lanes: u8,

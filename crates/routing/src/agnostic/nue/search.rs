@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
         self.used.has(from, to) || self.take_new(from, to)
     }
 
-    /// As [`Self::take`], of a dependency that is not in use.
+    /// Takes a dependency that is not in use into use, like [`Self::take`].
     fn take_new(&mut self, from: Channel, to: Channel) -> bool {
         let number = self.number(from, to);
         if self.blocked[number] {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use flitlab::{
     engine::{Deadlock, Log, Parameters, run_script},
     routing::{
-        ForwardingTable, LaneChannel, Routes, agnostic, agnostic::Algorithm, opensm::Dump,
+        ForwardingTable, Routes, VirtualChannel, agnostic, agnostic::Algorithm, opensm::Dump,
         prove_forwarding,
     },
     topology::{Fabric, netlist::Netlist},
@@ -59,11 +59,11 @@ fn way(
     table: &ForwardingTable,
     source: u32,
     destination: u32,
-) -> Vec<LaneChannel> {
+) -> Vec<VirtualChannel> {
     let routes = Routes::Forwarding(Arc::new(table.clone()));
     let mut way = Vec::new();
     routes.for_each_channel(fabric, source, destination, |channel| {
-        way.push(LaneChannel { channel, lane: 0 });
+        way.push(VirtualChannel { channel, lane: 0 });
     });
     way
 }
@@ -79,7 +79,7 @@ fn a_table_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     let (fabric, table) = opensm_minhop();
     let proof = prove_forwarding(&fabric, &table);
     let cycle = proof.cycle().expect("OpenSM's minhop has a cycle here");
-    let next = |place: &LaneChannel| {
+    let next = |place: &VirtualChannel| {
         let at = cycle.iter().position(|other| other == place)?;
         Some(cycle[(at + 1) % cycle.len()])
     };

@@ -29,8 +29,8 @@ pub fn prefetch<T>(value: &T) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let first = std::ptr::from_ref(value).cast::<i8>();
         for line in 0..size_of::<T>().div_ceil(64) {
-            // SAFETY: every x86-64 processor has the instruction, and it has no effect but on time, whatever the
-            // address; this one lies within a value.
+            // SAFETY: every x86-64 processor has the instruction, and it has no effect but on time,
+            // whatever the address; this one lies within a value.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) };
         }
     }

@@ -104,8 +104,8 @@ impl Cabling {
     /// The fabric.
     ///
     /// # Errors
-    /// If a router has more than 65534 ports, a cable joins a router with itself, there are fewer than two
-    /// terminals, or two of them have no path between them.
+    /// If a router has more than 65534 ports, a cable joins a router with itself, there are fewer
+    /// than two terminals, or two of them have no path between them.
     ///
     /// # Panics
     /// If something is attached to a router that was not added.

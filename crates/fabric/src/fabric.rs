@@ -55,8 +55,8 @@ pub type Channel = u32;
 /// Routers joined by directed channels, and the terminals attached to them.
 ///
 /// Channels are numbered by source router, then output port. A port without a cable (the edge of a
-/// mesh, a failed cable) keeps its number and is vacant, so that port numbers mean the same at every
-/// router.
+/// mesh, a failed cable) keeps its number and is vacant, so that port numbers mean the same at
+/// every router.
 #[derive(Clone, Debug)]
 pub struct Fabric {
     /// Channels of router `r`: `first_channel[r]..first_channel[r + 1]`.

@@ -1,10 +1,56 @@
-//! Fabrics: routers joined by directed channels, terminals attached to routers, as flat arrays.
+//! Fabrics: routers joined by directed channels, and terminals attached to routers.
 //!
-//! A [`Fabric`] is the graph that routing and the engine see: no dimensions, only routers with
-//! numbered output ports. Where a fabric has coordinates (a torus), they live in its [`Torus`], which
-//! routing and traffic may use and the engine doesn't. [`Cabling`] puts together what has none, and
-//! [`Failures`] takes cables and routers away again. Rates and latencies belong to the router
-//! model; a fabric says only which of its cables have others ([`CableClass`]).
+//! - [`Fabric`] is the graph that routing and the engine use: routers with numbered output ports, a
+//!   [`Channel`] behind each, and terminals. It is stored in flat arrays.
+//! - [`Torus`] has the coordinates of tori and meshes, and makes their fabrics. Routing and traffic
+//!   may use the coordinates; the engine does not.
+//! - [`Cabling`] joins routers of any arrangement by cables. [`builders`] use it for trees,
+//!   Dragonflies, HyperX and others, and [`netlist`] for fabrics of InfiniBand.
+//! - [`Failures`] takes cables and routers of any fabric out of service, [`Faults`] those of a
+//!   torus.
+//!
+//! Rates and latencies are parameters of the simulation. A fabric has only the differences between
+//! its cables ([`CableClass`]).
+//!
+//! # A torus
+//!
+//! ```
+//! use flitlab_fabric::{Faults, Torus};
+//!
+//! let torus = Torus::new(&[4, 4], &[]).unwrap();
+//! let fabric = torus.fabric(&Faults::default()).unwrap();
+//! assert_eq!((fabric.routers(), fabric.terminals()), (16, 16));
+//!
+//! // Output ports are directions: +x +y -x -y.
+//! let plus_y = fabric.outputs(0).start + 1;
+//! assert_eq!(fabric.channel_name(plus_y), "(0,0) +y");
+//! assert_eq!(fabric.target(plus_y), torus.node(&[0, 1]));
+//! ```
+//!
+//! # A fabric of one's own, and a failure
+//!
+//! ```
+//! use flitlab_fabric::{Cabling, Failures, TopologyError};
+//!
+//! // A ring of three switches with a host at each.
+//! let mut cabling = Cabling::default();
+//! for name in ["S0", "S1", "S2"] {
+//!     let switch = cabling.router(name);
+//!     cabling.terminal(format!("host of {name}"), switch);
+//! }
+//! cabling.cable(0, 1);
+//! cabling.cable(1, 2);
+//! cabling.cable(2, 0);
+//! let fabric = cabling.fabric().unwrap();
+//! assert_eq!((fabric.routers(), fabric.channels()), (3, 6));
+//!
+//! // Without one cable the hosts still reach each other; without two they don't.
+//! let cables: Vec<_> = fabric.cables().collect();
+//! let one = Failures { cables: vec![cables[0]], ..Failures::default() };
+//! assert_eq!(one.apply(&fabric).unwrap().channels(), 4);
+//! let two = Failures { cables: cables[..2].to_vec(), ..Failures::default() };
+//! assert!(matches!(two.apply(&fabric), Err(TopologyError::Disconnected { .. })));
+//! ```
 
 #![warn(missing_docs)]
 #![cfg_attr(

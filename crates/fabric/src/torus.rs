@@ -39,8 +39,8 @@ impl Torus {
     /// section 5); one of size 1 has none.
     ///
     /// # Errors
-    /// If there are no or more than six dimensions, a size is outside 1 to 1024, the nodes are fewer
-    /// than 2 or more than 2^27, or `open` names a dimension that is not there.
+    /// If there are no or more than six dimensions, a size is outside 1 to 1024, the nodes are
+    /// fewer than 2 or more than 2^27, or `open` names a dimension that is not there.
     pub fn new(sizes: &[u32], open: &[usize]) -> Result<Self, TopologyError> {
         let refuse = |text: String| Err(TopologyError::Sizes(text));
         if sizes.is_empty() || sizes.len() > MAXIMUM_DIMENSIONS {

@@ -20,8 +20,8 @@ pub enum Spent {
     /// Waiting for the network: in the adapter while the first router has no room, and the time of
     /// a message's last packet beyond that in an empty network.
     Injection,
-    /// Waiting for the network: in the adapter while the first router has no room, and what a message's last packet took
-    /// beyond the time in an empty network.
+    /// Waiting for the network: in the adapter while the first router has no room, and what a
+    /// message's last packet took beyond the time in an empty network.
     Queueing,
     /// Crossing the empty network, or a node's memory.
     Flight,

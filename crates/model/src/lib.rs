@@ -1,23 +1,45 @@
-//! What is simulated, and what a simulation tells: the parameters of routers, links and adapters, and records.
+//! The parameters of a simulation, and the records of its results.
 //!
-//! Nothing here simulates. So whoever draws or writes what was measured needs neither the engine nor routing.
+//! - [`Parameters`] holds sizes, rates, latencies and rules of routers, links and adapters.
+//!   docs/model.md gives the effect of each one.
+//! - [`DeliveredPacket`], [`CompletedMessage`] and [`ChannelReport`] are the records that observers
+//!   and reports get. [`Digest`] is the fingerprint of a run, and [`Deadlock`] the cycle of packets
+//!   that ended one.
 //!
-//! | kind | types |
+//! Nothing here simulates. So code that draws or writes results needs neither the engine nor
+//! routing.
+//!
+//! | subject | types |
 //! |---|---|
 //! | parameters | [`Parameters`], [`FlitSharing`], [`CollectiveUnit`], [`LinkErrors`], [`Passage`] |
-//! | packets and messages | [`DeliveredPacket`], [`CompletedMessage`], [`Misroute`], [`Grant`], [`Quantile`] |
+//! | packets | [`DeliveredPacket`], [`CompletedMessage`], [`Misroute`], [`Grant`], [`Quantile`] |
 //! | channels | [`ChannelKind`], [`ChannelReport`], [`ChannelStatistics`], [`Stall`] |
 //! | runs | [`Digest`], [`Deadlock`], [`Explanation`] |
 //! | statistics | [`interval`] |
 //!
-//! # Example
+//! # Parameters of a link
+//!
+//! The defaults are those of the Angara interconnect.
 //!
 //! ```
-//! use flitlab_model::Parameters;
+//! use flitlab_base::units::{Picoseconds, Rate};
+//! use flitlab_model::{LinkErrors, Parameters};
 //!
 //! let angara = Parameters::default();
-//! // A header, 16 flits of payload for the maximum of 256 B, and a checksum.
-//! assert_eq!(angara.maximum_packet(), angara.packet_flits(angara.maximum_payload.0));
+//! // A header flit, 16 flits of payload for the maximum of 256 B, and a checksum flit.
+//! assert_eq!(angara.maximum_packet(), 18);
+//! // A flit of 16 B at 60 Gb/s.
+//! assert_eq!(angara.link_flit_time(), Picoseconds(2_133));
+//!
+//! // A link of twice the rate, on which one bit in 10^12 is damaged.
+//! let errors = LinkErrors { bit_error_rate: 1e-12, ..LinkErrors::default() };
+//! let fast = Parameters {
+//!     link_rate: Rate(120_000_000_000),
+//!     link_latency: Picoseconds(40_000),
+//!     errors: Some(errors),
+//!     ..Parameters::default()
+//! };
+//! assert_eq!(fast.link_flit_time(), Picoseconds(1_067));
 //! ```
 
 #![warn(missing_docs)]

@@ -183,9 +183,11 @@ pub struct Parameters {
     pub routing_latency: Picoseconds,
     /// Time to cross the router, added to the output channel's latency for each flit.
     pub crossbar_latency: Picoseconds,
-    /// Data rate of each direction of the fastest cables; a fabric may give slower ones a rate of their own.
+    /// Data rate of each direction of the fastest cables; a fabric may give slower ones a rate of
+    /// their own.
     pub link_rate: Rate,
-    /// Time from a flit's start on a cable until the whole flit is at the far end; at least a flit's time at `link_rate`.
+    /// Time from a flit's start on a cable until the whole flit is at the far end; at least a
+    /// flit's time at `link_rate`.
     pub link_latency: Picoseconds,
     /// Number of channels from an adapter into its router, from 1 to 255.
     pub injection_channels: u32,
@@ -346,7 +348,7 @@ impl Parameters {
     }
 
     /// The maximum time of a packet from router to router over cables of these classes. Longer
-    /// times than [`MAX_HOP_TIME`](super::MAX_HOP_TIME) are not simulated.
+    /// times than the `MAX_HOP_TIME` of the engine are not simulated.
     pub fn longest_stay(&self, cables: &[CableClass]) -> Picoseconds {
         let flit = cables.iter().map(|&class| {
             let link = self.flit_time_of(class);

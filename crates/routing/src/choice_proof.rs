@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use rayon::prelude::*;
 
 use super::relation::Hop;
-use super::{LaneChannel, RelationFlaw, RelationProof, cycle};
+use super::{RelationFlaw, RelationProof, VirtualChannel, cycle};
 use crate::adaptive::Heading;
 use flitlab_fabric::Fabric;
 
@@ -34,7 +34,7 @@ mod tests;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     pub router: u32,
-    pub came: Option<LaneChannel>,
+    pub came: Option<VirtualChannel>,
 }
 
 /// The part of its way that a packet is on, and the directions to which it is bound.
@@ -126,7 +126,7 @@ impl Places {
         Self { lanes, arrivals: fabric.channel_slots() * lanes, routers: fabric.routers() }
     }
 
-    fn arrived(&self, came: LaneChannel) -> u32 {
+    fn arrived(&self, came: VirtualChannel) -> u32 {
         came.channel * self.lanes + u32::from(came.lane)
     }
 
@@ -138,13 +138,13 @@ impl Places {
         self.arrivals + self.routers
     }
 
-    fn came(&self, place: u32) -> Option<LaneChannel> {
+    fn came(&self, place: u32) -> Option<VirtualChannel> {
         let lane = u8::try_from(place % self.lanes).ok()?;
-        (place < self.arrivals).then_some(LaneChannel { channel: place / self.lanes, lane })
+        (place < self.arrivals).then_some(VirtualChannel { channel: place / self.lanes, lane })
     }
 }
 
-fn find_cycle(places: &Places, edges: &[(u32, u32)]) -> Option<Vec<LaneChannel>> {
+fn find_cycle(places: &Places, edges: &[(u32, u32)]) -> Option<Vec<VirtualChannel>> {
     let successors = |vertex: u32| {
         let start = edges.partition_point(|edge| edge.0 < vertex);
         edges[start..].iter().take_while(move |edge| edge.0 == vertex).map(|edge| edge.1)
@@ -225,7 +225,7 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
     /// channel does not exist.
     fn go(&self, at: u32, hop: Hop) -> Option<(u32, u32)> {
         let (channel, target) = go(self.fabric, self.packets.lanes, at, hop)?;
-        Some((self.places.arrived(LaneChannel { channel, lane: hop.lane }), target))
+        Some((self.places.arrived(VirtualChannel { channel, lane: hop.lane }), target))
     }
 
     fn is_escape(&self, place: u32) -> bool {
@@ -248,7 +248,11 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
                 }
                 for lane in (0..self.packets.lanes).filter(|it| self.packets.turning >> it & 1 == 1)
                 {
-                    self.follow(self.places.arrived(LaneChannel { channel, lane }), router, errand);
+                    self.follow(
+                        self.places.arrived(VirtualChannel { channel, lane }),
+                        router,
+                        errand,
+                    );
                 }
             }
         }

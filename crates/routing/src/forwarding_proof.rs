@@ -16,7 +16,7 @@ use flitlab_fabric::{Channel, Fabric};
 
 /// A virtual channel: a directed channel between routers, and a number on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneChannel {
+pub struct VirtualChannel {
     /// The directed channel between routers.
     pub channel: Channel,
     /// The number of the virtual channel, from 0.
@@ -63,7 +63,7 @@ pub enum ForwardingFlaw {
         routers: Vec<u32>,
     },
     /// Each of these virtual channels can wait for the next, and the last for the first.
-    Cycle(Vec<LaneChannel>),
+    Cycle(Vec<VirtualChannel>),
 }
 
 impl ForwardingFlaw {
@@ -96,7 +96,7 @@ impl ForwardingFlaw {
                 list(routers.iter().map(router).collect())
             ),
             Self::Cycle(places) => {
-                let name = |place: &LaneChannel| {
+                let name = |place: &VirtualChannel| {
                     format!("{} lane {}", fabric.channel_name(place.channel), place.lane)
                 };
                 format!(
@@ -129,7 +129,7 @@ impl ForwardingProof {
     }
 
     /// The cycle of virtual channels that can wait for each other; `None` if there is none.
-    pub fn cycle(&self) -> Option<&[LaneChannel]> {
+    pub fn cycle(&self) -> Option<&[VirtualChannel]> {
         self.flaws.iter().find_map(|flaw| match flaw {
             ForwardingFlaw::Cycle(places) => Some(&places[..]),
             _ => None,
@@ -196,14 +196,14 @@ impl<'a> Dependencies<'a> {
     }
 
     /// The number of a dependency.
-    fn number(&self, from: LaneChannel, next: LaneChannel) -> usize {
+    fn number(&self, from: VirtualChannel, next: VirtualChannel) -> usize {
         let router = self.fabric.target(from.channel).expect("something is behind it");
         let port = next.channel - self.fabric.outputs(router).start;
         self.row(from).start + port as usize * self.lanes + usize::from(next.lane)
     }
 
     /// The numbers of the dependencies of a virtual channel on the next ones.
-    fn row(&self, from: LaneChannel) -> std::ops::Range<usize> {
+    fn row(&self, from: VirtualChannel) -> std::ops::Range<usize> {
         let channel = from.channel as usize;
         let ports = self.before[channel + 1] - self.before[channel];
         let rows = self.before[channel] * self.lanes + usize::from(from.lane) * ports;
@@ -215,17 +215,17 @@ impl<'a> Dependencies<'a> {
     fn by_lane(&self, bits: &[u64]) -> Vec<u64> {
         let of_lane = |lane: u8| {
             let rows = (0..self.fabric.channel_slots())
-                .flat_map(move |channel| self.row(LaneChannel { channel, lane }));
+                .flat_map(move |channel| self.row(VirtualChannel { channel, lane }));
             rows.filter(|&bit| is_set(bits, bit)).count() as u64
         };
         (0..narrow(self.lanes)).map(of_lane).collect()
     }
 
     /// A cycle of virtual channels; `None` if there is none.
-    fn cycle(&self, bits: &[u64]) -> Option<Vec<LaneChannel>> {
+    fn cycle(&self, bits: &[u64]) -> Option<Vec<VirtualChannel>> {
         let lanes: u32 = narrow(self.lanes);
         let place =
-            |vertex: u32| LaneChannel { channel: vertex / lanes, lane: narrow(vertex % lanes) };
+            |vertex: u32| VirtualChannel { channel: vertex / lanes, lane: narrow(vertex % lanes) };
         let successors = |vertex: u32| {
             let from = place(vertex);
             let row = self.row(from);
@@ -396,10 +396,10 @@ impl<'a> Walk<'a> {
     fn next(
         &self,
         source: u32,
-        before: Option<LaneChannel>,
+        before: Option<VirtualChannel>,
         terminal: u32,
         class: u8,
-    ) -> Option<LaneChannel> {
+    ) -> Option<VirtualChannel> {
         let at = match before {
             Some(before) => self.fabric.target(before.channel)?,
             None => source,
@@ -412,7 +412,7 @@ impl<'a> Walk<'a> {
         let input = before.and_then(|before| self.fabric.opposite(before.channel));
         let input = input.map(|back| narrow(back - first));
         let lane = self.table.lane(at, terminal, class, input, port);
-        Some(LaneChannel { channel: first + u32::from(port), lane })
+        Some(VirtualChannel { channel: first + u32::from(port), lane })
     }
 
     /// The router that drops a packet on its way to the terminal; `None` if none does.
@@ -430,7 +430,7 @@ impl<'a> Walk<'a> {
     /// Notes the dependencies of a packet from a router to the terminal, up to a virtual channel
     /// from which an equal packet has been followed before.
     fn follow(&mut self, source: u32, terminal: u32, class: u8) {
-        let mut before: Option<LaneChannel> = None;
+        let mut before: Option<VirtualChannel> = None;
         while let Some(next) = self.next(source, before, terminal, class) {
             self.lanes |= 1 << next.lane;
             if let Some(before) = before {

@@ -71,9 +71,9 @@ impl Header {
         (self.0.get() >> LAST & 15).checked_sub(1).map(|dimension| dimension as usize)
     }
 
-    /// The hops that a packet with this header makes from `source` to reach `destination`: first step,
-    /// positive directions in order, negative ones in order, last step. `None` if the header does not
-    /// lead there.
+    /// The hops that a packet with this header makes from `source` to reach `destination`: first
+    /// step, positive directions in order, negative ones in order, last step. `None` if the header
+    /// does not lead there.
     pub fn route(self, torus: &Torus, source: u32, destination: u32) -> Option<Route> {
         let mut route = Route::default();
         let dimensions = torus.dimensions();

@@ -1,8 +1,55 @@
-//! Which way packets go: source routes, the tables that hold them, and how they are computed.
+//! Routing: the ways of packets, the algorithms that compute them, and proofs that they are right.
 //!
-//! Where the source decides, the engine sees a [`Route`] only: runs of hops through output ports. What the
-//! ports mean (directions of a torus, direction bits, first and last steps) is known here and in topology.
-//! Where routers decide by the destination, it sees their [`ForwardingTable`].
+//! - [`Routes`] is the routing of a fabric, as the engine uses it. Its variants differ in who
+//!   decides: the source ([`DirectionOrder`], [`RouteTable`], [`PathRoutes`]) or each router
+//!   ([`ForwardingTable`], [`Adaptive`], [`RelationRoutes`]).
+//! - Algorithms make tables: [`agnostic`] for fabrics of any shape, [`angara`] for Angara's tori.
+//!   [`relation`] has rules whose packets choose among several hops, and [`path_selection`] picks
+//!   one path of each pair from a relation. [`opensm`] reads and writes the tables of InfiniBand.
+//! - Proofs share no code with the algorithms: [`prove`], [`prove_forwarding`] and
+//!   [`prove_relation`] follow all packets and look for cycles among the virtual channels that they
+//!   hold. [`prove_deadlock_free`] judges any [`Routes`].
+//! - [`Quality`] and [`ForwardingQuality`] give channel loads and hops of a table; [`LoadBound`] is
+//!   the lowest load that any table can have.
+//!
+//! # A table, made and proved
+//!
+//! ```
+//! use flitlab_fabric::{Faults, Torus};
+//! use flitlab_routing::agnostic::{Algorithm, Parameters};
+//! use flitlab_routing::{ForwardingQuality, prove_forwarding};
+//!
+//! let torus = Torus::new(&[5], &[]).unwrap();
+//! let ring = torus.fabric(&Faults::default()).unwrap();
+//!
+//! let up_down = Algorithm::UP_DOWN.generate(&ring, &Parameters::default()).unwrap();
+//! let proof = prove_forwarding(&ring, &up_down.table);
+//! assert!(proof.holds());
+//! assert_eq!(proof.pairs, 20);
+//!
+//! // Up*/Down* leaves one of the five cables idle to be free of deadlock, so some ways are longer.
+//! let quality = ForwardingQuality::new(&ring, &up_down.table);
+//! assert!(quality.hops_mean > quality.least_hops_mean);
+//! ```
+//!
+//! # A table with a cycle
+//!
+//! Shortest paths on a ring deadlock: packets can fill all of its buffers and wait for each other.
+//!
+//! ```
+//! # use flitlab_fabric::{Faults, Torus};
+//! # use flitlab_routing::agnostic::{Algorithm, Parameters};
+//! # use flitlab_routing::prove_forwarding;
+//! # let ring = Torus::new(&[5], &[]).unwrap().fabric(&Faults::default()).unwrap();
+//! let shortest = Algorithm::MIN_HOP.generate(&ring, &Parameters::default()).unwrap();
+//! let proof = prove_forwarding(&ring, &shortest.table);
+//! assert!(!proof.holds());
+//!
+//! // The cycle goes round the ring.
+//! let cycle = proof.cycle().expect("shortest paths close a cycle");
+//! assert_eq!(cycle.len(), 5);
+//! println!("{}", proof.flaws[0].describe(&ring));
+//! ```
 
 #![warn(missing_docs)]
 #![cfg_attr(
@@ -53,7 +100,7 @@ use direction_rules::drawn;
 pub use direction_rules::{DirectionRules, HalfRing, OrderError};
 pub use file::TableFile;
 pub use forwarding::{ForwardingTable, Lanes, MAXIMUM_LANES};
-pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, LaneChannel, prove_forwarding};
+pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, VirtualChannel, prove_forwarding};
 pub use forwarding_quality::ForwardingQuality;
 pub use header::Header;
 pub use load_bound::{LoadBound, Paths};

@@ -89,19 +89,21 @@ const MOST_STEPS: u64 = 200;
 /// The length of the longest channel.
 const LONGEST: f64 = 1_048_576.0;
 
-/// Parts in which destinations are looked at in parallel; fixed, so that sums do not depend on the threads.
+/// Parts in which destinations are looked at in parallel; fixed, so that sums do not depend on the
+/// threads.
 const PARTS: usize = 16;
 
 /// All channels from one router to another.
 struct Edge {
     source: u32,
     target: u32,
-    /// What they carry together, in parts of a channel of the fastest cables ([`Graph::unit`]).
+    /// Capacity of the channels together, in parts of a channel of the fastest cables
+    /// ([`Graph::unit`]).
     carries: u64,
 }
 
-/// Routers joined by edges, each for all parallel channels: making these equally long, at their mean, leaves their
-/// total and can only make paths longer.
+/// Routers joined by edges, each for all parallel channels: making these equally long, at their
+/// mean, leaves their total and can only make paths longer.
 struct Graph {
     /// Live terminals of each router.
     terminals: Vec<u32>,
@@ -113,14 +115,14 @@ struct Graph {
     first: Vec<usize>,
     /// The edges into each router.
     into: Vec<Vec<u32>>,
-    /// What a channel of the fastest cables carries; 1 if all channels are alike.
+    /// Capacity of a channel of the fastest cables; 1 if all channels are alike.
     unit: u64,
 }
 
 /// Into how many parts a channel is divided where others are slower.
 const PARTS_OF_CHANNEL: u64 = 1 << 20;
 
-/// What the shortest paths come to.
+/// The sums over the shortest paths.
 struct Shortest {
     /// The length of all of them together.
     paths: u128,
@@ -176,7 +178,8 @@ impl Graph {
     }
 
     fn shortest(&self, lengths: &[u32], paths: Paths) -> Shortest {
-        // Where all channels are equally long, the shortest paths are those with the least hops, and found sooner.
+        // Where all channels are equally long, the shortest paths are those with the least hops,
+        // and found sooner.
         let alike = lengths.windows(2).all(|pair| pair[0] == pair[1]);
         let paths = if alike { Paths::Minimal } else { paths };
         let part = self.ends.len().div_ceil(PARTS).max(1);

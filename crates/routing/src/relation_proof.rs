@@ -17,7 +17,7 @@
 //!   indirect ones.
 //! - **With a ring** it is proved in ring_proof.rs.
 
-use super::LaneChannel;
+use super::VirtualChannel;
 use super::choice_proof::{Leg, Packets, go, prove_choices};
 use super::relation::{ALL_CLASSES, Hop, Relation, Ring, TERMINAL_CLASSES};
 use super::ring_proof::prove_ring;
@@ -38,7 +38,7 @@ pub enum RelationFlaw {
         /// Number of the router without a hop.
         at: u32,
         /// The virtual channel by which the packet came; `None` if it was injected.
-        after: Option<LaneChannel>,
+        after: Option<VirtualChannel>,
     },
     /// A hop leads through a port that does not exist or has failed, or into a virtual channel that
     /// does not exist.
@@ -55,7 +55,7 @@ pub enum RelationFlaw {
         /// Number of the destination's router.
         destination: u32,
         /// The virtual channels, in the order of the loop.
-        places: Vec<LaneChannel>,
+        places: Vec<VirtualChannel>,
     },
     /// A packet to this router can reach router `at`, through `after` or by injection, where no hop
     /// is an escape.
@@ -65,7 +65,7 @@ pub enum RelationFlaw {
         /// Number of the router without an escape.
         at: u32,
         /// The virtual channel by which the packet came; `None` if it was injected.
-        after: Option<LaneChannel>,
+        after: Option<VirtualChannel>,
     },
     /// A hop leads onto a ring without leaving a bubble: it is not a hop along the ring, and is not
     /// marked as entering it.
@@ -82,11 +82,11 @@ pub enum RelationFlaw {
         /// Number of the destination's router.
         destination: u32,
         /// A virtual channel of the ring.
-        place: LaneChannel,
+        place: VirtualChannel,
     },
     /// Each of these virtual channels can wait for the next, and the last for the first. In a
     /// relation with an escape the dependencies are those of the extended graph.
-    Cycle(Vec<LaneChannel>),
+    Cycle(Vec<VirtualChannel>),
 }
 
 impl RelationFlaw {
@@ -98,14 +98,14 @@ impl RelationFlaw {
     /// The flaw in words, with the names of routers and channels.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let router = |&router: &u32| fabric.router_name(router);
-        let place = |place: &LaneChannel| {
+        let place = |place: &VirtualChannel| {
             format!("{} lane {}", fabric.channel_name(place.channel), place.lane)
         };
-        let list = |places: &[LaneChannel]| {
+        let list = |places: &[VirtualChannel]| {
             let names: Vec<String> = places.iter().map(place).collect();
             names.join(", ")
         };
-        let came = |after: &Option<LaneChannel>| match after {
+        let came = |after: &Option<VirtualChannel>| match after {
             Some(after) => format!("through {}", place(after)),
             None => "from its own terminals".into(),
         };
@@ -175,7 +175,7 @@ impl RelationProof {
     }
 
     /// The cycle of virtual channels that can wait for each other; `None` if there is none.
-    pub fn cycle(&self) -> Option<&[LaneChannel]> {
+    pub fn cycle(&self) -> Option<&[VirtualChannel]> {
         self.flaws.iter().find_map(|flaw| match flaw {
             RelationFlaw::Cycle(places) => Some(&places[..]),
             _ => None,

@@ -6,22 +6,22 @@
 //! reach:
 //!
 //! 1. A packet comes to a place of the ring along the ring, or by a hop that is marked as entering
-//!   it. Along the ring, one place leads to one other place, and no two places lead to the same. So
-//!   a ring that has a bubble keeps it: a hop along the ring moves the bubble, and a packet that
-//!   enters leaves it.
+//!    it. Along the ring, one place leads to one other place, and no two places lead to the same.
+//!    So a ring that has a bubble keeps it: a hop along the ring moves the bubble, and a packet
+//!    that enters leaves it.
 //! 2. A packet on the ring can go on along it, and a packet off the ring can enter it. So if some
-//!   packet is on a ring, the packet behind the bubble can move. If all rings are empty, a packet
-//!   that enters has the room.
+//!    packet is on a ring, the packet behind the bubble can move. If all rings are empty, a packet
+//!    that enters has the room.
 //! 3. Apart from fallback hops onto the ring, packets can't walk in circles. A packet takes
-//!   [`MAX_FALLBACKS`] fallback hops. Then it stays on the ring where it next reaches it, and the
-//!   ring passes its destination from any place. So each packet takes a bounded number of hops, and
-//!   since some packet can always move, all arrive.
+//!    [`MAX_FALLBACKS`] fallback hops. Then it stays on the ring where it next reaches it, and the
+//!    ring passes its destination from any place. So each packet takes a bounded number of hops,
+//!    and since some packet can always move, all arrive.
 
 use rayon::prelude::*;
 
 use super::choice_proof::go;
 use super::relation::{Hop, MAX_FALLBACKS, Relation, Ring};
-use super::{LaneChannel, RelationFlaw, RelationProof};
+use super::{RelationFlaw, RelationProof, VirtualChannel};
 use flitlab_fabric::{Fabric, NONE};
 
 #[cfg(test)]
@@ -215,7 +215,7 @@ impl<'a> Look<'a> {
             };
             way.drain(..).for_each(|state| comes_by[state as usize] = Some(found));
             if !found {
-                let place: LaneChannel =
+                let place: VirtualChannel =
                     self.relation.place(start).expect("the ring is of channels");
                 self.flaws.push(RelationFlaw::Missed { destination: self.to, place });
             }

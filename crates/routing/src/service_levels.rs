@@ -10,7 +10,8 @@ use flitlab_fabric::Fabric;
 /// Number of service levels.
 pub const SERVICE_LEVELS: usize = 16;
 
-/// The lane of management packets. A router discards a data packet whose service level it maps to this lane.
+/// The lane of management packets. A router discards a data packet whose service level it maps to
+/// this lane.
 pub const MANAGEMENT_LANE: u8 = 15;
 
 /// A service level for each path, and a map for each router.

@@ -467,8 +467,8 @@ mod tests {
         }
     }
 
-    /// A packet on the escape channel asks anew at each router; its ways together are one in direction
-    /// order, also in an orthant that is not minimal.
+    /// A packet on the escape channel asks anew at each router; its ways together are one in
+    /// direction order, also in an orthant that is not minimal.
     #[test]
     fn escapes_from_router_to_router_keep_the_direction_order() {
         let fabric = test_fabric(&[4, 5, 2, 6], &[]);

@@ -9,7 +9,7 @@ use super::{Failure, Maker, Partition, Route, dump};
 use crate::cli::text::fabric_text;
 use flitlab::routing::agnostic::{self, ALGORITHMS, Algorithm, Applies, NoTable, Parameters};
 use flitlab::routing::{
-    ForwardingFlaw, ForwardingQuality, ForwardingTable, LaneChannel, prove_forwarding,
+    ForwardingFlaw, ForwardingQuality, ForwardingTable, VirtualChannel, prove_forwarding,
 };
 use flitlab::scenario::{Network, OpenSmTable};
 use flitlab::topology::Fabric;
@@ -154,7 +154,7 @@ pub(super) fn judge(
         return Err(super::refuse(refused.iter().map(|flaw| flaw.describe(fabric))));
     }
     Ok(proof.cycle().map(|places| {
-        let name = |place: &LaneChannel| {
+        let name = |place: &VirtualChannel| {
             format!("\n  {}, lane {}", fabric.channel_name(place.channel), place.lane)
         };
         format!(

@@ -116,8 +116,8 @@ impl<'d> Reader<'d> {
         self.choice(&Choice::usual(key, noun, variants[0].name(), doc), variants)
     }
 
-    /// Reads a key that takes one of several names, some of which have keys of their own. `None` if it is missing
-    /// or wrong, which is reported.
+    /// Reads a key that takes one of several names, some of which have keys of their own. `None` if
+    /// it is missing or wrong, which is reported.
     pub fn choice<T>(&mut self, choice: &Choice, variants: Vec<Variant<'_, 'd, T>>) -> Option<T> {
         let mut variants = variants;
         if self.is_documenting() {

@@ -182,7 +182,8 @@ impl fmt::Display for Reference {
     }
 }
 
-/// The part of the page with the keys that have a word in their paths, or in the names that can be chosen there.
+/// The part of the page with the keys that have a word in their paths, or in the names that can be
+/// chosen there.
 pub struct ReferencePart<'r> {
     reference: &'r Reference,
     /// The word in small letters.

@@ -260,7 +260,8 @@ impl Toml {
         Some(node)
     }
 
-    /// The path of a key in the one table below another, such as `dimensions` in `[topology.torus]`.
+    /// The path of a key in the one table below another, such as `dimensions` in
+    /// `[topology.torus]`.
     pub fn below(&self, table: &str, key: &str) -> Option<String> {
         let Value::Table(outer) = &self.get(table)?.value else { return None };
         let [entry] = outer.entries.as_slice() else { return None };

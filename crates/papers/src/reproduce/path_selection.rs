@@ -23,7 +23,7 @@ use flitlab_fabric::builders::{Irregular, SwitchedTorus};
 use flitlab_fabric::{Fabric, NONE};
 use flitlab_report::rows_text;
 use flitlab_routing::path_selection::{
-    LaneChoices, PATH_SELECTIONS, PathSelection, RelationBound, SelectionParameters, Ties,
+    PATH_SELECTIONS, PathSelection, RelationBound, SelectionParameters, Ties, VcChoices,
 };
 use flitlab_routing::prove_relation;
 use flitlab_routing::relation::{PathSet, Relation, RelationParameters, RelationRule, udwm};
@@ -53,24 +53,24 @@ enum Routing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reading {
     name: &'static str,
-    choices: LaneChoices,
+    choices: VcChoices,
     singly: bool,
     ties: Ties,
 }
 
-const fn reading(name: &'static str, choices: LaneChoices, singly: bool, ties: Ties) -> Reading {
+const fn reading(name: &'static str, choices: VcChoices, singly: bool, ties: Ties) -> Reading {
     Reading { name, choices, singly, ties }
 }
 
 /// The first is that of all other commands.
 const READINGS: [Reading; 7] = [
-    reading("routes, lowest first", LaneChoices::Distinct, false, Ties::Lowest),
-    reading("routes, highest first", LaneChoices::Distinct, false, Ties::Highest),
-    reading("routes, drawn", LaneChoices::Distinct, false, Ties::Drawn(1)),
-    reading("shared, lowest first", LaneChoices::Shared, false, Ties::Lowest),
-    reading("shared, highest first", LaneChoices::Shared, false, Ties::Highest),
-    reading("shared, drawn", LaneChoices::Shared, false, Ties::Drawn(1)),
-    reading("singly, lowest first", LaneChoices::Distinct, true, Ties::Lowest),
+    reading("routes, lowest first", VcChoices::Distinct, false, Ties::Lowest),
+    reading("routes, highest first", VcChoices::Distinct, false, Ties::Highest),
+    reading("routes, drawn", VcChoices::Distinct, false, Ties::Drawn(1)),
+    reading("shared, lowest first", VcChoices::Shared, false, Ties::Lowest),
+    reading("shared, highest first", VcChoices::Shared, false, Ties::Highest),
+    reading("shared, drawn", VcChoices::Shared, false, Ties::Drawn(1)),
+    reading("singly, lowest first", VcChoices::Distinct, true, Ties::Lowest),
 ];
 
 /// Table 2, and of Table 3 Up*/Down* and UDWM.
@@ -148,7 +148,7 @@ impl PathSelectionTable {
         // 356 physical routes.
         let makes_sense = move |reading: &Reading| {
             lanes > 1 && !(routing == Routing::UpDown && reading.singly)
-                || reading.choices == LaneChoices::Distinct && !reading.singly
+                || reading.choices == VcChoices::Distinct && !reading.singly
         };
         READINGS.into_iter().filter(makes_sense)
     }
@@ -467,8 +467,8 @@ fn readings_text(table: PathSelectionTable, rows: &[Row]) -> String {
             };
             // Random selection counts no channels: only how lanes are counted makes a difference.
             let drawn = match reading.choices {
-                LaneChoices::Distinct => READINGS[0].name,
-                LaneChoices::Shared => READINGS[3].name,
+                VcChoices::Distinct => READINGS[0].name,
+                VcChoices::Shared => READINGS[3].name,
             };
             let random = of(PathSelection::RANDOM, drawn);
             let own: Vec<&Row> = random

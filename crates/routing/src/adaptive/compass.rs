@@ -184,7 +184,7 @@ impl Compass {
         result
     }
 
-    /// A number for each offset between two nodes, below [`offsets`](Self::offsets). Pairs with
+    /// A number for each offset between two nodes, below `offsets`. Pairs with
     /// equal hops have equal numbers.
     #[inline]
     pub fn offset(&self, from: u32, to: u32) -> usize {

@@ -12,7 +12,7 @@
 //! | [`orthant`](orthants) | Pick Orthant Routing, GOAL, CQR |
 //! | [`intermediate`](Candidate) | OutFlank Routing's intermediate nodes |
 //! | [`profit`] | congestion against distance, equations (15) to (17) |
-//! | [`detours`](Detours) | all detours of a torus, and the most profitable one |
+//! | `detours` | all detours of a torus, and the most profitable one |
 //! | [`leg`](Leg) | hops left in each dimension, for routers that fix their directions once |
 //!
 //! This module knows no router: congestion comes in as one number a direction. All sets are defined

@@ -1,4 +1,4 @@
-//! What an algorithm is called, what it does and for which fabrics.
+//! Algorithms that make forwarding tables: their description, their task and their errors.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,41 +9,44 @@ use crate::ForwardingTable;
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_fabric::Fabric;
 
-/// An algorithm that makes a forwarding table for any fabric: one row of [`ALGORITHMS`](super::ALGORITHMS), or one
-/// that another crate brings along (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables
-/// from it.
+/// An algorithm that makes a forwarding table for any fabric: one row of
+/// [`ALGORITHMS`](super::ALGORITHMS), or one that another crate brings along
+/// (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables from it.
 #[derive(Clone, Copy)]
 pub struct Algorithm {
-    /// As scenarios and the command line call it: small letters, digits and `-`.
+    /// Name in scenarios and on the command line: small letters, digits and `-`.
     pub name: &'static str,
-    /// What it does, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    /// Its method in a sentence that ends in a full stop, for the reference page and `flitlab
+    /// init`.
     pub doc: &'static str,
-    /// Whether packets can never wait for each other for ever under a table that it makes.
+    /// Whether its tables are free of deadlock.
     pub avoids_deadlock: bool,
-    /// Whether it parts the paths among lanes, of which [`Parameters::lanes`] says how many there are.
+    /// Whether it distributes paths among the virtual channels, whose number is
+    /// [`Parameters::lanes`].
     pub parts_paths: bool,
-    /// Whether it parts destinations among the lanes, as [`Parameters::partition`] says.
+    /// Whether it distributes destinations among the virtual channels, as [`Parameters::partition`]
+    /// says.
     pub parts_destinations: bool,
-    /// For which fabrics it has a table.
+    /// The fabrics for which it has a table.
     pub applies: Applies,
-    /// Bytes that making the table takes at its peak, about.
+    /// Bytes that making the table takes at its peak, estimated.
     pub memory: fn(&Scale) -> u64,
     /// Fills in the table of a task.
     pub make: fn(&mut Task<'_>) -> Result<(), NoTable>,
 }
 
-/// For which fabrics an algorithm has a table.
+/// The fabrics for which an algorithm has a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
-    /// For every connected fabric, in any number of lanes.
+    /// Every connected fabric, with any number of virtual channels.
     Always,
-    /// For every connected fabric, if there are enough lanes.
+    /// Every connected fabric, if there are enough virtual channels.
     WithLanes,
-    /// For fabrics of certain shapes or sizes.
+    /// Fabrics of certain shapes or sizes.
     SomeShapes,
 }
 
-/// What the memory of an algorithm depends on.
+/// The sizes on which the memory of an algorithm depends.
 pub struct Scale {
     /// Routers of the fabric.
     pub routers: u64,
@@ -51,7 +54,7 @@ pub struct Scale {
     pub terminals: u64,
     /// Ports of all routers, and so channels between routers.
     pub slots: u64,
-    /// Lanes that the algorithm may use.
+    /// Virtual channels that the algorithm may use.
     pub lanes: u64,
     /// Bytes of a graph of which channel waits for which, as bits.
     pub dependencies: u64,
@@ -71,21 +74,21 @@ impl Scale {
         Self { routers, terminals, slots, lanes, dependencies, turns }
     }
 
-    /// So many bytes for each pair of router and terminal, of which the table itself takes 2, and what every
-    /// algorithm takes besides.
+    /// Memory of `bytes` for each pair of router and terminal (the table itself takes 2 of them),
+    /// and the memory that every algorithm takes besides.
     pub fn pairs(&self, bytes: u64) -> u64 {
         let pairs = self.routers.saturating_mul(self.terminals).saturating_mul(bytes);
         pairs.saturating_add(self.slots * 64 + self.routers * 128 + self.terminals * 16)
     }
 }
 
-/// A table that is to be made.
+/// The task of an algorithm: a table to fill in.
 pub struct Task<'f> {
     /// The fabric, whose live terminals are the destinations.
     pub fabric: &'f Fabric,
-    /// What the algorithm may use.
+    /// The resources of the algorithm.
     pub parameters: &'f Parameters,
-    /// The table: empty, and all in lane 0, at first.
+    /// The table: empty, and all in virtual channel 0, at first.
     pub table: ForwardingTable,
     /// Destinations whose paths follow the escape tree, if the algorithm counts them (Nue).
     pub escape_falls: Option<u32>,
@@ -117,12 +120,12 @@ impl FromStr for Algorithm {
     }
 }
 
-/// What algorithms may use.
+/// The resources of algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// Virtual lanes that there are, from 1 to 16.
+    /// Number of virtual channels, from 1 to 16.
     pub lanes: u8,
-    /// How Nue parts the destinations among the lanes.
+    /// The distribution of destinations among the virtual channels by Nue.
     pub partition: Partition,
 }
 
@@ -132,7 +135,7 @@ impl Default for Parameters {
     }
 }
 
-/// A table, and what its algorithm counted.
+/// A table with the counts of its algorithm.
 #[derive(Clone, Debug)]
 pub struct Generated {
     /// The table, with an output port for each router and destination.
@@ -144,7 +147,7 @@ pub struct Generated {
 /// Why an algorithm has no table for a fabric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTable {
-    /// It needs more virtual lanes than there are.
+    /// The algorithm needs more virtual channels than there are.
     #[error("{algorithm} needs more than {lanes} virtual lanes here")]
     Lanes {
         /// Name of the algorithm.
@@ -152,7 +155,7 @@ pub enum NoTable {
         /// Number of virtual channels that it may use.
         lanes: u8,
     },
-    /// It is for tori and meshes, and the routers are not arranged as one.
+    /// The algorithm is for tori and meshes, and the routers are not arranged as one.
     #[error(
         "{algorithm} is for tori and meshes; these routers are not known to be arranged as one"
     )]
@@ -160,7 +163,8 @@ pub enum NoTable {
         /// Name of the algorithm.
         algorithm: &'static str,
     },
-    /// It has a service level bit for each of four dimensions that close into rings, and there are more.
+    /// The algorithm has a service level bit for each of at most four dimensions that close into
+    /// rings.
     #[error("{algorithm} is for at most 4 dimensions that close into rings, not {dimensions}")]
     Rings {
         /// Name of the algorithm.
@@ -168,7 +172,7 @@ pub enum NoTable {
         /// Number of dimensions that close into rings.
         dimensions: u8,
     },
-    /// It is for fat trees, and a cable joins two routers of the same level, by their names.
+    /// The algorithm is for fat trees, and a cable joins two routers of the same level.
     #[error(
         "{algorithm} is for fat trees; here a cable joins {one} and {other}, which are both {level} hops from the \
          nearest router with terminals"
@@ -183,7 +187,7 @@ pub enum NoTable {
         /// Hops of both from the nearest router with terminals.
         level: u32,
     },
-    /// The way that it would take between two routers, by their names, does not exist.
+    /// A way that the algorithm needs between two routers does not exist.
     #[error("{algorithm} has no way from {from} to {to}: {reason}")]
     NoWay {
         /// Name of the algorithm.
@@ -195,10 +199,10 @@ pub enum NoTable {
         /// The cause: a sentence without a full stop.
         reason: &'static str,
     },
-    /// Making it takes more memory than there is.
+    /// The table needs more memory than is free.
     #[error("{0}")]
     Memory(Shortage),
-    /// Its paths round the failed routers close a cycle.
+    /// The paths round the failed routers close a cycle.
     #[error("{algorithm} can't lead round so many failed routers without a cycle")]
     Cycle {
         /// Name of the algorithm.
@@ -210,8 +214,9 @@ pub enum NoTable {
 }
 
 impl Algorithm {
-    /// A row for an algorithm that works on every connected fabric in one lane, takes no memory but the table's, and
-    /// promises nothing; what is otherwise is said in its place: `Self { avoids_deadlock: true, ..Self::plain(...) }`.
+    /// A row for an algorithm that works on every connected fabric with one virtual channel, needs
+    /// no memory beyond the table, and is not free of deadlock. Fields with other values are named
+    /// first: `Self { avoids_deadlock: true, ..Self::plain(...) }`.
     pub const fn plain(
         name: &'static str,
         doc: &'static str,

@@ -1,9 +1,10 @@
 //! Lowers the highest channel load of a table.
 //!
-//! Where the most loaded channel carries the paths of a router, and of those behind it, to a destination, the
-//! router is given another channel to it, if the loads on its new way stay below that of the channel that is
-//! relieved. That goes on until the most loaded channels can't be relieved. Either no dependency may close a cycle, in
-//! a table whose lanes go by destination: then paths may become longer. Or paths have to stay as short as they are.
+//! Where the most loaded channel carries the paths of a router, and of those behind it, to a
+//! destination, the router is given another channel to it, if the loads on its new way stay below
+//! that of the channel that is relieved. That goes on until the most loaded channels can't be
+//! relieved. Either no dependency may close a cycle, in a table whose virtual channels go by
+//! destination: then paths may become longer. Or paths have to stay as short as they are.
 
 use std::cmp::Reverse;
 
@@ -18,8 +19,9 @@ use crate::{ForwardingTable, Lanes};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, NONE};
 
-/// In how many orders `nue-balanced` routes a lane at most, and all lanes together. With few lanes some orders are
-/// much better than others; with eight, moving paths makes up for a bad one (results/nue).
+/// In how many orders `nue-balanced` routes a virtual channel at most, and all virtual channels
+/// together. With few virtual channels some orders are much better than others; with eight, moving
+/// paths makes up for a bad one (results/nue).
 const ORDERS: u8 = 8;
 const ORDERS_OF_ALL_LANES: u8 = 16;
 
@@ -43,7 +45,7 @@ impl Algorithm {
     };
 }
 
-/// What a table keeps while its channels are relieved.
+/// The property that a table keeps while its channels are relieved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeps {
     /// Its dependencies close no cycle.
@@ -59,7 +61,7 @@ pub(super) fn balance(graph: &Graph, table: &mut ForwardingTable, keeps: Keeps) 
     balance.write(table);
 }
 
-/// So many of the most loaded channels are tried before it is given up.
+/// Number of the most loaded channels that are tried before the search gives up.
 const PATIENCE: usize = 64;
 
 /// A channel that a router could take instead.
@@ -78,14 +80,15 @@ struct Balance<'a> {
     lanes: Vec<Lane<'a>>,
     /// By place among the destinations.
     lane_of: Vec<usize>,
-    /// By place among the destinations, then router: the channel towards it, and the terminals whose paths take
-    /// that.
+    /// By place among the destinations, then router: the channel towards it, and the terminals
+    /// whose paths take that.
     ways: Vec<Channel>,
     flows: Vec<u32>,
     /// By channel, each path as often as the channel is slower.
     loads: Vec<u64>,
-    /// By channel, the place of the destination whose paths were led away from it last. Those before it could not
-    /// be then, and mostly still can't: to begin with them each time takes twice as long on a torus of 10x10x10.
+    /// By channel, the place of the destination whose paths were led away from it last. Those
+    /// before it could not be then, and mostly still can't: to begin with them each time takes
+    /// twice as long on a torus of 10x10x10.
     relieved: Vec<u32>,
     /// Marks of a path's routers: the number of the path, and the place on it.
     marks: Vec<(u32, u32)>,
@@ -207,8 +210,8 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Relieves the most loaded channels, those that could not be relieved again and again, as long as the highest
-    /// load falls.
+    /// Relieves the most loaded channels, those that could not be relieved again and again, as long
+    /// as the highest load falls.
     fn run(&mut self) {
         let highest = |balance: &Self| balance.loads.iter().copied().max();
         loop {
@@ -239,7 +242,8 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Gives some path that takes a channel another way. Returns the channels whose loads have changed.
+    /// Gives some path that takes a channel another way. Returns the channels whose loads have
+    /// changed.
     fn relieve(&mut self, channel: Channel) -> Vec<Channel> {
         let source = self.graph.source(channel);
         let limit = self.loads[channel as usize];
@@ -265,8 +269,8 @@ impl<'a> Balance<'a> {
         Vec::new()
     }
 
-    /// Lists the other channels that a router could take to a destination, so that its path no longer takes `channel`
-    /// and all loads stay below the limit.
+    /// Lists the other channels that a router could take to a destination, so that its path no
+    /// longer takes `channel` and all loads stay below the limit.
     fn moves(
         &mut self,
         place: usize,
@@ -314,8 +318,8 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Gives a router another channel to a destination, unless that closes a cycle. Returns the channels whose
-    /// loads have changed.
+    /// Gives a router another channel to a destination, unless that closes a cycle. Returns the
+    /// channels whose loads have changed.
     fn apply(&mut self, place: usize, new: &Move) -> Option<Vec<Channel>> {
         let graph = self.graph;
         let old = self.way(place, new.router);

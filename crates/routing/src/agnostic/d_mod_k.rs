@@ -72,8 +72,8 @@ fn d_mod_k(graph: &Graph, fabric: &Fabric, table: &mut ForwardingTable) -> Resul
     Ok(())
 }
 
-/// By router, its channels in an order in which those to different routers take turns: in the order of ports first one to
-/// each, then the second of those that are parallel, and so on.
+/// By router, its channels in an order in which those to different routers take turns: in the order
+/// of ports first one to each, then the second of those that are parallel, and so on.
 fn in_turn(graph: &Graph) -> Vec<Vec<Channel>> {
     let of_router = |router: u32| {
         let mut channels: Vec<(usize, Channel)> = graph.outputs(router).map(|at| (0, at)).collect();
@@ -94,7 +94,8 @@ struct Levels {
     level: Vec<u32>,
     /// The connected routers by ascending level.
     order: Vec<u32>,
-    /// By level, the product over all levels below of how many routers the channels up of one lead to.
+    /// By level, the product over all levels below of how many routers the channels up of one lead
+    /// to.
     below: Vec<u64>,
 }
 

@@ -30,7 +30,8 @@ pub(super) struct Dependencies<'a> {
     added: Vec<(Channel, Channel)>,
 }
 
-/// The first of the layers in which what a path needs closes no cycle, where it is then; a new layer if there is none.
+/// The first of the layers in which what a path needs closes no cycle, where it is then; a new
+/// layer if there is none.
 pub(super) fn first_layer<'a, 'b, I: Iterator<Item = &'b [Channel]>>(
     layers: &mut Vec<Dependencies<'a>>,
     graph: &'a Graph,
@@ -101,7 +102,7 @@ impl<'a> Dependencies<'a> {
         self.has(from, to) || self.insert_new(from, to)
     }
 
-    /// As [`Self::insert`], of a dependency that is not there.
+    /// Adds a dependency that is not there yet, like [`Self::insert`].
     pub(super) fn insert_new(&mut self, from: Channel, to: Channel) -> bool {
         if self.rank[from as usize] > self.rank[to as usize] && !self.reorder(from, to) {
             return false;
@@ -110,8 +111,8 @@ impl<'a> Dependencies<'a> {
         true
     }
 
-    /// Adds dependencies, each a window of two channels, unless one of them closes a cycle: then it adds none and
-    /// returns false.
+    /// Adds dependencies, each a window of two channels, unless one of them closes a cycle: then it
+    /// adds none and returns false.
     pub(super) fn insert_all<'b>(&mut self, windows: impl Iterator<Item = &'b [Channel]>) -> bool {
         let mut added = std::mem::take(&mut self.added);
         added.clear();
@@ -154,7 +155,8 @@ impl<'a> Dependencies<'a> {
         self.rank[from as usize] > self.rank[to as usize] && self.leads_to(to, from)
     }
 
-    /// Searches from a channel for another of a higher rank; those that it meets on the way are in `ahead`.
+    /// Searches from a channel for another of a higher rank; those that it meets on the way are in
+    /// `ahead`.
     fn leads_to(&mut self, start: Channel, end: Channel) -> bool {
         let high = self.rank[end as usize];
         self.searches += 1;
@@ -185,7 +187,8 @@ impl<'a> Dependencies<'a> {
         false
     }
 
-    /// Changes the order so that `from` comes before `to`; false if `from` can be reached from `to`.
+    /// Changes the order so that `from` comes before `to`; false if `from` can be reached from
+    /// `to`.
     fn reorder(&mut self, from: Channel, to: Channel) -> bool {
         if self.leads_to(to, from) {
             return false;

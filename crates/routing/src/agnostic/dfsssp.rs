@@ -1,17 +1,18 @@
-//! DFSSSP (\[dfsssp\]): the paths of SSSP, parted among lanes so that none has a cycle.
+//! DFSSSP (\[dfsssp\]): the paths of SSSP, parted among virtual channels so that none has a cycle.
 //!
-//! The paper starts with all paths in one lane and breaks cycle by cycle, by moving the paths that
-//! need its weakest dependency to the next lane. That also moves paths that would fit once others
-//! have gone: on the 6x5x5 torus of \[nue\] 16 lanes did not suffice for it, where this does with 8
-//! (OpenSM, which meets the cycles in another order, needs 9). Here destinations that are near each
-//! other prefer the same lane, since their paths go together well; each path goes into its
-//! destination's lane, or into the next one in which it closes no cycle. If a few find none, all
-//! are dealt anew, those first that found none.
+//! The paper starts with all paths in one virtual channel and breaks cycle by cycle, by moving the
+//! paths that need its weakest dependency to the next virtual channel. That also moves paths that
+//! would fit once others have gone: on the 6x5x5 torus of \[nue\] 16 virtual channels did not
+//! suffice for it, where this does with 8 (OpenSM, which meets the cycles in another order, needs
+//! 9). Here destinations that are near each other prefer the same virtual channel, since their
+//! paths go together well; each path goes into its destination's virtual channel, or into the next
+//! one in which it closes no cycle. If a few find none, all are dealt anew, those first that found
+//! none.
 //!
-//! So all lanes are used, unless one is enough.
+//! So all virtual channels are used, unless one is enough.
 //!
-//! `dfsssp-balanced` takes the paths of P²-SSSP, relieves their fullest channels (balance.rs), which shortest paths of
-//! few alternatives need on Dragonflies, and parts them likewise.
+//! `dfsssp-balanced` takes the paths of P²-SSSP, relieves their fullest channels (balance.rs),
+//! which shortest paths of few alternatives need on Dragonflies, and parts them likewise.
 
 use super::balance::{Keeps, balance};
 use super::dependency::{Dependencies, Numbering};
@@ -55,13 +56,13 @@ impl Algorithm {
     };
 }
 
-/// How often paths are dealt to lanes before that is given up.
+/// How often paths are dealt to virtual channels before that is given up.
 const ROUNDS: usize = 8;
 
-/// Parts the paths of a table among lanes.
+/// Parts the paths of a table among virtual channels.
 ///
 /// # Errors
-/// If the lanes don't suffice.
+/// If the virtual channels don't suffice.
 fn part(
     algorithm: &'static str,
     graph: &Graph,
@@ -74,7 +75,8 @@ fn part(
     Ok(())
 }
 
-/// The lane of each path, by destination terminal, then router; `None` if the lanes don't suffice.
+/// The virtual channel of each path, by destination terminal, then router; `None` if the virtual
+/// channels don't suffice.
 fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) -> Option<Vec<u8>> {
     let sources =
         |end: u32| graph.all_routers().filter(move |&at| graph.hosts(at) > 0 && at != end);
@@ -148,7 +150,7 @@ impl Path {
     }
 }
 
-/// A lane and the dependencies of its paths.
+/// A virtual channel and the dependencies of its paths.
 struct Layer<'a> {
     graph: &'a Graph,
     numbering: &'a Numbering,
@@ -158,7 +160,7 @@ struct Layer<'a> {
 }
 
 impl Layer<'_> {
-    /// Takes a path into the lane, unless it closes a cycle.
+    /// Takes a path into the virtual channel, unless it closes a cycle.
     fn take(&mut self, channels: &[Channel]) -> bool {
         let Self { graph, numbering, used, refused } = self;
         let number = |pair: &[Channel]| numbering.number(pair[0], graph.port(pair[1]));

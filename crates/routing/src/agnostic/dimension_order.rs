@@ -1,8 +1,8 @@
 //! Dimension order (\[dimension-order\]; OpenSM's `dor`): packets go all the way along the first
 //! dimension, then along the second, and so on, always the shorter way round.
 //!
-//! On meshes no cycle can come of that; rings close cycles. Failures on the way are not gone round: then there is
-//! no table.
+//! On meshes no cycle can come of that; rings close cycles. Failures on the way are not gone round:
+//! then there is no table.
 
 use super::graph::Graph;
 use super::grid::Grid;

@@ -1,4 +1,4 @@
-//! Lanes for paths that are there already.
+//! Virtual channels for paths that are there already.
 
 use super::NoTable;
 use super::dependency::{Dependencies, first_layer};
@@ -7,11 +7,11 @@ use crate::{ForwardingTable, Lanes};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
 
-/// Gives each path of a table the first lane in which it closes no cycle with those there already, as LASH does with
-/// its own. Paths that lead nowhere are left in lane 0.
+/// Gives each path of a table the first virtual channel in which it closes no cycle with those
+/// there already, as LASH does with its own. Paths that lead nowhere are left in virtual channel 0.
 ///
 /// # Errors
-/// If so many lanes don't suffice; another order of the paths could.
+/// If so many virtual channels don't suffice; another order of the paths could.
 pub fn find_lanes(fabric: &Fabric, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
     let graph = Graph::new(fabric);
     let mut layers: Vec<Dependencies<'_>> = Vec::new();

@@ -1,11 +1,12 @@
-//! The queue of Dijkstra's algorithm: the nearest first, equally near ones in an order scattered by number.
+//! The queue of Dijkstra's algorithm: the nearest first, equally near ones in an order scattered by
+//! number.
 //!
-//! Ties are many, since all paths of a length weigh nearly the same. Ascending numbers would favour the same
-//! routers of a level at each search, which costs 6% of the maximum load on a fat tree.
+//! Ties are many, since all paths of a length weigh nearly the same. Ascending numbers would favour
+//! the same routers of a level at each search, which costs 6% of the maximum load on a fat tree.
 //!
-//! Vertices get nearer only a few times, so a heap that keeps outdated entries until they come up is enough: with
-//! the queue of the crate priority-queue instead, SSSP took 1.7 times and Nue 1.2 times as long on a torus of
-//! 10x10x10.
+//! Vertices get nearer only a few times, so a heap that keeps outdated entries until they come up
+//! is enough: with the queue of the crate priority-queue instead, SSSP took 1.7 times and Nue 1.2
+//! times as long on a torus of 10x10x10.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

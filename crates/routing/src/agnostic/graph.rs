@@ -32,7 +32,7 @@ pub(super) struct Graph {
     costs: Vec<u32>,
 }
 
-/// What a path weighs on the fastest channels, if there are slower ones.
+/// Weight of a path on the fastest channels, if there are slower ones.
 const COST: f64 = 16.0;
 
 impl Graph {
@@ -85,7 +85,7 @@ impl Graph {
         graph
     }
 
-    /// What a path adds to the weight of a channel: as much more as the channel is slower.
+    /// Weight that a path adds to a channel, in proportion to the channel's slowness.
     #[inline]
     pub(super) fn cost(&self, channel: Channel) -> u64 {
         self.costs.get(channel as usize).map_or(1, |&cost| cost.into())
@@ -96,8 +96,9 @@ impl Graph {
         paths * paths * u64::from(self.costs.iter().copied().max().unwrap_or(1))
     }
 
-    /// The same routers with one channel from each to every neighbor and no vacant ports, and by channel of this graph
-    /// the one that stands for it there; [`NONE`] for vacant ports.
+    /// The graph with one channel from each router to every neighbor and without vacant ports. The
+    /// list has, by channel of this graph, the channel that stands for it there; [`NONE`] for
+    /// vacant ports.
     pub(super) fn simple(&self) -> (Self, Vec<Channel>) {
         let mut simple = Self {
             target: Vec::new(),
@@ -217,7 +218,7 @@ impl Graph {
         hops
     }
 
-    /// As [`Self::hops`], in place; `order` gets the routers by ascending hops.
+    /// Computes [`Self::hops`] in place. `order` receives the routers by ascending hops.
     pub(super) fn fill_hops(&self, router: u32, hops: &mut [u32], order: &mut Vec<u32>) {
         let next = |at| self.outputs(at).map(|channel| self.target(channel));
         breadth_first(router, hops, order, next);

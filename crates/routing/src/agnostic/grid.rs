@@ -8,8 +8,8 @@ use flitlab_fabric::{Channel, Fabric, Torus};
 /// The channels of each router by their directions.
 pub(super) struct Grid<'a> {
     pub(super) torus: &'a Torus,
-    /// The channels of router `r` in direction `d` are `channels[first[n]..first[n + 1]]`, where `n` is `r` times
-    /// directions plus `d`.
+    /// The channels of router `r` in direction `d` are `channels[first[n]..first[n + 1]]`, where
+    /// `n` is `r` times directions plus `d`.
     first: Vec<u32>,
     channels: Vec<Channel>,
     /// By channel, the destinations so far.
@@ -52,7 +52,8 @@ impl<'a> Grid<'a> {
         neighbor.filter(|_| !self.channels(router, direction).is_empty())
     }
 
-    /// Of the channels in a direction the one with the fewest destinations so far, to which this adds one.
+    /// Of the channels in a direction the one with the fewest destinations so far, to which this
+    /// adds one.
     pub(super) fn take(&mut self, router: u32, direction: u32) -> Option<Channel> {
         let least = self.channels(router, direction).iter().copied();
         let channel = least.min_by_key(|&channel| self.used[channel as usize])?;
@@ -60,8 +61,9 @@ impl<'a> Grid<'a> {
         Some(channel)
     }
 
-    /// The direction of the shortest way along a dimension, and its hops. Half-way round a ring it is the one that
-    /// does not lead over the dateline, which lies between the last router and the first.
+    /// The direction of the shortest way along a dimension, and its hops. Half-way round a ring it
+    /// is the one that does not lead over the dateline, which lies between the last router and the
+    /// first.
     ///
     /// The hops are 0 if the coordinates are equal.
     pub(super) fn shortest(&self, from: u32, to: u32, dimension: usize) -> (u32, u32) {

@@ -1,8 +1,9 @@
-//! LASH (\[lash\]): shortest paths, each in the first lane in which it closes no cycle with those
-//! there already.
+//! LASH (\[lash\]): shortest paths, each in the first virtual channel in which it closes no cycle
+//! with those there already.
 //!
-//! A path there and the path back go into the same lane. Paths lead from router to router: all terminals of a
-//! router are reached alike, except that they take turns on parallel cables.
+//! A path there and the path back go into the same virtual channel. Paths lead from router to
+//! router: all terminals of a router are reached alike, except that they take turns on parallel
+//! cables.
 
 use super::dependency::{Dependencies, first_layer};
 use super::graph::Graph;
@@ -32,7 +33,7 @@ impl Algorithm {
 /// Fills in the table.
 ///
 /// # Errors
-/// If the lanes don't suffice.
+/// If the virtual channels don't suffice.
 fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
     let ways = Ways::new(graph);
     let routers = graph.routers();
@@ -66,7 +67,8 @@ fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoT
     Ok(())
 }
 
-/// The first shortest paths that breadth-first search finds, from every router to every other with terminals.
+/// The first shortest paths that breadth-first search finds, from every router to every other with
+/// terminals.
 struct Ways {
     routers: usize,
     /// By destination router, then router: the first of the parallel channels to the next router.

@@ -1,9 +1,10 @@
-//! LASH-TOR (\[lash-tor\]): packets change to the next lane where their path would close a cycle in
-//! the present one.
+//! LASH-TOR (\[lash-tor\]): packets change to the next virtual channel where their path would close
+//! a cycle in the present one.
 //!
-//! In the paper each path has lane changes of its own. Where routers know a packet by its destination alone,
-//! the lane of a channel depends on the router that it leaves and the destination. It is the highest of the
-//! lanes in which packets arrive, and one more if that closes a cycle. The paths are those of SSSP.
+//! In the paper each path has virtual channel changes of its own. Where routers know a packet by
+//! its destination alone, the virtual channel of a channel depends on the router that it leaves and
+//! the destination. It is the highest of the virtual channels in which packets arrive, and one more
+//! if that closes a cycle. The paths are those of SSSP.
 
 use super::dependency::Dependencies;
 use super::graph::Graph;
@@ -31,7 +32,7 @@ impl Algorithm {
 /// Fills in the table.
 ///
 /// # Errors
-/// If the lanes don't suffice.
+/// If the virtual channels don't suffice.
 fn lash_tor(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
     sssp(graph, table);
     let routers = graph.routers();

@@ -1,9 +1,10 @@
-//! Left-right routing as a table: packets first go left in the preorder of a breadth-first tree, then right, as
-//! Up*/Down* goes up, then down. [`relation`](crate::relation)'s `left-right` offers all shortest such ways.
+//! Left-right routing as a table: packets first go left in the preorder of a breadth-first tree,
+//! then right, as Up*/Down* goes up, then down. [`relation`](crate::relation)'s `left-right` offers
+//! all shortest such ways.
 //!
-//! A router's port has to suit packets from everywhere, so, as with `up-down`, a router from which a destination
-//! can be reached going right only does so, and others go left by the shortest way to such a one. The root is the
-//! router with the least hops to all terminals.
+//! A router's port has to suit packets from everywhere, so, as with `up-down`, a router from which
+//! a destination can be reached going right only does so, and others go left by the shortest way to
+//! such a one. The root is the router with the least hops to all terminals.
 
 use super::Algorithm;
 use super::graph::Graph;

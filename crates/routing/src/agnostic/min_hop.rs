@@ -1,5 +1,5 @@
-//! MinHop, OpenSM's first choice: of the ports on shortest paths each router takes the one with the fewest
-//! destinations so far. It has no regard to deadlock.
+//! MinHop, OpenSM's first choice: of the ports on shortest paths each router takes the one with the
+//! fewest destinations so far. It has no regard to deadlock.
 
 use super::Algorithm;
 use super::graph::Graph;

@@ -1,9 +1,10 @@
-//! MUD, several Up*/Down* trees (\[mud\]): each lane has a root of its own, and packets take the
-//! lane in which their way is shortest.
+//! MUD, several Up*/Down* trees (\[mud\]): each virtual channel has a root of its own, and packets
+//! take the virtual channel in which their way is shortest.
 //!
-//! The paper lets each pair choose, which takes several addresses a terminal. Where routers forward by
-//! destination alone, all packets to a terminal have to take the same lane: that with the fewest hops from all
-//! others, of equals the one with the fewest destinations. Roots are chosen far from each other.
+//! The paper lets each pair choose, which takes several addresses a terminal. Where routers forward
+//! by destination alone, all packets to a terminal have to take the same virtual channel: that with
+//! the fewest hops from all others, of equals the one with the fewest destinations. Roots are
+//! chosen far from each other.
 
 use super::Algorithm;
 use super::graph::Graph;

@@ -1,10 +1,10 @@
 //! Segment-based routing (\[segment-routing\]).
 //!
-//! The fabric is cut into segments: each leads from a router seen before over new routers to one seen before. At
-//! its first new router packets may not turn from its one cable there to the other, nor back; at a segment of
-//! a single cable between routers seen before, none may turn at one end. Each cycle of channels goes all
-//! through the last of its segments, so none is left. The paths are then the lightest ones, as Nue finds
-//! them, with these turns for all that is ever blocked.
+//! The fabric is cut into segments: each leads from a router seen before over new routers to one
+//! seen before. At its first new router packets may not turn from its one cable there to the other,
+//! nor back; at a segment of a single cable between routers seen before, none may turn at one end.
+//! Each cycle of channels goes all through the last of its segments, so none is left. The paths are
+//! then the lightest ones, as Nue finds them, with these turns for all that is ever blocked.
 
 use std::collections::VecDeque;
 
@@ -56,8 +56,8 @@ const HEAVY: u64 = 1 << 56;
 
 /// Which turns packets may make.
 struct Turns {
-    /// By channel of a cable whose packets may not turn at the channel's source: the only cable to which that
-    /// holds, by its channel there; [`ALL`] if it holds to all.
+    /// By channel of a cable whose packets may not turn at the channel's source: the only cable to
+    /// which that holds, by its channel there; [`ALL`] if it holds to all.
     forbidden: Vec<u32>,
     /// By channel, whether its cable is kept when each segment is cut at its forbidden turn.
     tree: Vec<bool>,
@@ -131,8 +131,8 @@ impl Turns {
     }
 }
 
-/// The shortest way that starts with a channel and leads over routers not seen and cables not done to a router
-/// seen before; `None` if there is none.
+/// The shortest way that starts with a channel and leads over routers not seen and cables not done
+/// to a router seen before; `None` if there is none.
 fn segment(graph: &Graph, start: Channel, seen: &[bool], done: &[bool]) -> Option<Vec<Channel>> {
     let mut parent = vec![NONE; graph.slots()];
     let mut reached = vec![false; graph.routers()];

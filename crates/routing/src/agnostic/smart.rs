@@ -9,19 +9,21 @@
 //! path and the balance suffer least; a time that grows with the ninth power of the routers. All
 //! that follows is ours.
 //!
-//! - All paths begin as shortest ones, each over the channel with the least load. A turn that they make is taken into
-//!   the dependency graph unless it closes a cycle there. If it does, a shortest such cycle is searched for. Of its
-//!   turns the one is prohibited after which all pairs of terminals together have the fewest hops more, of equals the
-//!   one after which the squares of the channels' loads have the least sum, then the first by number. The paths to
-//!   those destinations to which it was made are searched for anew.
-//! - The turns of a breadth-first tree are never prohibited. So every pair always has a path, and every cycle has a
-//!   turn that can be prohibited, since those of a tree close none.
-//! - Routers know a packet by its destination, so the ways to each destination form a tree, which is found from the
-//!   destination on. Where some router can't join it, all take the ways along the breadth-first tree.
-//! - Parallel cables count as one channel, and terminals of a router as one destination, until no cycle is left. All
-//!   turns that close no cycle with those of the paths are then allowed, prohibited ones last, and the lightest paths
-//!   are found over them for each terminal by itself, as `segments` finds them. Where that leaves a router out, the
-//!   paths remain as they are.
+//! - All paths begin as shortest ones, each over the channel with the least load. A turn that they
+//!   make is taken into the dependency graph unless it closes a cycle there. If it does, a shortest
+//!   such cycle is searched for. Of its turns the one is prohibited after which all pairs of
+//!   terminals together have the fewest hops more, of equals the one after which the squares of the
+//!   channels' loads have the least sum, then the first by number. The paths to those destinations
+//!   to which it was made are searched for anew.
+//! - The turns of a breadth-first tree are never prohibited. So every pair always has a path, and
+//!   every cycle has a turn that can be prohibited, since those of a tree close none.
+//! - Routers know a packet by its destination, so the ways to each destination form a tree, which
+//!   is found from the destination on. Where some router can't join it, all take the ways along the
+//!   breadth-first tree.
+//! - Parallel cables count as one channel, and terminals of a router as one destination, until no
+//!   cycle is left. All turns that close no cycle with those of the paths are then allowed,
+//!   prohibited ones last, and the lightest paths are found over them for each terminal by itself,
+//!   as `segments` finds them. Where that leaves a router out, the paths remain as they are.
 
 use std::collections::BTreeSet;
 
@@ -50,8 +52,9 @@ impl Algorithm {
     };
 }
 
-/// The most routers that the table is made for: of the fabrics in results/nue one has so many. 250 at random take 12
-/// seconds with 8 cables each and 46 with 16, and twice as many eight times as long.
+/// The most routers that the table is made for: of the fabrics in results/nue one has so many. 250
+/// at random take 12 seconds with 8 cables each and 46 with 16, and twice as many eight times as
+/// long.
 const MOST_ROUTERS: usize = 300;
 
 /// Fills in the table.
@@ -131,8 +134,8 @@ struct Ways {
     order: Vec<u32>,
 }
 
-/// What prohibiting a turn costs: how many hops more all pairs of terminals have together, then by how much the sum of
-/// the squares of the channels' loads grows.
+/// The cost of prohibiting a turn: the additional hops of all pairs of terminals together, then the
+/// increase of the sum of the squares of the channels' loads.
 type Cost = (i64, i128);
 
 impl<'a> Paths<'a> {
@@ -189,7 +192,8 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The channels of a shortest cycle that a turn closes, beginning with the turn's second channel.
+    /// The channels of a shortest cycle that a turn closes, beginning with the turn's second
+    /// channel.
     fn cycle(&self, from: Channel, to: Channel) -> Vec<Channel> {
         let graph = self.graph;
         let mut before = vec![NONE; graph.slots()];
@@ -247,7 +251,8 @@ impl<'a> Paths<'a> {
         (change.iter().sum(), squares.sum())
     }
 
-    /// Prohibits a turn and leads the paths that make it another way. None is prohibited twice, so that comes to an end.
+    /// Prohibits a turn and leads the paths that make it another way. None is prohibited twice, so
+    /// that comes to an end.
     fn prohibit(&mut self, from: Channel, to: Channel) {
         let turn = self.turn(from, to);
         assert!(!self.prohibited[turn], "paths make no prohibited turns");
@@ -258,8 +263,9 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Finds ways to an end without the prohibited turns, and without one more if it is given. Of equally short ones a
-    /// router takes the one that it has, or else the one over the channel with the least load.
+    /// Finds ways to an end without the prohibited turns, and without one more if it is given. Of
+    /// equally short ones a router takes the one that it has, or else the one over the channel with
+    /// the least load.
     fn find(&self, place: usize, without: Option<(Channel, Channel)>) -> Ways {
         let (graph, end) = (self.graph, self.ends[place]);
         let old = &self.ways[place].channel;
@@ -339,7 +345,8 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The turns of the paths, and of all others those that close no cycle with them, ones not prohibited first.
+    /// The turns of the paths, and of all others those that close no cycle with them, ones not
+    /// prohibited first.
     fn all_turns(&self) -> Dependencies<'a> {
         let (graph, mut turns) = (self.graph, self.acyclic.clone());
         for prohibited in [false, true] {
@@ -396,7 +403,8 @@ mod tests {
         })
     }
 
-    /// Each direction of the ring loses one turn, and the one pair that made it goes three hops instead of two.
+    /// Each direction of the ring loses one turn, and the one pair that made it goes three hops
+    /// instead of two.
     #[test]
     fn a_ring_of_five_loses_two_turns() {
         let fabric = torus(&[5], 1, 1);

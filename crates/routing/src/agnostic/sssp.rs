@@ -1,10 +1,11 @@
 //! Balanced shortest paths without regard to deadlock (\[sssp\]).
 //!
-//! All channels start with a weight above what can ever be added to them, so that paths are shortest ones.
-//! P-SSSP finds the lightest paths from all routers to a destination at a time and then adds to the weight of
-//! each channel the terminals whose paths take it, as many times more as the channel is slower than
-//! the fastest ones. P²-SSSP does so after each path: a source takes the path that is the lightest
-//! at that moment. Paths to one destination join, as forwarding by destination has it.
+//! All channels start with a weight above what can ever be added to them, so that paths are
+//! shortest ones. P-SSSP finds the lightest paths from all routers to a destination at a time and
+//! then adds to the weight of each channel the terminals whose paths take it, as many times more as
+//! the channel is slower than the fastest ones. P²-SSSP does so after each path: a source takes the
+//! path that is the lightest at that moment. Paths to one destination join, as forwarding by
+//! destination has it.
 
 use super::Algorithm;
 use super::frontier::{Frontier, scatter};
@@ -91,15 +92,17 @@ fn initial_weight(graph: &Graph) -> u64 {
     graph.weight_above(graph.destinations.len() as u64)
 }
 
-/// The lightest paths from all routers to one, found against the direction of the channels: by levels of hops as
-/// long as no path with more hops than another can be lighter, else by Dijkstra's algorithm.
+/// The lightest paths from all routers to one, found against the direction of the channels: by
+/// levels of hops as long as no path with more hops than another can be lighter, else by Dijkstra's
+/// algorithm.
 pub(super) struct Search<'a> {
     graph: &'a Graph,
     weights: Vec<u64>,
-    /// What each weight was at first, and the most that was added to one.
+    /// The initial value of each weight, and the most that was added to one.
     initial: u64,
     added: u64,
-    /// The router that `hops` lead to, which is the same for all its terminals; [`NONE`] if they don't.
+    /// The router that `hops` lead to, which is the same for all its terminals; [`NONE`] if they
+    /// don't.
     levels_of: u32,
     hops: Vec<u32>,
     /// The channels to routers nearer by, and those routers: of the router at a place in `order`,
@@ -141,7 +144,8 @@ impl<'a> Search<'a> {
             self.find_levels(router);
         }
         let farthest = self.order.last().map_or(0, |&last| self.hops[last as usize]);
-        // A path of h hops weighs at most h (initial + added), one of more hops at least (h + 1) initial.
+        // A path of h hops weighs at most h (initial + added), one of more hops at least (h + 1)
+        // initial.
         let levels_are_exact = u64::from(farthest) * self.added < self.initial;
         if levels_are_exact && u64::from(farthest + 1) * self.initial < 1 << DISTANCE_BITS {
             self.search_by_levels(router);
@@ -165,8 +169,9 @@ impl<'a> Search<'a> {
         self.levels_of = router;
     }
 
-    /// Of equally light ways the one over the router that Dijkstra's algorithm would leave first: the least of one
-    /// number, without a branch, since which way it is can't be foretold (2.6 times faster on a torus of 6x5x5).
+    /// Of equally light ways the one over the router that Dijkstra's algorithm would leave first:
+    /// the least of one number, without a branch, since which way it is can't be foretold (2.6
+    /// times faster on a torus of 6x5x5).
     fn search_by_levels(&mut self, router: u32) {
         let Self { weights, distance, way, order, nearer, first, .. } = self;
         distance[router as usize] = 0;

@@ -11,7 +11,8 @@ use flitlab_fabric::builders::{
 use flitlab_fabric::netlist::Netlist;
 use flitlab_fabric::{Cabling, Fabric};
 
-/// A connected fabric of up to 24 routers with 0 to 3 terminals each, parallel cables, and some cables gone.
+/// A connected fabric of up to 24 routers with 0 to 3 terminals each, parallel cables, and some
+/// cables gone.
 pub(super) fn random_fabric(seed: u64) -> Fabric {
     let random = &mut ChaCha8Rng::seed_from_u64(seed);
     let mut cabling = Cabling::default();
@@ -152,7 +153,7 @@ fn nue_routes_the_published_fabrics_without_a_cycle() {
     nue_routes(&[], &[1, 2, 4, 8]);
 }
 
-/// Routes the published fabrics of these names, or all, with these numbers of lanes.
+/// Routes the published fabrics of these names, or all, with these numbers of virtual channels.
 fn nue_routes(names: &[&str], lanes: &[u8]) {
     for (name, fabric) in published() {
         if !names.is_empty() && !names.contains(&name) {
@@ -210,8 +211,8 @@ fn nue_routes_for_any_number_of_lanes() {
     }
 }
 
-/// OpenSM's Nue has a maximum of 2443 with 8 lanes, and a few percent more or less in other orders; P²-SSSP, with
-/// no regard to deadlock, one of 1904.
+/// OpenSM's Nue has a maximum of 2443 with 8 virtual channels, and a few percent more or less in
+/// other orders; P²-SSSP, with no regard to deadlock, one of 1904.
 #[test]
 fn nue_balances_a_torus() {
     let fabric = torus(&[6, 5, 5], 7, 4);
@@ -231,10 +232,12 @@ fn names_are_found_and_wrong_ones_refused() {
     assert!("nu".parse::<Algorithm>().unwrap_err().contains("nue"));
 }
 
-/// A trunk of parallel cables carries all that some destinations get, so nothing but turns on it is to be wished for.
+/// A trunk of parallel cables carries all that some destinations get, so nothing but turns on it is
+/// to be wished for.
 #[test]
 fn every_algorithm_spreads_destinations_over_parallel_cables() {
-    // Two switches with four terminals each, joined by four cables: directly, and by way of a third switch.
+    // Two switches with four terminals each, joined by four cables: directly, and by way of a third
+    // switch.
     let joined = |by_a_core: bool| {
         let mut cabling = Cabling::default();
         let leaves = ["A", "B"].map(|name| cabling.router(name));
@@ -252,8 +255,8 @@ fn every_algorithm_spreads_destinations_over_parallel_cables() {
         }
         cabling.fabric().unwrap()
     };
-    // A segment of segment-based routing that is a single cable takes no turns, so all but one of parallel cables are
-    // left to packets that end there.
+    // A segment of segment-based routing that is a single cable takes no turns, so all but one of
+    // parallel cables are left to packets that end there.
     let published = [Algorithm::SEGMENTS];
     let fabrics = [joined(false), joined(true), torus(&[3, 3], 4, 4)];
     for (number, fabric) in fabrics.iter().enumerate() {

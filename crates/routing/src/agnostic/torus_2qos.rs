@@ -1,20 +1,22 @@
-//! Torus-2QoS (OpenSM's routing engine of that name, for tori of two and three dimensions; here up to four that
-//! close into rings): dimension order, the shorter way round, free of deadlock by datelines.
+//! Torus-2QoS (OpenSM's routing engine of that name, for tori of two and three dimensions; here up
+//! to four that close into rings): dimension order, the shorter way round, free of deadlock by
+//! datelines.
 //!
-//! Each ring has a dateline, between its last router and its first. A path's service level has a bit for each
-//! dimension, whether it crosses the dateline there; the lane of a channel is the bit of the channel's dimension.
-//! A path half-way round a ring goes where no dateline is. So neither lane's dependencies close a ring.
+//! Each ring has a dateline, between its last router and its first. A path's service level has a
+//! bit for each dimension, whether it crosses the dateline there; the lane of a channel is the bit
+//! of the channel's dimension. A path half-way round a ring goes where no dateline is. So neither
+//! lane's dependencies close a ring.
 //!
 //! What has failed does not change service levels, only ways:
-//! - A ring without some cable is gone round the long way. It is a ring no more, so the dateline does not matter. A
-//!   ring that is cut twice is refused.
-//! - Where a path would change dimensions at a router that has failed, it turns one router earlier, and back
-//!   into the first dimension at the next one. The channel behind that turn, which breaks the dimension order, is
-//!   taken in a lane of its own pair: they are four then. No other channel of the kind is behind it, so no cycle
-//!   leads round the failed router.
+//! - A ring without some cable is gone round the long way. It is a ring no more, so the dateline
+//!   does not matter. A ring that is cut twice is refused.
+//! - Where a path would change dimensions at a router that has failed, it turns one router earlier,
+//!   and back into the first dimension at the next one. The channel behind that turn, which breaks
+//!   the dimension order, is taken in a lane of its own pair: they are four then. No other channel
+//!   of the kind is behind it, so no cycle leads round the failed router.
 //!
-//! Several failed routers can make a cycle all the same (OpenSM's manual has an example). That is looked for, and
-//! refused. Multicast and the second level of service are left out.
+//! Several failed routers can make a cycle all the same (OpenSM's manual has an example). That is
+//! looked for, and refused. Multicast and the second level of service are left out.
 
 use super::graph::Graph;
 use super::grid::Grid;
@@ -46,8 +48,8 @@ const TURNED: u8 = 2;
 /// Fills in the table.
 ///
 /// # Errors
-/// If the routers are not arranged as a torus or mesh, more than four dimensions close into rings, or there is no
-/// such way round what has failed.
+/// If the routers are not arranged as a torus or mesh, more than four dimensions close into rings,
+/// or there is no such way round what has failed.
 fn torus_2qos(
     graph: &Graph,
     fabric: &Fabric,
@@ -162,8 +164,9 @@ impl<'a> Ways<'a> {
         router - at(router) + at(other)
     }
 
-    /// The direction in which to pass a failed router, the corner of a path, which lies in `direction` of this one:
-    /// along the next dimension on the way, until a channel in that direction leads past what has failed.
+    /// The direction in which to pass a failed router, the corner of a path, which lies in
+    /// `direction` of this one: along the next dimension on the way, until a channel in that
+    /// direction leads past what has failed.
     fn early_turn(&self, router: u32, direction: u32, corner: u32, end: u32) -> Option<u32> {
         let grid = &self.grid;
         let mut ways = (0..grid.torus.dimensions()).map(|at| (at, grid.shortest(corner, end, at)));
@@ -346,8 +349,8 @@ mod tests {
         }
     }
 
-    /// The manual's examples: OpenSM refuses the second, since it turns early there, on both sides. The long way round
-    /// leads to the far side.
+    /// The manual's examples: OpenSM refuses the second, since it turns early there, on both sides.
+    /// The long way round leads to the far side.
     #[test]
     fn two_failed_neighbors_are_gone_round() {
         let torus = Torus::new(&[6, 6], &[]).unwrap();

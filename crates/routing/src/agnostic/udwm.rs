@@ -1,12 +1,12 @@
 //! UDWM (\[udwm\]) as a table: Up*/Down* in which a turn from down to up is allowed if it leads to
-//! a lower lane ([`relation`](crate::relation)'s `udwm` offers all such ways).
+//! a lower virtual channel ([`relation`](crate::relation)'s `udwm` offers all such ways).
 //!
-//! The rule of \[udwm\] looks at the lane in which a packet arrives; a table knows the destination
-//! alone. So all ways to a destination form a tree here, each router's lane being as high as there
-//! are such turns ahead of it. Where lanes are left over, destinations are parted among them. Of a
-//! router's shortest ways that with the fewest turns is taken, of equals the port with the fewest
-//! destinations. If some router would need more lanes than there are, all packets to this
-//! destination go as Up*/Down* has it.
+//! The rule of \[udwm\] looks at the virtual channel in which a packet arrives; a table knows the
+//! destination alone. So all ways to a destination form a tree here, each router's virtual channel
+//! being as high as there are such turns ahead of it. Where virtual channels are left over,
+//! destinations are parted among them. Of a router's shortest ways that with the fewest turns is
+//! taken, of equals the port with the fewest destinations. If some router would need more virtual
+//! channels than there are, all packets to this destination go as Up*/Down* has it.
 
 use super::Algorithm;
 use super::graph::{Destination, Graph};

@@ -1,13 +1,14 @@
 //! Up*/Down* (\[autonet\]): packets first go up, towards a root, then down, and never up again.
 //!
-//! A router from which a destination can be reached going down only does so; others go up by the shortest way
-//! to such a one. So no packet turns up after it went down, whatever router it came from. (OpenSM's tables make
-//! such turns: each router there takes its own shortest legal way, and a packet that arrived going down may be
-//! sent up.)
+//! A router from which a destination can be reached going down only does so; others go up by the
+//! shortest way to such a one. So no packet turns up after it went down, whatever router it came
+//! from. (OpenSM's tables make such turns: each router there takes its own shortest legal way, and
+//! a packet that arrived going down may be sent up.)
 //!
-//! The roots are the routers from which nearly all terminals are equally far, as the top of a fat tree is; if
-//! there are none, or if from there some pair has no way, the router with the least hops to all terminals.
-//! Among ports that are as good a router takes the one with the fewest destinations so far.
+//! The roots are the routers from which nearly all terminals are equally far, as the top of a fat
+//! tree is; if there are none, or if from there some pair has no way, the router with the least
+//! hops to all terminals. Among ports that are as good a router takes the one with the fewest
+//! destinations so far.
 
 use super::Algorithm;
 use super::graph::{Destination, Graph};
@@ -134,8 +135,8 @@ impl Ways {
         }
     }
 
-    /// Writes the port of each router that has a way: of those that lead there the one with the fewest
-    /// destinations, `used`.
+    /// Writes the port of each router that has a way: of those that lead there the one with the
+    /// fewest destinations, `used`.
     pub(super) fn write(
         &self,
         graph: &Graph,
@@ -159,8 +160,8 @@ impl Ways {
     }
 }
 
-/// The routers from which one distance holds for more than 90% of the terminals and every other for less than
-/// 5%.
+/// The routers from which one distance holds for more than 90% of the terminals and every other for
+/// less than 5%.
 fn tops(graph: &Graph) -> Vec<u32> {
     let all = graph.destinations.len() as u64;
     let routers = graph.all_routers().filter(|&router| graph.connected(router));

@@ -1,4 +1,4 @@
-//! What an algorithm is called and what it does.
+//! Algorithms that make routing tables for Angara: their description and their errors.
 
 use std::fmt;
 
@@ -6,17 +6,19 @@ use super::{Choices, LowerBound, Parameters};
 use crate::RouteTable;
 use crate::path_selection::NoCandidates;
 
-/// An algorithm that makes a routing table for Angara: one row of [`ALGORITHMS`](super::ALGORITHMS), or one that
-/// another crate brings along (`scenario::Document::with_angara_algorithm`).
+/// An algorithm that makes a routing table for Angara: one row of
+/// [`ALGORITHMS`](super::ALGORITHMS), or one that another crate brings along
+/// (`scenario::Document::with_angara_algorithm`).
 #[derive(Clone, Copy)]
 pub struct Algorithm {
-    /// As scenarios and the command line call it: small letters, digits and `-`.
+    /// Name in scenarios and on the command line: small letters, digits and `-`.
     pub name: &'static str,
-    /// What it does, in a sentence that ends in a full stop; for the reference page.
+    /// Its method in a sentence that ends in a full stop, for the reference page.
     pub doc: &'static str,
     /// Whether the table depends on the scenario's seed.
     pub is_random: bool,
-    /// Makes a table with a route for every pair that has a legal one. The last argument is the seed.
+    /// Makes a table with a route for every pair that has a legal one. The last argument is the
+    /// seed.
     ///
     /// # Errors
     /// If the algorithm has no table for these choices.
@@ -26,7 +28,7 @@ pub struct Algorithm {
 /// Why an algorithm has no table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTable {
-    /// The linear program would take too long.
+    /// The linear program is too large to solve in reasonable time.
     #[error(
         "{algorithm} is for at most {most} routes of pairs that have several; here there are {routes}: use balanced"
     )]
@@ -54,7 +56,7 @@ pub enum NoTable {
         /// The limit that was reached.
         reason: NoCandidates,
     },
-    /// Neither a better table was found, nor that there is none.
+    /// A gap is left between the best table found and the proved bound.
     #[error(
         "{algorithm} found a table with a maximum load of {maximum}, and proved that none has less than {bound}, but \
          nothing in between: use balanced, which gives that table"
@@ -82,19 +84,20 @@ impl fmt::Debug for Algorithm {
     }
 }
 
-/// A table, and what its algorithm counted.
+/// A table with the counts of its algorithm.
 #[derive(Clone, Debug)]
 pub struct Generated {
     /// The table, with a route for each pair that has one.
     pub table: RouteTable,
-    /// How often SSSP searched from a source (\[angara-routing\], Algorithm 4 and Figure 4).
+    /// Number of searches of SSSP from a source (\[angara-routing\], Algorithm 4 and Figure 4);
+    /// `None` for other algorithms.
     pub sssp_calls: Option<u64>,
-    /// The lower bound that Balanced has found.
+    /// The lower bound that Balanced has found; `None` for other algorithms.
     pub bound: Option<LowerBound>,
 }
 
 impl Generated {
-    /// A table of which nothing was counted.
+    /// A table without counts.
     pub fn new(table: RouteTable) -> Self {
         Self { table, sssp_calls: None, bound: None }
     }

@@ -1,12 +1,12 @@
 //! A selection whose fullest channel carries as little as possible.
 //!
-//! Pairs are routed anew, one at a time, on the route that is cheapest without them, if a channel costs a
-//! steep power of its load: a descent in the sum of powers, which falls with every move and so ends. The
-//! first descents, from SSSP's selection and from one that suits symmetric tori, are in the fourth power
-//! and look at all pairs. Steeper ones follow, which look at the pairs through the fullest channels
-//! only. From there the maximum load is lowered by one at a time, by a local search with weights
-//! ([`breakout`](super::breakout)), until the lower bound is met or a search gives up; and a last descent makes the
-//! other channels' loads even, as far as the maximum stays.
+//! Pairs are routed anew, one at a time, on the route that is cheapest without them, if a channel
+//! costs a steep power of its load: a descent in the sum of powers, which falls with every move and
+//! so ends. The first descents, from SSSP's selection and from one that suits symmetric tori, are
+//! in the fourth power and look at all pairs. Steeper ones follow, which look at the pairs through
+//! the fullest channels only. From there the maximum load is lowered by one at a time, by a local
+//! search with weights ([`breakout`](super::breakout)), until the lower bound is met or a search
+//! gives up; and a last descent makes the other channels' loads even, as far as the maximum stays.
 
 use super::bound::LowerBound;
 use super::breakout::Breakout;
@@ -31,7 +31,7 @@ impl Algorithm {
     };
 }
 
-/// What the search for one lower maximum may take.
+/// Limits of the search for one lower maximum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
     pub searches: u32,
@@ -75,7 +75,7 @@ impl Balanced {
     }
 }
 
-/// Chooses a route for every pair. The same for equal choices, whatever the machine.
+/// Chooses a route for every pair. Equal choices give equal results on every machine.
 pub fn balanced(choices: &Choices<'_>) -> Balanced {
     let pairs = &choices.pairs;
     let start = alternating(choices);
@@ -107,8 +107,8 @@ pub fn balanced(choices: &Choices<'_>) -> Balanced {
     balanced_with(choices, Balanced { selection, bound }, effort)
 }
 
-/// Lowers a selection's maximum by one at a time down to its bound, as long as the effort suffices; then makes the
-/// other channels' loads even, as far as the maximum stays.
+/// Lowers a selection's maximum by one at a time down to its bound, as long as the effort suffices;
+/// then makes the other channels' loads even, as far as the maximum stays.
 pub(super) fn balanced_with(choices: &Choices<'_>, from: Balanced, effort: Effort) -> Balanced {
     if from.is_optimal() {
         return from;
@@ -131,7 +131,7 @@ struct Search<'c, 'f> {
     best: ((u32, u128), Selection),
 }
 
-/// What one more route costs.
+/// The cost of one more route on a channel.
 struct Price {
     /// By load.
     at: Vec<f64>,
@@ -208,8 +208,8 @@ impl<'c, 'f> Search<'c, 'f> {
         self.keep(&selection);
     }
 
-    /// Routes every pair anew that crosses a channel with a load of `near` or more; gives the number of
-    /// pairs that moved.
+    /// Routes every pair anew that crosses a channel with a load of `near` or more; gives the
+    /// number of pairs that moved.
     fn pass(&mut self, selection: &mut Selection, price: &mut Price, near: u32) -> usize {
         let mut moved = 0;
         for &place in &self.open {
@@ -267,8 +267,9 @@ mod tests {
         (sssp(&choices).selection.maximum(), selection.maximum(), bound.rounded())
     }
 
-    /// Table 2 has 1, 2, 5, 12 and 28 for SSSP, at best 1, 2, 4, 11 and 27. Its four nodes must be a ring:
-    /// in a square, three of the four diagonals have one way to go, and two of these meet the fourth.
+    /// Table 2 has 1, 2, 5, 12 and 28 for SSSP, at best 1, 2, 4, 11 and 27. Its four nodes must be
+    /// a ring: in a square, three of the four diagonals have one way to go, and two of these meet
+    /// the fourth.
     #[test]
     fn the_tables_of_desmos_are_at_least_as_good_as_the_published_ones_and_proved_optimal() {
         assert_eq!(of(&[2], &[]), (1, 1, 1));

@@ -1,12 +1,13 @@
 //! BFS, as \[angara-routing\] has it (Algorithms 1 and 2): from one source after the other a
 //! breadth-first search of the routing graph.
 //!
-//! The routing graph has for each node a vertex for what a packet there may have done: nothing yet, a first
-//! step, a list of directions, a last step (section 3.1). Its edges follow from that, so they are not stored.
-//! In each level vertices come in ascending order of the routes that cross their outgoing channels,
-//! and a vertex keeps the parent that reaches it first. The next source is the one farthest from the
-//! latest. What else the order depends on the paper leaves open: [`Reading`]. Usually it is the sum of the
-//! loads here, which gives better tables than the published ones; [`Reading::TABLE_2`] comes nearest to these.
+//! The routing graph has for each node a vertex for what a packet there may have done: nothing yet,
+//! a first step, a list of directions, a last step (section 3.1). Its edges follow from that, so
+//! they are not stored. In each level vertices come in ascending order of the routes that cross
+//! their outgoing channels, and a vertex keeps the parent that reaches it first. The next source is
+//! the one farthest from the latest. What else the order depends on the paper leaves open:
+//! [`Reading`]. Usually it is the sum of the loads here, which gives better tables than the
+//! published ones; [`Reading::TABLE_2`] comes nearest to these.
 
 use super::reading::{NextSource, Reading, RouteEnds, VertexKey, VertexTies};
 use super::{Algorithm, Generated};
@@ -29,7 +30,7 @@ impl Algorithm {
 
 const NONE: u32 = u32::MAX;
 
-/// What a packet at a node may have done: a kind of vertex. It forgets the first step once directions
+/// The past of a packet at a node: a kind of vertex. It forgets the first step once directions
 /// follow, and these once the last step is made; a route's whole header is read from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Past {
@@ -213,7 +214,8 @@ impl Search<'_, '_> {
         Some(self.region.channel(before, direction))
     }
 
-    /// Where a vertex comes in its level, by the reading: its key, then what decides between equal ones.
+    /// Where a vertex comes in its level, by the reading: its key, then what decides between equal
+    /// ones.
     fn place(&self, vertex: u32) -> (u64, i64) {
         let load = |channel: Channel| u64::from(self.loads[channel as usize]);
         let leaving = || self.successors(vertex).map(|(_, channel)| load(channel));
@@ -322,7 +324,7 @@ mod tests {
         }
     }
 
-    /// What BFS makes of a torus: its figures, after the proof.
+    /// Figures of the table that BFS makes for a torus, after the proof.
     fn quality(sizes: &[u32], cables: &[(u32, u32)], reading: Reading) -> Quality {
         let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
         let fabric = Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap();
@@ -356,8 +358,8 @@ mod tests {
         (load.maximum, load.minimum, (1e3 * load.sigma_4).round() as u64)
     }
 
-    /// Table 2 has maximum loads of 1, 2, 6, 18 and 48, the same minimum loads, and sigmas of 0, 0, 1.429, 4.341
-    /// and 12.254.
+    /// Table 2 has maximum loads of 1, 2, 6, 18 and 48, the same minimum loads, and sigmas of 0, 0,
+    /// 1.429, 4.341 and 12.254.
     #[test]
     fn the_reading_of_table_2_has_its_minimum_loads_and_nearly_its_maximum_loads() {
         let of = |sizes| loads(sizes, Reading::TABLE_2);

@@ -1,12 +1,13 @@
-//! How low the load of the fullest channel can be at best.
+//! A lower bound on the load of the fullest channel.
 //!
-//! For any weights `w >= 0` of the channels, the routes of all pairs together weigh at least the
-//! sum over the pairs of the lightest route; and they weigh at most the maximum load times the sum
-//! of the weights. So the maximum load is at least the quotient. Good weights are high where every
-//! choice of routes is crowded; they are found by multiplicative updates (\[young\]): each step
-//! adds to a channel's exponent what the lightest routes put on it.
+//! Give each channel a weight `w >= 0`. The routes of all pairs together weigh at least the sum
+//! over the pairs of the lightest route. They weigh at most the maximum load times the sum of the
+//! weights. So the maximum load is at least the quotient. Good weights are high where every choice
+//! of routes is crowded. Multiplicative updates (\[young\]) find them: each step adds to a
+//! channel's exponent the load that the lightest routes put on it.
 //!
-//! The bound is over the routes of [`Choices`]: shortest legal ones, with the turns that were allowed.
+//! The bound is over the routes of [`Choices`]: shortest legal ones, with the turns that were
+//! allowed.
 
 use rayon::prelude::*;
 
@@ -16,27 +17,28 @@ use flitlab_base::narrow::{narrow, rounded};
 /// The best lower bound found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LowerBound {
-    /// Before rounding up.
+    /// The bound before rounding up.
     pub value: f64,
     /// Weights that prove it, by channel.
     pub weights: Vec<f64>,
 }
 
 impl LowerBound {
-    /// What some weights prove, by channel.
+    /// The bound that these weights prove, by channel.
     pub(super) fn of(choices: &Choices<'_>, weights: Vec<f64>) -> Self {
         let unique = Selection::unique_routes(choices);
         let value = lightest(choices, &weights, &unique, &mut vec![0.0; weights.len()]);
         Self { value, weights }
     }
 
-    /// The least load that the fullest channel can have: loads are whole numbers.
+    /// The bound on a whole number: loads are whole numbers.
     pub fn rounded(&self) -> u32 {
         rounded((self.value * (1.0 - 1e-12)).ceil())
     }
 }
 
-/// Parts in which pairs are looked at in parallel; fixed, so that sums do not depend on the threads.
+/// Parts in which pairs are looked at in parallel; fixed, so that sums do not depend on the
+/// threads.
 const PARTS: usize = 16;
 
 /// Fills `loads` with those of the lightest routes, equal ones sharing; gives their quotient.
@@ -65,8 +67,8 @@ fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &
     sum / weights.iter().sum::<f64>()
 }
 
-/// Adds the loads of some pairs' lightest routes; gives the weight of one for each pair. Pairs with a
-/// single route are left out.
+/// Adds the loads of some pairs' lightest routes; gives the weight of one for each pair. Pairs with
+/// a single route are left out.
 fn add_lightest(choices: &Choices<'_>, pairs: &[Pair], weights: &[f64], loads: &mut [f64]) -> f64 {
     let mut sum = 0.0;
     let mut costs = Vec::new();
@@ -92,11 +94,12 @@ fn add_lightest(choices: &Choices<'_>, pairs: &[Pair], weights: &[f64], loads: &
 const EVALUATIONS: u64 = 4_000_000;
 const STEPS: (u64, u64) = (12, 400);
 
-/// The first weights: the fullest channel of the table weighs e to this times as much as an empty one.
+/// The first weights: the fullest channel of the table weighs e to this times as much as an empty
+/// one.
 const STARTS: [f64; 5] = [0.0, 12.0, 24.0, 48.0, 96.0];
 
-/// Looks for good weights, beginning with those that say where a table's channels are full (its `loads`,
-/// by channel); stops once the bound, rounded up, is the table's maximum load.
+/// Looks for good weights, beginning with those that say where a table's channels are full (its
+/// `loads`, by channel); stops once the bound, rounded up, is the table's maximum load.
 pub fn lower_bound(choices: &Choices<'_>, loads: &[u32]) -> LowerBound {
     let enough = loads.iter().copied().max().unwrap_or(0);
     let steps = narrow((EVALUATIONS / choices.evaluations()).clamp(STEPS.0, STEPS.1));

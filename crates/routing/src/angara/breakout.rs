@@ -101,8 +101,8 @@ impl<'c, 'f> Breakout<'c, 'f> {
         })
     }
 
-    /// Looks for a selection whose fullest channel carries `target` or less, beginning with this one; gives up after
-    /// so many looks at channels.
+    /// Looks for a selection whose fullest channel carries `target` or less, beginning with this
+    /// one; gives up after so many looks at channels.
     pub(super) fn lower(
         &mut self,
         mut selection: Selection,
@@ -160,7 +160,8 @@ impl<'c, 'f> Breakout<'c, 'f> {
                 let breaks = |channel: &&Channel| loads[**channel as usize] >= target;
                 let gain: i64 = left.iter().filter(mends).map(|&it| weight(it)).sum();
                 let cost: i64 = taken.iter().filter(breaks).map(|&it| weight(it)).sum();
-                // What is left and taken again was counted on both sides, but for what is just full.
+                // Channels of both routes were counted on both sides, except channels that are
+                // exactly full.
                 let kept = taken.iter().filter(breaks).filter(|it| left.contains(it));
                 let kept = kept.filter(|&&it| loads[it as usize] == target).map(|&it| weight(it));
                 let change = cost - gain - kept.sum::<i64>();

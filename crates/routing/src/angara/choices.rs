@@ -1,9 +1,9 @@
 //! The shortest legal routes of every pair of a region's nodes.
 //!
-//! A route is a header: an optional first step, a direction for each dimension that is left to go, an
-//! optional last step. Headers that lead through the same channels are one route, the one with the fewest
-//! steps. Where failures or the region's edges forbid all routes of the torus' distance, the shortest
-//! of the longer ones are taken.
+//! A route is a header: an optional first step, a direction for each dimension that is left to go,
+//! an optional last step. Headers that lead through the same channels are one route, the one with
+//! the fewest steps. Where failures or the region's edges forbid all routes of the torus' distance,
+//! the shortest of the longer ones are taken.
 
 use rayon::prelude::*;
 
@@ -30,7 +30,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// How many routes it has.
+    /// Number of its routes.
     pub fn routes(&self) -> usize {
         usize::from(self.routes)
     }
@@ -44,7 +44,7 @@ pub struct Choices<'f> {
     pub pairs: Vec<Pair>,
     /// By source router.
     routes: Vec<Routes>,
-    /// The pairs that have none, source and destination.
+    /// The pairs without a route, source and destination.
     pub unroutable: Vec<(u32, u32)>,
 }
 
@@ -76,7 +76,7 @@ impl<'f> Choices<'f> {
         routes.map(|routes| routes as u64).sum::<u64>().max(1)
     }
 
-    /// The share of the pairs that have one route only.
+    /// The share of the pairs that have exactly one route, from 0 to 1.
     pub fn single_share(&self) -> f64 {
         let single = self.pairs.iter().filter(|pair| pair.routes() == 1).count();
         single as f64 / self.pairs.len().max(1) as f64
@@ -128,7 +128,7 @@ pub fn unroutable(region: &Region<'_>, freedoms: Freedoms) -> Vec<(u32, u32)> {
     region.nodes().par_iter().flat_map_iter(of).collect()
 }
 
-/// About how many bytes [`Choices`] and the table made of it take, estimated from a few sources.
+/// Bytes that [`Choices`] and a table made of them take, estimated from a few sources.
 pub fn memory_needed(region: &Region<'_>, freedoms: Freedoms) -> u64 {
     const SAMPLE: usize = 8;
     let nodes = region.nodes();

@@ -1,9 +1,10 @@
 //! Balanced direction order (after \[balanced-dimension-order\], reference 17 of
 //! \[angara-routing\]): the route of each pair follows from where its nodes lie.
 //!
-//! Direction order leaves a choice only where half a ring is to be gone. Routers whose coordinates have an even sum go
-//! such halves by the first of a pair's routes without first and last steps, the others by the last: on a whole torus
-//! plus and minus in turn. It does not look at loads, so it suits neither meshes nor failures.
+//! Direction order leaves a choice only where half a ring is to be gone. Routers whose coordinates
+//! have an even sum go such halves by the first of a pair's routes without first and last steps,
+//! the others by the last: on a whole torus plus and minus in turn. It does not look at loads, so
+//! it suits neither meshes nor failures.
 
 use super::{Algorithm, Choices, Generated, Pair, Selection};
 use flitlab_base::narrow::narrow;
@@ -18,7 +19,8 @@ impl Algorithm {
     };
 }
 
-/// The first plain route from nodes with an even coordinate sum, the last from the others; if a pair has none, of all.
+/// The first plain route from nodes with an even coordinate sum, the last from the others; if a
+/// pair has none, of all.
 fn direction_order(choices: &Choices<'_>) -> Selection {
     Selection::new(choices, |place| {
         let pair = &choices.pairs[place];

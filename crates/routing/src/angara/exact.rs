@@ -1,8 +1,8 @@
-//! A table of which it is proved that no other's fullest channel carries less.
+//! A table whose maximum load is proved to be the lowest.
 //!
-//! It is the table of `balanced` if that meets its lower bound. Else the bound is raised as far as weights of channels can
-//! (the dual of the linear program), and further searches try to come down to it. Where both end without meeting,
-//! there is no table.
+//! It is the table of `balanced` if that meets its lower bound. Otherwise the bound is raised as
+//! far as weights of channels can (the dual of the linear program), and further searches try to
+//! reach it. If a gap is left there is no table.
 
 use super::algorithm::NoTable;
 use super::balanced::{Effort, balanced_with};
@@ -19,7 +19,8 @@ impl Algorithm {
     };
 }
 
-/// What the search may take where `balanced` has found neither a better table nor that there is none.
+/// Limits of the search if `balanced` has neither found a better table nor proved that there is
+/// none.
 const EFFORT: Effort = Effort { searches: 20, looks: 200_000_000 };
 
 fn exact(choices: &Choices<'_>) -> Result<Generated, NoTable> {

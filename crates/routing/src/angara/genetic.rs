@@ -1,11 +1,11 @@
 //! Genetic, the algorithm of \[angara-routing\], section 4.2: a chromosome is a route number for
 //! every pair, its fitness is sigma(4) of the channel loads.
 //!
-//! 100 chromosomes; both parents of a child are drawn from all (panmixia), two-point crossover, each
-//! gene of a child mutates with a probability of 2%. The best 100 of parents and children live on. It
-//! ends after 30 generations in a row that do not improve the best. (The paper also stops when an
-//! improvement is below 5% of the best; taken literally that ends it within a few generations, far
-//! from the tables it reports, so it is left out.)
+//! 100 chromosomes; both parents of a child are drawn from all (panmixia), two-point crossover,
+//! each gene of a child mutates with a probability of 2%. The best 100 of parents and children live
+//! on. It ends after 30 generations in a row that do not improve the best. (The paper also stops
+//! when an improvement is below 5% of the best; taken literally that ends it within a few
+//! generations, far from the tables it reports, so it is left out.)
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

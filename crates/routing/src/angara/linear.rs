@@ -1,8 +1,10 @@
-//! The linear program of the least maximum load, if pairs may be split over their routes, and its dual: weights of the
-//! channels, whose quotient ([`LowerBound`]) is highest. Both have the same value.
+//! The linear program of the least maximum load, if pairs may be split over their routes, and its
+//! dual: weights of the channels, whose quotient ([`LowerBound`]) is highest. Both have the same
+//! value.
 //!
-//! Pairs with a single route are what channels carry from the start. The simplex method is that of `microlp`. Nothing
-//! is believed of it: weights are evaluated anew, and shares are only hints where to lead routes.
+//! Pairs with a single route are what channels carry from the start. The simplex method is that of
+//! `microlp`. Nothing is believed of it: weights are evaluated anew, and shares are only hints
+//! where to lead routes.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Solution, Variable};
 
@@ -12,7 +14,8 @@ use super::{Choices, Selection};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Channel;
 
-/// A solution is found within a minute or so if pairs with several routes have no more routes than this.
+/// A solution is found within a minute or so if pairs with several routes have no more routes than
+/// this.
 pub(super) const MOST_ROUTES: u64 = 20_000;
 
 /// The share of each of a pair's routes, by pair, for pairs with several.
@@ -47,7 +50,7 @@ pub(super) fn highest_bound(
     let solution = program.solve(&problem)?;
     let mut found = vec![0.0; unique.loads.len()];
     for (&channel, &weight) in program.channels.iter().zip(&weights) {
-        // What is as good as nothing is none: no weight may be below 0.
+        // Rounding errors below 0 become 0: no weight may be negative.
         found[channel as usize] = solution.var_value(weight).max(0.0);
     }
     Ok(LowerBound::of(choices, found))
@@ -81,7 +84,7 @@ pub(super) fn shares(choices: &Choices<'_>, algorithm: &'static str) -> Result<S
     Ok(variables.iter().map(values).collect())
 }
 
-/// What both programs have in common.
+/// The parts that both programs share.
 struct Program<'c, 'f> {
     choices: &'c Choices<'f>,
     algorithm: &'static str,

@@ -1,8 +1,9 @@
 //! Routing tables for the Angara interconnect (\[angara-routing\]).
 //!
-//! A route keeps the direction order +x +y +z +k -x -y -z -k and never goes both ways in a dimension. One
-//! first step in a positive direction and one last step in a negative direction may break both rules
-//! where that can't close a cycle of channels ([`Turns`]). Inside a ring the bubble rule prevents deadlock.
+//! A route keeps the direction order +x +y +z +k -x -y -z -k and never goes both ways in a
+//! dimension. One first step in a positive direction and one last step in a negative direction may
+//! break both rules where that can't close a cycle of channels ([`Turns`]). Inside a ring the
+//! bubble rule prevents deadlock.
 //!
 //! [`Choices`] lists the shortest legal routes of every pair. The algorithms choose among them.
 
@@ -51,7 +52,7 @@ pub const ALGORITHMS: [Algorithm; 8] = [
     Algorithm::DIRECTION_ORDER,
 ];
 
-/// Which of the hardware's freedoms a generator uses.
+/// The freedoms of the hardware that a generator may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freedoms {
     /// First positive and last negative steps.
@@ -60,12 +61,12 @@ pub struct Freedoms {
     pub relaxation: bool,
 }
 
-/// What a generator is told besides the pairs and the seed.
+/// Parameters of a generator besides the pairs and the seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
     /// The first and last steps that routes may have.
     pub freedoms: Freedoms,
-    /// How BFS reads \[angara-routing\].
+    /// The reading of \[angara-routing\] by BFS.
     pub bfs: Reading,
 }
 

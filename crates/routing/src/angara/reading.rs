@@ -1,9 +1,9 @@
-//! What \[angara-routing\], Algorithms 1 and 2, leaves open in BFS: the order in which it takes
-//! vertices.
+//! The order in which BFS takes vertices, which \[angara-routing\], Algorithms 1 and 2, leaves
+//! open.
 //!
-//! "Ascending vertex order in Q by outgoing edge weights" (section 4.1) says neither how several weights make
-//! one key nor what orders equal ones, and nodes have numbers that the paper does not give. What each choice
-//! makes of its Table 2 is in results/angara.
+//! "Ascending vertex order in Q by outgoing edge weights" (section 4.1) does not say how several
+//! weights make one key, or what orders equal keys. The paper does not give the nodes' numbers
+//! either. The effect of each choice on Table 2 is in results/angara.
 
 use super::Region;
 
@@ -21,7 +21,8 @@ pub trait Named: Copy + PartialEq + 'static {
     }
 }
 
-/// What the vertices of a level are sorted by, least first. A weight is the load of an edge's channel.
+/// The key by which the vertices of a level are sorted, least first. A weight is the load of an
+/// edge's channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VertexKey {
     /// The sum over the edges that leave the vertex.
@@ -44,7 +45,7 @@ impl Named for VertexKey {
     ];
 }
 
-/// What comes first of vertices with the same key.
+/// The order of vertices with the same key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VertexTies {
     /// The vertex that was reached first.
@@ -68,7 +69,7 @@ impl Named for VertexTies {
     ];
 }
 
-/// By which of a node's vertices a route ends there.
+/// The vertex of a node by which a route ends there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouteEnds {
     /// The vertex that was reached first.
@@ -89,7 +90,7 @@ impl Named for RouteEnds {
     ];
 }
 
-/// Which of the unprocessed nodes that are farthest from the latest source is the next one.
+/// The next source among the unprocessed nodes that are farthest from the latest source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NextSource {
     /// The node with the lowest number.
@@ -106,7 +107,7 @@ impl Named for NextSource {
     ];
 }
 
-/// How nodes are numbered.
+/// The numbering of nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
     /// The first coordinate varies fastest: 0.0, 1.0, 2.0.

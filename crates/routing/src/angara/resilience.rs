@@ -1,5 +1,5 @@
-//! How many failures a torus' routing survives: random failures, and with which freedoms every pair still
-//! has a legal route.
+//! Survival of random failures by the routing of a torus: with which freedoms every pair still has
+//! a legal route.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -10,7 +10,7 @@ use super::{Freedoms, Region, unroutable};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Faults, Torus};
 
-/// What fails at random.
+/// The parts that fail at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Cables between two nodes, in both directions.
@@ -19,23 +19,24 @@ pub enum Failure {
     Nodes,
 }
 
-/// Over random failures, the systems in which every pair of live nodes has a legal route.
+/// Counts, over systems with random failures, of those in which every pair of live nodes has a
+/// legal route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resilience {
     /// Systems that were drawn.
     pub systems: u32,
-    /// Systems whose live nodes are connected by some way; the others can't be routed by any rules.
+    /// Systems whose live nodes are connected by some way. No rules can route the others.
     pub connected: u32,
-    /// By direction order alone.
+    /// Systems that direction order alone routes.
     pub direction_order: u32,
-    /// With first and last steps that keep the order.
+    /// Systems that are routed with first and last steps that keep the order.
     pub steps: u32,
-    /// With those that break it where no deadlock can come of it.
+    /// Systems that are routed with steps that break the order where no deadlock can follow.
     pub relaxation: u32,
 }
 
-/// Draws `systems` systems with so many failures each, beyond those that `known` has. Equal seeds give equal
-/// systems.
+/// Draws `systems` systems with `failures` failures each, in addition to the `known` ones. Equal
+/// seeds give equal systems.
 pub fn resilience(
     torus: &Torus,
     known: &Faults,

@@ -1,8 +1,8 @@
 //! The search for the shortest legal routes of a pair, and for all from a source.
 //!
 //! Headers are tried: an optional first step, a direction for each dimension that is left to go, an
-//! optional last step. In a whole torus whose rings allow the same turns all along, the routes from one
-//! node serve all the others of its rings, moved.
+//! optional last step. In a whole torus whose rings allow the same turns all along, the routes from
+//! one node serve all the others of its rings, moved.
 
 use rayon::prelude::*;
 
@@ -18,7 +18,7 @@ pub(super) struct Routes {
     pub channels: Vec<Channel>,
 }
 
-/// What is found from one source.
+/// The routes from one source, and its pairs without a route.
 #[derive(Default)]
 pub(super) struct Found {
     pub pairs: Vec<Pair>,
@@ -26,7 +26,7 @@ pub(super) struct Found {
     pub unroutable: Vec<(u32, u32)>,
 }
 
-/// What the searches from all sources share.
+/// Data that the searches from all sources share.
 pub(super) struct Finder<'r, 'f> {
     region: &'r Region<'f>,
     turns: Turns,
@@ -34,7 +34,8 @@ pub(super) struct Finder<'r, 'f> {
     whole: bool,
     coordinates: Vec<u16>,
     /// In a whole torus, if turns are the same all along its rings: the routes from the nodes whose
-    /// coordinates in the closed dimensions are 0, by node. Those from other nodes are the same, moved.
+    /// coordinates in the closed dimensions are 0, by node. Those from other nodes are the same,
+    /// moved.
     pub patterns: Vec<Option<Found>>,
 }
 
@@ -171,7 +172,7 @@ impl<'r, 'f> Finder<'r, 'f> {
 pub(super) struct Search<'s, 'r, 'f> {
     finder: &'s Finder<'r, 'f>,
     torus: &'f Torus,
-    /// What has been tried, with the hops.
+    /// The headers that have been tried, with their hops and routes.
     tried: Vec<(u32, Header, Route)>,
     pub found: Vec<(Header, Route)>,
 }
@@ -425,8 +426,8 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
         }
     }
 
-    /// Whether first and last step go with the directions between them, of which the earliest and the
-    /// latest are given. Steps that could as well be part of the directions are left out.
+    /// Whether first and last step go with the directions between them, of which the earliest and
+    /// the latest are given. Steps that could as well be part of the directions are left out.
     fn steps_fit(&self, ends: &Ends, earliest: Option<u32>, latest: Option<u32>) -> bool {
         let (Some(earliest), Some(latest)) = (earliest, latest) else { return ends.steps() == 0 };
         let dimensions: u32 = narrow(self.torus.dimensions());

@@ -1,9 +1,10 @@
 //! SGR (the decoupled approach of \[sgr\], reference 20 of \[angara-routing\]): the best channel
 //! loads by a linear program, then routes that come near to them.
 //!
-//! The program may split a pair over its routes; a table of Angara can't, and SGR's second stage, which gives a pair
-//! several routes where it needs them, has to settle for one: pairs are taken with the largest share of one route first,
-//! and each gets the route whose channels have most left of the program's loads, the larger share if that is equal.
+//! The program may split a pair over its routes; a table of Angara can't, and SGR's second stage,
+//! which gives a pair several routes where it needs them, has to settle for one: pairs are taken
+//! with the largest share of one route first, and each gets the route whose channels have most left
+//! of the program's loads, the larger share if that is equal.
 
 use std::cmp::Reverse;
 

@@ -2,10 +2,10 @@
 //! pairs by turns, length and source, from each source a batch of routes that do not cross at a
 //! time.
 //!
-//! Algorithm 4 searches the routing graph by breadth first with relaxation; since each channel's weight
-//! starts at |N|^2, it finds the shortest routes with the least load. Here these are looked up among the
-//! pair's shortest routes. Of equally loaded ones the first is taken, which has no first or last step
-//! if it can be had without.
+//! Algorithm 4 searches the routing graph by breadth first with relaxation; since each channel's
+//! weight starts at |N|^2, it finds the shortest routes with the least load. Here these are looked
+//! up among the pair's shortest routes. Of equally loaded ones the first is taken, which has no
+//! first or last step if it can be had without.
 
 use super::Choices;
 use super::selection::Selection;
@@ -40,8 +40,8 @@ pub fn sssp(choices: &Choices<'_>) -> Sssp {
     build(choices, Selection::unique_routes(choices), 2)
 }
 
-/// As [`sssp`], but without its first stage: unique routes are found in groups as the others are.
-/// What the first stage saves is in \[angara-routing\], Figure 4.
+/// Chooses routes like [`sssp`], but without its first stage: unique routes are found in groups
+/// like the others. \[angara-routing\], Figure 4, gives the effect of the first stage.
 pub fn sssp_in_one_stage(choices: &Choices<'_>) -> Sssp {
     build(choices, Selection::none(choices), 1)
 }

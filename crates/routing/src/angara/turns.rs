@@ -2,17 +2,18 @@
 //! section 3.2, Theorem 2).
 //!
 //! The channel dependency graph has an edge from the channel in direction `D_i` into a node to the
-//! channel in direction `D_j` out of it if a packet may hold the first while it waits for the second. In
-//! direction order these are the pairs with `D_i <= D_j`. An edge with `D_i > D_j` closes no cycle if no
-//! channel in direction `D_i` can be reached from its end. Edges are added one after the other, by node,
-//! `D_i` and `D_j` ascending, and the sets of reachable directions kept up to date, until none can be
-//! added. Only turns that a first or last step can make are tried.
+//! channel in direction `D_j` out of it if a packet may hold the first while it waits for the
+//! second. In direction order these are the pairs with `D_i <= D_j`. An edge with `D_i > D_j`
+//! closes no cycle if no channel in direction `D_i` can be reached from its end. Edges are added
+//! one after the other, by node, `D_i` and `D_j` ascending, and the sets of reachable directions
+//! kept up to date, until none can be added. Only turns that a first or last step can make are
+//! tried.
 
 use super::Region;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
 
-/// Which turns against the direction order are allowed, node by node.
+/// The allowed turns against the direction order, node by node.
 #[derive(Clone, Debug)]
 pub struct Turns {
     directions: u32,
@@ -46,7 +47,8 @@ impl Turns {
         self.after(node, arrival) >> departure & 1 == 1
     }
 
-    /// The directions, a bit each, in which a packet may go on that has come in direction `arrival`.
+    /// The directions, a bit each, in which a packet may go on that has come in direction
+    /// `arrival`.
     pub fn after(&self, node: u32, arrival: u32) -> u16 {
         self.allowed[(node * self.directions + arrival) as usize]
     }
@@ -70,8 +72,8 @@ impl Turns {
 struct Builder<'r, 'f> {
     region: &'r Region<'f>,
     turns: Turns,
-    /// For each channel of the torus, the directions of the channels that can be reached from it, its
-    /// own included; 0 for channels that the region has not.
+    /// For each channel of the torus, the directions of the channels that can be reached from it,
+    /// its own included; 0 for channels that the region has not.
     used: Vec<u16>,
 }
 

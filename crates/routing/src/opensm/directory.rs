@@ -1,10 +1,10 @@
-//! Who is who in a netlist, by the names that dumps use.
+//! Nodes of a netlist by the names that dumps use.
 
 use std::collections::HashMap;
 
 use flitlab_fabric::netlist::Netlist;
 
-/// What a switch's port leads to.
+/// The far end of a switch's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Far {
     /// A router, through this output port of the fabric.
@@ -47,7 +47,7 @@ impl Directory {
         }
     }
 
-    /// What a port leads to; `None` for one without a cable.
+    /// The far end of a port; `None` for one without a cable.
     pub fn far(&self, router: u32, port: u16) -> Option<Far> {
         self.ports.get(&(router, port)).copied()
     }

@@ -1,7 +1,8 @@
-//! Which node has which local identifier (LID).
+//! Local identifiers (LIDs) of nodes.
 //!
-//! A switch looks up the output by a packet's LID alone; the guid behind it in a dump is what the program that
-//! wrote the dump knew of the LID. A table is understood only if both always belong together.
+//! A switch looks up the output by a packet's LID alone. The identifier (guid) after it in a dump
+//! is the one that the writing program knew for the LID. A table is accepted only if both always
+//! belong together.
 
 use std::collections::HashMap;
 
@@ -26,7 +27,8 @@ impl Node {
     }
 }
 
-/// The LIDs that the netlist and a dump's lines have given so far, with these lines (`None`: the netlist).
+/// The LIDs that the netlist and a dump's lines have given so far, with these lines (`None`: the
+/// netlist).
 pub(super) struct Identities<'n> {
     netlist: &'n Netlist,
     nodes: HashMap<u16, (Node, Option<usize>)>,

@@ -12,9 +12,9 @@ use flitlab_fabric::netlist::Netlist;
 /// The text of a list of paths' service levels, and of `opensm-sl2vl.dump`.
 #[derive(Clone, Copy, Debug)]
 pub struct PathLevels<'t> {
-    /// Lines of source, destination and service level: LIDs in decimals, or the source as the guid of its
-    /// node (`0x...`), as `ibdmchk` takes them. Paths that are not listed have service level 0; none may be listed
-    /// twice.
+    /// Lines of source, destination and service level: LIDs in decimals, or the source as the guid
+    /// of its node (`0x...`), as `ibdmchk` takes them. Paths that are not listed have service level
+    /// 0; none may be listed twice.
     pub paths: &'t str,
     /// Without it a service level is the lane of the same number.
     pub map: Option<&'t str>,

@@ -1,9 +1,9 @@
 //! The switches' maps from service levels to virtual lanes, as `opensm-sl2vl.dump` has them.
 //!
-//! A map has a row for each pair of an input port and an output port. Here a router knows no difference between
-//! its terminals' ports, so their rows have to agree. A row is needed for each way a packet can go through a
-//! switch: from a terminal or another switch to another switch. One that is missing is refused, since the lane
-//! would be a guess; one that comes twice, too.
+//! A map has a row for each pair of an input port and an output port. Here a router knows no
+//! difference between its terminals' ports, so their rows have to agree. A row is needed for each
+//! way a packet can go through a switch: from a terminal or another switch to another switch. One
+//! that is missing is refused, since the lane would be a guess; one that comes twice, too.
 
 use std::collections::HashMap;
 
@@ -55,12 +55,12 @@ pub(super) fn read(
     reader.complete(text.lines().count())
 }
 
-/// Whose rows follow.
+/// The owner of the rows that follow.
 #[derive(Clone, Copy)]
 enum Block {
     None,
     Switch(u32),
-    /// What adapters do is left to them.
+    /// Rows of an adapter, which are skipped.
     Adapter,
 }
 

@@ -1,10 +1,12 @@
-//! Forwarding tables as OpenSM and infiniband-diags write them, for a fabric that a netlist describes.
+//! Forwarding tables as OpenSM and infiniband-diags write them, for a fabric that a netlist
+//! describes.
 //!
-//! Read are `opensm-lfts.dump` and `opensm.fdbs` (OpenSM 3.3, written with log flag 0x40) and the output of `ibroute`
-//! and `dump_fts` (infiniband-diags 44); `opensm-sl2vl.dump`, from which each switch's map of service levels to
-//! virtual lanes comes; and a list of paths' service levels, a line each with the local identifiers (LIDs)
-//! of source and destination and the service level, which OpenSM keeps to itself and `saquery` tells. Written
-//! are the same forms; OpenSM reads its `opensm-lfts.dump` back (`-R file -U`).
+//! Read are `opensm-lfts.dump` and `opensm.fdbs` (OpenSM 3.3, written with log flag 0x40) and the
+//! output of `ibroute` and `dump_fts` (infiniband-diags 44); `opensm-sl2vl.dump`, from which each
+//! switch's map of service levels to virtual lanes comes; and a list of paths' service levels, a
+//! line each with the local identifiers (LIDs) of source and destination and the service level,
+//! which OpenSM keeps to itself and `saquery` tells. Written are the same forms; OpenSM reads its
+//! `opensm-lfts.dump` back (`-R file -U`).
 //!
 //! Ways to switches themselves, which management packets take, are left out.
 
@@ -34,16 +36,16 @@ impl Dump {
     /// Reads the forwarding tables of a netlist's switches. Packets take lane 0.
     ///
     /// # Errors
-    /// The first line that does not fit the netlist (a switch or an adapter that it has not, a port without a
-    /// cable, a port that leads to another adapter) or contradicts another: a switch or an entry that comes twice, a
-    /// LID of two nodes, a port with two LIDs.
+    /// The first line that does not fit the netlist (a switch or an adapter that it has not, a port
+    /// without a cable, a port that leads to another adapter) or contradicts another: a switch or
+    /// an entry that comes twice, a LID of two nodes, a port with two LIDs.
     pub fn read(netlist: &Netlist, text: &str) -> Result<Self, InvalidLine> {
         read::read(netlist, text)
     }
 }
 
-/// The form of `opensm-lfts.dump`. Terminals and switches without local identifiers in the netlist are given
-/// the lowest free ones, terminals first.
+/// The form of `opensm-lfts.dump`. Terminals and switches without local identifiers in the netlist
+/// are given the lowest free ones, terminals first.
 ///
 /// # Panics
 /// If there are more nodes than [`MOST_NODES`].
@@ -51,10 +53,11 @@ pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     write::text(netlist, table)
 }
 
-/// The form of `opensm-sl2vl.dump`, and the service levels of paths as [`PathLevels`] has them: source and destination
-/// by the local identifiers in [`text`], paths of service level 0 left out. A lane becomes the service level of the
-/// same number. `None` where all packets take lane 0, and where they change lanes by their destination
-/// ([`Lanes::ByHop`](super::Lanes::ByHop)), which service levels can't say.
+/// The form of `opensm-sl2vl.dump`, and the service levels of paths as [`PathLevels`] has them:
+/// source and destination by the local identifiers in [`text`], paths of service level 0 left out.
+/// A lane becomes the service level of the same number. `None` where all packets take lane 0, and
+/// where they change lanes by their destination ([`Lanes::ByHop`](super::Lanes::ByHop)), which
+/// service levels can't say.
 ///
 /// # Panics
 /// If there are more nodes than [`MOST_NODES`].

@@ -1,8 +1,8 @@
 //! Dumps of forwarding tables, read.
 //!
-//! A switch has one table, and in it one entry for a LID: what stands twice is refused with both lines, even if
-//! both say the same. A LID without an entry, or with port 255, has no way from there; that holds at a terminal's
-//! own switch, too.
+//! A switch has one table, and in it one entry for a LID: what stands twice is refused with both
+//! lines, even if both say the same. A LID without an entry, or with port 255, has no way from
+//! there; that holds at a terminal's own switch, too.
 
 use std::collections::HashMap;
 
@@ -69,7 +69,7 @@ const OTHERS: [(&str, &str); 4] = [
     ("dump_ucast_path_distribution: ", "counts of paths"),
 ];
 
-/// What has been read of a dump.
+/// The part of a dump that has been read so far.
 struct Reader<'n> {
     netlist: &'n Netlist,
     directory: &'n Directory,
@@ -100,8 +100,8 @@ impl Reader<'_> {
         Ok(router)
     }
 
-    /// A line of a switch's table: LID, port, and whose LID that is. In opensm.fdbs a colon stands between the first
-    /// two, and only the netlist says whose it is.
+    /// A line of a switch's table: LID, port, and whose LID that is. In opensm.fdbs a colon stands
+    /// between the first two, and only the netlist says whose it is.
     fn entry(&mut self, router: u32, line: &str, number: usize) -> Result<(), String> {
         let mut words = line.split_whitespace();
         let lid = words.next().and_then(hexadecimal).and_then(|lid| u16::try_from(lid).ok());

@@ -1,4 +1,5 @@
-//! Forwarding tables and maps of service levels, written as OpenSM does, and lists of paths' service levels.
+//! Forwarding tables and maps of service levels, written as OpenSM does, and lists of paths'
+//! service levels.
 
 use std::fmt::Write as _;
 
@@ -43,8 +44,8 @@ pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     text
 }
 
-/// The map of service levels at each switch, and the service level of each path that has not 0; `None` where
-/// packets take one lane or none follows from a service level.
+/// The map of service levels at each switch, and the service level of each path that has not 0;
+/// `None` where packets take one lane or none follows from a service level.
 pub(super) fn levels(netlist: &Netlist, table: &ForwardingTable) -> Option<(String, String)> {
     match table.lanes() {
         Lanes::One | Lanes::ByHop(_) => None,
@@ -65,7 +66,8 @@ fn map(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
         let name = fabric.router_name(router);
         writeln!(text, "Switch {guid:#018x}, base LID {lid}, \"{name}\"").expect("a string");
         writeln!(text, "#in out : {}\n{rule}", numbers.join(" ")).expect("a string");
-        // The hardware's port numbers, with those of the fabric; behind port 0 is the switch itself.
+        // The hardware's port numbers, with those of the fabric; behind port 0 is the switch
+        // itself.
         let channels = fabric.outputs(router).filter(|&at| fabric.target(at).is_some());
         let first = fabric.outputs(router).start;
         let channels = channels.map(|at| (fabric.port(at), Some(narrow(at - first))));

@@ -1,12 +1,13 @@
-//! A selection of our own, which looks for the lowest load of the fullest channel: local search over all ways that
-//! the relation has, not over a list of them.
+//! A selection of our own, which looks for the lowest load of the fullest channel: local search
+//! over all ways that the relation has, not over a list of them.
 //!
-//! Pair by pair a path is taken out and put back where it costs least: a channel that carries L pairs costs L^p, so
-//! the cheapest way is that which raises the sum of these powers least. With p = 2 the loads become even, and with
-//! higher p the fullest channels count more and more. Each p goes round until nothing changes, or a few times. Of
-//! channels that cost the same the lanes decide, by the same rule. Several orders of the pairs are tried (the first
-//! by number, the others drawn), and the lowest maximum counts, of equals the lowest sum of squares. Pairs count as
-//! many times as they have pairs of terminals.
+//! Pair by pair a path is taken out and put back where it costs least: a channel that carries L
+//! pairs costs L^p, so the cheapest way is that which raises the sum of these powers least. With p
+//! = 2 the loads become even, and with higher p the fullest channels count more and more. Each p
+//! goes round until nothing changes, or a few times. Of channels that cost the same the virtual
+//! channels decide, by the same rule. Several orders of the pairs are tried (the first by number,
+//! the others drawn), and the lowest maximum counts, of equals the lowest sum of squares. Pairs
+//! count as many times as they have pairs of terminals.
 //!
 //! [`LoadBound`](crate::LoadBound)'s reasoning also gives a bound for the ways of a relation: see
 //! [`RelationBound`](super::RelationBound).
@@ -87,7 +88,7 @@ struct Search<'a> {
     ways: &'a [Ways],
     pairs: &'a [Pair],
     lanes: usize,
-    /// By channel, and by (channel, lane).
+    /// By channel, and by (channel, virtual channel).
     channels: Vec<u64>,
     places: Vec<u64>,
     paths: Vec<Vec<Edge>>,
@@ -195,7 +196,7 @@ impl<'a> Search<'a> {
             path.push(edge);
             at = edge.next;
         }
-        // What costs the same stays.
+        // A path of equal cost stays.
         let old = self.paths[number].iter().map(|edge| (edge.channel, edge.hop.lane));
         let kept = !self.paths[number].is_empty() && {
             let price = old.fold((0.0, 0.0), |sum: (f64, f64), (channel, lane): (Channel, u8)| {

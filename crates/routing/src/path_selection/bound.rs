@@ -1,9 +1,9 @@
-//! How low the load of the fullest channel can be at best, if packets go the ways of a relation.
+//! A lower bound on the load of the fullest channel, if packets go the ways of a relation.
 //!
-//! It is the bound of [`LoadBound`](crate::LoadBound), by the same reasoning: whatever the lengths of the
-//! channels, the shortest ways of all pairs together, divided by all lengths together, are below the maximum load.
-//! Here only the ways that the relation has count, so the bound is higher, or equal. Lengths are whole numbers, so
-//! that the quotient is exact.
+//! It is the bound of [`LoadBound`](crate::LoadBound), by the same reasoning. For any lengths of
+//! the channels, the sum of the pairs' shortest ways, divided by the sum of all lengths, is at most
+//! the maximum load. Here only the ways of the relation count, so the bound is higher or equal.
+//! Lengths are whole numbers, so the quotient is exact.
 
 use super::NoSelection;
 use super::ways::Ways;
@@ -19,9 +19,9 @@ const LONGEST: f64 = 1_048_576.0;
 /// A lower bound on the load of the fullest channel, in pairs of terminals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelationBound {
-    /// By channel.
+    /// Length of each channel.
     pub lengths: Vec<u64>,
-    /// The shortest ways of all pairs together.
+    /// The sum of the pairs' shortest ways.
     pub paths: u128,
 }
 
@@ -61,7 +61,7 @@ impl RelationBound {
         Ok(best)
     }
 
-    /// The quotient before rounding up.
+    /// The bound before rounding up.
     pub fn value(&self) -> f64 {
         self.paths as f64 / self.all().max(1) as f64
     }
@@ -70,13 +70,14 @@ impl RelationBound {
         self.lengths.iter().map(|&length| u128::from(length)).sum()
     }
 
-    /// The least load that the fullest channel can have: loads are whole numbers.
+    /// The bound on a whole number: loads are whole numbers.
     pub fn rounded(&self) -> u64 {
         narrow(self.paths.div_ceil(self.all().max(1)))
     }
 }
 
-/// The shortest ways to one destination together; adds what they put on channels, equally short ones sharing.
+/// The shortest ways to one destination together; adds what they put on channels, equally short
+/// ones sharing.
 fn shortest(ways: &Ways, lengths: &[u64], hosts: &[u64], loads: &mut [f64]) -> u128 {
     let nodes = ways.nodes();
     let mut least = vec![u64::MAX; nodes as usize];

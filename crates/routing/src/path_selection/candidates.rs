@@ -1,11 +1,12 @@
-//! The paths among which a selection chooses, without listing each choice of lanes.
+//! The paths among which a selection chooses, without listing each choice of virtual channels.
 //!
-//! Paths that take the same channels are a *bundle*: a physical route of some pair, and at each of its hops the
-//! lanes that are still open there. Which lane may follow which is known for each two hops, so the number of paths
-//! of a bundle, and how many of them take a certain lane at a certain hop, follow from the layers of a small graph:
-//! paths up to a hop and lane times paths from it on. That takes hops times lanes squared steps for a bundle, where
-//! a list would have up to lanes to the power of hops entries (5^7 = 78,125 for a route of Table 3). A test
-//! compares all of it with such lists.
+//! Paths that take the same channels are a *bundle*: a physical route of some pair, and at each of
+//! its hops the virtual channels that are still open there. Which virtual channel may follow which
+//! is known for each two hops, so the number of paths of a bundle, and how many of them take a
+//! certain virtual channel at a certain hop, follow from the layers of a small graph: paths up to a
+//! hop and virtual channel times paths from it on. That takes hops times virtual channels squared
+//! steps for a bundle, where a list would have up to virtual channels to the power of hops entries
+//! (5^7 = 78,125 for a route of Table 3). A test compares all of it with such lists.
 
 use super::listing::Listing;
 use crate::relation::{Hop, Relation};
@@ -13,17 +14,17 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
-/// How paths that differ in their lanes alone are counted.
+/// The counting of paths that differ in their virtual channels only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LaneChoices {
-    /// Each is a path of its own.
+pub enum VcChoices {
+    /// Each one is a path of its own.
     #[default]
     Distinct,
-    /// All together are one path, parted evenly among its lanes.
+    /// All of them together are one path, divided evenly among its virtual channels.
     Shared,
 }
 
-/// What one path counts, so that it can be parted evenly: a multiple of most small numbers.
+/// The count of one path, which can be divided evenly: a multiple of most small numbers.
 const SHARED: u128 = 720_720 << 24;
 
 /// A pair of routers and its bundles.
@@ -49,13 +50,13 @@ pub(super) struct Bundle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BundleHop {
     pub channel: Channel,
-    /// The lanes that are open, a bit each.
+    /// The virtual channels that are open, a bit each.
     pub lanes: u16,
-    /// Which lanes may follow those of the hop before: a place in `follows`.
+    /// Which virtual channels may follow those of the hop before: a place in `follows`.
     pub follows: u32,
 }
 
-/// Of each lane the lanes that may follow it, a bit each.
+/// Of each virtual channel the virtual channels that may follow it, a bit each.
 pub(super) type Follows = [u16; 16];
 
 /// All candidate paths of a relation between routers with terminals.
@@ -69,23 +70,23 @@ pub struct Candidates {
     pub(super) follows: Vec<Follows>,
 }
 
-/// Why there are no candidates.
+/// Why a relation has no candidates.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCandidates {
-    /// Listing the physical routes takes more memory than there is.
+    /// The list of physical routes needs more memory than is free.
     #[error(transparent)]
     Memory(#[from] Shortage),
-    /// A pair has no path, by the names of its routers, or could walk for ever.
+    /// A pair has no path or one without an end; the names of its routers.
     #[error("the relation leads no packet from {0} to {1}")]
     NoPath(String, String),
-    /// There are more paths through a channel than can be counted.
+    /// The paths through a channel are too many to count.
     #[error("there are more than 2^127 ways to choose lanes along the paths through one channel")]
     TooMany,
 }
 
 impl Candidates {
-    /// The candidates of a relation: physical routes pair by pair, in ascending order of source, then destination,
-    /// then ports.
+    /// The candidates of a relation: physical routes pair by pair, in ascending order of source,
+    /// then destination, then ports.
     ///
     /// # Errors
     /// If a pair has no path or there are too many routes.
@@ -126,7 +127,8 @@ impl Candidates {
         Ok(listing.found)
     }
 
-    /// The routes of pairs that are listed already, in one lane: the channels of each of a pair's routes.
+    /// The routes of pairs that are listed already, in one virtual channel: the channels of each of
+    /// a pair's routes.
     pub(super) fn of_lists<'c>(
         slots: u32,
         lists: impl Iterator<Item = (u32, u32, Vec<&'c [Channel]>)>,
@@ -147,11 +149,11 @@ impl Candidates {
         all
     }
 
-    /// The same candidates with every choice of lanes in a bundle of its own: what counts the same, and can be
-    /// taken away path by path.
+    /// Lists every choice of virtual channels in a bundle of its own. The counts stay the same, and
+    /// paths can be removed one by one.
     ///
     /// # Errors
-    /// If the list would take more memory than there is.
+    /// If the list would need more memory than is free.
     pub fn listed(&self) -> Result<Self, NoCandidates> {
         let mut hops: u128 = 0;
         for bundle in 0..narrow(self.bundles.len()) {
@@ -172,7 +174,7 @@ impl Candidates {
         Ok(list)
     }
 
-    /// Adds every choice of lanes that begins like `way`.
+    /// Adds every choice of virtual channels that begins like `way`.
     fn list_lanes(&self, bundle: u32, pair: u32, way: &mut Vec<u8>, list: &mut Self) {
         let hops = self.hops_of(bundle);
         if way.len() == hops.len() {
@@ -199,12 +201,12 @@ impl Candidates {
         self.lanes
     }
 
-    /// Number of (channel, lane).
+    /// Number of (channel, virtual channel).
     pub(super) fn places(&self) -> usize {
         self.slots as usize * usize::from(self.lanes)
     }
 
-    /// Number of a (channel, lane).
+    /// Number of a (channel, virtual channel).
     pub(super) fn place(&self, channel: Channel, lane: u8) -> usize {
         channel as usize * usize::from(self.lanes) + usize::from(lane)
     }
@@ -219,12 +221,12 @@ impl Candidates {
         self.hops_of(bundle).iter().map(|hop| hop.channel)
     }
 
-    /// The lanes that are open at a hop of a bundle, a bit each.
+    /// The virtual channels that are open at a hop of a bundle, a bit each.
     pub(super) fn open(&self, bundle: u32, hop: usize) -> u16 {
         self.hops_of(bundle)[hop].lanes
     }
 
-    /// Says which lanes are open at a hop.
+    /// Says which virtual channels are open at a hop.
     pub(super) fn set_open(&mut self, bundle: u32, hop: usize, lanes: u16) {
         let start = self.bundles[bundle as usize].start as usize;
         self.hops[start + hop].lanes = lanes;
@@ -242,16 +244,16 @@ impl Candidates {
         sum(&paths).ok_or(NoCandidates::TooMany)
     }
 
-    /// How many paths of a bundle take each lane at each of its hops: `each(hop, lane, paths)` for those that some
-    /// take; gives the number of all.
+    /// How many paths of a bundle take each virtual channel at each of its hops: `each(hop, lane,
+    /// paths)` for those that some take; gives the number of all.
     pub(super) fn for_each_lane(
         &self,
         bundle: u32,
-        choices: LaneChoices,
+        choices: VcChoices,
         mut each: impl FnMut(usize, u8, u128),
     ) -> Result<u128, NoCandidates> {
         let hops = self.hops_of(bundle);
-        // One behind the other: paths to each hop and lane, then from it on.
+        // One behind the other: paths to each hop and virtual channel, then from it on.
         let mut to = Vec::with_capacity(hops.len());
         for (place, hop) in hops.iter().enumerate() {
             to.push(match place {
@@ -269,8 +271,8 @@ impl Candidates {
                         place,
                         lane,
                         match choices {
-                            LaneChoices::Distinct => paths,
-                            LaneChoices::Shared => share(paths, all),
+                            VcChoices::Distinct => paths,
+                            VcChoices::Shared => share(paths, all),
                         },
                     );
                 }
@@ -285,7 +287,8 @@ impl Candidates {
         Ok(all)
     }
 
-    /// Paths to each lane of a hop, from those to the lanes of the hop before.
+    /// Paths to each virtual channel of a hop, from those to the virtual channels of the hop
+    /// before.
     fn forth(&self, before: &[u128; 16], hop: &BundleHop) -> Option<[u128; 16]> {
         let follows = &self.follows[hop.follows as usize];
         let mut paths = [0u128; 16];
@@ -298,13 +301,13 @@ impl Candidates {
         Some(paths)
     }
 
-    /// A path of a bundle, its `number`th by lanes in ascending order.
+    /// A path of a bundle, its `number`th by virtual channels in ascending order.
     ///
     /// # Panics
     /// If there are not so many.
     pub(super) fn path(&self, fabric: &Fabric, bundle: u32, mut number: u128) -> Vec<Hop> {
         let hops = self.hops_of(bundle);
-        // Paths from each hop and lane on.
+        // Paths from each hop and virtual channel on.
         let mut from = vec![[1u128; 16]; hops.len()];
         for place in (1..hops.len()).rev() {
             let hop = hops[place];
@@ -336,7 +339,7 @@ impl Candidates {
     }
 }
 
-/// One for each lane whose bit is set.
+/// One for each virtual channel whose bit is set.
 fn ones(lanes: u16) -> [u128; 16] {
     std::array::from_fn(|lane| u128::from(lanes >> lane & 1))
 }

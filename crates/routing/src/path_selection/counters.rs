@@ -1,11 +1,12 @@
 //! Counters of the paths across each channel, as long as pairs have several: what traffic balancing
 //! (\[traffic-balancing\]) and the three selections of \[path-selection\] have in common.
 //!
-//! Paths are taken away bundle by bundle ([`Candidates`]): what is closed is a lane at a hop of a bundle, with all
-//! its paths that take it there. With one lane, and in a list of all paths, that is exactly one path. Elsewhere it
-//! is what taking them away one by one comes to if all of them go before another bundle's do. Where nothing would
-//! be left of the pair, the lane is kept, and of the bundle's other choices of lanes that with the highest counter
-//! is closed.
+//! Paths are taken away bundle by bundle ([`Candidates`]): what is closed is a virtual channel at a
+//! hop of a bundle, with all its paths that take it there. With one virtual channel, and in a list
+//! of all paths, that is exactly one path. Elsewhere it is what taking them away one by one comes
+//! to if all of them go before another bundle's do. Where nothing would be left of the pair, the
+//! virtual channel is kept, and of the bundle's other choices of virtual channels that with the
+//! highest counter is closed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,11 +15,11 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::candidates::{Candidates, LaneChoices, NoCandidates, bits};
+use super::candidates::{Candidates, NoCandidates, VcChoices, bits};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Channel;
 
-/// Which of equals comes first: channels, and candidate paths.
+/// The order of equally good channels and candidate paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
     /// The lowest number.
@@ -26,7 +27,7 @@ pub enum Ties {
     Lowest,
     /// The highest number.
     Highest,
-    /// An order that is drawn once, from this seed.
+    /// A random order, drawn once from this seed.
     Drawn(u64),
 }
 
@@ -47,18 +48,19 @@ impl Ties {
     }
 }
 
-/// Candidates, and how many of them take each channel and lane.
+/// Candidates, and how many of them take each channel and virtual channel.
 pub(super) struct Counters {
     pub(super) candidates: Candidates,
-    choices: LaneChoices,
-    /// By (channel, lane).
+    choices: VcChoices,
+    /// By (channel, virtual channel).
     by_place: Vec<u128>,
     by_channel: Vec<u128>,
     /// By pair: paths that are left.
     left: Vec<u128>,
     /// By bundle.
     of_bundle: Vec<u128>,
-    /// The hops across channel `c` are `crossing[first[c]..first[c + 1]]`: bundle and number of the hop in it.
+    /// The hops across channel `c` are `crossing[first[c]..first[c + 1]]`: bundle and number of the
+    /// hop in it.
     crossing: Vec<(u32, u16)>,
     first: Vec<u32>,
     place_rank: Vec<u32>,
@@ -70,7 +72,7 @@ pub(super) struct Counters {
 impl Counters {
     pub(super) fn new(
         candidates: Candidates,
-        choices: LaneChoices,
+        choices: VcChoices,
         ties: Ties,
     ) -> Result<Self, NoCandidates> {
         let (places, bundles) = (candidates.places(), candidates.bundles.len());
@@ -140,7 +142,7 @@ impl Counters {
         self.left.iter().filter(|&&left| left > 1).count()
     }
 
-    /// Keeps only these lanes open at a hop of a bundle.
+    /// Keeps only these virtual channels open at a hop of a bundle.
     fn narrow_to(&mut self, bundle: u32, hop: usize, lanes: u16) {
         const COUNTED: &str = "fewer paths than were counted before";
         self.count(bundle, false).expect(COUNTED);
@@ -148,12 +150,12 @@ impl Counters {
         self.count(bundle, true).expect(COUNTED);
     }
 
-    /// Whether some path of a bundle takes a lane at a hop.
+    /// Whether some path of a bundle takes a virtual channel at a hop.
     fn takes(&self, bundle: u32, hop: usize, lane: u8) -> bool {
         self.paths_of(bundle, hop, lane) > 0
     }
 
-    /// How many paths of a bundle take a lane at a hop.
+    /// How many paths of a bundle take a virtual channel at a hop.
     fn paths_of(&self, bundle: u32, hop: usize, lane: u8) -> u128 {
         if self.of_bundle[bundle as usize] == 0
             || self.candidates.open(bundle, hop) >> lane & 1 == 0
@@ -166,7 +168,7 @@ impl Counters {
                 found = paths;
             }
         };
-        self.candidates.for_each_lane(bundle, LaneChoices::Distinct, take).expect("counted before");
+        self.candidates.for_each_lane(bundle, VcChoices::Distinct, take).expect("counted before");
         found
     }
 
@@ -184,13 +186,13 @@ impl Counters {
         self.candidates.lanes()
     }
 
-    /// Takes paths of a bundle away that take a lane at a hop.
+    /// Takes paths of a bundle away that take a virtual channel at a hop.
     fn remove(&mut self, bundle: u32, hop: usize, lane: u8) {
         if self.paths_of(bundle, hop, lane) < self.left[self.pair_of(bundle)] {
             let lanes = self.candidates.open(bundle, hop) & !(1 << lane);
             return self.narrow_to(bundle, hop, lanes);
         }
-        // All paths that are left go through here: another hop's fullest lane is closed.
+        // All paths that are left go through here: another hop's fullest virtual channel is closed.
         let best = self.choices_of(bundle).into_iter().max_by_key(|&(hop, lane)| {
             let place = self.place_of(bundle, hop, lane);
             (self.by_place[place], Reverse(self.place_rank[place]), Reverse(hop))
@@ -200,11 +202,11 @@ impl Counters {
         self.narrow_to(bundle, hop, lanes);
     }
 
-    /// The hops of a bundle at which there is a choice, with their lanes.
+    /// The hops of a bundle at which there is a choice, with their virtual channels.
     fn choices_of(&self, bundle: u32) -> Vec<(usize, u8)> {
         let mut found: Vec<(usize, u8)> = Vec::new();
         let take = |hop, lane, _| found.push((hop, lane));
-        self.candidates.for_each_lane(bundle, LaneChoices::Distinct, take).expect("counted before");
+        self.candidates.for_each_lane(bundle, VcChoices::Distinct, take).expect("counted before");
         let several = |hop: usize| found.iter().filter(|(other, _)| *other == hop).count() > 1;
         found.iter().copied().filter(|&(hop, _)| several(hop)).collect()
     }
@@ -214,8 +216,8 @@ impl Counters {
         self.candidates.place(channel, lane)
     }
 
-    /// Takes paths away from the fullest place that has any to give, until every pair has one: of the channel with
-    /// the highest sum if `physical`, else of all.
+    /// Takes paths away from the fullest place that has any to give, until every pair has one: of
+    /// the channel with the highest sum if `physical`, else of all.
     pub(super) fn thin(&mut self, physical: bool) {
         let groups = if physical { self.by_channel.len() } else { self.by_place.len() };
         let lanes = self.lanes();
@@ -256,8 +258,8 @@ impl Counters {
         self.place_rank[if physical { group as usize * lanes } else { group as usize }]
     }
 
-    /// Fixes paths across the emptiest place that has any to choose from, until every pair has one: of the channel
-    /// with the lowest sum if `physical`, else of all.
+    /// Fixes paths across the emptiest place that has any to choose from, until every pair has one:
+    /// of the channel with the lowest sum if `physical`, else of all.
     pub(super) fn fix(&mut self, physical: bool) {
         let groups = if physical { self.by_channel.len() } else { self.by_place.len() };
         let mut heap: BinaryHeap<Reverse<(u128, u32, u32)>> = BinaryHeap::new();
@@ -303,7 +305,8 @@ impl Counters {
         }
     }
 
-    /// Of the paths across a place whose pairs have a choice, that which crosses the emptiest other place.
+    /// Of the paths across a place whose pairs have a choice, that which crosses the emptiest other
+    /// place.
     fn emptiest(&self, place: usize) -> Option<(u32, usize, u8)> {
         let lane: u8 = narrow(place % usize::from(self.lanes()));
         let channel = narrow(place / usize::from(self.lanes()));
@@ -324,8 +327,8 @@ impl Counters {
         best.map(|&(bundle, hop)| (bundle, usize::from(hop), lane))
     }
 
-    /// Leaves a pair one path: one of this bundle that takes this lane at this hop, elsewhere the emptiest ones
-    /// first.
+    /// Leaves a pair one path: one of this bundle that takes this virtual channel at this hop,
+    /// elsewhere the emptiest ones first.
     fn settle(&mut self, bundle: u32, hop: usize, lane: u8) {
         let pair = self.candidates.bundles[bundle as usize].pair as usize;
         let own = self.candidates.pairs[pair];
@@ -353,7 +356,7 @@ impl Counters {
         })
     }
 
-    /// How many paths cross a channel in a lane.
+    /// How many paths cross a channel in a virtual channel.
     #[cfg(test)]
     pub(super) fn value(&self, channel: Channel, lane: u8) -> u128 {
         self.by_place[self.candidates.place(channel, lane)]
@@ -398,7 +401,7 @@ impl Givers {
         let lane = narrow(place % usize::from(counters.lanes()));
         while let Some((left, rank, at)) = self.heap.pop() {
             let (next, end) = &mut self.own[at as usize];
-            // What takes the place no longer never will again.
+            // A path that does not cross the place any more never will again.
             let gone =
                 |&(bundle, hop): &(u32, u16)| !counters.takes(bundle, usize::from(hop), lane);
             while next < end && gone(&self.hops[*next as usize]) {

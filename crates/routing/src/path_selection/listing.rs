@@ -34,13 +34,14 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Lists the routes that begin like the present way, which came through a channel in one of these lanes.
+    /// Lists the routes that begin like the present way, which came through a channel in one of
+    /// these virtual channels.
     fn go_on(&mut self, channel: Channel, lanes: u16) -> Result<(), NoCandidates> {
         let router = self.fabric.target(channel).expect("a relation without flaw");
         if router == self.destination {
             return self.keep();
         }
-        // By port, which lanes may follow which.
+        // By port, which virtual channels may follow which.
         let mut next: Vec<(u16, Follows)> = Vec::new();
         for lane in bits(lanes) {
             let state = self.relation.arrived(channel, lane);
@@ -72,7 +73,7 @@ impl Listing<'_> {
     fn keep(&mut self) -> Result<(), NoCandidates> {
         let start = self.found.hops.len();
         if start + self.way.len() > self.claimed {
-            // What a vector doubles to, and what the heaps of a selection take.
+            // The capacity that a vector doubles to, and the memory of the heaps of a selection.
             self.claimed = (2 * self.claimed).max(1 << 16);
             claim("the list of all routes", self.claimed as u64 * 64)?;
         }

@@ -1,6 +1,6 @@
 //! Low port first (\[path-selection\], section 2): at each router the output of the lowest number
-//! that the relation offers. The paper doesn't say which lane: it is drawn from those that are
-//! offered there.
+//! that the relation offers. The paper doesn't say which virtual channel: it is drawn from those
+//! that are offered there.
 
 use rand::RngExt;
 

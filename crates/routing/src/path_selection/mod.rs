@@ -4,14 +4,15 @@
 //! [`PATH_SELECTIONS`]. Whatever they select can't deadlock if the relation can't: they take
 //! nothing but its ways.
 //!
-//! The counters of the paper's selections count candidate paths by physical routes and lanes
-//! ([`Candidates`]), so that routes have to be listed, and choices of lanes along them do not. What
-//! has an escape (the minimal routing of \[silla-duato\]) is no candidate, as the paper's footnote
-//! says: its new channels are safe only for packets that can leave them at any time.
+//! The counters of the paper's selections count candidate paths by physical routes and virtual
+//! channels ([`Candidates`]), so that routes have to be listed, and choices of virtual channels
+//! along them do not. What has an escape (the minimal routing of \[silla-duato\]) is no candidate,
+//! as the paper's footnote says: its new channels are safe only for packets that can leave them at
+//! any time.
 //!
-//! What the paper leaves open, and [`SelectionParameters`] can read in more than one way: how paths that differ in
-//! lanes alone count ([`LaneChoices`]), whether they are taken away together or singly, and which of equals comes
-//! first ([`Ties`]).
+//! What the paper leaves open, and [`SelectionParameters`] can read in more than one way: how paths
+//! that differ in virtual channels alone count ([`VcChoices`]), whether they are taken away
+//! together or singly, and which of equals comes first ([`Ties`]).
 
 mod balanced;
 mod bound;
@@ -29,7 +30,7 @@ mod traffic_balancing;
 mod ways;
 
 pub use bound::RelationBound;
-pub use candidates::{Candidates, LaneChoices, NoCandidates};
+pub use candidates::{Candidates, NoCandidates, VcChoices};
 pub use counters::Ties;
 
 use std::fmt;
@@ -56,24 +57,25 @@ pub const PATH_SELECTIONS: [PathSelection; 7] = [
 /// A selection: one row of [`PATH_SELECTIONS`].
 #[derive(Clone, Copy)]
 pub struct PathSelection {
-    /// As scenarios and the command line call it.
+    /// Name in scenarios and on the command line.
     pub name: &'static str,
-    /// What it selects, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    /// Its method in a sentence that ends in a full stop, for the reference page and `flitlab
+    /// init`.
     pub doc: &'static str,
-    /// Selects.
+    /// Selects a path for each pair.
     pub select: fn(&SelectionTask<'_>) -> Result<Chosen, NoSelection>,
 }
 
-/// What selections may use, and how they read \[path-selection\].
+/// Resources of selections, and their reading of \[path-selection\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectionParameters {
-    /// Of what is drawn.
+    /// Seed of random choices.
     pub seed: u64,
-    /// How paths that differ in their lanes alone are counted.
-    pub choices: LaneChoices,
-    /// Whether each of them is taken away singly, from a list of all paths.
+    /// The counting of paths that differ in their virtual channels only.
+    pub choices: VcChoices,
+    /// Whether each of these paths is removed singly, from a list of all paths.
     pub singly: bool,
-    /// Which of equals comes first.
+    /// The order of equally good channels and paths.
     pub ties: Ties,
 }
 
@@ -97,24 +99,26 @@ pub struct Chosen {
 /// Why no paths can be selected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSelection {
-    /// The relation is safe only as long as packets can choose.
+    /// The relation has an escape, and is free of deadlock only if packets can choose at every
+    /// router.
     #[error(
         "a routing with an escape is safe only as long as packets can choose at every router: no paths can be fixed"
     )]
     Escape,
-    /// There are no candidates.
+    /// The relation has no candidate paths.
     #[error(transparent)]
     Candidates(#[from] NoCandidates),
-    /// The paths take more memory than there is.
+    /// The paths need more memory than is free.
     #[error(transparent)]
     Memory(#[from] Shortage),
 }
 
 impl PathSelection {
-    /// One path a pair, of a relation without flaws. Detours are left out: sources can't see where there is no room.
+    /// Selects one path for each pair from a relation without flaws. Detours are left out, since
+    /// sources can't see where room is missing.
     ///
     /// # Errors
-    /// If the relation has an escape or flaws, or there is too little memory.
+    /// If the relation has an escape or flaws, or memory is short.
     pub fn paths(
         &self,
         fabric: &Fabric,
@@ -144,7 +148,7 @@ pub(crate) fn balance_traffic<'c>(
 ) -> Result<Vec<u32>, NoCandidates> {
     let candidates = Candidates::of_lists(slots, lists);
     let first: Vec<u32> = candidates.pairs.iter().map(|pair| pair.first).collect();
-    let mut counters = Counters::new(candidates, LaneChoices::Distinct, Ties::Lowest)?;
+    let mut counters = Counters::new(candidates, VcChoices::Distinct, Ties::Lowest)?;
     counters.thin(false);
     Ok(counters.chosen().zip(first).map(|(bundle, first)| bundle - first).collect())
 }
@@ -160,8 +164,8 @@ impl SelectionTask<'_> {
         Ok(Counters::new(candidates, choices, ties)?)
     }
 
-    /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops offered there, by
-    /// its place.
+    /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops
+    /// offered there, by its place.
     fn walk(
         &self,
         mut pick: impl FnMut(&[Hop], &mut ChaCha8Rng) -> usize,
@@ -194,7 +198,7 @@ impl SelectionTask<'_> {
 }
 
 impl Chosen {
-    /// What counters have left.
+    /// The paths that counters have left.
     fn of(fabric: &Fabric, counters: &Counters) -> Self {
         debug_assert_eq!(counters.open_pairs(), 0, "every pair has one path");
         let path = |bundle| counters.candidates.path(fabric, bundle, 0);

@@ -4,7 +4,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::candidates::{Candidates, LaneChoices};
+use super::candidates::{Candidates, VcChoices};
 use super::{Chosen, NoSelection, PathSelection, SelectionTask};
 
 impl PathSelection {
@@ -22,19 +22,19 @@ fn random(task: &SelectionTask<'_>) -> Result<Chosen, NoSelection> {
         let counts: Vec<u128> =
             bundles.map(|bundle| candidates.count(bundle)).collect::<Result<_, _>>()?;
         let all: u128 = match task.parameters.choices {
-            LaneChoices::Distinct => counts.iter().sum(),
-            LaneChoices::Shared => counts.len() as u128,
+            VcChoices::Distinct => counts.iter().sum(),
+            VcChoices::Shared => counts.len() as u128,
         };
         let mut number = random.random_range(0..all);
         let mut place = 0;
         match task.parameters.choices {
-            LaneChoices::Distinct => {
+            VcChoices::Distinct => {
                 while number >= counts[place] {
                     number -= counts[place];
                     place += 1;
                 }
             }
-            LaneChoices::Shared => {
+            VcChoices::Shared => {
                 place = flitlab_base::narrow::narrow(number);
                 number = random.random_range(0..counts[place]);
             }

@@ -1,4 +1,5 @@
-//! Selections on small fabrics by hand, against plain lists of paths, and what holds for all of them.
+//! Selections on small fabrics by hand, against plain lists of paths, and what holds for all of
+//! them.
 
 use std::cmp::Reverse;
 
@@ -18,7 +19,7 @@ fn relation(fabric: &Fabric, rule: RelationRule, lanes: u8) -> Relation {
     rule.relation(fabric, &parameters).unwrap()
 }
 
-/// (channel, lane) of a path.
+/// (channel, virtual channel) of a path.
 type Places = Vec<(Channel, u8)>;
 
 /// All paths of a pair, found hop by hop.
@@ -37,7 +38,7 @@ fn all_paths(fabric: &Fabric, relation: &Relation, source: u32, destination: u32
             open.push((relation.arrived(channel, hop.lane), fabric.target(channel).unwrap(), way));
         }
     }
-    // As candidates are numbered: by physical route, then by lanes.
+    // As candidates are numbered: by physical route, then by virtual channels.
     let key = |way: &Places| -> (Vec<Channel>, Vec<u8>) { way.iter().copied().unzip() };
     found.sort_by_key(key);
     found
@@ -144,7 +145,7 @@ fn counters_are_those_of_lists_of_all_paths() {
                     }
                 }
             }
-            let counters = Counters::new(candidates, LaneChoices::Distinct, Ties::Lowest).unwrap();
+            let counters = Counters::new(candidates, VcChoices::Distinct, Ties::Lowest).unwrap();
             for (place, &paths) in expected.iter().enumerate() {
                 assert_eq!(counters.value((place / 3) as u32, (place % 3) as u8), paths);
             }
@@ -158,7 +159,7 @@ fn shared_choices_of_lanes_count_as_one_path_together() {
     let [one, three] = [1, 3].map(|lanes| relation(&fabric, RelationRule::UP_DOWN, lanes));
     let values = |relation: &Relation, channel: Channel| {
         let candidates = Candidates::new(&fabric, relation).unwrap();
-        let counters = Counters::new(candidates, LaneChoices::Shared, Ties::Lowest).unwrap();
+        let counters = Counters::new(candidates, VcChoices::Shared, Ties::Lowest).unwrap();
         (0..relation.lanes()).map(|lane| counters.value(channel, lane)).collect::<Vec<_>>()
     };
     for channel in [0, 5, 12, 33] {
@@ -279,7 +280,7 @@ fn what_is_selected_is_one_way_of_the_relation_for_each_pair() {
     ] {
         let relation = relation(fabric, rule, lanes);
         for selection in PATH_SELECTIONS {
-            for choices in [LaneChoices::Distinct, LaneChoices::Shared] {
+            for choices in [VcChoices::Distinct, VcChoices::Shared] {
                 for ties in [Ties::Lowest, Ties::Highest, Ties::Drawn(7)] {
                     let parameters = SelectionParameters { choices, ties, ..Default::default() };
                     let paths = selection.paths(fabric, &relation, parameters).unwrap();

@@ -1,4 +1,5 @@
-//! The states that packets for each destination come to, in an order in which sums along ways are simple.
+//! The states that packets for each destination come to, in an order in which sums along ways are
+//! simple.
 
 use std::ops::Range;
 

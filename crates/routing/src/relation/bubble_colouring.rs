@@ -1,23 +1,25 @@
-//! All shortest ways in every lane, and in every lane a ring through all routers, on which there is always a bubble.
+//! All shortest ways in every virtual channel, and in every virtual channel a ring through all
+//! routers, on which there is always a bubble.
 //!
 //! It is Bubble Coloring (\[bubble-colouring\]), read in what others say of it, since the paper
 //! itself was not at hand. Packets take shortest ways over any channels, those of the ring among
 //! them. Whoever enters the ring, be it on a shortest way, leaves room for one of the largest
 //! packets. So there is always such a room somewhere on it, packets on the ring can move on along
-//! it, and one lane is enough on any fabric.
+//! it, and one virtual channel is enough on any fabric.
 //!
 //! **The ring** is the tour round a spanning tree: each cable of the tree in both directions once.
 //!
-//! **Escapes.** A packet that came along the ring can go on along it, another can enter the ring by any channel, each where
-//! none of its shortest ways has room. It may leave the ring again at once.
+//! **Escapes.** A packet that came along the ring can go on along it, another can enter the ring by
+//! any channel, each where none of its shortest ways has room. It may leave the ring again at once.
 //!
-//! **Arriving.** Escapes lead away from the destination too. So that nobody goes round for ever, a packet that has taken
-//! [`MAX_FALLBACKS`](super::MAX_FALLBACKS) of them stays on the ring once it is there; the ring leads past every router.
-//! These two are this rule's own, as are rings in lanes beyond the first, and so is the injection bubble: without it
-//! throughput falls to a fraction past saturation (results/nue).
+//! **Arriving.** Escapes lead away from the destination too. So that nobody goes round for ever, a
+//! packet that has taken [`MAX_FALLBACKS`](super::MAX_FALLBACKS) of them stays on the ring once it
+//! is there; the ring leads past every router. These two are this rule's own, as are rings in
+//! virtual channels beyond the first, and so is the injection bubble: without it throughput falls
+//! to a fraction past saturation (results/nue).
 //!
-//! **Fat trees.** Where one order of channels is enough for packets there is no need for a ring, which costs room: they go as under
-//! `two-orders`.
+//! **Fat trees.** Where one order of channels is enough for packets there is no need for a ring,
+//! which costs room: they go as under `two-orders`.
 
 use super::minimal::{Onward, onward};
 use super::relation::Builder;
@@ -25,7 +27,7 @@ use super::ring::Tour;
 use super::shortest::FirstHop;
 use super::tree::middle;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule, Ring, two_orders};
-use crate::LaneChannel;
+use crate::VirtualChannel;
 use flitlab_fabric::{Fabric, NONE, breadth_first};
 
 impl RelationRule {
@@ -60,7 +62,7 @@ fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, No
             builder.set(state, destination, &mut hops);
             for channel in fabric.outputs(router).filter_map(|own| fabric.opposite(own)) {
                 for lane in 0..parameters.lanes {
-                    choice.hops(Some(LaneChannel { channel, lane }), &mut hops);
+                    choice.hops(Some(VirtualChannel { channel, lane }), &mut hops);
                     let state = builder.relation().arrived(channel, lane);
                     builder.set(state, destination, &mut hops);
                 }
@@ -70,7 +72,7 @@ fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, No
     Ok(builder.finish())
 }
 
-/// What packets for a destination can do at a router.
+/// The hops of packets for a destination at a router.
 struct Choice<'a> {
     fabric: &'a Fabric,
     tour: &'a Tour,
@@ -81,15 +83,15 @@ struct Choice<'a> {
 
 impl Choice<'_> {
     /// The hops of a packet that came through a channel, or was injected.
-    fn hops(&self, came: Option<LaneChannel>, hops: &mut Vec<Hop>) {
+    fn hops(&self, came: Option<VirtualChannel>, hops: &mut Vec<Hop>) {
         hops.clear();
         // Where the ring goes on for it.
         let next = came.and_then(|came| {
             let channel = self.tour.after(came.channel)?;
-            Some(LaneChannel { channel, lane: came.lane })
+            Some(VirtualChannel { channel, lane: came.lane })
         });
         let back = came.and_then(|came| self.fabric.opposite(came.channel));
-        let hop = |port: u16, onto: LaneChannel| Hop {
+        let hop = |port: u16, onto: VirtualChannel| Hop {
             ring: match self.tour.after(onto.channel) {
                 None => Ring::Off,
                 Some(_) if Some(onto) == next => Ring::Along,
@@ -98,7 +100,7 @@ impl Choice<'_> {
             ..Hop::new(port, onto.lane)
         };
         for &Onward { port, channel, .. } in &self.nearer {
-            let places = (0..self.lanes).map(|lane| LaneChannel { channel, lane });
+            let places = (0..self.lanes).map(|lane| VirtualChannel { channel, lane });
             let ways = places.filter(|&onto| Some(channel) != back || Some(onto) == next);
             hops.extend(ways.map(|onto| hop(port, onto)));
         }
@@ -106,7 +108,7 @@ impl Choice<'_> {
         let outputs = (0u16..).zip(self.fabric.outputs(self.router));
         for (port, channel) in outputs.filter(|&(_, channel)| self.tour.after(channel).is_some()) {
             for lane in 0..self.lanes {
-                let onto = LaneChannel { channel, lane };
+                let onto = VirtualChannel { channel, lane };
                 let is_nearer =
                     hops[..nearer].iter().any(|hop| (hop.port, hop.lane) == (port, lane));
                 if !is_nearer && next.is_none_or(|next| next == onto) {

@@ -3,14 +3,15 @@
 use super::Relation;
 use flitlab_fabric::{Fabric, NONE};
 
-/// What channels carry if every terminal sends to every other one and what is in one state parts alike among all hops
-/// that it may take and that are no fallbacks.
+/// Loads of channels if every terminal sends to every other one. The load of a state is divided
+/// evenly among all hops that it has and that are no fallbacks.
 pub(super) struct Evenness<'a> {
     fabric: &'a Fabric,
     relation: &'a Relation,
     /// By channel: pairs of terminals, of which parts count.
     loads: Vec<f64>,
-    /// The states to which packets for a destination come, each behind those to which it leads, with their routers.
+    /// The states to which packets for a destination come, each behind those to which it leads,
+    /// with their routers.
     order: Vec<(u32, u32)>,
     /// By state: the latest destination for which a packet has come to it.
     seen: Vec<u32>,
@@ -56,8 +57,8 @@ impl<'a> Evenness<'a> {
         self.loads.iter().copied().fold(0.0, f64::max)
     }
 
-    /// By destination's place among the ends times routers plus source: the squares of the loads of the channels that the
-    /// pair's packets cross, added up; on average, where they have a choice.
+    /// By destination's place among the ends times routers plus source: the squares of the loads of
+    /// the channels that the pair's packets cross, added up; on average, where they have a choice.
     pub(super) fn burdens(&mut self) -> Vec<f64> {
         let (fabric, ends) = (self.fabric, self.fabric.ends());
         let routers = fabric.routers() as usize;
@@ -82,7 +83,8 @@ impl<'a> Evenness<'a> {
         burdens
     }
 
-    /// The channels of the hops of a state, and the states to which they lead unless it is the destination.
+    /// The channels of the hops of a state, and the states to which they lead unless it is the
+    /// destination.
     fn hops(&self, state: u32, router: u32, destination: u32) -> Vec<(u32, Option<u32>)> {
         let hops = self.relation.hops(state, destination).iter().filter(|hop| !hop.is_fallback());
         let lead = |hop: &super::Hop| {
@@ -128,8 +130,8 @@ mod tests {
     use crate::relation::{RelationParameters, RelationRule};
     use crate::test_fabric;
 
-    /// In a ring of four two of six pairs of neighbours a way are on each channel's shortest ways, in halves: one to the next
-    /// router, and two halves to the one opposite.
+    /// In a ring of four two of six pairs of neighbours a way are on each channel's shortest ways,
+    /// in halves: one to the next router, and two halves to the one opposite.
     #[test]
     fn a_ring_of_four_parts_alike() {
         let fabric = test_fabric(&[4], &[]);
@@ -142,7 +144,8 @@ mod tests {
         assert_eq!(burdens[..3], [0.0, 4.0, 8.0]);
     }
 
-    /// Under Up*/Down* all that passes the root passes its channels, so the sum of loads is that of all hops.
+    /// Under Up*/Down* all that passes the root passes its channels, so the sum of loads is that of
+    /// all hops.
     #[test]
     fn loads_add_up_to_the_hops_of_all_pairs() {
         let fabric = test_fabric(&[3, 3], &[]);

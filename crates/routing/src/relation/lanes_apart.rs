@@ -1,22 +1,25 @@
-//! Packets for different outputs of a router kept apart in the lanes that lead there, by halves.
+//! Packets for different outputs of a router kept apart in the virtual channels that lead there, by
+//! halves.
 //!
 //! A buffer whose first packet waits for one output holds up those behind it that could have
-//! another one. OBQA keeps packets for different outputs in different lanes (\[obqa\]). With a lane
-//! for each output, or a few outputs, packets no longer have the choice of lanes that evens out how
-//! full these are, and throughput falls (results/nue). So here each output has half of the lanes,
-//! from another one on than its neighbours: with four lanes output 0 has lanes 0 and 1, output 1
-//! has 1 and 2, output 3 has 3 and 0.
+//! another one. OBQA keeps packets for different outputs in different virtual channels (\[obqa\]).
+//! With a virtual channel for each output, or a few outputs, packets no longer have the choice of
+//! virtual channels that evens out how full these are, and throughput falls (results/nue). So here
+//! each output has half of the virtual channels, from another one on than its neighbours: with four
+//! virtual channels output 0 has virtual channels 0 and 1, output 1 has 1 and 2, output 3 has 3 and
+//! 0.
 
 use super::relation::Builder;
 use super::{Hop, Relation};
 use flitlab_fabric::Fabric;
 
-/// With fewer lanes an output would have only one of them.
+/// With fewer virtual channels an output would have only one of them.
 const LEAST_LANES: u8 = 4;
 
-/// The relation without those hops whose lane is not for the output by which packets have to leave the router that they lead to. Where
-/// packets have a choice of routers, or have arrived, any lane is right. Only hops are left out, and of no port all, so
-/// what was free of deadlock without an escape still is.
+/// The relation without those hops whose virtual channel is not for the output by which packets
+/// have to leave the router that they lead to. Where packets have a choice of routers, or have
+/// arrived, any virtual channel is right. Only hops are left out, and of no port all, so what was
+/// free of deadlock without an escape still is.
 pub(super) fn apart(fabric: &Fabric, relation: Relation) -> Relation {
     if relation.lanes() < LEAST_LANES {
         return relation;
@@ -53,7 +56,8 @@ fn only_output(fabric: &Fabric, relation: &Relation, state: u32, destination: u3
     others.iter().all(|hop| target(hop) == target(first)).then_some(first.port)
 }
 
-/// Whether a lane is one of the half that an output has; of an odd number it is the larger half.
+/// Whether a virtual channel is one of the half that an output has; of an odd number it is the
+/// larger half.
 fn is_for(lane: u8, lanes: u8, output: u16) -> bool {
     let [lane, lanes] = [lane, lanes].map(u16::from);
     (lane + lanes - output % lanes) % lanes < lanes.div_ceil(2)

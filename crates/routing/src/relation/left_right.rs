@@ -2,11 +2,12 @@
 //! place from left to right, its number in preorder, and turns that lead left after a hop to the
 //! right are prohibited.
 //!
-//! It is not called L-turn, since the paper was not at hand and its set of prohibited turns may be another one. Of
-//! the ways to prohibit turns among left-up, left-down, right-up and right-down so that all cycles are broken and all
-//! pairs stay connected, one is Up*/Down*'s. This one prohibits the four from the right to the left. It keeps all pairs
-//! connected, since tree links lead left towards the root and right away from it. So it differs from Up*/Down* in the
-//! links outside the tree: down to the left, and up to the right, can go on where Up*/Down* ends.
+//! It is not called L-turn, since the paper was not at hand and its set of prohibited turns may be
+//! another one. Of the ways to prohibit turns among left-up, left-down, right-up and right-down so
+//! that all cycles are broken and all pairs stay connected, one is Up*/Down*'s. This one prohibits
+//! the four from the right to the left. It keeps all pairs connected, since tree links lead left
+//! towards the root and right away from it. So it differs from Up*/Down* in the links outside the
+//! tree: down to the left, and up to the right, can go on where Up*/Down* ends.
 
 use super::shortest::shortest;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};

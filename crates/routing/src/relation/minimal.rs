@@ -1,24 +1,24 @@
 //! Minimal adaptive routing: any output that brings a packet nearer, with or without an escape.
 //!
-//! `minimal` alone offers all shortest ways in all lanes. On fabrics where these close no cycle, such as fat trees,
-//! it can't deadlock; on others the proof names the cycle.
+//! `minimal` alone offers all shortest ways in all virtual channels. On fabrics where these close
+//! no cycle, such as fat trees, it can't deadlock; on others the proof names the cycle.
 //!
 //! With an escape it is the methodology of Silla and Duato (\[silla-duato\]; first in
-//! \[silla-duato-1997\]): lane 0 keeps the original channels, on which a routing without cycles is
-//! in force, and the other lanes are the new channels, which packets take along shortest ways
-//! without restriction. A packet may enter an original channel from anywhere, as if it were
-//! injected there, and never goes back to the new ones. Which original channel it may enter is that
-//! routing's own choice from there: of Up*/Down* all its shortest legal ways, of Nue the table's
-//! port. That new channels are to be preferred is up to the selection.
+//! \[silla-duato-1997\]): virtual channel 0 keeps the original channels, on which a routing without
+//! cycles is in force, and the other virtual channels are the new channels, which packets take
+//! along shortest ways without restriction. A packet may enter an original channel from anywhere,
+//! as if it were injected there, and never goes back to the new ones. Which original channel it may
+//! enter is that routing's own choice from there: of Up*/Down* all its shortest legal ways, of Nue
+//! the table's port. That new channels are to be preferred is up to the selection.
 //!
-//! Nue's table is one of a single lane; among the terminals of a router it may differ, and that to the one of
-//! lowest number is taken.
+//! Nue's table is one of a single virtual channel; among the terminals of a router it may differ,
+//! and that to the one of lowest number is taken.
 
 use super::relation::Builder;
 use super::shortest::{FirstHop, shortest};
 use super::up_down::up_down;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
-use crate::LaneChannel;
+use crate::VirtualChannel;
 use crate::agnostic::{Algorithm, Parameters};
 use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 
@@ -80,10 +80,10 @@ fn minimal_nue(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relat
     })
 }
 
-/// The hops that a relation of the lanes of an escape allows, for [`with_escape`].
+/// The hops that a relation of the virtual channels of an escape allows, for [`with_escape`].
 pub(super) fn relation_as_escape(
     escape: &Relation,
-) -> impl Fn(Option<LaneChannel>, u32, u32, &mut Vec<Hop>) + '_ {
+) -> impl Fn(Option<VirtualChannel>, u32, u32, &mut Vec<Hop>) + '_ {
     move |before, router, destination, hops| {
         let state = match before {
             Some(place) => escape.arrived(place.channel, place.lane),
@@ -93,20 +93,21 @@ pub(super) fn relation_as_escape(
     }
 }
 
-/// How many lanes there are, the first of which are the escape's.
+/// How many virtual channels there are, the first of which are the escape's.
 #[derive(Clone, Copy)]
 pub(super) struct Lanes {
     pub all: u8,
     pub escape: u8,
 }
 
-/// Shortest ways in the lanes behind those of the escape, and an escape: `escape(before, router, destination, hops)` adds
-/// its hops for a packet at `router` that came there through `before` of the escape, or is new to it.
+/// Shortest ways in the virtual channels behind those of the escape, and an escape: `escape(before,
+/// router, destination, hops)` adds its hops for a packet at `router` that came there through
+/// `before` of the escape, or is new to it.
 pub(super) fn with_escape(
     fabric: &Fabric,
     lanes: Lanes,
     first_hop: FirstHop,
-    escape: impl Fn(Option<LaneChannel>, u32, u32, &mut Vec<Hop>),
+    escape: impl Fn(Option<VirtualChannel>, u32, u32, &mut Vec<Hop>),
 ) -> Result<Relation, NoRelation> {
     let mut builder = Builder::new(fabric, lanes.all)?;
     let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
@@ -145,7 +146,7 @@ pub(super) fn with_escape(
                 }
                 for lane in 0..lanes.escape {
                     hops.clear();
-                    escape(Some(LaneChannel { channel, lane }), router, destination, &mut hops);
+                    escape(Some(VirtualChannel { channel, lane }), router, destination, &mut hops);
                     hops.iter_mut().for_each(|hop| hop.escape = true);
                     let state = builder.relation().arrived(channel, lane);
                     builder.set(state, destination, &mut hops);
@@ -165,7 +166,8 @@ pub(super) struct Onward {
     pub detour: bool,
 }
 
-/// The channels of a router, to which so many hops are left from every router, by which packets can begin their way.
+/// The channels of a router, to which so many hops are left from every router, by which packets can
+/// begin their way.
 pub(super) fn onward(
     fabric: &Fabric,
     router: u32,

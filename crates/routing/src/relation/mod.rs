@@ -1,8 +1,9 @@
-//! Routing relations: for every fabric, all the hops among which a packet may choose on its way.
+//! Routing relations: all the hops among which a packet may choose on its way.
 //!
-//! A [`Relation`] says, by where a packet's head is and where the packet goes, which (port, lane) it may take next:
-//! adaptive routing chooses one when it gets there. A [`PathSet`] says at the source which ways a packet may go.
-//! Each rule that makes a relation is a file here, which says what it models, and a row of [`RELATION_RULES`].
+//! A [`Relation`] gives the hops (port, virtual channel) that a packet may take next, by the place
+//! of its head and by its destination. Adaptive routing chooses one of them at each router. A
+//! [`PathSet`] gives the paths of a pair, among which the source chooses. Each rule that makes a
+//! relation is a file here, with its model, and a row of [`RELATION_RULES`].
 //!
 //! All rules are deterministic: equal fabrics give equal relations.
 
@@ -54,30 +55,32 @@ pub const RELATION_RULES: [RelationRule; 9] = [
 /// A rule that makes a relation: one row of [`RELATION_RULES`].
 #[derive(Clone, Copy)]
 pub struct RelationRule {
-    /// As scenarios and the command line call it.
+    /// Name in scenarios and on the command line.
     pub name: &'static str,
-    /// What it allows, in a sentence that ends in a full stop; for the reference page and `flitlab init`.
+    /// The hops that it allows, in a sentence that ends in a full stop, for the reference page and
+    /// `flitlab init`.
     pub doc: &'static str,
-    /// Whether packets can never wait for each other for ever under it, on any fabric; those of one size, if it
-    /// [keeps a bubble](Self::keeps_bubble).
+    /// Whether it is free of deadlock on any fabric; for packets of one size, if it [keeps a
+    /// bubble](Self::keeps_bubble).
     pub avoids_deadlock: bool,
-    /// Lanes that it needs.
+    /// Least number of virtual channels.
     pub least_lanes: u8,
-    /// Of how many of the largest packets a packet that is injected leaves room, unless it is said otherwise and as far as
-    /// buffers have it.
+    /// Number of largest packets for which an injected packet leaves room by default, as far as
+    /// buffers can hold them.
     pub injection_bubble: u8,
-    /// Whether it has rings which packets enter only where room for another one is left, so that buffers have to hold two.
+    /// Whether it has rings that packets enter only if they leave room for another packet. Then
+    /// buffers have to hold two.
     pub keeps_bubble: bool,
     /// Makes the relation.
     pub make: fn(&Fabric, &RelationParameters) -> Result<Relation, NoRelation>,
 }
 
 impl RelationRule {
-    /// The relation of a fabric.
+    /// Makes the relation of a fabric.
     ///
     /// # Errors
-    /// If the rule needs more lanes, the root doesn't exist, some pair is not connected, or there is too little
-    /// memory.
+    /// If the rule needs more virtual channels, the root does not exist, some pair is not
+    /// connected, or memory is short.
     pub fn relation(
         &self,
         fabric: &Fabric,
@@ -104,15 +107,15 @@ impl fmt::Debug for RelationRule {
     }
 }
 
-/// What rules may use.
+/// The resources of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelationParameters {
-    /// Virtual lanes that there are, from 1 to 16.
+    /// Number of virtual channels, from 1 to 16.
     pub lanes: u8,
-    /// How the spanning tree is searched, of rules that have one.
+    /// The search order of the spanning tree, for rules that have one.
     pub tree: TreeOrder,
-    /// The root of the spanning tree; `None` for the connected router of lowest number, or the one in the middle, as the
-    /// rule says.
+    /// The root of the spanning tree; `None` for the connected router of lowest number, or the one
+    /// in the middle, as the rule says.
     pub root: Option<u32>,
 }
 
@@ -145,7 +148,7 @@ impl RelationParameters {
 /// Why a rule has no relation for a fabric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRelation {
-    /// It needs more virtual lanes than there are.
+    /// The rule needs more virtual channels than there are.
     #[error("{rule} needs {needed} virtual lanes, and there are {lanes}")]
     Lanes {
         /// Name of the rule.
@@ -155,7 +158,7 @@ pub enum NoRelation {
         /// Number of virtual channels that there are.
         lanes: u8,
     },
-    /// The root that was asked for.
+    /// The root that was named does not exist.
     #[error("there is no router {root} to be the root: there are {routers}")]
     Root {
         /// Number of the router that was named.
@@ -163,10 +166,10 @@ pub enum NoRelation {
         /// Number of routers of the fabric.
         routers: u32,
     },
-    /// The algorithm whose table is the escape has none.
+    /// The algorithm of the escape has no table.
     #[error("the escape has no table: {0}")]
     Table(NoTable),
-    /// Making it takes more memory than there is.
+    /// The relation needs more memory than is free.
     #[error(transparent)]
     Memory(#[from] Shortage),
 }

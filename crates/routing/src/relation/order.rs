@@ -1,12 +1,12 @@
 //! An order of all channels in which the shortest ways of most pairs ascend.
 //!
 //! Packets that only ever go on to a later channel can't wait for each other in a circle. Every
-//! routing of one lane without a cycle has such an order (\[dally-seitz\]); which one it is decides
-//! which ways there are. Up*/Down* takes one order whatever goes where. Here the one is looked for
-//! that lets the most traffic turn as it would like to:
+//! routing of one virtual channel without a cycle has such an order (\[dally-seitz\]); which one it
+//! is decides which ways there are. Up*/Down* takes one order whatever goes where. Here the one is
+//! looked for that lets the most traffic turn as it would like to:
 //!
-//! 1. Each pair of terminals sends alike along all its shortest ways. What goes from one channel on to another is the
-//!    weight of that turn.
+//! 1. Each pair of terminals sends alike along all its shortest ways. What goes from one channel on
+//!    to another is the weight of that turn.
 //! 2. An order is begun with: channels are put one behind the other, each time one that nothing
 //!    left leads to, or else that from which the most goes on to others left, beyond what comes
 //!    from them (\[feedback-arc-set\], from its front end). Where the shortest ways have an order,
@@ -16,8 +16,9 @@
 //!    ordering problem (\[linear-ordering\] calls it insertion). No channel of a spanning tree may
 //!    be moved past another one that has to stay before or behind it for packets to climb the tree
 //!    and go down it. So every pair keeps a way, on any connected fabric.
-//! 4. How much each channel carries under the order is found out. Pairs whose ways cross full channels get more weight, others
-//!    less, and channels are moved again. The order whose fullest channel carries the least is the one.
+//! 4. How much each channel carries under the order is found out. Pairs whose ways cross full
+//!    channels get more weight, others less, and channels are moved again. The order whose fullest
+//!    channel carries the least is the one.
 
 use std::cmp::Reverse;
 
@@ -29,7 +30,8 @@ use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 
 /// How often channels are moved from each beginning, each time with other weights of pairs.
 const ROUNDS: usize = 8;
-/// How often all channels are moved at most in a round; mostly none moves any more after about ten times.
+/// How often all channels are moved at most in a round; mostly none moves any more after about ten
+/// times.
 const PASSES: usize = 60;
 /// Weights are counted in whole numbers of its reciprocal where an order begins.
 const WEIGHT_UNIT: f64 = 65_536.0;
@@ -44,9 +46,9 @@ pub(super) struct Ordered {
     pub is_enough: bool,
 }
 
-/// The order of those found that is judged best, with a tree for pairs that have no better way. `judge` tells how much the
-/// fullest channel carries under an order, and what burdens each pair, by destination's place among the ends times
-/// routers plus source.
+/// The order of those found that is judged best, with a tree for pairs that have no better way.
+/// `judge` tells how much the fullest channel carries under an order, and what burdens each pair,
+/// by destination's place among the ends times routers plus source.
 pub(super) fn order<E>(
     fabric: &Fabric,
     tree: &Tree,
@@ -87,8 +89,8 @@ pub(super) fn order<E>(
     Ok(Ordered { rank, is_enough: false })
 }
 
-/// An order for packets that need no other: one that leads [up and then down](up_then_down), or in which all shortest ways of all
-/// pairs ascend.
+/// An order for packets that need no other: one that leads [up and then down](up_then_down), or in
+/// which all shortest ways of all pairs ascend.
 pub(super) fn fat_tree_order(fabric: &Fabric, tree: &Tree) -> Option<Vec<u32>> {
     if let Some(rank) = up_then_down(fabric) {
         return Some(rank);
@@ -101,9 +103,9 @@ pub(super) fn fat_tree_order(fabric: &Fabric, tree: &Tree) -> Option<Vec<u32>> {
     search.every_shortest_way().then(|| search.ranks())
 }
 
-/// The order of a fabric whose terminals are at the edge alone, as on fat trees: channels up, away from the edge, come
-/// before those down. There is none if all routers have terminals, or if some pair of them has no shortest way up and
-/// then down.
+/// The order of a fabric whose terminals are at the edge alone, as on fat trees: channels up, away
+/// from the edge, come before those down. There is none if all routers have terminals, or if some
+/// pair of them has no shortest way up and then down.
 pub(super) fn up_then_down(fabric: &Fabric) -> Option<Vec<u32>> {
     let ends = fabric.ends();
     let routers = fabric.routers() as usize;
@@ -169,7 +171,8 @@ pub(super) fn up_then_down(fabric: &Fabric) -> Option<Vec<u32>> {
 
 /// All pairs of a channel and one that can follow it.
 struct Turns {
-    /// Those from channel `c` are numbered `starts[c]..starts[c + 1]`; the way back through the same cable is none.
+    /// Those from channel `c` are numbered `starts[c]..starts[c + 1]`; the way back through the
+    /// same cable is none.
     starts: Vec<u32>,
     next: Vec<Channel>,
     /// The numbers of those to channel `c` are `before[before_starts[c]..before_starts[c + 1]]`.
@@ -217,7 +220,8 @@ struct Search<'a> {
     turns: &'a Turns,
     /// The channels that exist, in the order.
     channels: Vec<Channel>,
-    /// By channel: where it is in the order, the earlier the lower. Whole numbers after each pass, fractions within.
+    /// By channel: where it is in the order, the earlier the lower. Whole numbers after each pass,
+    /// fractions within.
     place: Vec<f64>,
     /// By turn.
     weights: Vec<f64>,
@@ -234,8 +238,9 @@ impl<'a> Search<'a> {
         let up = tree.up(fabric);
         let channels: Vec<Channel> =
             (0..slots).filter(|&channel| fabric.target(channel).is_some()).collect();
-        // Branches without terminals carry nothing. On a fat tree these are all roots but the tree's own, whose channels
-        // have to be free to lead up where the tree would have them lead down.
+        // Branches without terminals carry nothing. On a fat tree these are all roots but the
+        // tree's own, whose channels have to be free to lead up where the tree would have them lead
+        // down.
         let mut carries = vec![false; fabric.routers() as usize];
         fabric.ends().into_iter().for_each(|end| carries[end as usize] = true);
         let mut in_tree = vec![false; slots as usize];
@@ -267,8 +272,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Puts the channels into the order to begin with: again and again the one that can come next because nothing left
-    /// leads to it, or else the one from which the most goes on to those left beyond what comes to it from them.
+    /// Puts the channels into the order to begin with: again and again the one that can come next
+    /// because nothing left leads to it, or else the one from which the most goes on to those left
+    /// beyond what comes to it from them.
     fn begin(&mut self, _: &Tree) {
         // Whole numbers: sums of them are exact.
         let weights = self.weights.iter().map(|weight| rounded((weight * WEIGHT_UNIT).ceil()));
@@ -312,7 +318,8 @@ impl<'a> Search<'a> {
         self.number();
     }
 
-    /// Up from the last of the tree's routers on, then down from the first on: all that Up*/Down* allows ascends.
+    /// Up from the last of the tree's routers on, then down from the first on: all that Up*/Down*
+    /// allows ascends.
     fn begin_with_tree(&mut self, tree: &Tree) {
         let fabric = self.fabric;
         let up = tree.up(fabric);
@@ -348,8 +355,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Weights of turns: what goes from channel to channel if each pair sends its weight, all terminals of its
-    /// routers count, and at every router what goes somewhere parts alike among all channels that lead nearer.
+    /// Weights of turns: what goes from channel to channel if each pair sends its weight, all
+    /// terminals of its routers count, and at every router what goes somewhere parts alike among
+    /// all channels that lead nearer.
     fn turns_of_shortest_ways(&mut self, ends: &[u32], weights: &[f64]) {
         let (fabric, turns) = (self.fabric, self.turns);
         let routers = fabric.routers() as usize;
@@ -412,12 +420,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves a channel to the best place among those that it has turns with; whether that is another one.
+    /// Moves a channel to the best place among those that it has turns with; whether that is
+    /// another one.
     fn move_one(&mut self, channel: Channel, neighbors: &mut Vec<(f64, f64)>) -> bool {
         let own = self.place[channel as usize];
         // Places that it must stay behind, and before.
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        // What is gained by going past each place, counted from before them all.
+        // The gain of a move past each place, counted from before all of them.
         neighbors.clear();
         for (turn, next) in self.turns.after(channel) {
             let (turn, place) = (turn as usize, self.place[next as usize]);

@@ -1,4 +1,5 @@
-//! `two-orders` with the terminals of each router of a fat tree parted among the channels that lead there.
+//! `two-orders` with the terminals of each router of a fat tree parted among the channels that lead
+//! there.
 //!
 //! Where a buffer holds packets for many outputs, the first of them holds up those behind it that
 //! could go on: with one queue an input a large switch passes 0.59 of what its outputs could carry
@@ -7,9 +8,10 @@
 //! channel is turned round from router to router, so that terminals of equal numbers don't share
 //! the channels before.
 //!
-//! Up to there packets choose as before, among all hops that can lead to the channel. Packets that can't come to it from their
-//! source take any way. A router with fewer such channels than terminals is left alone: parted among sources, or with
-//! several channels for a terminal, its throughput falls (results/nue).
+//! Up to there packets choose as before, among all hops that can lead to the channel. Packets that
+//! can't come to it from their source take any way. A router with fewer such channels than
+//! terminals is left alone: parted among sources, or with several channels for a terminal, its
+//! throughput falls (results/nue).
 //!
 //! Even traffic gains by it. Few flows lose: those that share a channel can't go round each other.
 

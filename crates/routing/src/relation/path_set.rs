@@ -5,19 +5,19 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Fabric, NONE};
 
-/// Which of a pair's paths a packet takes.
+/// The rule by which a packet takes one of its pair's paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PathChoice {
-    /// Each packet draws one, all alike.
+    /// Each packet draws one at random, all with equal probability.
     #[default]
     Random,
-    /// One after the other, packet by packet of the pair, from the first.
+    /// The packets of a pair take the paths in turn, from the first.
     RoundRobin,
 }
 
-/// For each ordered pair of different routers with live terminals one or more paths, complete at the source: each a
-/// sequence of hops (port, lane) from the source's router to the destination's. With one path a pair it is
-/// deterministic source routing.
+/// For each ordered pair of different routers with live terminals one or more paths, complete at
+/// the source: each a sequence of hops (port, virtual channel) from the source's router to the
+/// destination's. With one path a pair it is deterministic source routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSet {
     lanes: u8,
@@ -25,7 +25,8 @@ pub struct PathSet {
     /// By router: its place among those with terminals, or [`NONE`].
     row: Vec<u32>,
     ends: u32,
-    /// The paths of a pair are those from `pairs[source * ends + destination]` to the next; by places.
+    /// The paths of a pair are those from `pairs[source * ends + destination]` to the next; by
+    /// places.
     pairs: Vec<u32>,
     /// Path `n` is `hops[starts[n]..starts[n + 1]]`.
     starts: Vec<u32>,
@@ -33,14 +34,14 @@ pub struct PathSet {
 }
 
 impl PathSet {
-    /// Puts the paths together: `paths(source_router, destination_router)` gives those of each pair, pair by pair in
-    /// ascending order of source, then destination.
+    /// Puts the paths together: `paths(source_router, destination_router)` gives those of each
+    /// pair, pair by pair in ascending order of source, then destination.
     ///
     /// # Errors
     /// If they would take more memory than there is.
     ///
     /// # Panics
-    /// If there are no lanes or more than 16.
+    /// If there are no virtual channels or more than 16.
     pub fn new(
         fabric: &Fabric,
         lanes: u8,
@@ -84,18 +85,19 @@ impl PathSet {
         self.lanes
     }
 
-    /// How one of several paths is chosen.
+    /// The rule by which one of several paths is chosen.
     pub fn choice(&self) -> PathChoice {
         self.choice
     }
 
-    /// The same paths, chosen in this way.
+    /// Sets the rule by which one of several paths is chosen.
     #[must_use]
     pub fn chosen(self, choice: PathChoice) -> Self {
         Self { choice, ..self }
     }
 
-    /// The paths from one router to another; none if they are the same, or one has no live terminals.
+    /// The paths from one router to another; none if they are the same, or one has no live
+    /// terminals.
     pub fn paths(
         &self,
         source_router: u32,
@@ -105,7 +107,8 @@ impl PathSet {
         numbers.map(|number| self.path(number))
     }
 
-    /// The numbers of the paths from one router to another, for [`path`](Self::path); empty if there are none.
+    /// The numbers of the paths from one router to another, for [`path`](Self::path); empty if
+    /// there are none.
     #[inline]
     pub fn numbers(&self, source_router: u32, destination_router: u32) -> std::ops::Range<usize> {
         let places = [source_router, destination_router].map(|at| self.row[at as usize]);

@@ -1,23 +1,25 @@
-//! The table of what a packet may do next.
+//! The table of hops that packets may take next.
 
-use crate::{LaneChannel, MAXIMUM_LANES};
+use crate::{MAXIMUM_LANES, VirtualChannel};
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
-/// How a hop stands to a ring of (channel, lane) on which there is always room for one of the largest packets.
+/// The role of a hop in a ring of virtual channels that always has room for one of the largest
+/// packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ring {
-    /// It leads to none.
+    /// The hop does not lead onto a ring.
     #[default]
     Off,
-    /// It leads onto it, for which there has to be room for one of the largest packets besides.
+    /// The hop enters a ring, which needs room for one of the largest packets besides.
     Enters,
-    /// It leads from one place of it to the next.
+    /// The hop leads along a ring, from one place to the next.
     Along,
 }
 
-/// A hop that a packet may take: through an output port of the router that it is at, into a lane.
+/// A hop that a packet may take: through an output port of the router that it is at, into a virtual
+/// channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
     /// The output port, numbered as in [`Fabric::outputs`].
@@ -27,17 +29,17 @@ pub struct Hop {
     /// Whether the hop belongs to the escape (the routing subfunction of \[duato\]). Never set in
     /// relations that have none.
     pub escape: bool,
-    /// Whether the hop begins a way that is longer than need be, which packets take like an escape: only where no other has
-    /// room.
+    /// Whether the hop begins a way that is longer than need be, which packets take like an escape:
+    /// only where no other has room.
     pub detour: bool,
-    /// How it stands to a ring; always [`Ring::Off`] in relations that have none.
+    /// Role of the hop in a ring; always [`Ring::Off`] in relations without one.
     pub ring: Ring,
-    /// The classes of terminals to which packets take it, a bit each: a terminal of the destination's router is in the class
-    /// of its number there modulo [`TERMINAL_CLASSES`].
+    /// The classes of terminals to which packets take it, a bit each: a terminal of the
+    /// destination's router is in the class of its number there modulo [`TERMINAL_CLASSES`].
     pub classes: u32,
 }
 
-/// How many classes of terminals of a router hops can tell apart.
+/// Number of classes of a router's terminals that hops can distinguish.
 pub const TERMINAL_CLASSES: u8 = 32;
 
 /// The [classes](Hop::classes) of a hop that is for packets to all terminals.
@@ -57,7 +59,7 @@ impl Hop {
 }
 
 impl std::hash::Hash for Hop {
-    /// In one word: making a relation is mostly looking up lists of hops.
+    /// Hashes one word, since the making of a relation mostly looks up lists of hops.
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         let kind = (self.ring as u32) << 2 | u32::from(self.detour) << 1 | u32::from(self.escape);
         let lane = u32::from(self.lane) << 4 | kind;
@@ -67,16 +69,20 @@ impl std::hash::Hash for Hop {
     }
 }
 
-/// Which hops packets may take next, by where their head is and by the router of their destination.
+/// The hops that packets may take next, by the place of their head and by the router of their
+/// destination.
 ///
-/// A head's position is a *state*: "arrived through channel c in lane l" has the number `c * lanes + l`
-/// ([`arrived`](Self::arrived)), "injected at router r" the number `channel_slots * lanes + r`
-/// ([`injected`](Self::injected)). States in which no packet for the destination can come to be have no hops, and so
-/// have states at the destination's own router: packets leave the network there.
+/// The place of a head is a *state* with a number:
+/// - for arrival through channel c in virtual channel v, it is `c * lanes + v`
+///   ([`arrived`](Self::arrived));
+/// - for injection at router r, it is `channel_slots * lanes + r` ([`injected`](Self::injected)).
 ///
-/// Hops of a state are in ascending order of port, then lane, each (port, lane) once. A packet takes any one of them;
-/// none is better than another but for what a selection function makes of it, and for those that are the
-/// [fallbacks](Hop::is_fallback). Many states have the same hops, which are stored once.
+/// States that no packet for the destination can reach have no hops. States at the destination's
+/// own router have none either: packets leave the network there.
+///
+/// Hops of a state are in ascending order of port, then virtual channel, each pair once. A packet
+/// takes any one of them, except that [fallbacks](Hop::is_fallback) come last. A selection function
+/// may prefer some. Many states have equal hops, which are stored once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
     lanes: u8,
@@ -94,8 +100,8 @@ pub struct Relation {
     has_detours: bool,
     /// By list of hops, if there is a ring: the list of packets that [stay on it](Self::staying).
     staying: Vec<u32>,
-    /// By list of hops, if some are not for all [classes](Hop::classes): the first of the lists of the classes, which follow
-    /// one another, or [`NONE`] of a list that is for all.
+    /// By list of hops, if some are not for all [classes](Hop::classes): the first of the lists of
+    /// the classes, which follow one another, or [`NONE`] of a list that is for all.
     by_class: Vec<u32>,
     longest: u32,
 }
@@ -114,25 +120,27 @@ impl Relation {
         self.states
     }
 
-    /// The state of a packet that is injected at a router, and that of one that waits there for its first hop.
+    /// The state of a packet that is injected at a router, and that of one that waits there for its
+    /// first hop.
     #[inline]
     pub fn injected(&self, router: u32) -> u32 {
         self.channels * u32::from(self.lanes) + router
     }
 
-    /// The state of a packet whose head has arrived through a channel, in a lane.
+    /// The state of a packet whose head has arrived through a channel, in a virtual channel.
     #[inline]
     pub fn arrived(&self, channel: Channel, lane: u8) -> u32 {
         channel * u32::from(self.lanes) + u32::from(lane)
     }
 
-    /// The channel and lane that a packet in this state came through; `None` if it was injected.
+    /// The channel and virtual channel that a packet in this state came through; `None` if it was
+    /// injected.
     #[inline]
-    pub fn place(&self, state: u32) -> Option<LaneChannel> {
+    pub fn place(&self, state: u32) -> Option<VirtualChannel> {
         let lanes = u32::from(self.lanes);
         let channel = state / lanes;
         (state < self.channels * lanes)
-            .then(|| LaneChannel { channel, lane: narrow(state % lanes) })
+            .then(|| VirtualChannel { channel, lane: narrow(state % lanes) })
     }
 
     /// The router at which a packet in this state waits; `None` for a state of a vacant channel.
@@ -143,14 +151,16 @@ impl Relation {
         }
     }
 
-    /// The hops that a packet in this state may take next, to a terminal of this router. None at the destination
-    /// itself, where no packet can come to be in this state, and where the router has no live terminals.
+    /// The hops that a packet in this state may take next, to a terminal of this router. None at
+    /// the destination itself, where no packet can come to be in this state, and where the router
+    /// has no live terminals.
     #[inline]
     pub fn hops(&self, state: u32, destination_router: u32) -> &[Hop] {
         self.hops_of_list(self.list(state, destination_router))
     }
 
-    /// The number of the [list](Self::hops_of_list) of the hops that a packet in this state may take next.
+    /// The number of the [list](Self::hops_of_list) of the hops that a packet in this state may
+    /// take next.
     #[inline]
     pub fn list(&self, state: u32, destination_router: u32) -> u32 {
         match self.row[destination_router as usize] {
@@ -160,7 +170,7 @@ impl Relation {
         }
     }
 
-    /// How many lists of hops there are. Their numbers are below it.
+    /// Number of lists of hops; the lists are numbered from 0.
     pub fn lists(&self) -> u32 {
         narrow(self.starts.len() - 1)
     }
@@ -178,14 +188,15 @@ impl Relation {
         !self.staying.is_empty()
     }
 
-    /// Instead of a list of hops, that of a packet which stays on the ring, after [`MAX_FALLBACKS`]: the hop along it alone,
-    /// or the same list if the packet is not on it. There has to be a ring.
+    /// The list of a packet that stays on the ring, after [`MAX_FALLBACKS`], in place of this one:
+    /// the hop along the ring alone. If the packet is not on the ring it is the list itself. The
+    /// relation must have a ring.
     #[inline]
     pub fn staying(&self, list: u32) -> u32 {
         self.staying[list as usize]
     }
 
-    /// Instead of a list of hops, that of packets to terminals of a class.
+    /// The list of packets to terminals of a class, in place of this one.
     #[inline]
     pub fn of_class(&self, list: u32, class: u8) -> u32 {
         match self.by_class.get(list as usize) {
@@ -199,8 +210,8 @@ impl Relation {
         !self.by_class.is_empty()
     }
 
-    /// The states in which packets for a destination router can be before they are there, each behind those to which its hops
-    /// lead.
+    /// The states in which packets for a destination router can be before they are there, each
+    /// behind those to which its hops lead.
     pub(super) fn states_towards(&self, fabric: &Fabric, destination: u32) -> Vec<u32> {
         let mut search = Search::new(self);
         search.run(fabric, self, &fabric.ends(), destination);
@@ -222,7 +233,8 @@ impl Relation {
         self.has_detours
     }
 
-    /// The relation without the hops that are marked as detours. Every list of a rule's has hops that are none.
+    /// The relation without the hops that are marked as detours. Every list of a rule's has hops
+    /// that are none.
     pub(crate) fn without_detours(&self, fabric: &Fabric) -> Self {
         let (mut starts, mut hops) = (vec![0], Vec::new());
         for list in 0..self.lists() {
@@ -233,9 +245,9 @@ impl Relation {
         Builder::of(fabric, relation).finish()
     }
 
-    /// The most hops that a packet can take from its source to its destination, whatever it chooses; `u32::MAX` if it
-    /// could walk in circles, which the [proof](crate::prove_relation) refuses but where packets [stay on a
-    /// ring](Self::staying) at last.
+    /// The most hops that a packet can take from its source to its destination, whatever it
+    /// chooses; `u32::MAX` if it could walk in circles, which the [proof](crate::prove_relation)
+    /// refuses but where packets [stay on a ring](Self::staying) at last.
     pub fn longest(&self) -> u32 {
         self.longest
     }
@@ -261,7 +273,7 @@ impl<'f> Builder<'f> {
     /// If the table would take more memory than there is.
     ///
     /// # Panics
-    /// If there are no lanes or more than 16.
+    /// If there are no virtual channels or more than 16.
     pub fn new(fabric: &'f Fabric, lanes: u8) -> Result<Self, Shortage> {
         assert!((1..=MAXIMUM_LANES).contains(&lanes), "1 to 16 lanes");
         let (routers, channels) = (fabric.routers(), fabric.channel_slots());
@@ -272,7 +284,8 @@ impl<'f> Builder<'f> {
         }
         let rows: u32 = narrow(ends.len());
         let states = u64::from(channels) * u64::from(lanes) + u64::from(routers);
-        // List numbers; the lists themselves are a router's ports and lanes a few times over.
+        // List numbers; the lists themselves are a router's ports and virtual channels a few times
+        // over.
         let lists = u64::from(channels) * u64::from(lanes) * 4 * 2;
         let needed = u64::from(rows).saturating_mul(states * 4 + lists);
         claim("the routing relation", needed.saturating_mul(2))?;
@@ -302,9 +315,9 @@ impl<'f> Builder<'f> {
         &self.relation
     }
 
-    /// Says which hops packets for a destination router may take in a state, in any order; of a hop named twice `escape`
-    /// holds if it does of one of them, and `detour` only if it does of all. What was said before of this state and
-    /// destination is forgotten.
+    /// Sets the hops of packets for a destination router in a state, in any order, in place of
+    /// earlier ones. If a hop is named twice, `escape` holds if one of the two has it, `detour`
+    /// only if both have it.
     ///
     /// # Panics
     /// If the router has no live terminals.
@@ -331,8 +344,8 @@ impl<'f> Builder<'f> {
         });
     }
 
-    /// Says of a state that packets for a destination router may take the same hops in it as in another one, of which it is
-    /// said.
+    /// Gives a state the hops of another state, which have been set, for packets to a destination
+    /// router.
     ///
     /// # Panics
     /// If the router has no live terminals.
@@ -343,8 +356,8 @@ impl<'f> Builder<'f> {
         self.relation.list[first + state as usize] = self.relation.list[first + other as usize];
     }
 
-    /// The relation, without what no packet can come to: states that are not reached from any router with terminals
-    /// lose their hops.
+    /// The relation, without what no packet can come to: states that are not reached from any
+    /// router with terminals lose their hops.
     #[must_use]
     pub fn finish(self) -> Relation {
         let Self { fabric, mut relation, .. } = self;
@@ -421,7 +434,8 @@ const UNSEEN: u32 = u32::MAX;
 /// Of a state that the present walk came through.
 const OPEN: u32 = u32::MAX - 1;
 
-/// The states that packets for one destination come to, and how many hops they can have before them.
+/// The states that packets for one destination come to, and how many hops they can have before
+/// them.
 struct Search {
     /// By state: the most hops to the end.
     depth: Vec<u32>,

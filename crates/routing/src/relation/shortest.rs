@@ -2,23 +2,25 @@
 
 use super::relation::Builder;
 use super::{Hop, Relation};
-use crate::LaneChannel;
+use crate::VirtualChannel;
 use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Fabric, NONE};
 
-/// The relation of all ways that take legal turns only and as few hops as such ways can. A packet may start in any
-/// lane; `legal(before, next)` says whether it may take `next` after `before`, which leads to the router that `next`
-/// leaves. Vacant channels and the way back through the same cable are never asked about.
+/// The relation of all ways that take legal turns only and as few hops as such ways can. A packet
+/// may start in any virtual channel; `legal(before, next)` says whether it may take `next` after
+/// `before`, which leads to the router that `next` leaves. Vacant channels and the way back through
+/// the same cable are never asked about.
 pub(super) fn shortest(
     fabric: &Fabric,
     lanes: u8,
-    legal: impl Fn(LaneChannel, LaneChannel) -> bool,
+    legal: impl Fn(VirtualChannel, VirtualChannel) -> bool,
 ) -> Result<Relation, Shortage> {
     Ok(from_everywhere(fabric, lanes, FirstHop::SHORTEST, legal)?.finish())
 }
 
-/// By how many hops the way of a packet may be longer than the shortest one because of its first hop.
+/// By how many hops the way of a packet may be longer than the shortest one because of its first
+/// hop.
 #[derive(Clone, Copy)]
 pub(super) struct FirstHop {
     /// Through hops that are as good as any other.
@@ -31,7 +33,8 @@ impl FirstHop {
     /// It begins a shortest way.
     pub(super) const SHORTEST: Self = Self { longer: 0, detour: 0 };
 
-    /// Whether a hop may begin a way of so many hops, and then as a detour or not; the shortest has so many.
+    /// Whether a hop may begin a way of so many hops, and then as a detour or not; the shortest has
+    /// so many.
     pub(super) fn begins(self, hops: u32, least: u32) -> Option<bool> {
         if hops <= least + self.longer {
             Some(false)
@@ -41,13 +44,13 @@ impl FirstHop {
     }
 }
 
-/// As [`shortest`], with the hops of packets that start at any router or place, also where none would come that
-/// started at a terminal's router.
+/// Makes the relation of [`shortest`], with hops for packets that start at any router or place,
+/// even if no packet from a terminal's router would reach it.
 pub(super) fn from_everywhere(
     fabric: &Fabric,
     lanes: u8,
     first: FirstHop,
-    legal: impl Fn(LaneChannel, LaneChannel) -> bool,
+    legal: impl Fn(VirtualChannel, VirtualChannel) -> bool,
 ) -> Result<Builder<'_>, Shortage> {
     let mut builder = Builder::new(fabric, lanes)?;
     let turns = Turns::new(fabric, lanes, legal);
@@ -127,12 +130,12 @@ impl<'f> Turns<'f> {
     fn new(
         fabric: &'f Fabric,
         lanes: u8,
-        legal: impl Fn(LaneChannel, LaneChannel) -> bool,
+        legal: impl Fn(VirtualChannel, VirtualChannel) -> bool,
     ) -> Self {
         let lanes = u32::from(lanes);
         let count = fabric.channel_slots() * lanes;
         let place =
-            |number: u32| LaneChannel { channel: number / lanes, lane: narrow(number % lanes) };
+            |number: u32| VirtualChannel { channel: number / lanes, lane: narrow(number % lanes) };
         let mut after = Lists { starts: vec![0], items: Vec::new() };
         let (mut hops, mut live) = (Vec::new(), Vec::new());
         let mut degree = vec![0; count as usize + 1];

@@ -19,7 +19,8 @@ fn fabric(routers: u32, cables: &[(u32, u32)]) -> Fabric {
     cabling.fabric().unwrap()
 }
 
-/// The routers and lanes that packets can go through from one router to another, all ways in order.
+/// The routers and virtual channels that packets can go through from one router to another, all
+/// ways in order.
 fn ways(
     fabric: &Fabric,
     relation: &Relation,

@@ -5,7 +5,7 @@ use std::fmt;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 
-/// How the spanning tree is searched.
+/// The search order of a spanning tree, and so the direction called up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Up leads nearer to the root, among routers as near as each other to the one of lower number:
@@ -35,8 +35,8 @@ impl fmt::Display for Order {
 
 /// A spanning tree of the routers that the root is connected with.
 pub(super) struct Tree {
-    /// By router: its place in an order in which the root is first and each other router has a neighbour before it;
-    /// [`NONE`] for those that the root is not connected with.
+    /// By router: its place in an order in which the root is first and each other router has a
+    /// neighbour before it; [`NONE`] for those that the root is not connected with.
     place: Vec<u32>,
     /// By router: the channel from its parent, [`NONE`] for the root.
     pub(super) from_parent: Vec<Channel>,
@@ -140,7 +140,8 @@ impl Tree {
         order
     }
 
-    /// By channel, whether it leads to the left: to an earlier router in preorder. Vacant channels don't.
+    /// By channel, whether it leads to the left: to an earlier router in preorder. Vacant channels
+    /// don't.
     pub(super) fn left(&self, fabric: &Fabric) -> Vec<bool> {
         let mut place = vec![NONE; self.level.len()];
         for (number, &router) in (0..).zip(&self.preorder(fabric)) {
@@ -162,17 +163,19 @@ fn neighbours(fabric: &Fabric, router: u32) -> impl Iterator<Item = (Channel, u3
     outputs.filter_map(|channel| fabric.target(channel).map(|target| (channel, target)))
 }
 
-/// The root that a rule takes if none is named: the router of lowest number that has live terminals, or cables, and
-/// so router 0 where nothing has failed.
+/// The root that a rule takes if none is named: the router of lowest number that has live
+/// terminals, or cables, and so router 0 where nothing has failed.
 pub(super) fn first_router(fabric: &Fabric) -> u32 {
     let terminals = fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).min();
     let sender = terminals.unwrap_or(0);
-    // A router without terminals, such as a fat tree's, may have a lower number, and is as good a root.
+    // A router without terminals, such as a fat tree's, may have a lower number, and is as good a
+    // root.
     let tree = Tree::new(fabric, sender, Order::BreadthFirst);
     narrow(tree.level.iter().position(|&level| level != NONE).unwrap_or(0))
 }
 
-/// The router in the middle: with the fewest hops to all routers with live terminals together, the first of equals.
+/// The router in the middle: with the fewest hops to all routers with live terminals together, the
+/// first of equals.
 pub(super) fn middle(fabric: &Fabric) -> u32 {
     let ends = fabric.ends();
     let mut sums = vec![(0u32, 0u64); fabric.routers() as usize];

@@ -1,22 +1,25 @@
-//! Two opposite orders of channels, one lane each, and all shortest ways besides.
+//! Two opposite orders of channels, one virtual channel each, and all shortest ways besides.
 //!
-//! With one lane packets take the shortest of the ways along which an [order](super::order) of the channels ascends. With
-//! two they ascend in lane 0, then descend in lane 1: a turn that the order forbids in one lane is allowed in the other, and
-//! changing lanes is a turn of any kind. There is no cycle: each (channel, lane) comes before all that may follow it, lane
-//! 0 in the order, then lane 1 against it.
+//! With one virtual channel packets take the shortest of the ways along which an
+//! [order](super::order) of the channels ascends. With two they ascend in virtual channel 0, then
+//! descend in virtual channel 1: a turn that the order forbids in one virtual channel is allowed in
+//! the other, and changing virtual channels is a turn of any kind. There is no cycle: each
+//! (channel, virtual channel) comes before all that may follow it, virtual channel 0 in the order,
+//! then virtual channel 1 against it.
 //!
-//! With more lanes the others are for any shortest way, without restriction, and the two are the
-//! escape, as in `minimal-up-down` (\[silla-duato\]). Packets that have to escape lose next to no
-//! ways by it.
+//! With more virtual channels the others are for any shortest way, without restriction, and the two
+//! are the escape, as in `minimal-up-down` (\[silla-duato\]). Packets that have to escape lose next
+//! to no ways by it.
 //!
-//! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in it, in any lanes. So it is
-//! where terminals are at the edge alone and each pair has shortest ways up and then down, as on fat trees of fat trees,
-//! though others may lead down and up again. With four lanes and more packets for different outputs are
-//! [kept apart](super::lanes_apart) in the lanes before a router where they have no choice.
+//! **Fat trees.** Where all shortest ways ascend in one order there is no escape: packets ascend in
+//! it, in any virtual channels. So it is where terminals are at the edge alone and each pair has
+//! shortest ways up and then down, as on fat trees of fat trees, though others may lead down and up
+//! again. With four virtual channels and more packets for different outputs are [kept
+//! apart](super::lanes_apart) in the virtual channels before a router where they have no choice.
 //!
-//! **Which order.** Of those that are found the one is taken in which the fullest channel has the least to carry, if what
-//! is somewhere parts alike among all hops that it may take: throughput with one lane is nearly in inverse proportion
-//! to that (results/nue).
+//! **Which order.** Of those that are found the one is taken in which the fullest channel has the
+//! least to carry, if what is somewhere parts alike among all hops that it may take: throughput
+//! with one virtual channel is nearly in inverse proportion to that (results/nue).
 //!
 //! **Longer ways.** Where shortest ways crowd some channels, as on fat trees of fat trees, the
 //! first hop of a packet that is not in the escape may also lead to a router that is as far from
@@ -24,12 +27,14 @@
 //! Valiant's detour (\[valiant\]), with a neighbor for the intermediate router. How much longer is
 //! decided likewise, by the fullest channel.
 //!
-//! **Detours.** With two lanes and more a first hop to a router that is as far from the destination is a detour, which is
-//! taken where no other hop has room: single pairs that share a channel with others find a way round it. With one lane
-//! detours cost more than they gain, in all but permutations (results/nue).
+//! **Detours.** With two virtual channels and more a first hop to a router that is as far from the
+//! destination is a detour, which is taken where no other hop has room: single pairs that share a
+//! channel with others find a way round it. With one virtual channel detours cost more than they
+//! gain, in all but permutations (results/nue).
 //!
-//! **Injection.** A packet that is injected leaves room for two more. Else packets that choose fill the buffers of all their
-//! ways past saturation, and wait for each other there; with few lanes throughput falls to a fraction (results/nue).
+//! **Injection.** A packet that is injected leaves room for two more. Else packets that choose fill
+//! the buffers of all their ways past saturation, and wait for each other there; with few virtual
+//! channels throughput falls to a fraction (results/nue).
 
 use super::evenness::Evenness;
 use super::lanes_apart::apart;
@@ -38,7 +43,7 @@ use super::order::{Ordered, fat_tree_order, order};
 use super::shortest::{FirstHop, from_everywhere};
 use super::tree::middle;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
-use crate::LaneChannel;
+use crate::VirtualChannel;
 use flitlab_fabric::Fabric;
 
 impl RelationRule {
@@ -57,7 +62,7 @@ impl RelationRule {
 /// By how many hops a way may be longer because of its first one, as good as any other.
 const LONGER: [u32; 3] = [0, 1, 2];
 
-/// By how many it may be longer where no other hop has room, with two lanes and more.
+/// By how many it may be longer where no other hop has room, with two virtual channels and more.
 const DETOUR: u32 = 1;
 
 pub(super) fn make(
@@ -93,12 +98,13 @@ fn best_order(fabric: &Fabric, parameters: &RelationParameters) -> Result<Ordere
     })
 }
 
-/// By how many hops a way may be longer than the shortest because of its first one. That for which the fullest channel
-/// has the least to carry, of equals the least: longer ways that relieve nothing cost throughput, as on Cascade.
+/// By how many hops a way may be longer than the shortest because of its first one. That for which
+/// the fullest channel has the least to carry, of equals the least: longer ways that relieve
+/// nothing cost throughput, as on Cascade.
 fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelation> {
     let mut best = (0, f64::INFINITY);
     for longer in LONGER {
-        // Further lanes are like the third.
+        // Further virtual channels are like the third.
         let first = FirstHop { longer, detour: 0 };
         let relation = with_lanes(fabric, ordered, lanes.min(3), first)?;
         let fullest = Evenness::new(fabric, &relation).fullest();
@@ -110,7 +116,7 @@ fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelati
     Ok(best.0)
 }
 
-/// The relation of an order with so many lanes.
+/// The relation of an order with so many virtual channels.
 fn with_lanes(
     fabric: &Fabric,
     ordered: &Ordered,
@@ -119,7 +125,7 @@ fn with_lanes(
 ) -> Result<Relation, NoRelation> {
     let Ordered { rank, is_enough } = ordered;
     if *is_enough {
-        let ascends = |before: LaneChannel, next: LaneChannel| {
+        let ascends = |before: VirtualChannel, next: VirtualChannel| {
             rank[before.channel as usize] < rank[next.channel as usize]
         };
         return Ok(apart(fabric, from_everywhere(fabric, lanes, first, ascends)?.finish()));
@@ -132,7 +138,7 @@ fn with_lanes(
     with_escape(fabric, lanes, first, relation_as_escape(escape.relation()))
 }
 
-/// The relation with one lane or two.
+/// The relation with one virtual channel or two.
 fn opposite(
     fabric: &Fabric,
     rank: &[u32],
@@ -142,8 +148,8 @@ fn opposite(
     Ok(from_everywhere(fabric, lanes, first, against_each_other(rank))?.finish())
 }
 
-/// The turns that are legal in the two lanes.
-fn against_each_other(rank: &[u32]) -> impl Fn(LaneChannel, LaneChannel) -> bool + '_ {
+/// The turns that are legal in the two virtual channels.
+fn against_each_other(rank: &[u32]) -> impl Fn(VirtualChannel, VirtualChannel) -> bool + '_ {
     |before, next| {
         let ascends = rank[before.channel as usize] < rank[next.channel as usize];
         next.lane > before.lane || next.lane == before.lane && ascends == (before.lane == 0)

@@ -1,12 +1,12 @@
 //! UDWM, Up*/Down* with multi-channels (\[udwm\], as \[path-selection\], section 4.2, sums it up):
 //! Up*/Down* in which a packet that goes down may turn up again if the turn takes it to a strictly
-//! lower lane. With v lanes there are at most v - 1 such turns.
+//! lower virtual channel. With v virtual channels there are at most v - 1 such turns.
 //!
-//! \[path-selection\] doesn't say which lanes all other hops may take. They must not take a higher
-//! one, or a turn could be had again and again. Here they stay in the lane or go to a lower one:
-//! every (channel, lane) then comes before all that may follow it, lanes descending first, and
-//! inside a lane those that lead up before those that lead down. A packet goes lower only where its
-//! shortest way is as short from there.
+//! \[path-selection\] doesn't say which virtual channels all other hops may take. They must not
+//! take a higher one, or a turn could be had again and again. Here they stay in the virtual channel
+//! or go to a lower one: every (channel, virtual channel) then comes before all that may follow it,
+//! virtual channels descending first, and inside a virtual channel those that lead up before those
+//! that lead down. A packet goes lower only where its shortest way is as short from there.
 
 use super::shortest::shortest;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
@@ -25,7 +25,8 @@ impl RelationRule {
     };
 }
 
-/// The relation; whether hops that are no turns from down to up `may_descend` to lower lanes.
+/// Makes the relation. `may_descend` says whether hops that are no turns from down to up may go to
+/// lower virtual channels.
 pub fn udwm(
     fabric: &Fabric,
     parameters: &RelationParameters,

@@ -1,11 +1,11 @@
 //! Adaptive Up*/Down* (\[autonet\]): up towards the root as far as needed, then down, never up
-//! again. A packet may take any output on a shortest such way, in any lane: lanes change nothing in
-//! which turns are legal.
+//! again. A packet may take any output on a shortest such way, in any virtual channel: virtual
+//! channels change nothing in which turns are legal.
 
 use super::relation::Builder;
 use super::shortest::{FirstHop, from_everywhere};
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
-use crate::LaneChannel;
+use crate::VirtualChannel;
 use flitlab_fabric::Fabric;
 
 impl RelationRule {
@@ -32,6 +32,6 @@ pub(super) fn up_down<'f>(
 ) -> Result<Builder<'f>, NoRelation> {
     let up = parameters.tree(fabric)?.up(fabric);
     let legal = |before: u32, next: u32| up[before as usize] || !up[next as usize];
-    let legal = |before: LaneChannel, next: LaneChannel| legal(before.channel, next.channel);
+    let legal = |before: VirtualChannel, next: VirtualChannel| legal(before.channel, next.channel);
     Ok(from_everywhere(fabric, parameters.lanes, FirstHop::SHORTEST, legal)?)
 }

@@ -86,7 +86,7 @@ fn the_strict_reading_of_udwm_is_right_too_and_a_higher_lane_is_not() {
     let parameters = RelationParameters { lanes: 3, ..RelationParameters::default() };
     let strict = udwm(&fabric, &parameters, false).unwrap();
     assert!(prove_relation(&fabric, &strict).holds());
-    // Every lane after every hop: turns can be had again and again.
+    // Every virtual channel after every hop: turns can be had again and again.
     let free = changed(&fabric, &strict, |_, _, hops| {
         let ports: Vec<u16> = hops.iter().map(|hop| hop.port).collect();
         hops.extend(ports.iter().flat_map(|&port| (0..3).map(move |lane| Hop::new(port, lane))));
@@ -132,7 +132,8 @@ fn minimal_routing_on_a_ring_deadlocks_round_it() {
 
 #[test]
 fn an_escape_that_may_be_left_again_needs_its_indirect_dependencies() {
-    // Going back from the escape to the new channels puts any two escape channels one after the other.
+    // Going back from the escape to the new channels puts any two escape channels one after the
+    // other.
     let fabric = random(1);
     let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
     let relation = RelationRule::MINIMAL_UP_DOWN.relation(&fabric, &parameters).unwrap();

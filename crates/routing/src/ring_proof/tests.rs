@@ -39,7 +39,7 @@ fn the_rings_of_the_rule_are_right_with_any_lanes() {
             let relation = relation(&fabric, lanes);
             let proof = prove_relation(&fabric, &relation);
             assert!(relation.has_ring() && proof.holds(), "{:?}", proof.flaws);
-            // Each cable of the tree in both directions, in each lane.
+            // Each cable of the tree in both directions, in each virtual channel.
             let routers = u64::from(fabric.routers());
             assert_eq!(proof.dependencies, 2 * (routers - 1) * u64::from(lanes));
             assert_eq!(proof.pairs, routers * (routers - 1));
@@ -121,7 +121,8 @@ fn who_is_on_the_ring_has_to_be_let_on_along_it_and_who_is_not_onto_it() {
 
 #[test]
 fn a_ring_that_does_not_lead_past_the_destination_is_found() {
-    // A ring of five: the tour goes to and fro along four of its cables. Made to turn back before its ends it is two.
+    // A ring of five: the tour goes to and fro along four of its cables. Made to turn back before
+    // its ends it is two.
     let fabric = test_fabric(&[5], &[]);
     let relation = relation(&fabric, 1);
     let turned = changed(&fabric, &relation, |state, _, hops| {

@@ -29,7 +29,8 @@ impl Weighted {
         self.weights.iter().sum()
     }
 
-    /// The part of each vertex, from 0 to `parts`, all of about the same weight and with few edges between.
+    /// The part of each vertex, from 0 to `parts`, all of about the same weight and with few edges
+    /// between.
     pub(super) fn parts(&self, parts: usize) -> Vec<usize> {
         let mut part = vec![0; self.size()];
         self.fill_parts(&(0..narrow(self.size())).collect::<Vec<_>>(), 0, parts, &mut part);
@@ -86,8 +87,8 @@ impl Weighted {
         sides
     }
 
-    /// Merges each vertex with the neighbor to which it has the heaviest edge, if that is free: the merged
-    /// vertex of each, and their graph.
+    /// Merges each vertex with the neighbor to which it has the heaviest edge, if that is free: the
+    /// merged vertex of each, and their graph.
     fn merged(&self) -> (Vec<u32>, Self) {
         const FREE: u32 = u32::MAX;
         let heaviest = 3 * self.total() / (2 * FEW as u64);
@@ -126,8 +127,8 @@ impl Weighted {
         (merged, Self { weights, neighbors })
     }
 
-    /// Sides grown from a vertex by always adding the one with most edges to those inside; the best of several
-    /// starts.
+    /// Sides grown from a vertex by always adding the one with most edges to those inside; the best
+    /// of several starts.
     fn grown(&self, (share, whole): (u64, u64)) -> Vec<bool> {
         let wanted = self.total() * share / whole;
         let mut best: Option<(u64, Vec<bool>)> = None;

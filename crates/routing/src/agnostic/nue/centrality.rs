@@ -1,12 +1,13 @@
-//! The root of a lane's spanning tree: the router of its hull that most shortest paths lead through
-//! (\[betweenness\]).
+//! The root of a virtual channel's spanning tree: the router of its hull that most shortest paths
+//! lead through (\[betweenness\]).
 
 use crate::agnostic::graph::{Destination, Graph};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::NONE;
 
-/// The router with the highest betweenness among those inside the hull, the first of equals. Shortest paths run
-/// between the routers inside and the terminals of this part, which count at their routers.
+/// The router with the highest betweenness among those inside the hull, the first of equals.
+/// Shortest paths run between the routers inside and the terminals of this part, which count at
+/// their routers.
 pub(super) fn root(graph: &Graph, part: &[Destination], inside: &[bool]) -> u32 {
     let routers = graph.routers();
     let mut terminals = vec![0.0; routers];

@@ -1,4 +1,5 @@
-//! The spanning tree of a lane, whose dependencies are in use from the start and can never be blocked.
+//! The spanning tree of a virtual channel, whose dependencies are in use from the start and can
+//! never be blocked.
 
 use crate::agnostic::frontier::Frontier;
 use crate::agnostic::graph::{Destination, Graph};
@@ -54,8 +55,9 @@ impl Tree {
         Self { root, up, order, needed }
     }
 
-    /// The dependencies of all paths along the tree to destinations of the part: towards the root; away from it,
-    /// to routers that have destinations behind them; between any two neighbors of the root.
+    /// The dependencies of all paths along the tree to destinations of the part: towards the root;
+    /// away from it, to routers that have destinations behind them; between any two neighbors of
+    /// the root.
     pub(in super::super) fn dependencies(&self, graph: &Graph) -> Vec<(Channel, Channel)> {
         let mut dependencies = Vec::new();
         for &router in &self.order[1..] {

@@ -3,8 +3,8 @@
 use crate::agnostic::graph::{Destination, Graph};
 use flitlab_fabric::NONE;
 
-/// For each router, whether it lies in the hull. A router that comes in is a start of shortest paths itself if
-/// its number is higher than that of the one whose paths led to it.
+/// For each router, whether it lies in the hull. A router that comes in is a start of shortest
+/// paths itself if its number is higher than that of the one whose paths led to it.
 pub(super) fn hull(graph: &Graph, part: &[Destination]) -> Vec<bool> {
     let routers = graph.routers();
     let mut inside = vec![false; routers];

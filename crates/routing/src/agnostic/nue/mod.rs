@@ -1,15 +1,17 @@
 //! Nue routing (\[nue\]), after its implementation in OpenSM.
 //!
-//! The destinations are parted among the lanes. A lane's paths are searched on the complete channel dependency
-//! graph: its vertices are the channels, its edges all pairs of channels that a packet could take one after the
-//! other. A search for the paths to a destination takes an edge into use only if no cycle comes of it. Edges
-//! that would close one are blocked for good. Where the search gets stuck with routers left out, it tries other
-//! channels next to them, and if that fails, all paths to this destination follow a spanning tree whose edges
-//! are in use from the start.
+//! The destinations are parted among the virtual channels. A virtual channel's paths are searched
+//! on the complete channel dependency graph: its vertices are the channels, its edges all pairs of
+//! channels that a packet could take one after the other. A search for the paths to a destination
+//! takes an edge into use only if no cycle comes of it. Edges that would close one are blocked for
+//! good. Where the search gets stuck with routers left out, it tries other channels next to them,
+//! and if that fails, all paths to this destination follow a spanning tree whose edges are in use
+//! from the start.
 //!
-//! The paper colours the parts of the dependency graph that are in use and searches for a cycle only if an
-//! edge's ends have the same colour. After a few destinations nearly all have. Here the channels are kept in
-//! topological order instead, which says the same at once for most of the others too.
+//! The paper colours the parts of the dependency graph that are in use and searches for a cycle
+//! only if an edge's ends have the same colour. After a few destinations nearly all have. Here the
+//! channels are kept in topological order instead, which says the same at once for most of the
+//! others too.
 
 mod bisection;
 mod centrality;
@@ -40,13 +42,14 @@ impl Algorithm {
     };
 }
 
-/// After so many further orders a lane without paths along the tree is good enough.
+/// After so many further orders a virtual channel without paths along the tree is good enough.
 const LEAST_ORDERS: u8 = 3;
 
 /// Fills in the table and gives the number of destinations whose paths follow the spanning tree.
 ///
-/// With several `orders`, each lane is routed in a few of them, and in all if paths follow the tree each time. The
-/// one with the fewest such destinations counts, of equals that with the lowest maximum.
+/// With several `orders`, each virtual channel is routed in a few of them, and in all if paths
+/// follow the tree each time. The one with the fewest such destinations counts, of equals that with
+/// the lowest maximum.
 pub(super) fn nue(
     graph: &Graph,
     table: &mut ForwardingTable,

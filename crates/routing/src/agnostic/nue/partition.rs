@@ -1,21 +1,21 @@
-//! Which destinations go into which lane.
+//! The distribution of destinations among virtual channels.
 
 use super::bisection::Weighted;
 use crate::agnostic::frontier::scatter;
 use crate::agnostic::graph::{Destination, Graph};
 
-/// How the destinations are parted among the lanes.
+/// The rule that distributes destinations among the virtual channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Partition {
-    /// Those that are near each other together, by multilevel partitioning of the fabric.
+    /// Near destinations share a virtual channel, by multilevel partitioning of the fabric.
     #[default]
     Near,
-    /// In turn.
+    /// Destinations take the virtual channels in turn.
     InTurn,
 }
 
 impl Partition {
-    /// A part for each lane, in the first order.
+    /// A part for each virtual channel, in the first order.
     pub(in crate::agnostic) fn parts(self, graph: &Graph, lanes: u8) -> Vec<Vec<Destination>> {
         let mut destinations = graph.destinations.clone();
         order(&mut destinations, 0);
@@ -38,12 +38,13 @@ impl Partition {
     }
 }
 
-/// Sorts destinations into rounds: one of each router, then another of each, the routers of every round scattered
-/// another way. Each `number` of an order scatters them differently.
+/// Sorts destinations into rounds: one of each router, then another of each, the routers of every
+/// round scattered another way. Each `number` of an order scatters them differently.
 ///
-/// The order matters much, if wildly. Paths to the first few terminals of a router block what later destinations
-/// would need: on 25 fabrics with one lane 2,253 and 2,891 destinations fell back on the tree in two orders of one
-/// router after the other, 529 to 1,140 in five of all terminals scattered, 269 to 835 in fourteen of rounds.
+/// The order matters much, if wildly. Paths to the first few terminals of a router block what later
+/// destinations would need: on 25 fabrics with one virtual channel 2,253 and 2,891 destinations
+/// fell back on the tree in two orders of one router after the other, 529 to 1,140 in five of all
+/// terminals scattered, 269 to 835 in fourteen of rounds.
 pub(super) fn order(destinations: &mut [Destination], number: u32) {
     destinations.sort_unstable_by_key(|at| (at.router, at.terminal));
     let mut in_rounds = Vec::with_capacity(destinations.len());
@@ -59,7 +60,8 @@ pub(super) fn order(destinations: &mut [Destination], number: u32) {
     }
 }
 
-/// A vertex for each router, which weighs one more than its terminals, and edges that weigh their cables.
+/// A vertex for each router, which weighs one more than its terminals, and edges that weigh their
+/// cables.
 fn weighted(graph: &Graph) -> Weighted {
     let routers = graph.all_routers();
     let neighbors = |router: u32| {

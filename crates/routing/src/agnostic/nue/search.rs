@@ -1,5 +1,5 @@
-//! Dijkstra's algorithm on the complete channel dependency graph, from a destination against the direction of
-//! the channels.
+//! Dijkstra's algorithm on the complete channel dependency graph, from a destination against the
+//! direction of the channels.
 
 use super::escape::Tree;
 use crate::ForwardingTable;
@@ -9,7 +9,7 @@ use crate::agnostic::graph::{Destination, Graph};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, NONE};
 
-/// The search of a lane.
+/// The search of a virtual channel.
 pub(in super::super) struct Search<'a> {
     graph: &'a Graph,
     numbering: Numbering,
@@ -27,7 +27,8 @@ pub(in super::super) struct Search<'a> {
     /// By router, how often the search had backtracked when it was found.
     found_after: Vec<u32>,
     found: usize,
-    /// By channel: the distance of its source through it, and whether it is an alternative to its source's way.
+    /// By channel: the distance of its source through it, and whether it is an alternative to its
+    /// source's way.
     through: Vec<u64>,
     alternative: Vec<bool>,
     backtracks: u32,
@@ -63,7 +64,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Routes a lane and gives the number of destinations whose paths follow the tree.
+    /// Routes a virtual channel and gives the number of destinations whose paths follow the tree.
     pub(super) fn route_all(
         &mut self,
         part: &[Destination],
@@ -83,7 +84,7 @@ impl<'a> Search<'a> {
         falls
     }
 
-    /// Starts a lane: only the tree's dependencies are in use.
+    /// Starts a virtual channel: only the tree's dependencies are in use.
     fn start(&mut self, tree: &Tree) {
         self.blocked.fill(false);
         self.used = Dependencies::new(self.graph);
@@ -93,7 +94,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Starts a lane in which only these dependencies can be used; they close no cycle.
+    /// Starts a virtual channel in which only these dependencies can be used; they close no cycle.
     pub(in super::super) fn start_with(
         &mut self,
         dependencies: impl Iterator<Item = (Channel, Channel)>,
@@ -106,8 +107,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds the way of each router to one. False if some router was left out, and all ways are those that `otherwise`
-    /// filled in.
+    /// Finds the way of each router to one. False if some router was left out, and all ways are
+    /// those that `otherwise` filled in.
     pub(in super::super) fn route(
         &mut self,
         destination: u32,
@@ -163,7 +164,7 @@ impl<'a> Search<'a> {
         self.used.has(from, to) || self.take_new(from, to)
     }
 
-    /// As [`Self::take`], of a dependency that is not in use.
+    /// Takes a dependency that is not in use into use, like [`Self::take`].
     fn take_new(&mut self, from: Channel, to: Channel) -> bool {
         let number = self.number(from, to);
         if self.blocked[number] {
@@ -267,7 +268,8 @@ impl<'a> Search<'a> {
         self.graph.inputs(router).filter(follows).collect()
     }
 
-    /// Whether all that come to a channel's source can go on through it instead of the source's way.
+    /// Whether all that come to a channel's source can go on through it instead of the source's
+    /// way.
     fn shorten(&mut self, channel: Channel) -> bool {
         let router = self.graph.source(channel);
         let followers = self.followers(router);
@@ -294,8 +296,8 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Reaches a router that is left out through a neighbor, which gets one of its alternatives for its way. Gives
-    /// the channel to go on with.
+    /// Reaches a router that is left out through a neighbor, which gets one of its alternatives for
+    /// its way. Gives the channel to go on with.
     fn backtrack(&mut self, weights: &[u64]) -> Option<Channel> {
         let graph = self.graph;
         let left_out = |search: &Self, router: u32| search.distance[router as usize] == u64::MAX;
@@ -349,8 +351,8 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Takes the dependencies of a channel on an alternative behind it and of that on the next one into use, or
-    /// neither.
+    /// Takes the dependencies of a channel on an alternative behind it and of that on the next one
+    /// into use, or neither.
     fn take_both(&mut self, channel: Channel, other: Channel) -> bool {
         let next = self.way[self.graph.target(other) as usize];
         if next == NONE || self.turns_back(other, next) || self.turns_back(channel, other) {

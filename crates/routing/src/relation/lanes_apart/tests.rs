@@ -1,4 +1,4 @@
-//! Which lanes packets have on a tree, where each way down is the only one.
+//! Which virtual channels packets have on a tree, where each way down is the only one.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn relation(fabric: &Fabric, rule: RelationRule, lanes: u8) -> Relation {
     rule.relation(fabric, &parameters).unwrap()
 }
 
-/// By port of a state's hops: the router that it leads to, and its lanes.
+/// By port of a state's hops: the router that it leads to, and its virtual channels.
 fn lanes_by_port(
     (fabric, relation): (&Fabric, &Relation),
     (state, destination): (u32, u32),
@@ -46,7 +46,8 @@ fn packets_for_an_output_have_half_of_the_lanes_before_it_and_all_elsewhere() {
                 let onward = lanes_by_port(up_and_down, (after, destination));
                 if onward.len() == 1 {
                     assert_eq!(lanes.len(), 2, "from {at} to {destination}");
-                    // Whatever the destination and the way, the same output has the same lanes.
+                    // Whatever the destination and the way, the same output has the same virtual
+                    // channels.
                     let (&output, _) = onward.first_key_value().unwrap();
                     let known = halves.entry((next, output)).or_insert_with(|| lanes.clone());
                     assert_eq!(*known, lanes, "from {at} to {destination}");
@@ -56,7 +57,8 @@ fn packets_for_an_output_have_half_of_the_lanes_before_it_and_all_elsewhere() {
             }
         }
     }
-    // Of each router below the roots' level and of the roots: four outputs down, each with another half.
+    // Of each router below the roots' level and of the roots: four outputs down, each with another
+    // half.
     assert_eq!(halves.len(), (16 + 16) * 4);
     for at in 16..48 {
         let mut own: Vec<&Vec<u8>> =

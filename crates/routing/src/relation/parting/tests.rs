@@ -11,7 +11,8 @@ fn relation(fabric: &Fabric, lanes: u8) -> Relation {
     RelationRule::PARTED.relation(fabric, &parameters).unwrap()
 }
 
-/// The channels by which packets of a class come to a router from another one, whatever they choose.
+/// The channels by which packets of a class come to a router from another one, whatever they
+/// choose.
 fn last(
     (fabric, relation): (&Fabric, &Relation),
     (source, destination): (u32, u32),
@@ -67,7 +68,8 @@ fn each_terminal_of_a_fat_tree_has_a_channel_of_its_own() {
     assert_eq!(most.max(), Some(8), "four cables, two lanes");
 }
 
-/// With unequal numbers of cables some sources can't come by the channel of a terminal; packets from there arrive all the same.
+/// With unequal numbers of cables some sources can't come by the channel of a terminal; packets
+/// from there arrive all the same.
 #[test]
 fn terminals_whose_channel_is_out_of_reach_are_reached_by_others() {
     let size = DirectorTree {

@@ -1,4 +1,5 @@
-//! What the rule promises on any fabric, and what its order and its first hops are on fabrics where that is known.
+//! What the rule promises on any fabric, and what its order and its first hops are on fabrics where
+//! that is known.
 
 use super::super::order::up_then_down;
 use super::super::tree::Tree;
@@ -65,7 +66,8 @@ fn every_pair_of_random_fabrics_is_connected_without_a_cycle_in_any_lanes() {
     }
 }
 
-/// The hops of one state more: back to the lower lane, in which the order ascends once more.
+/// The hops of one state more: back to the lower virtual channel, in which the order ascends once
+/// more.
 #[test]
 fn a_way_back_to_the_first_lane_is_refused() {
     let fabric = random(3);
@@ -85,7 +87,8 @@ fn a_way_back_to_the_first_lane_is_refused() {
     assert!(!proof.holds() && proof.cycle().is_some());
 }
 
-/// On a Kautz graph: with a second lane no way but a detour is longer than the longest of the shortest.
+/// On a Kautz graph: with a second virtual channel no way but a detour is longer than the longest
+/// of the shortest.
 #[test]
 fn a_second_lane_makes_all_ways_shortest_where_they_are_short() {
     let kautz = Kautz { degree: 3, length: 2, redundancy: 2, terminals: 2 };
@@ -115,7 +118,8 @@ fn detours_are_first_hops_to_routers_as_far_from_the_destination() {
                     let next = fabric.target(fabric.outputs(router).start + u32::from(hop.port));
                     let [here, there] = [router, next.unwrap()].map(|at| hops_left[at as usize]);
                     assert!(relation.place(state).is_none() && !hop.escape);
-                    // With two lanes the way from a nearer router may be longer, since it has to be legal.
+                    // With two virtual channels the way from a nearer router may be longer, since
+                    // it has to be legal.
                     assert!(lanes == 2 || there == here);
                     detours += 1;
                 }
@@ -140,14 +144,16 @@ fn found(fabric: &Fabric, lanes: u8) -> (Ordered, u32) {
 fn the_first_hop_is_free_where_shortest_ways_crowd_channels() {
     // Edge switches that share a line chip have no other shortest way than through it.
     assert_eq!(found(&directors(), 4).1, 2);
-    // A torus' shortest ways are as even as can be. On Cascade a hop to a router that is as far relieves nothing.
+    // A torus' shortest ways are as even as can be. On Cascade a hop to a router that is as far
+    // relieves nothing.
     assert_eq!(found(&test_fabric(&[5, 5], &[]), 4).1, 0);
     let cascade = Cascade { columns: 8, rows: 4, global: 64, ..Cascade::default() };
     let cascade = cascade.cabling().unwrap().fabric().unwrap();
     assert_eq!(found(&cascade, 4).1, 0);
 }
 
-/// On fat trees all shortest ways ascend in one order, though they have many roots; with some cables failed few don't.
+/// On fat trees all shortest ways ascend in one order, though they have many roots; with some
+/// cables failed few don't.
 #[test]
 fn on_fat_trees_all_shortest_ways_are_offered() {
     let tree = builders::Tree { arity: 4, levels: 3, terminals: 4 };
@@ -168,7 +174,7 @@ fn on_fat_trees_all_shortest_ways_are_offered() {
                 let own = relation.hops(state, destination);
                 let all = minimal.hops(state, destination);
                 assert_eq!(ports(own), ports(all), "{lanes} {state} {destination}");
-                // With more lanes some are kept for other packets (lanes_apart.rs).
+                // With more virtual channels some are kept for other packets (lanes_apart.rs).
                 assert!(lanes > 2 || own == all, "{lanes} {state} {destination}");
             }
         }
@@ -182,7 +188,8 @@ fn on_fat_trees_all_shortest_ways_are_offered() {
     assert!(own < 0.7 * of_tree, "{own} {of_tree}");
 }
 
-/// Edge switches under directors have shortest ways that lead down and up again, and close cycles with the others.
+/// Edge switches under directors have shortest ways that lead down and up again, and close cycles
+/// with the others.
 #[test]
 fn fat_trees_of_fat_trees_have_ways_up_and_then_down_in_all_lanes() {
     let directors = directors();

@@ -82,9 +82,20 @@ fn places(points: &[Place]) -> String {
 /// Values may lie far outside the axes, so a length that is no number or too large becomes one of
 /// a place off the canvas.
 fn number(length: f64) -> f64 {
-    (length.max(-FAR).min(FAR) * 100.0).round() / 100.0
+    let length = if length.is_nan() { -FAR } else { length.clamp(-FAR, FAR) };
+    (length * 100.0).round() / 100.0
 }
 
 fn hex((red, green, blue): Colour) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_that_no_file_can_hold_is_one_off_the_canvas() {
+        assert_eq!([f64::NAN, -1e300, 1.234, f64::INFINITY].map(number), [-FAR, -FAR, 1.23, FAR]);
+    }
 }

@@ -22,7 +22,7 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 pub use grid::{forget, low_loads_first, run_grid, run_share};
 pub use local::in_parallel;
 pub use over_bound::OverBound;
-pub use plan::{Progress, plan, survey};
+pub use plan::{Progress, Survey, plan, survey};
 pub use points::{Obtained, PointError, label_of, obtain};
 pub use saturation::{CRITERION, run_search, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};

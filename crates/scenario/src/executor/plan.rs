@@ -41,6 +41,9 @@ struct Expected {
     past_saturation: bool,
 }
 
+/// How far each point, or search, of a sweep is, and the ends of finished searches with their places.
+pub type Survey = (Vec<Progress>, Vec<(usize, Saturation)>);
+
 /// How far each point, or search, of a sweep is, from the points in a folder of results, and the ends
 /// of searches that are finished, with their places. Nothing is computed.
 ///
@@ -52,8 +55,8 @@ struct Expected {
 pub fn survey<E: From<PointError>>(
     sweep: &Sweep,
     results: &Path,
-    mut each: impl FnMut((usize, u32), PointResult) -> Result<(), E>,
-) -> Result<(Vec<Progress>, Vec<(usize, Saturation)>), E> {
+    mut each: impl FnMut((usize, u32), Finding) -> Result<(), E>,
+) -> Result<Survey, E> {
     let Some(wanted) = sweep.saturation else {
         let progress = of_grid(sweep, |number| {
             let stored = Store::look_up(results, &sweep.points[number].identity);

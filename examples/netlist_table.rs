@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release --example netlist_table [NETLIST]
 //!
-//! The netlist is in the form of ibsim or of `ibnetdiscover`. Without one, the example takes a torus
-//! of 4x2x2x2 switches.
+//! The netlist is in the form of ibsim or of `ibnetdiscover`. Without one, the example takes a
+//! torus of 4x2x2x2 switches.
 
 use std::error::Error;
 use std::path::Path;

@@ -89,8 +89,8 @@ pub fn simulation(text: &str) -> Result<Simulation, Box<dyn Error>> {
     Ok(Simulation::new(&Scenario::read(&document)?)?)
 }
 
-/// Makes the table of a fabric and proves it. The proof follows every packet and looks for cycles of
-/// channels; it shares no code with what made the table.
+/// Makes the table of a fabric and proves it. The proof follows every packet and looks for cycles
+/// of channels; it shares no code with what made the table.
 pub fn prove(fabric: &Fabric) -> Result<ForwardingProof, NoTable> {
     let made = ONE_TREE.generate(fabric, &Parameters::default())?;
     Ok(prove_forwarding(fabric, &made.table))

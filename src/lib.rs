@@ -1,7 +1,7 @@
 //! flitlab simulates high-performance interconnects flit by flit.
 //!
-//! This crate is the program and a facade: each module is a crate, or a part of one, which can be had alone.
-//! They are listed from the bottom; each uses only those above it.
+//! This crate is the program and a facade: each module is a crate, or a part of one, which can be
+//! had alone. They are listed from the bottom; each uses only those above it.
 //!
 //! | crate | modules here | what it is for |
 //! |---|---|---|

@@ -1,8 +1,9 @@
-//! Instructions, mispredicted branches and cache misses a packet-hop, counted by Valgrind's callgrind. They do
-//! not depend on what else the machine does.
+//! Instructions, mispredicted branches and cache misses a packet-hop, counted by Valgrind's
+//! callgrind. They do not depend on what else the machine does.
 //!
-//! A workload is run with two lengths of window; the difference leaves out set-up and figures. The caches and
-//! branches are callgrind's models (32 KiB, and 512 KiB of second level), not the machine's.
+//! A workload is run with two lengths of window; the difference leaves out set-up and figures. The
+//! caches and branches are callgrind's models (32 KiB, and 512 KiB of second level), not the
+//! machine's.
 
 use std::collections::HashMap;
 

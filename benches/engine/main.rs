@@ -1,10 +1,10 @@
 //! What the engine costs: CPU time a flit-hop and a packet-hop, grants a second, memory.
 //!
-//! `cargo bench --bench engine` runs each workload several times in a process of its own, all of them in
-//! turn, and prints the least and the median, since on a shared machine only these mean anything; then the raw
-//! samples. `-- NAME` runs those whose names contain NAME, `-- --instructions` counts instructions instead,
-//! `-- --sizes` measures cost over size. Times are those of simulating, warm-up and the waiting of threads for
-//! each other included.
+//! `cargo bench --bench engine` runs each workload several times in a process of its own, all of
+//! them in turn, and prints the least and the median, since on a shared machine only these mean
+//! anything; then the raw samples. `-- NAME` runs those whose names contain NAME, `--
+//! --instructions` counts instructions instead, `-- --sizes` measures cost over size. Times are
+//! those of simulating, warm-up and the waiting of threads for each other included.
 
 mod callgrind;
 mod sample;
@@ -35,7 +35,8 @@ struct Arguments {
     /// Length of its windows
     #[arg(long, hide = true)]
     window: Option<String>,
-    /// Passed by `cargo bench`, and not by `cargo test`, which only wants to know that all workloads run
+    /// Passed by `cargo bench`, and not by `cargo test`, which only wants to know that all
+    /// workloads run
     #[arg(long, hide = true)]
     bench: bool,
 }

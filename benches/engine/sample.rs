@@ -1,5 +1,5 @@
-//! One run of a workload, in a process of its own, so that its peak memory is its own and runs of different
-//! workloads take turns.
+//! One run of a workload, in a process of its own, so that its peak memory is its own and runs of
+//! different workloads take turns.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! What is measured: scenarios on the Angara router and on BookSim's, a block of busy nodes, and the output-queued router.
+//! What is measured: scenarios on the Angara router and on BookSim's, a block of busy nodes, and
+//! the output-queued router.
 
 use std::time::Instant;
 
@@ -124,8 +125,8 @@ pub fn sizes() -> Vec<(u32, Workload)> {
 }
 
 impl Workload {
-    /// Runs it once. `window` replaces the length of its windows; a quick run is a small one that only shows
-    /// that it runs.
+    /// Runs it once. `window` replaces the length of its windows; a quick run is a small one that
+    /// only shows that it runs.
     pub fn run(&self, window: Option<&str>, quick: bool) -> Sample {
         match &self.kind {
             KindOfWorkload::Scenario { path, threads, sets } => {
@@ -136,8 +137,8 @@ impl Workload {
         }
     }
 
-    /// Whether instructions can be counted in reasonable time: on one thread and not too many nodes, for two
-    /// lengths of window.
+    /// Whether instructions can be counted in reasonable time: on one thread and not too many
+    /// nodes, for two lengths of window.
     pub fn is_countable(&self) -> bool {
         match &self.kind {
             KindOfWorkload::Scenario { threads, sets, .. } => *threads == 1 && !sets.contains("64"),
@@ -189,8 +190,9 @@ fn run_scenario(
     }
 }
 
-/// Messages between nodes of a block of 8x8x8 at most three hops apart in each dimension, so that they take the
-/// same routes in any torus of 8 or more: one every 400 ns and node on the average, for 200 us.
+/// Messages between nodes of a block of 8x8x8 at most three hops apart in each dimension, so that
+/// they take the same routes in any torus of 8 or more: one every 400 ns and node on the average,
+/// for 200 us.
 fn run_block(size: u32, quick: bool) -> Sample {
     const SIDE: u32 = 8;
     let mut random = ChaCha8Rng::seed_from_u64(1);

@@ -20,10 +20,10 @@ use flitlab::topology::{Faults, Torus};
 
 /// Count how many random failures an Angara routing survives
 ///
-/// Draws systems with 1, 2, ... failed cables, then nodes, beyond those of the scenario, and counts those
-/// in which every pair of nodes can still be routed: by direction order alone, with first and last
-/// steps, and with steps that break the order where no deadlock can come of it. Needs the scenario's
-/// [topology] only.
+/// Draws systems with 1, 2, ... failed cables, then nodes, beyond those of the scenario, and counts
+/// those in which every pair of nodes can still be routed: by direction order alone, with first and
+/// last steps, and with steps that break the order where no deadlock can come of it. Needs the
+/// scenario's [topology] only.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
     flitlab failures scenarios/desmos/desmos.toml --systems 500 --out desmos-failures")]

@@ -31,8 +31,8 @@ pub(super) struct Output {
 /// `results/NAME-2` and so on. No other flitlab begins in it as long as the claim lives.
 ///
 /// # Errors
-/// If the folder that was asked for has something in it, another flitlab is at work there, or none can be made or
-/// written to.
+/// If the folder that was asked for has something in it, another flitlab is at work there, or none
+/// can be made or written to.
 pub(super) fn prepare(name: &str, asked: Option<&Path>) -> Result<Claim, Failure> {
     prepare_over(name, asked, |_| false)
 }
@@ -90,8 +90,8 @@ pub(super) fn busy(folder: &Path) -> Failure {
     ))
 }
 
-/// The name of the file in a folder that says that a process works in it, by a lock that the system takes back when
-/// the process ends, however it ends.
+/// The name of the file in a folder that says that a process works in it, by a lock that the system
+/// takes back when the process ends, however it ends.
 pub(super) const LOCK: &str = ".lock";
 
 /// A folder that no other process has claimed as long as this lives.
@@ -181,7 +181,8 @@ pub(super) fn numbered(name: &str) -> Vec<PathBuf> {
     found.into_iter().map(|(_, folder)| folder).collect()
 }
 
-/// Whether something is there that is not an empty folder, or one that a process has claimed and no more.
+/// Whether something is there that is not an empty folder, or one that a process has claimed and no
+/// more.
 pub(super) fn occupied(folder: &Path) -> bool {
     match fs::read_dir(folder) {
         Ok(mut entries) => entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != LOCK)),

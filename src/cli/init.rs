@@ -18,8 +18,8 @@ use flitlab::units::parse_bytes;
 
 /// Write a first scenario, with a comment for each key
 ///
-/// Asks for what no option gives, if there is a terminal to ask; otherwise, and with --defaults, it takes
-/// the defaults. Never replaces a file.
+/// Asks for what no option gives, if there is a terminal to ask; otherwise, and with --defaults, it
+/// takes the defaults. Never replaces a file.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab init\n  \
     flitlab init study.toml --dimensions 8x8x8 --routing outflank --pattern tornado\n  \
@@ -36,8 +36,8 @@ pub(super) struct Init {
     /// Nodes along each dimension of a torus, or switches [default: 4x4x4]
     #[arg(long, value_name = "SIZES", value_parser = dimensions)]
     dimensions: Option<Sizes>,
-    /// How packets find their way, or the algorithm that makes a table for any fabric
-    /// [default: direction_order on a torus, else agnostic]
+    /// How packets find their way, or the algorithm that makes a table for any fabric [default:
+    /// direction_order on a torus, else agnostic]
     #[arg(long, value_name = "NAME", value_parser = among("routing", routings))]
     routing: Option<String>,
     /// Who sends to whom [default: uniform; of an exchange all-to-all]
@@ -78,7 +78,8 @@ fn among(key: &'static str, offers: fn() -> Vec<Offer>) -> Among {
     Among { key, names: PossibleValuesParser::new(names) }
 }
 
-/// The names that can be chosen for a key; for others there is what a scenario with them would be told.
+/// The names that can be chosen for a key; for others there is what a scenario with them would be
+/// told.
 #[derive(Clone)]
 struct Among {
     key: &'static str,

@@ -15,8 +15,8 @@ use super::progress::Bar;
 /// The exit code for either signal: that of SIGINT by the custom of shells.
 pub(super) const INTERRUPTED: i32 = 130;
 
-/// Makes a file that would grow beyond the system's limit (`ulimit -f`) an error of writing, as a full disk is, in place
-/// of the end of the process.
+/// Makes a file that would grow beyond the system's limit (`ulimit -f`) an error of writing, as a
+/// full disk is, in place of the end of the process.
 pub(crate) fn outlive_file_limits() {
     // Where the signal can't be taken all is as it was.
     let _ = flag::register(SIGXFSZ, Arc::default());
@@ -49,7 +49,8 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// From now on the first signal ends the command, which leaves nothing, and takes a bar's line away.
+    /// From now on the first signal ends the command, which leaves nothing, and takes a bar's line
+    /// away.
     ///
     /// # Errors
     /// If the system does not let it take signals.

@@ -1,9 +1,9 @@
 //! The command line: one subcommand a file.
 //!
-//! Exit codes: 0 done; 1 the run failed (a file could not be written, memory ran out, packets go on for ever); 2 the input is
-//! wrong; 3 a deadlock was found; 4 a check or comparison did not hold; 130 interrupted by Ctrl-C or SIGTERM.
-//! With `--json` a subcommand prints one JSON object on standard output and nothing else there; text for
-//! people and progress go to standard error.
+//! Exit codes: 0 done; 1 the run failed (a file could not be written, memory ran out, packets go on
+//! for ever); 2 the input is wrong; 3 a deadlock was found; 4 a check or comparison did not hold;
+//! 130 interrupted by Ctrl-C or SIGTERM. With `--json` a subcommand prints one JSON object on
+//! standard output and nothing else there; text for people and progress go to standard error.
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 

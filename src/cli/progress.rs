@@ -44,7 +44,8 @@ struct Estimate {
     /// Points that are done, until their times are known.
     done: Vec<usize>,
     threads: usize,
-    /// They are being thought about: until then the first points, which are the quickest, say nothing.
+    /// They are being thought about: until then the first points, which are the quickest, say
+    /// nothing.
     awaited: bool,
 }
 
@@ -214,8 +215,8 @@ impl Line {
         }
     }
 
-    /// Seconds that are left of a sweep: what its other points are thought to take, by how long those took that
-    /// are done; without an idea of either, as long a point as so far.
+    /// Seconds that are left of a sweep: what its other points are thought to take, by how long
+    /// those took that are done; without an idea of either, as long a point as so far.
     fn left(&self, elapsed: Duration, done: u64, all: u64) -> Option<f64> {
         let estimate = self.estimate.lock().unwrap_or_else(PoisonError::into_inner);
         estimate.left(elapsed.as_secs_f64(), done, all)

@@ -31,7 +31,8 @@ pub(super) struct Reproduce {
     /// Compute a sample, or small networks, in seconds to minutes
     #[arg(long)]
     quick: bool,
-    /// Go on where an interrupted run of the same stopped: what it has simulated is not simulated again
+    /// Go on where an interrupted run of the same stopped: what it has simulated is not simulated
+    /// again
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
@@ -64,9 +65,11 @@ enum Published {
     OutflankFig5,
     /// The same comparison on the Angara router, in three and four dimensions
     OutflankAngara,
-    /// Which algorithms route 25 tori with 1% of the cables failed, and how fast (Domke et al., Nue)
+    /// Which algorithms route 25 tori with 1% of the cables failed, and how fast (Domke et al.,
+    /// Nue)
     NueFaults,
-    /// Throughput of all-to-all exchanges on the slides' seven fabrics, under Nue and OpenSM's algorithms
+    /// Throughput of all-to-all exchanges on the slides' seven fabrics, under Nue and OpenSM's
+    /// algorithms
     NueThroughput,
     /// Throughput of selected paths on 16 switches, one virtual channel (Koibuchi et al., Figure 4)
     PathSelectionFig4,
@@ -78,7 +81,8 @@ enum Published {
     PathSelectionFig7,
     /// Run times of all algorithms on the slides' seven fabrics and over the size of a torus
     NueRuntime,
-    /// Spread of paths over irregular networks by path selection, one virtual channel (Koibuchi et al., Table 2)
+    /// Spread of paths over irregular networks by path selection, one virtual channel (Koibuchi et
+    /// al., Table 2)
     PathSelectionTable2,
     /// The same with five virtual channels, under Up*/Down* and UDWM (Table 3)
     PathSelectionTable3,

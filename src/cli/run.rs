@@ -32,8 +32,9 @@ const SCENARIO: &str = "scenario.toml";
 
 /// Simulate a scenario once
 ///
-/// Prints latency, throughput, the busiest channels and why packets waited, and leaves summary.json,
-/// points.csv, channels.csv, figures and the fully resolved scenario.toml in results/NAME.
+/// Prints latency, throughput, the busiest channels and why packets waited, and leaves
+/// summary.json, points.csv, channels.csv, figures and the fully resolved scenario.toml in
+/// results/NAME.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab run scenarios/desmos/desmos-alltoall.toml\n  \
                         flitlab run scenarios/desmos/desmos-uniform.toml --set traffic.load=0.5 --json")]
@@ -46,11 +47,12 @@ pub(super) struct Run {
     output: Output,
     #[command(flatten)]
     keeping: Keeping,
-    /// Write the digest of all that has happened so far to a CSV file, a row for each 100 ns or so: where two
-    /// machines' files part, their simulations do
+    /// Write the digest of all that has happened so far to a CSV file, a row for each 100 ns or so:
+    /// where two machines' files part, their simulations do
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Write a row for each packet to a CSV file: the first million to arrive, unless --log-most says another number
+    /// Write a row for each packet to a CSV file: the first million to arrive, unless --log-most
+    /// says another number
     #[arg(long, value_name = "FILE", conflicts_with = "checkpoint")]
     log_packets: Option<PathBuf>,
     /// The same for each message
@@ -62,7 +64,8 @@ pub(super) struct Run {
     /// The most packets, and the most messages, that are logged
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     log_most: usize,
-    /// Simulate an application twice, and say which channels its critical path waited for (path_channels.csv)
+    /// Simulate an application twice, and say which channels its critical path waited for
+    /// (path_channels.csv)
     #[arg(long)]
     trace_path: bool,
 }
@@ -254,8 +257,8 @@ fn replaces(path: &Path) -> Failure {
     ))
 }
 
-/// Begins the log of the digest, or goes on with it: with that of a run that was killed before its first checkpoint,
-/// from the beginning.
+/// Begins the log of the digest, or goes on with it: with that of a run that was killed before its
+/// first checkpoint, from the beginning.
 fn open_log(
     path: &Path,
     from: Option<&Checkpoint>,
@@ -268,7 +271,8 @@ fn open_log(
     }
 }
 
-/// Whether a folder has only what a run of the same scenario left that was killed: no results, or not all of them.
+/// Whether a folder has only what a run of the same scenario left that was killed: no results, or
+/// not all of them.
 fn is_unfinished(folder: &Path, resolved: &str) -> bool {
     fs::read_to_string(folder.join(SCENARIO)).is_ok_and(|text| text == resolved)
         && !folder.join(SUMMARY).exists()

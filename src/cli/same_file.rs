@@ -41,8 +41,9 @@ pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     resolved(one) == resolved(other) || there(one).is_some_and(|key| there(other) == Some(key))
 }
 
-/// Refuses options by which a command would write one file in two ways, or write a file into a folder whose files are
-/// written by names of their own. Each path comes with the option that gives it.
+/// Refuses options by which a command would write one file in two ways, or write a file into a
+/// folder whose files are written by names of their own. Each path comes with the option that gives
+/// it.
 pub(super) fn refuse_same(
     files: &[(&str, Option<&Path>)],
     folder: (&str, Option<&Path>),

@@ -16,7 +16,8 @@ pub(super) fn say(text: &str) {
     }
 }
 
-/// Wraps what is too long for a terminal. Lines that are indented stay as they are: they are commands, to be copied.
+/// Wraps what is too long for a terminal. Lines that are indented stay as they are: they are
+/// commands, to be copied.
 fn wrapped(text: &str, columns: usize) -> String {
     let one = |line: &str| match line.len() > columns && columns > 20 && !line.starts_with(' ') {
         true => {

@@ -28,7 +28,8 @@ pub(super) struct Expectation {
     pub hops_maximum: u32,
     pub zero_load_latency_mean_ns: f64,
     pub zero_load_latency_maximum_ns: f64,
-    /// The highest load that the channel loads allow; none if too many pairs would have to be looked at.
+    /// The highest load that the channel loads allow; none if too many pairs would have to be
+    /// looked at.
     pub throughput_bound_load: Option<f64>,
     pub bottleneck: Option<String>,
     /// Of an exchange: it takes this long at least.

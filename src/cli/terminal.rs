@@ -9,8 +9,8 @@ pub(super) fn width() -> Option<usize> {
     terminal_size_of(stdout()).map(|(Width(columns), _)| usize::from(columns))
 }
 
-/// A fact: its name, indented, and its value from a column on. In a terminal long values go on in that
-/// column; a pipe gets one line a fact, for grep.
+/// A fact: its name, indented, and its value from a column on. In a terminal long values go on in
+/// that column; a pipe gets one line a fact, for grep.
 pub(super) fn fact(name: &str, value: &str, column: usize) -> String {
     let name = format!("  {name:<width$}", width = column - 2);
     match width() {

@@ -50,8 +50,8 @@ pub(super) fn fabric_text(network: &Network) -> String {
 /// By what share a rate may be rounded without a word from a run.
 const ROUNDED: f64 = 0.01;
 
-/// Rates that give no whole number of picoseconds a flit, and by how much they are off: those that are off by more than a
-/// share.
+/// Rates that give no whole number of picoseconds a flit, and by how much they are off: those that
+/// are off by more than a share.
 pub(super) fn rounded_rates(
     parameters: &Parameters,
     cables: &[CableClass],

@@ -30,8 +30,8 @@ impl Threads {
         }
     }
 
-    /// As many as were asked for, or as many as pay for one simulation of so many routers: with fewer
-    /// routers each, threads wait for each other for longer than they work.
+    /// As many as were asked for, or as many as pay for one simulation of so many routers: with
+    /// fewer routers each, threads wait for each other for longer than they work.
     pub(super) fn of_simulation(self, routers: u32) -> usize {
         match self.threads {
             Some(threads) => threads as usize,

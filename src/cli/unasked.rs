@@ -8,7 +8,8 @@ const NAMED: [&str; 2] = ["link.rate", "router.maximum_payload"];
 /// The most series of a group that are named.
 const MOST_SERIES: usize = 4;
 
-/// The preset that makes all alike: on any fabric it does, and it has the bubble that keeps rings from deadlock.
+/// The preset that makes all alike: on any fabric it does, and it has the bubble that keeps rings
+/// from deadlock.
 const ALIKE: &str = "angara";
 
 /// Describes the differences, and the key that removes them; `None` if there are none.

@@ -198,7 +198,8 @@ fn a_run_that_is_ended_by_a_signal_goes_on_with_the_same_command() {
         let rows = || std::fs::read(place.0.join("parts.csv")).map_or(0, |text| text.len());
         let before = rows();
         ongoing.wait_until(|| rows() > before + 2_000);
-        // As `timeout` does it: to the process, and at once to its group. That is no second request.
+        // As `timeout` does it: to the process, and at once to its group. That is no second
+        // request.
         ongoing.signal("TERM");
         ongoing.signal("TERM");
         let (code, errors) = ongoing.end();

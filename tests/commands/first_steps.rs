@@ -1,5 +1,6 @@
-//! What somebody meets who is new here: a routing that would not be what it is called, hints at names used elsewhere,
-//! parts of the reference, offers that fit, repetitions that repeat nothing (REVIEW A10, C8, C9).
+//! What somebody meets who is new here: a routing that would not be what it is called, hints at
+//! names used elsewhere, parts of the reference, offers that fit, repetitions that repeat nothing
+//! (REVIEW A10, C8, C9).
 
 use crate::common::workplace::Workplace;
 

@@ -1,11 +1,12 @@
-//! `flitlab route --check` is not to be fooled: each of these tables once passed for one without a flaw, or could.
+//! `flitlab route --check` is not to be fooled: each of these tables once passed for one without a
+//! flaw, or could.
 
 use serde_json::Value;
 
 use crate::common::workplace::{Workplace, with};
 
-/// A ring of five switches with two terminals each; LIDs 1 to 10 are those of H0 to H9. `SAFE` never crosses one of
-/// the cables, `CYCLIC` goes the short way round.
+/// A ring of five switches with two terminals each; LIDs 1 to 10 are those of H0 to H9. `SAFE`
+/// never crosses one of the cables, `CYCLIC` goes the short way round.
 const NET: &str = include_str!("../fabrics/ring5.net");
 const SAFE: &str = include_str!("../fabrics/ring5-safe.lfts");
 const CYCLIC: &str = include_str!("../fabrics/ring5-cyclic.lfts");
@@ -272,7 +273,8 @@ fn a_maximum_load_is_said_to_be_above_the_bound_not_within_it() {
     let words = words.join(" ");
     assert!(words.contains(&format!("maximum is {above:.1}% above the first")), "{report}");
 
-    // Of a ring of four all routes of two hops go the same way round: its channels carry 3, where 2 would do.
+    // Of a ring of four all routes of two hops go the same way round: its channels carry 3, where 2
+    // would do.
     place.write("ring.routes", &RING.replace("+x +x .", ". +x ."));
     let text = place.run(&["route", "--check", "ring.routes"]);
     let words = "the table's maximum is 50.0% above it";

@@ -1,4 +1,5 @@
-//! `flitlab schedule` as it is typed: what it makes can be read again, what is wrong is refused in words.
+//! `flitlab schedule` as it is typed: what it makes can be read again, what is wrong is refused in
+//! words.
 
 use crate::common::workplace::Workplace;
 

@@ -1,4 +1,5 @@
-//! What commands say of files that are something else, of options that collide or do nothing, and of names of any kind.
+//! What commands say of files that are something else, of options that collide or do nothing, and
+//! of names of any kind.
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -1,8 +1,8 @@
 //! Every mistake under `tests/wrong` gets exactly the message beside it.
 //!
 //! A file's leading comments of the form `# set: KEY=VALUE` are given as `--set`. To rewrite the
-//! messages after changing their wording: `UPDATE_EXPECTED=1 cargo test --test commands wrong_scenarios`;
-//! then read them as somebody would who wants to get on with their work.
+//! messages after changing their wording: `UPDATE_EXPECTED=1 cargo test --test commands
+//! wrong_scenarios`; then read them as somebody would who wants to get on with their work.
 
 use std::{fs, path::Path};
 

@@ -1,5 +1,5 @@
-//! A real browser without a window. It is told what to do in the DevTools protocol, over two pipes that it
-//! inherits: no network, no port.
+//! A real browser without a window. It is told what to do in the DevTools protocol, over two pipes
+//! that it inherits: no network, no port.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

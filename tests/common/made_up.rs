@@ -32,8 +32,8 @@ impl Drop for Folder {
     }
 }
 
-/// A sweep like one of a queueing network that saturates at `capacity`: latency grows as
-/// 1 / (capacity - load).
+/// A sweep like one of a queueing network that saturates at `capacity`: latency grows as 1 /
+/// (capacity - load).
 pub fn sweep(series: &str, capacity: f64, zero_load: f64, step: f64) -> Vec<Point> {
     let count = (1.0 / step).round() as u32;
     (1..=count)

@@ -99,7 +99,8 @@ fn line_of_switches() -> String {
 fn the_channel_that_is_too_narrow_holds_the_critical_path_up() {
     let place = Workplace::new("held-up");
     place.write("x.net", &line_of_switches());
-    // Eight nodes each send to one of the eight behind the last switch: all over the channel from the second to the third.
+    // Eight nodes each send to one of the eight behind the last switch: all over the channel from
+    // the second to the third.
     let mut goal = String::from("num_ranks 16\n");
     for rank in 0..16 {
         let line = match rank {
@@ -183,7 +184,8 @@ fn a_message_that_its_adapter_sends_slowly_waits_for_injection() {
         ]);
         let point = &found["points"][0];
         let value = |name: &str| point[name].as_f64().unwrap();
-        // Two messages of 391 packets of 18 flits of 16 B, the last one smaller, but for its last packet.
+        // Two messages of 391 packets of 18 flits of 16 B, the last one smaller, but for its last
+        // packet.
         let bytes = 2.0 * (390.0 * 18.0 + 12.0) * 16.0;
         let sent = bytes * 8.0 / 6e3;
         let injection = value("path_injection_us");

@@ -1,9 +1,10 @@
-//! Every command of README and docs runs, as a reader would type it: page by page, in order, in a folder in
-//! which the repository's scenarios are in reach.
+//! Every command of README and docs runs, as a reader would type it: page by page, in order, in a
+//! folder in which the repository's scenarios are in reach.
 //!
-//! A `flitlab` that comes first on the path shortens what is simulated: fewer and shorter windows, few loads,
-//! small networks instead of huge ones. What takes minutes all the same is ended after a while. An `sbatch` there
-//! computes the tasks of a job array at once (on a real Slurm they are tested in `tests/commands/slurm`).
+//! A `flitlab` that comes first on the path shortens what is simulated: fewer and shorter windows,
+//! few loads, small networks instead of huge ones. What takes minutes all the same is ended after a
+//! while. An `sbatch` there computes the tasks of a job array at once (on a real Slurm they are
+//! tested in `tests/commands/slurm`).
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -202,7 +203,8 @@ fn every_command_of_readme_and_docs_runs() {
     assert!(seen >= 20, "{seen}");
 }
 
-/// The tutorial shows what is in the file that `init` wrote, and a line that goes into it (REVIEW C4).
+/// The tutorial shows what is in the file that `init` wrote, and a line that goes into it (REVIEW
+/// C4).
 #[test]
 fn what_the_tutorial_says_to_write_fits_the_file_that_init_writes() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md");
@@ -275,8 +277,8 @@ fn anchors(page: &str) -> HashSet<String> {
         .collect()
 }
 
-/// The targets of the links of a page: `[text](target)`, also over the end of a line, and
-/// `[name]: target`.
+/// The targets of the links of a page: `[text](target)`, also over the end of a line, and `[name]:
+/// target`.
 fn targets(page: &str) -> Vec<String> {
     let lines: Vec<&str> = text_lines(page).collect();
     let text = lines.join("\n");

@@ -1,4 +1,5 @@
-//! Results of earlier versions, which lack columns, are drawn, reported and compared as far as they go.
+//! Results of earlier versions, which lack columns, are drawn, reported and compared as far as they
+//! go.
 
 use std::fs;
 use std::path::{Path, PathBuf};

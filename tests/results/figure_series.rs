@@ -1,4 +1,5 @@
-//! Series in figures: each has the same colour, marker and dashes in all of them, whichever are shown.
+//! Series in figures: each has the same colour, marker and dashes in all of them, whichever are
+//! shown.
 
 use std::fs;
 

@@ -1,7 +1,7 @@
 //! Committed pictures, and the rows behind them, are what the commands beside them make.
 //!
-//! Each page's commands are run as they stand, in a folder of their own, and what the page shows and keeps is compared with
-//! what they leave. `UPDATE_EXPECTED=1` puts that in its place.
+//! Each page's commands are run as they stand, in a folder of their own, and what the page shows
+//! and keeps is compared with what they leave. `UPDATE_EXPECTED=1` puts that in its place.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,8 @@ use std::process::Command;
 use crate::common::workplace::Workplace;
 use crate::documents::commands;
 
-/// A page, which of its commands draw, and the folder whose files are what these leave (else only pictures are).
+/// A page, which of its commands draw, and the folder whose files are what these leave (else only
+/// pictures are).
 struct Page {
     path: &'static str,
     draws: fn(&str) -> bool,
@@ -103,7 +104,8 @@ fn committed_pictures_are_what_the_commands_beside_them_draw() {
     assert!(stale.is_empty(), "UPDATE_EXPECTED=1 draws anew: {stale:?}");
 }
 
-/// Sweeps that take long are not run again for their pictures: these are what is drawn of the rows beside them.
+/// Sweeps that take long are not run again for their pictures: these are what is drawn of the rows
+/// beside them.
 #[test]
 fn committed_pictures_of_long_sweeps_are_drawn_of_the_rows_beside_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,5 @@
-//! `flitlab plot`: figures drawn again from results, one or several, in the sizes and formats of papers.
+//! `flitlab plot`: figures drawn again from results, one or several, in the sizes and formats of
+//! papers.
 
 use std::fs;
 use std::process::Command;

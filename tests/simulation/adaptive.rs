@@ -1,5 +1,5 @@
-//! Adaptive routing delivers everything under the worst of loads, and the watch explains what happens
-//! without the bubble rule.
+//! Adaptive routing delivers everything under the worst of loads, and the watch explains what
+//! happens without the bubble rule.
 
 use flitlab::adaptive::profit::{Average, IdleRatio, Weights};
 use flitlab::adaptive::{Family, Selection};
@@ -78,7 +78,8 @@ fn flood(
     run_script(fabric, &routes, &parameters(bubble), script).map(|(log, _)| log)
 }
 
-/// So many packets past saturation, with the least buffers there can be, in two, three and four dimensions.
+/// So many packets past saturation, with the least buffers there can be, in two, three and four
+/// dimensions.
 fn a_flood_is_delivered(all: u32, non_minimal: NonMinimalRule) {
     let (mut delivered, mut derouted) = (0, 0);
     for (seed, sizes) in (1..).zip([&[3, 3][..], &[4, 6], &[5, 3, 4], &[4, 2, 2, 2], &[3, 4, 3, 3]])

@@ -101,7 +101,8 @@ fn spec(schedule: Schedule, host: HostParameters) -> ApplicationSpec {
     }
 }
 
-/// A schedule of ranks, each a list of operations and of those before them, by place, that they wait for.
+/// A schedule of ranks, each a list of operations and of those before them, by place, that they
+/// wait for.
 fn schedule(ranks: &[&[(Operation, &[u32])]]) -> Schedule {
     let mut builder = ScheduleBuilder::new();
     for operations in ranks {
@@ -247,8 +248,8 @@ fn messages_of_a_pair_are_taken_in_the_order_in_which_they_were_sent() {
     }
 }
 
-/// A chain: each message or computation begins when the one before it has ended, wherever that was. With the time that
-/// all of it takes alone.
+/// A chain: each message or computation begins when the one before it has ended, wherever that was.
+/// With the time that all of it takes alone.
 fn chain(
     random: &mut ChaCha8Rng,
     machine: &Machine,
@@ -309,13 +310,14 @@ fn where_no_channel_is_shared_a_program_takes_as_long_as_its_critical_path() {
         let host = HostParameters { answer, eager_limit, ..HostParameters::default() };
         let (schedule, time) = chain(&mut random, &machine, &host);
         let outcome = machine.run(&spec(schedule, host), 1, &[]).0.unwrap();
-        // A receipt that is begun before its message comes waits for nothing of its own; so the chain is all.
+        // A receipt that is begun before its message comes waits for nothing of its own; so the
+        // chain is all.
         assert_eq!(outcome.time(), time, "chain {number}");
     }
 }
 
-/// A program that comes to its end whatever the times are: operations wait for earlier ones only, and of a rank either
-/// all receipts take anything or none does.
+/// A program that comes to its end whatever the times are: operations wait for earlier ones only,
+/// and of a rank either all receipts take anything or none does.
 fn program(random: &mut ChaCha8Rng, ranks: u32, tagged: bool) -> Schedule {
     let mut operations: Vec<Vec<Operation>> = vec![Vec::new(); ranks as usize];
     let wild: Vec<bool> = (0..ranks).map(|_| !tagged && random.random_bool(0.2)).collect();

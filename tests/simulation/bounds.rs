@@ -1,4 +1,5 @@
-//! Bounds of completion times: never above what a run takes, and reached where they can be told in closed form.
+//! Bounds of completion times: never above what a run takes, and reached where they can be told in
+//! closed form.
 
 use rand::{SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
@@ -47,8 +48,9 @@ fn a_channel_whose_credits_come_back_late_is_bound_by_them() {
         assert!(by.starts_with("the credits of channel"), "{by}");
         assert!(bound <= time && time < bound * 1.002, "{scenario}: {bound} {time}");
     }
-    // By hand: a buffer has room for 8 packets of 18 flits of 0.128 ns. From a grant on, the header is there after the
-    // crossbar's 10 and the link's 70 ns, is routed in 25 ns, and leaves in 18 flit times; credits take 70 ns.
+    // By hand: a buffer has room for 8 packets of 18 flits of 0.128 ns. From a grant on, the header
+    // is there after the crossbar's 10 and the link's 70 ns, is routed in 25 ns, and leaves in 18
+    // flit times; credits take 70 ns.
     let place = Workplace::new("bound-credits-by-hand");
     let (bound, time, _) = both(
         &place,

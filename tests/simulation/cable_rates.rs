@@ -254,8 +254,8 @@ fn a_long_dimension_delays_packets_by_its_latency() {
     assert_eq!(time(&usual, 4) + 33, time(&long, 4));
 }
 
-/// Two switches of five terminals, joined by a cable and one that is a quarter as fast: of the five destinations behind them
-/// the slow cable gets one, and both are equally full.
+/// Two switches of five terminals, joined by a cable and one that is a quarter as fast: of the five
+/// destinations behind them the slow cable gets one, and both are equally full.
 #[test]
 fn tables_lead_as_much_less_over_a_cable_as_it_is_slower() {
     let mut cabling = Cabling::default();

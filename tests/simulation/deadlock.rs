@@ -1,5 +1,5 @@
-//! Without the bubble rule a ring deadlocks, and the watch says who waits for whom; with it, it never
-//! does.
+//! Without the bubble rule a ring deadlocks, and the watch says who waits for whom; with it, it
+//! never does.
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,8 @@ fn one_size(scenario: &Scenario) -> bool {
     })
 }
 
-/// What is proved never deadlocks, and what deadlocks was warned of: over all routings, with whole packets and flit by flit.
+/// What is proved never deadlocks, and what deadlocks was warned of: over all routings, with whole
+/// packets and flit by flit.
 fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
     let one = |seed: u64| {
         let scenario = if seed.is_multiple_of(2) {

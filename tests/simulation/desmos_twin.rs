@@ -1,5 +1,5 @@
-//! The twin of Desmos: its tables are what its script makes of the kept points, its page shows them, and its points are what
-//! flitlab gives.
+//! The twin of Desmos: its tables are what its script makes of the kept points, its page shows
+//! them, and its points are what flitlab gives.
 
 use std::fs;
 use std::path::{Path, PathBuf};

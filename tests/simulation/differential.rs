@@ -1,7 +1,7 @@
-//! The large differential runs: random small scenarios over all routings, kinds of switching, arbitrations, packet sizes,
-//! requests and responses, failed cables and cables of several classes, each simulated by a reference engine and by the
-//! fast engine on 1, 2, 3 and 7 threads, with every assertion on. Links are granted to whole packets, or shared flit by
-//! flit.
+//! The large differential runs: random small scenarios over all routings, kinds of switching,
+//! arbitrations, packet sizes, requests and responses, failed cables and cables of several classes,
+//! each simulated by a reference engine and by the fast engine on 1, 2, 3 and 7 threads, with every
+//! assertion on. Links are granted to whole packets, or shared flit by flit.
 //!
 //!     cargo test --test simulation -- --ignored --nocapture differential
 //!     FLITLAB_SCENARIOS=100000 FLITLAB_FIRST=50000 cargo test --test simulation -- --ignored --nocapture differential
@@ -36,8 +36,8 @@ fn agree_in_many(scenario: impl Fn(u64) -> Scenario + Sync, all_features: usize)
     assert!(tally.features.values().all(|&with| with > count / 200), "{tally:?}");
 }
 
-/// Packets of one to nine flits on a ring of three nodes with the bubble rule, buffers of 37 flits: small packets have split
-/// the room of the bubble (docs/model.md, "What the bubble promises").
+/// Packets of one to nine flits on a ring of three nodes with the bubble rule, buffers of 37 flits:
+/// small packets have split the room of the bubble (docs/model.md, "What the bubble promises").
 #[test]
 fn both_engines_come_to_the_same_deadlock_of_mixed_packet_sizes() {
     let scenario = packet_scenario(MIXED_SIZES);

@@ -89,8 +89,8 @@ fn assert_everything_delivered_once(scenario: &Scenario, log: &Log) {
     assert_eq!(completed, created);
 }
 
-/// Panics if a packet overtakes another one of its source, destination, injection channel and virtual
-/// channel. Where half rings are drawn they may.
+/// Panics if a packet overtakes another one of its source, destination, injection channel and
+/// virtual channel. Where half rings are drawn they may.
 fn assert_order_kept(scenario: &Scenario, log: &Log) {
     if scenario.routes.draws() {
         return;
@@ -269,7 +269,8 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
     assert!(seen.len() == 3 && seen.values().all(|&count| count > 7), "{seen:?}");
 }
 
-/// Full networks whose packets choose by rings, some of which have escaped so often that they stay on them.
+/// Full networks whose packets choose by rings, some of which have escaped so often that they stay
+/// on them.
 #[test]
 fn the_engines_agree_where_packets_stay_on_rings() {
     // Whole packets with one lane, and flit by flit with two.
@@ -320,7 +321,8 @@ fn the_engines_agree_on_switches_of_up_to_a_hundred_ports() {
     assert!(most > 96, "{most} ports at most");
 }
 
-/// More packets at once with flits for the switch than a word has bits: first each for another terminal, then two for each.
+/// More packets at once with flits for the switch than a word has bits: first each for another
+/// terminal, then two for each.
 #[test]
 fn the_engines_agree_flit_by_flit_on_switches_of_seventy_terminals() {
     let graph = RandomRegular { routers: 2, degree: 1, terminals: 70, seed: 1 };

@@ -74,8 +74,8 @@ fn what_happens_does_not_depend_on_when() {
     }
 }
 
-/// What a network of 16 nodes does in a second of its own, at a load that leaves it idle nearly always: times that
-/// 32 bits, and those that 40, don't hold.
+/// What a network of 16 nodes does in a second of its own, at a load that leaves it idle nearly
+/// always: times that 32 bits, and those that 40, don't hold.
 #[test]
 #[ignore = "long: ten seconds; a simulated second of a 4x4 torus"]
 fn a_second_is_simulated_on_one_thread_and_on_two() {

@@ -1,7 +1,7 @@
 //! The examples of `examples/`, which other crates and docs/extending.md send readers to.
 //!
-//! `cargo test` builds them as programs. Here the functions of each are called, and what they return
-//! is compared with what is known beforehand.
+//! `cargo test` builds them as programs. Here the functions of each are called, and what they
+//! return is compared with what is known beforehand.
 
 #[path = "../../examples/load_sweep.rs"]
 #[allow(dead_code, reason = "the example's main is not called")]
@@ -111,8 +111,8 @@ fn the_swept_load_of_the_example_is_drawn_up_to_saturation() {
     }
 }
 
-/// The first dimension of this torus is a ring of four switches. Shortest paths round it wait for each
-/// other, so the table of `min-hop` is refused.
+/// The first dimension of this torus is a ring of four switches. Shortest paths round it wait for
+/// each other, so the table of `min-hop` is refused.
 #[test]
 fn tables_for_a_netlist_are_told_apart_by_proof_and_quality() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/nue/torus4222.net");
@@ -129,8 +129,8 @@ fn tables_for_a_netlist_are_told_apart_by_proof_and_quality() {
     assert!(nue.maximum_load < tree.maximum_load, "the tree's root carries most");
 }
 
-/// In a ring of four, one node is at distance 0, two at 1, one at 2. The coefficients of
-/// (1 + 2x + x^2)^3 = (1 + x)^6 say how many nodes are at each distance in three dimensions.
+/// In a ring of four, one node is at distance 0, two at 1, one at 2. The coefficients of (1 + 2x +
+/// x^2)^3 = (1 + x)^6 say how many nodes are at each distance in three dimensions.
 #[test]
 fn the_histogram_of_the_example_is_exact_on_any_number_of_threads() {
     let expected: Vec<u64> = [0, 6, 15, 20, 15, 6, 1].map(|nodes| 64 * nodes).into();

@@ -73,7 +73,8 @@ fn pairs(fabric: &Fabric) -> impl Iterator<Item = (u32, u32)> {
     (0..terminals).flat_map(move |from| (0..terminals).map(move |to| (from, to)))
 }
 
-/// Packets that take one channel of the proof's cycle after the other fill that cycle, and no other.
+/// Packets that take one channel of the proof's cycle after the other fill that cycle, and no
+/// other.
 #[test]
 fn a_table_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     let (fabric, table) = opensm_minhop();

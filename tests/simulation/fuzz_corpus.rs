@@ -1,4 +1,5 @@
-//! The fuzzers' corpus, replayed: what their inputs found once stays mended, with a compiler that has no fuzzer.
+//! The fuzzers' corpus, replayed: what their inputs found once stays mended, with a compiler that
+//! has no fuzzer.
 
 #[path = "../fuzz/src/entries/mod.rs"]
 mod entries;

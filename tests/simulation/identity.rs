@@ -71,8 +71,9 @@ fn the_contents_of_files_count_and_not_where_they_are() {
     std::fs::remove_dir_all(&root).unwrap();
 }
 
-/// If this fails, the simulator computes other results than before: raise `RESULTS_VERSION`, so that
-/// stored points of earlier versions are not taken for this one's, then put the new digests here.
+/// If this fails, the simulator computes other results than before: raise `RESULTS_VERSION`, so
+/// that stored points of earlier versions are not taken for this one's, then put the new digests
+/// here.
 #[test]
 fn results_are_those_of_their_version() {
     let digest = |text: &str| {

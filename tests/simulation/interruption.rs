@@ -30,8 +30,8 @@ fn nue(fabric: &Fabric, lanes: u8) -> ForwardingTable {
     Algorithm::NUE.generate(fabric, &parameters).unwrap().table
 }
 
-/// Two switches with two cables and a terminal each, one message of one packet, and the cable that it
-/// takes.
+/// Two switches with two cables and a terminal each, one message of one packet, and the cable that
+/// it takes.
 fn two_switches() -> (Fabric, Routes, Channel) {
     let mut cabling = Cabling::default();
     for router in 0..2 {
@@ -112,8 +112,8 @@ fn run_on(threads: usize, scenario: &Scenario, interruption: &Interruption) -> R
     }
 }
 
-/// A random fabric with messages of data, of which a cable or a router fails; with shared links if asked for. `None` if
-/// the rest does not hang together.
+/// A random fabric with messages of data, of which a cable or a router fails; with shared links if
+/// asked for. `None` if the rest does not hang together.
 fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)> {
     let mut scenario = Scenario::forwarding(seed);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -325,8 +325,8 @@ fn the_same_is_lost_on_any_number_of_threads() {
     assert!(lost > 20, "{lost}");
 }
 
-/// Random fabrics whose links are shared flit by flit: what is lost, what arrives and when each flit wins is the same in both
-/// engines and on any number of threads.
+/// Random fabrics whose links are shared flit by flit: what is lost, what arrives and when each
+/// flit wins is the same in both engines and on any number of threads.
 #[test]
 fn flit_by_flit_the_engines_lose_the_same() {
     lose_the_same(0..40);
@@ -366,7 +366,8 @@ fn lose_the_same(seeds: std::ops::Range<u64>) {
     assert!(tried > 12 && lost > 20, "{tried} scenarios, {lost} lost");
 }
 
-/// Four switches, each with a cable to each other: no packet passes two. Without two of the cables they are a ring.
+/// Four switches, each with a cable to each other: no packet passes two. Without two of the cables
+/// they are a ring.
 #[test]
 fn tables_made_after_an_interruption_are_judged_before_the_run() {
     let read = |algorithm: &str| {

@@ -1,5 +1,5 @@
-//! What must hold for every pattern, torus and load: flits and credits are conserved, nothing gets more
-//! through than its channels carry, and equal runs are equal.
+//! What must hold for every pattern, torus and load: flits and credits are conserved, nothing gets
+//! more through than its channels carry, and equal runs are equal.
 
 use flitlab::engine::{Engine, Log};
 use flitlab::report::Status;
@@ -37,8 +37,8 @@ fn scenario(torus: &str, pattern: &str, load: f64, more: &[&str]) -> Option<Scen
     Scenario::read(&document).ok()
 }
 
-/// Past the bound the flows that avoid the busiest channel still get more, so that the mean may exceed
-/// it; who is served least can't.
+/// Past the bound the flows that avoid the busiest channel still get more, so that the mean may
+/// exceed it; who is served least can't.
 #[test]
 fn the_least_served_source_never_exceeds_the_channel_load_bound() {
     let mut seen = 0;

@@ -1,4 +1,5 @@
-//! Links that err: what is sent arrives once and in order, when it should, and nothing depends on threads.
+//! Links that err: what is sent arrives once and in order, when it should, and nothing depends on
+//! threads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,8 +35,8 @@ fn ways() -> impl Iterator<Item = LinkErrors> {
     )
 }
 
-/// The same for links of these parameters: with a replay buffer of so many of the largest packets, and the shortest
-/// time-out.
+/// The same for links of these parameters: with a replay buffer of so many of the largest packets,
+/// and the shortest time-out.
 fn fitted(errors: LinkErrors, parameters: &Parameters, packets: u32) -> LinkErrors {
     LinkErrors {
         replay_buffer: packets * parameters.maximum_packet(),
@@ -189,8 +190,8 @@ fn first_grant(p: &Parameters) -> Picoseconds {
     p.send_overhead + p.injection_latency + p.routing_latency
 }
 
-/// Two packets over one cable, of which only the first one's first sending is damaged: every time reckoned by hand from
-/// docs/model.md.
+/// Two packets over one cable, of which only the first one's first sending is damaged: every time
+/// reckoned by hand from docs/model.md.
 #[test]
 fn what_is_sent_again_comes_when_it_should() {
     let scenario = one_message(2, 512);
@@ -401,8 +402,8 @@ fn bursts_that_outlast_a_time_out_delay_everything_and_lose_nothing() {
     }
 }
 
-/// A cable that damages all that it carries: in bursts that outlast everything, or since packets are
-/// large and bits err often.
+/// A cable that damages all that it carries: in bursts that outlast everything, or since packets
+/// are large and bits err often.
 const ENDLESS: [&str; 2] = [
     "[topology.torus]\ndimensions = [4]\n[link.errors]\nbursts = { interval = \"1 ns\", length = \"1 s\" }\n\
      [exchange]\npattern = \"neighbor\"\nmessage = \"256 B\"\n",

@@ -1,5 +1,5 @@
-//! Lower bounds of the load: against all choices of paths, against their own proof counted again, and against what
-//! the algorithms reach.
+//! Lower bounds of the load: against all choices of paths, against their own proof counted again,
+//! and against what the algorithms reach.
 
 use flitlab::routing::agnostic::{ALGORITHMS, Algorithm, Parameters};
 use flitlab::routing::{ForwardingQuality, LoadBound, Paths};

@@ -1,4 +1,5 @@
-//! The LogGOPS model beside a plain reading of its rules, and beside the times that the programs themselves print.
+//! The LogGOPS model beside a plain reading of its rules, and beside the times that the programs
+//! themselves print.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,8 @@ use rand_chacha::ChaCha8Rng;
 
 pub const ATLAHS: LogGops = LogGops { dialect: Dialect::Atlahs, ..LogGops::CLASSIC };
 
-/// Times in nanoseconds that LogGOPSim and the version of it in ATLAHS print for the files in `tests/goal`.
+/// Times in nanoseconds that LogGOPSim and the version of it in ATLAHS print for the files in
+/// `tests/goal`.
 pub const PRINTED: [(&str, u64, u64); 3] = [
     ("bcast_binomial_32", 27_500, 41_500),
     ("dissemination_16", 22_000, 26_000),
@@ -32,7 +34,8 @@ fn schedules_of_loggopsim_take_as_long_as_it_prints() {
     }
 }
 
-/// Each rank sends to all others and receives from them, as LogGOPSim's generator has a linear all-to-all.
+/// Each rank sends to all others and receives from them, as LogGOPSim's generator has a linear
+/// all-to-all.
 fn all_to_all(ranks: u32, bytes: u64) -> Schedule {
     let mut builder = ScheduleBuilder::new();
     for rank in 0..ranks {
@@ -47,8 +50,9 @@ fn all_to_all(ranks: u32, bytes: u64) -> Schedule {
 
 #[test]
 fn receipts_of_one_tag_that_are_begun_out_of_order_hang_in_atlahs_as_they_do_in_the_program() {
-    // A reduce-scatter and an all-gather by halves and doubles, as LogGOPSim's generator writes it: all receipts are free
-    // from the start, two of each pair with the same tag. The program prints 3,802,398 and does not look at what is left.
+    // A reduce-scatter and an all-gather by halves and doubles, as LogGOPSim's generator writes it:
+    // all receipts are free from the start, two of each pair with the same tag. The program prints
+    // 3,802,398 and does not look at what is left.
     let mut builder = ScheduleBuilder::new();
     for rank in 0..16u32 {
         let mut before = None;
@@ -95,8 +99,8 @@ mod plain {
     }
 
     impl State<'_> {
-        /// Notes what happened. The operations of a rank that have become free, sends first, then receipts, then computations; `named` is the
-        /// order in which those of a kind were freed.
+        /// Notes what happened. The operations of a rank that have become free, sends first, then
+        /// receipts, then computations; `named` is the order in which those of a kind were freed.
         fn freed(&mut self, rank: u32, by: &[(u32, Until)]) -> Vec<u32> {
             let mut freed = Vec::new();
             for &(operation, happened) in by {

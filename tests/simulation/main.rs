@@ -1,4 +1,5 @@
-//! What is simulated: the engine beside the reference engines, routing, workloads, closed forms, published values.
+//! What is simulated: the engine beside the reference engines, routing, workloads, closed forms,
+//! published values.
 //!
 //! `cargo test --test simulation NAME` runs those whose path contains `NAME`.
 

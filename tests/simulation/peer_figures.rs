@@ -1,6 +1,6 @@
-//! Figures of a simulator with the same rules: an 8x8 torus, one deterministic virtual channel with the
-//! bubble rule, 16-flit packets, 64-flit buffers, every channel one cycle, routers none. A cycle is a
-//! nanosecond here. Throughput is in flits a cycle a node, which is load 1 on 8x8.
+//! Figures of a simulator with the same rules: an 8x8 torus, one deterministic virtual channel with
+//! the bubble rule, 16-flit packets, 64-flit buffers, every channel one cycle, routers none. A
+//! cycle is a nanosecond here. Throughput is in flits a cycle a node, which is load 1 on 8x8.
 
 use flitlab::engine::{Arbitration, Engine, Parameters};
 use flitlab::measure::{
@@ -97,9 +97,9 @@ fn uniform_takes_40_cycles_at_load_030() {
     assert!((cycles - 40.1).abs() < 1.0, "{cycles}");
 }
 
-/// The peer accepts 0.5516. Here it is 0.513 (7% less), 0.54 with transit first: the peer's packets finish a
-/// dimension before the next one, ours all positive directions before the negative ones, and that alone
-/// makes the difference (results/compare-caminos).
+/// The peer accepts 0.5516. Here it is 0.513 (7% less), 0.54 with transit first: the peer's packets
+/// finish a dimension before the next one, ours all positive directions before the negative ones,
+/// and that alone makes the difference (results/compare-caminos).
 #[test]
 fn uniform_saturates_near_055() {
     let accepted = accepted(uniform(), 0.9, Arbitration::RoundRobin);
@@ -128,8 +128,8 @@ fn transit_first_raises_the_saturation_of_uniform() {
     assert!(transit_first > round_robin + 0.015, "{transit_first} {round_robin}");
 }
 
-/// Tornado's collapse comes from packets that wait to turn into a full ring and block those behind them:
-/// whether injection waits for transit makes no difference to that.
+/// Tornado's collapse comes from packets that wait to turn into a full ring and block those behind
+/// them: whether injection waits for transit makes no difference to that.
 #[test]
 fn transit_first_does_not_prevent_the_collapse_of_tornado() {
     let pushed = accepted(PatternSpec::new("tornado", ""), 0.3, Arbitration::TransitFirst);

@@ -104,15 +104,15 @@ fn a_message_of_nothing_is_one_packet_of_at_least_one_flit() {
 
 #[test]
 fn a_slow_channel_behind_a_fast_one_and_the_other_way_round() {
-    // Injection is slow: flits reach router 0 at 5, 10, 15, 20 and start on the link at 8, 10, 15, 20;
-    // they reach router 1 at 17, 19, 24, 29 and start there at 20, 22, 24, 29.
+    // Injection is slow: flits reach router 0 at 5, 10, 15, 20 and start on the link at 8, 10, 15,
+    // 20; they reach router 1 at 17, 19, 24, 29 and start there at 20, 22, 24, 29.
     let slow_injection = Parameters { injection_rate: rate(5), ..parameters() };
     let log = run_line(2, &slow_injection, &[data(0, 0, 1, MAXIMUM_PAYLOAD)]);
     assert_eq!(delivered(&log), [29 + 2 + 6]);
 
-    // The link is slow. First packet: flits reach router 0 at 5, 7, 9, 11, start on the link at 8, 13,
-    // 18, 23, reach router 1 at 17, 22, 27, 32 and start there at 20, 22, 27, 32. Second packet:
-    // ready at 16, granted when the link is free at 28, reaches router 1 at 37, 42, 47, 52.
+    // The link is slow. First packet: flits reach router 0 at 5, 7, 9, 11, start on the link at 8,
+    // 13, 18, 23, reach router 1 at 17, 22, 27, 32 and start there at 20, 22, 27, 32. Second
+    // packet: ready at 16, granted when the link is free at 28, reaches router 1 at 37, 42, 47, 52.
     let slow_link = Parameters { link_rate: rate(5), ..parameters() };
     let log = run_line(2, &slow_link, &[data(0, 0, 1, 2 * MAXIMUM_PAYLOAD)]);
     assert_eq!(delivered(&log), [32 + 2 + 6, 52 + 2 + 6]);
@@ -132,9 +132,10 @@ fn entering_a_ring_needs_room_for_one_more_packet() {
 
 #[test]
 fn a_packet_stays_in_its_ring_without_a_bubble() {
-    // Node 1 sends two packets to node 2: the first is granted the link at 8, the second is ready at
-    // 16 and needs all 8 credits. Node 0's packet asks for the same link at 20, needs but 4 and has
-    // them. It is released at node 2 at 40; its credits are back at 47, and the second one goes.
+    // Node 1 sends two packets to node 2: the first is granted the link at 8, the second is ready
+    // at 16 and needs all 8 credits. Node 0's packet asks for the same link at 20, needs but 4 and
+    // has them. It is released at node 2 at 40; its credits are back at 47, and the second one
+    // goes.
     let messages = [data(0, 0, 2, MAXIMUM_PAYLOAD), data(0, 1, 2, 2 * MAXIMUM_PAYLOAD)];
     let log = run_ring(5, &parameters(), &messages);
     assert_eq!(deliveries(&log), [(1, 0, 34), (0, 0, 46), (1, 0, 73)]);
@@ -142,11 +143,11 @@ fn a_packet_stays_in_its_ring_without_a_bubble() {
 
 #[test]
 fn credits_hold_packets_back() {
-    // Six packets from node 0 to node 1, where ejection takes 10 ps a flit: granted there at 20, 60,
-    // 100, ... and released at 60, 100, 140, ..., so that credits are back at node 0's router at 67,
-    // 107, 147. On the link, the packets start at 8, 16 (no credits left), 67, 107, 147. Their space
-    // in the injection buffer is released 8 later and back 5 after that, at 21, 29, 80, 120, which
-    // is when the third to sixth packet are injected.
+    // Six packets from node 0 to node 1, where ejection takes 10 ps a flit: granted there at 20,
+    // 60, 100, ... and released at 60, 100, 140, ..., so that credits are back at node 0's router
+    // at 67, 107, 147. On the link, the packets start at 8, 16 (no credits left), 67, 107, 147.
+    // Their space in the injection buffer is released 8 later and back 5 after that, at 21, 29, 80,
+    // 120, which is when the third to sixth packet are injected.
     let slow =
         Parameters { ejection_rate: rate(10), ejection_latency: Picoseconds(10), ..parameters() };
     let log = run_line(2, &slow, &[data(0, 0, 1, 6 * MAXIMUM_PAYLOAD)]);
@@ -181,8 +182,8 @@ fn transit_goes_first() {
 
 #[test]
 fn at_random_each_that_can_go_is_as_likely() {
-    // Nodes 0 to 2 in a row send so much to the middle one that all three always have a packet there that asks, in
-    // buffers that do not run dry while credits are on their way.
+    // Nodes 0 to 2 in a row send so much to the middle one that all three always have a packet
+    // there that asks, in buffers that do not run dry while credits are on their way.
     let bytes = 400 * MAXIMUM_PAYLOAD;
     let messages = [0, 1, 2].map(|source| data(0, source, 1, bytes));
     let arbitration = Arbitration::Random;
@@ -216,8 +217,8 @@ fn an_input_port_sends_as_many_packets_as_the_crossbar_lets_it() {
         assert_eq!(injected(&log, 1), [20, 28, 30]);
         deliveries(&log)
     };
-    // A link's header is there 2 + 7 after its start, its last flit 3 * 5 later; ejection is 3 after
-    // the header, the last flit is sent when it comes, and takes 8.
+    // A link's header is there 2 + 7 after its start, its last flit 3 * 5 later; ejection is 3
+    // after the header, the last flit is sent when it comes, and takes 8.
     let response = |granted: u64| granted + 9 + 3 + 8;
     let packet = |granted: u64| granted + 9 + 15 + 8;
     assert_eq!(run(2), [(0, 0, 28), (1, 1, response(36)), (1, 0, packet(28)), (1, 0, packet(48))]);
@@ -299,7 +300,8 @@ fn a_full_ring_deadlocks_without_the_bubble_and_not_with_it() {
     assert_eq!(run_ring(5, &parameters(), &ring_full_of_packets()).packets.len(), 200);
 }
 
-/// Messages from node to node at their times; `true` for a maximum packet, `false` for a header alone.
+/// Messages from node to node at their times; `true` for a maximum packet, `false` for a header
+/// alone.
 const FRAGMENTING: [(u64, u32, u32, bool); 23] = [
     (4, 7, 6, true),
     (9, 5, 1, true),
@@ -337,8 +339,8 @@ fn run_fragmenting(small: u64) -> Result<Log, Deadlock> {
 }
 
 /// The bubble leaves room for a maximum packet in one buffer, but small packets that move on within
-/// the ring split that room between buffers until no large one fits anywhere. This is what the model
-/// says, not what one would wish.
+/// the ring split that room between buffers until no large one fits anywhere. This is what the
+/// model says, not what one would wish.
 #[test]
 fn packets_of_mixed_sizes_can_deadlock_a_ring_despite_the_bubble() {
     let deadlock = run_fragmenting(0).unwrap_err();

@@ -1,7 +1,9 @@
-//! Pins the plain reference engine of links shared flit by flit to times computed by hand from docs/model.md.
+//! Pins the plain reference engine of links shared flit by flit to times computed by hand from
+//! docs/model.md.
 //!
-//! Unless a test says otherwise, its network is that of `common/by_hand.rs`, and allocation takes nothing. Hence a flit that
-//! wins the switch at `g` is at the next router at `g + 9` and in the sink at `g + 8`.
+//! Unless a test says otherwise, its network is that of `common/by_hand.rs`, and allocation takes
+//! nothing. Hence a flit that wins the switch at `g` is at the next router at `g + 9` and in the
+//! sink at `g + 8`.
 
 use flitlab::{
     engine::{Arbitration, FlitSharing, Log, Parameters, Switching, run_script, zero_load_latency},
@@ -49,8 +51,8 @@ fn run_line(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Log {
 
 #[test]
 fn an_empty_network_takes_the_time_of_the_closed_form() {
-    // Each router takes 3 + 4 + 1 + 2, each link 7; the last flit is 3 flits behind the header. With
-    // store-and-forward each router waits for the last flit.
+    // Each router takes 3 + 4 + 1 + 2, each link 7; the last flit is 3 flits behind the header.
+    // With store-and-forward each router waits for the last flit.
     let sharing = FlitSharing {
         virtual_channel_allocation: Picoseconds(4),
         switch_allocation: Picoseconds(1),
@@ -82,26 +84,29 @@ fn an_empty_network_takes_the_time_of_the_closed_form() {
     }
 }
 
-/// A packet of node 0 and one of node 1, both to node 2, whose headers come to router 1 at 17 and ask at 20.
+/// A packet of node 0 and one of node 1, both to node 2, whose headers come to router 1 at 17 and
+/// ask at 20.
 fn two_packets() -> [Message; 2] {
     [data(12, 1, 2, FOUR), data(0, 0, 2, FOUR)]
 }
 
 #[test]
 fn two_packets_take_turns_on_a_link_flit_by_flit() {
-    // Node 0's flits win the switch of router 1 at 20, 24, 28, 32, node 1's at 22, 26, 30, 34. At router 2 the headers
-    // come at 29 and 31 and win at 32 and 34. Then flits win every 2 ps, in turn, as they come: the last ones are
-    // there at 41 and 43, and win at 44 and 46.
+    // Node 0's flits win the switch of router 1 at 20, 24, 28, 32, node 1's at 22, 26, 30, 34. At
+    // router 2 the headers come at 29 and 31 and win at 32 and 34. Then flits win every 2 ps, in
+    // turn, as they come: the last ones are there at 41 and 43, and win at 44 and 46.
     let log = run_line(3, &double(), &two_packets());
     assert_eq!(deliveries(&log), [(0, 0, 44 + 8), (1, 1, 46 + 8)]);
-    // On one virtual channel node 1's packet waits for it until 28: `C` after the other's last flit won at 26.
+    // On one virtual channel node 1's packet waits for it until 28: `C` after the other's last flit
+    // won at 26.
     let log = run_line(3, &single(), &two_packets());
     assert_eq!(deliveries(&log), [(0, 0, 38 + 8), (1, 0, 46 + 8)]);
 }
 
 #[test]
 fn transit_goes_first() {
-    // Node 0's flits win at router 1 from 20 to 26, node 1's from 28 to 34; at router 2 that is from 32 and from 40.
+    // Node 0's flits win at router 1 from 20 to 26, node 1's from 28 to 34; at router 2 that is
+    // from 32 and from 40.
     let parameters = Parameters { arbitration: Arbitration::TransitFirst, ..double() };
     let log = run_line(3, &parameters, &two_packets());
     assert_eq!(deliveries(&log), [(0, 0, 38 + 8), (1, 1, 46 + 8)]);
@@ -109,8 +114,9 @@ fn transit_goes_first() {
 
 #[test]
 fn the_oldest_packet_goes_first() {
-    // Node 1 sends three packets, whose headers ask at 12, 20 and 28. Node 0's packet asks at 28 too. In turn it would
-    // go first; but it was created later than the third one, which wins from 28 to 34 and, at router 2, from 40 to 46.
+    // Node 1 sends three packets, whose headers ask at 12, 20 and 28. Node 0's packet asks at 28
+    // too. In turn it would go first; but it was created later than the third one, which wins from
+    // 28 to 34 and, at router 2, from 40 to 46.
     let messages = [data(4, 1, 2, 3 * FOUR), data(8, 0, 2, FOUR)];
     let by = |arbitration| {
         let parameters = Parameters { arbitration, buffer: 16, injection_buffer: 16, ..double() };
@@ -124,10 +130,11 @@ fn the_oldest_packet_goes_first() {
 
 #[test]
 fn virtual_channels_share_a_link_by_their_weights() {
-    // Packets of eight flits on virtual channels of weights 4 and 1. At router 1 the first one wins at 20, 22, 24, 26, the
-    // second one at 28, the first one from 30 to 36, the second one from 38 to 50. At router 2 the first one's flits
-    // win from 32 to 38, the second one's header, which asks at 40, at 40, the first one's others from 42 to 48. The
-    // second one's others have come from 47 on and win from 50 to 62.
+    // Packets of eight flits on virtual channels of weights 4 and 1. At router 1 the first one wins
+    // at 20, 22, 24, 26, the second one at 28, the first one from 30 to 36, the second one from 38
+    // to 50. At router 2 the first one's flits win from 32 to 38, the second one's header, which
+    // asks at 40, at 40, the first one's others from 42 to 48. The second one's others have come
+    // from 47 on and win from 50 to 62.
     let sharing = FlitSharing { iterations: 2, weights: vec![4, 1], ..FlitSharing::default() };
     let parameters = Parameters {
         arbitration: Arbitration::Weighted,
@@ -141,9 +148,10 @@ fn virtual_channels_share_a_link_by_their_weights() {
     assert_eq!(deliveries(&log), [(0, 0, 48 + 8), (1, 1, 62 + 8)]);
 }
 
-/// Nodes 0 and 2 have something to send to node 2 without end: node 0 data, on virtual channel 0, and node 1, whose
-/// responses are read by node 2, on virtual channel 1. Both come to the link from router 1 to router 2 as fast as it
-/// takes flits. The sources of the packets, in the order in which they come to node 2.
+/// Nodes 0 and 2 have something to send to node 2 without end: node 0 data, on virtual channel 0,
+/// and node 1, whose responses are read by node 2, on virtual channel 1. Both come to the link from
+/// router 1 to router 2 as fast as it takes flits. The sources of the packets, in the order in
+/// which they come to node 2.
 fn shares(high_priority: &[u8], limit: Option<u32>) -> Vec<u32> {
     let sharing = FlitSharing {
         iterations: 2,
@@ -179,8 +187,8 @@ fn between(sources: &[u32], low: u32) -> Vec<usize> {
     runs[1..runs.len() - 1].to_vec()
 }
 
-/// Packets have four flits. Responses are sent until the first end of a packet by which they have sent as many flits as the
-/// limit; then a packet of data is.
+/// Packets have four flits. Responses are sent until the first end of a packet by which they have
+/// sent as many flits as the limit; then a packet of data is.
 #[test]
 fn low_priority_gets_a_packet_a_limit() {
     for (limit, packets) in [(0, 1), (1, 1), (4, 1), (5, 2), (12, 3), (30, 8)] {
@@ -206,9 +214,10 @@ fn without_a_limit_low_priority_waits_until_nothing_is_left() {
 
 #[test]
 fn a_worm_waits_flit_by_flit_for_room() {
-    // Buffers of links hold one flit. At router 0 the header wins at 8. It wins at router 1 at 20, so its credit is back
-    // at 27, when the next flit wins; and at router 2 at 32. The second flit is at router 1 at 36 and waits there for the
-    // header's credit until 39; the third one wins at router 0 at 46, the last one at 62. Both wait nowhere else.
+    // Buffers of links hold one flit. At router 0 the header wins at 8. It wins at router 1 at 20,
+    // so its credit is back at 27, when the next flit wins; and at router 2 at 32. The second flit
+    // is at router 1 at 36 and waits there for the header's credit until 39; the third one wins at
+    // router 0 at 46, the last one at 62. Both wait nowhere else.
     let parameters =
         Parameters { switching: Switching::Wormhole, bubble: false, buffer: 1, ..single() };
     let log = run_line(3, &parameters, &[data(0, 0, 2, FOUR)]);
@@ -217,8 +226,9 @@ fn a_worm_waits_flit_by_flit_for_room() {
 
 #[test]
 fn entering_a_ring_needs_room_for_one_more_packet() {
-    // At router 0 the first packet's flits win from 8 to 14; the second packet asks at 16. With the bubble it needs all 8
-    // credits: at router 1 the first packet's flits win from 20 to 26, so the last credit is back at 33.
+    // At router 0 the first packet's flits win from 8 to 14; the second packet asks at 16. With the
+    // bubble it needs all 8 credits: at router 1 the first packet's flits win from 20 to 26, so the
+    // last credit is back at 33.
     let messages = [data(0, 0, 1, 2 * FOUR)];
     assert_eq!(delivered(&run_ring(4, &single(), &messages)), [34, 33 + 9 + 3 + 6 + 8]);
     let open = Parameters { bubble: false, ..single() };
@@ -230,13 +240,15 @@ fn entering_a_ring_needs_room_for_one_more_packet() {
 
 #[test]
 fn a_packet_that_goes_on_in_its_ring_keeps_its_virtual_channel() {
-    // At router 1 node 1's packet takes virtual channel 0 at 18 and holds it until 26. Node 0's packet, which came on virtual
-    // channel 0, asks at 20 and waits for it: at router 2 the two win from 30 to 36 and from 38 to 44.
+    // At router 1 node 1's packet takes virtual channel 0 at 18 and holds it until 26. Node 0's
+    // packet, which came on virtual channel 0, asks at 20 and waits for it: at router 2 the two win
+    // from 30 to 36 and from 38 to 44.
     let messages = [data(10, 1, 2, FOUR), data(0, 0, 2, FOUR)];
     let log = run_ring(5, &double(), &messages);
     assert_eq!(deliveries(&log), [(1, 0, 36 + 8), (0, 0, 44 + 8)]);
-    // Without the bubble it takes virtual channel 1 at 20, and flits win in turn: at router 1 node 1's at 18, 22, 26, 30,
-    // node 0's at 20, 24, 28, 32; at router 2 node 1's at 30, 34, 38, 42, node 0's 2 later each.
+    // Without the bubble it takes virtual channel 1 at 20, and flits win in turn: at router 1 node
+    // 1's at 18, 22, 26, 30, node 0's at 20, 24, 28, 32; at router 2 node 1's at 30, 34, 38, 42,
+    // node 0's 2 later each.
     let open = Parameters { bubble: false, ..double() };
     let log = run_ring(5, &open, &messages);
     assert_eq!(deliveries(&log), [(1, 0, 42 + 8), (0, 1, 44 + 8)]);
@@ -260,9 +272,10 @@ fn a_full_ring_deadlocks_without_the_bubble_and_not_with_it() {
 
 #[test]
 fn a_fast_crossbar_empties_queues_into_the_buffer_behind_it() {
-    // The injection channel's buffer holds one packet, so the second one is injected when all its credits are back, 5 after
-    // its last flit has won the switch of router 0. Flits come at 5, 7, 9, 11, and the header wins at 8. They start
-    // on the link at 10, 12, 14, 16. At most one of them can wait: so they win at 8, 9, 10, and the last one at 12.
+    // The injection channel's buffer holds one packet, so the second one is injected when all its
+    // credits are back, 5 after its last flit has won the switch of router 0. Flits come at 5, 7,
+    // 9, 11, and the header wins at 8. They start on the link at 10, 12, 14, 16. At most one of
+    // them can wait: so they win at 8, 9, 10, and the last one at 12.
     let injected_second = |crossbar_speedup, output_buffer| {
         let sharing = FlitSharing { output_buffer, ..FlitSharing::default() };
         let parameters =
@@ -274,7 +287,8 @@ fn a_fast_crossbar_empties_queues_into_the_buffer_behind_it() {
     assert_eq!(injected_second(2, 1), 12 + 5);
     // Of two that wait the last one wins when it comes.
     assert_eq!(injected_second(2, 2), 11 + 5);
-    // With nowhere to wait, or a crossbar no faster than the link, flits win when the link can take them.
+    // With nowhere to wait, or a crossbar no faster than the link, flits win when the link can take
+    // them.
     for (crossbar_speedup, output_buffer) in [(1, 0), (1, 4), (2, 0)] {
         assert_eq!(injected_second(crossbar_speedup, output_buffer), 14 + 5);
     }
@@ -295,7 +309,8 @@ fn a_queue_for_each_output_lets_packets_pass_one_that_waits() {
         packets.sort_by_key(|packet| (packet.source, packet.sequence));
         packets.into_iter().map(|packet| packet.delivered.0).collect::<Vec<_>>()
     };
-    // A header is at the end of its link 9 after it won, wins there 3 later, and the last flit 6 after that.
+    // A header is at the end of its link 9 after it won, wins there 3 later, and the last flit 6
+    // after that.
     assert_eq!(run(false), [54, 36 + 9 + 3 + 6 + 8, 44 + 9 + 3 + 6 + 8]);
     assert_eq!(run(true), [54, 37 + 9 + 3 + 6 + 8, 29 + 9 + 3 + 6 + 8]);
 }
@@ -314,7 +329,8 @@ fn requests_and_responses_have_virtual_channels_of_their_own() {
     assert_eq!((channels(0), channels(1)), (vec![0, 1], vec![2, 3, 4]));
 }
 
-/// A cycle of ten picoseconds; routing, the allocation of virtual channels and the crossbar take one each, links two.
+/// A cycle of ten picoseconds; routing, the allocation of virtual channels and the crossbar take
+/// one each, links two.
 fn cycles() -> Parameters {
     let sharing = FlitSharing {
         virtual_channel_allocation: Picoseconds(10),
@@ -337,8 +353,8 @@ fn cycles() -> Parameters {
     }
 }
 
-/// BookSim's input-queued router: 7 + 5 D + S - 1 cycles for S flits over D hops, and one packet of S flits every S + 2
-/// cycles on a virtual channel.
+/// BookSim's input-queued router: 7 + 5 D + S - 1 cycles for S flits over D hops, and one packet of
+/// S flits every S + 2 cycles on a virtual channel.
 #[test]
 fn the_cycles_of_booksim() {
     for flits in 1..=6 {

@@ -1,9 +1,10 @@
-//! Pins the plain reference engine's links that err to times computed by hand from docs/model.md, and runs it in random
-//! scenarios.
+//! Pins the plain reference engine's links that err to times computed by hand from docs/model.md,
+//! and runs it in random scenarios.
 //!
-//! Unless a test says otherwise, its network is that of `common/by_hand.rs`, but flits take 1 ps on ejection channels, and
-//! packets have 4 flits. So a packet that is injected at 0 gets the link of its router at 8 and has it until 16, its flits
-//! are there at 17, 19, 21 and 23, and a verdict is known at 30.
+//! Unless a test says otherwise, its network is that of `common/by_hand.rs`, but flits take 1 ps on
+//! ejection channels, and packets have 4 flits. So a packet that is injected at 0 gets the link of
+//! its router at 8 and has it until 16, its flits are there at 17, 19, 21 and 23, and a verdict is
+//! known at 30.
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -77,7 +78,8 @@ fn data(time: u64, source: u32, destination: u32, packets: u64) -> Message {
     message::data(time, source, destination, packets * MAXIMUM_PAYLOAD)
 }
 
-/// When packets are delivered, by source and in the order in which they were sent, and what links did.
+/// When packets are delivered, by source and in the order in which they were sent, and what links
+/// did.
 fn run(
     (fabric, routes): &(Fabric, Routes),
     parameters: &Parameters,
@@ -97,8 +99,8 @@ fn without_damage_a_packet_waits_for_its_checksum_or_not() {
     let line = line(2);
     for acknowledgements in ACKNOWLEDGEMENTS {
         for resend in RESENDS {
-            // Ejection from 23 + 3 on: the last flit starts at 29 and is there 2 + 6 later. Else the header is there at 17, and
-            // the last flit starts when it comes, at 23.
+            // Ejection from 23 + 3 on: the last flit starts at 29 and is there 2 + 6 later. Else
+            // the header is there at 17, and the last flit starts when it comes, at 23.
             for (retry, expected) in [(Retry::Store, 37), (Retry::Stomp, 31)] {
                 let errors = LinkErrors { retry, resend, acknowledgements, ..Default::default() };
                 let (times, counts) = run(&line, &parameters(errors), &[data(0, 0, 1, 1)]);
@@ -112,8 +114,8 @@ fn without_damage_a_packet_waits_for_its_checksum_or_not() {
 
 #[test]
 fn a_damaged_packet_is_sent_again() {
-    // Its third flit is damaged, which is known at 23, and at the sender at 30. It is sent again from 30 to 38, its flits are there
-    // at 39, 41, 43 and 45.
+    // Its third flit is damaged, which is known at 23, and at the sender at 30. It is sent again
+    // from 30 to 38, its flits are there at 39, 41, 43 and 45.
     let line = line(2);
     let errors = one_damaged(&line.0, channels(&line.0, 0).0, 2);
     for acknowledgements in ACKNOWLEDGEMENTS {
@@ -171,9 +173,10 @@ fn a_verdict_waits_for_the_channel_back_and_goes_before_anything_else() {
 
 #[test]
 fn a_lost_acknowledgement_makes_a_duplicate_that_is_discarded() {
-    // The acknowledgement that starts at 23 is the first flit on the channel back. The packet is wanted 50 after 16, sent again
-    // from 66 to 74, and discarded at 81; the next acknowledgement is known at 88. Meanwhile no other packet gets the link, since
-    // there is but one number, or room for but one packet. The next one gets it then: it is there at 103.
+    // The acknowledgement that starts at 23 is the first flit on the channel back. The packet is
+    // wanted 50 after 16, sent again from 66 to 74, and discarded at 81; the next acknowledgement
+    // is known at 88. Meanwhile no other packet gets the link, since there is but one number, or
+    // room for but one packet. The next one gets it then: it is there at 103.
     let line = line(2);
     let errors = one_damaged(&line.0, channels(&line.0, 0).1, 0);
     for resend in RESENDS {
@@ -196,7 +199,8 @@ fn a_lost_acknowledgement_makes_a_duplicate_that_is_discarded() {
 
 #[test]
 fn a_burst_damages_what_has_the_channel_while_it_lasts() {
-    // The first burst begins so late that it meets the packet, whenever that is there, or just does not.
+    // The first burst begins so late that it meets the packet, whenever that is there, or just does
+    // not.
     let line = line(2);
     let (channel, _) = channels(&line.0, 0);
     let begins = |seed: u64| {
@@ -233,11 +237,12 @@ fn a_burst_damages_what_has_the_channel_while_it_lasts() {
 
 #[test]
 fn a_bad_copy_goes_on_and_takes_channels_away_from_others() {
-    // Node 0 sends to node 3, and the first link damages the packet. Its bad copy has the link from router 1 from 20 to 28, that from
-    // router 2 from 32 to 40, and an ejection channel from 44 until 48, as its last flit comes at 47. Node 1's packet asks for its
-    // link at 21 and gets it at 28: 7 later. Node 3's to itself asks for ejection at 45 and gets it at 48. The next copy starts 22
-    // later than the first one and asks router 1 at 42, but the room is that of the bad copy and node 1's packet. The bad copy's is
-    // back at 47: 5 later.
+    // Node 0 sends to node 3, and the first link damages the packet. Its bad copy has the link from
+    // router 1 from 20 to 28, that from router 2 from 32 to 40, and an ejection channel from 44
+    // until 48, as its last flit comes at 47. Node 1's packet asks for its link at 21 and gets it
+    // at 28: 7 later. Node 3's to itself asks for ejection at 45 and gets it at 48. The next copy
+    // starts 22 later than the first one and asks router 1 at 42, but the room is that of the bad
+    // copy and node 1's packet. The bad copy's is back at 47: 5 later.
     let line = line(4);
     let damaged = one_damaged(&line.0, channels(&line.0, 0).0, 0);
     for resend in RESENDS {
@@ -246,8 +251,8 @@ fn a_bad_copy_goes_on_and_takes_channels_away_from_others() {
                 LinkErrors { retry: Retry::Stomp, resend, acknowledgements, ..damaged.clone() };
             let messages = [data(0, 0, 3, 1), data(13, 1, 2, 1), data(37, 3, 3, 1)];
             let (times, counts) = run(&line, &parameters(errors), &messages);
-            // Without errors they take 5 + 4 * 5 + 3 * 7 + 6, with one link 5 + 2 * 5 + 7 + 6, and another 3: their last flits start
-            // on ejection channels when they come.
+            // Without errors they take 5 + 4 * 5 + 3 * 7 + 6, with one link 5 + 2 * 5 + 7 + 6, and
+            // another 3: their last flits start on ejection channels when they come.
             let (first, second, third) = (55 + 22 + 5, 13 + 31 + 7, 48 + 3 + 8);
             assert_eq!(times, [first, second, third]);
             assert_eq!((counts.damaged, counts.sent_again, counts.bad_copies), (1, 4, 2));
@@ -257,8 +262,9 @@ fn a_bad_copy_goes_on_and_takes_channels_away_from_others() {
 
 #[test]
 fn a_bad_copy_that_has_to_wait_does_not_go_on() {
-    // As above, but node 2's first packet has the link of its router from 30 to 38. The bad copy asks for it at 32 and is gone at 35,
-    // when its last flit is there. So node 2's second packet gets the link at 38.
+    // As above, but node 2's first packet has the link of its router from 30 to 38. The bad copy
+    // asks for it at 32 and is gone at 35, when its last flit is there. So node 2's second packet
+    // gets the link at 38.
     let line = line(4);
     let damaged = one_damaged(&line.0, channels(&line.0, 0).0, 0);
     for resend in RESENDS {
@@ -302,8 +308,8 @@ fn scenarios(seed: u64) -> Vec<Scenario> {
     scenarios
 }
 
-/// A random scenario in which most packets are damaged, have several flits, and go on before their last flit is there, so
-/// that links often have to do with bad copies.
+/// A random scenario in which most packets are damaged, have several flits, and go on before their
+/// last flit is there, so that links often have to do with bad copies.
 fn many_bad_copies(seed: u64) -> Scenario {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(3);
@@ -361,8 +367,8 @@ fn random_scenarios_with_errors_lose_nothing_and_leave_no_tick_out() {
     );
 }
 
-/// Compares both engines in the scenarios of a seed; how many there were, and how many packets. Any that differ are named
-/// before this panics.
+/// Compares both engines in the scenarios of a seed; how many there were, and how many packets. Any
+/// that differ are named before this panics.
 fn agree(seed: u64) -> (usize, usize) {
     let scenarios = scenarios(seed);
     let one = |(kind, scenario)| {
@@ -403,8 +409,8 @@ fn both_engines_agree_in_many_scenarios_where_links_err() {
     assert_eq!(agreed.len() as u64, count);
 }
 
-/// Under the bubble rule bad copies that go on take the room of the bubble. When they waited behind others to be discarded, seed
-/// 2 stopped for good.
+/// Under the bubble rule bad copies that go on take the room of the bubble. When they waited behind
+/// others to be discarded, seed 2 stopped for good.
 #[test]
 fn rings_full_of_bad_copies_do_not_deadlock() {
     for seed in 0..9 {

@@ -1,4 +1,5 @@
-//! Routing relations and sets of paths in the engines: what is proved holds, what is refused happens.
+//! Routing relations and sets of paths in the engines: what is proved holds, what is refused
+//! happens.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +88,8 @@ fn shortest(fabric: &Fabric) -> Vec<Vec<u32>> {
     hops
 }
 
-/// Minimal routing on a ring of seven in one lane: each way round is a cycle, and there are no others.
+/// Minimal routing on a ring of seven in one lane: each way round is a cycle, and there are no
+/// others.
 #[test]
 fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     let fabric = Torus::new(&[7], &[]).unwrap().fabric(&Faults::default()).unwrap();
@@ -173,7 +175,8 @@ fn order_is_measured_where_packets_of_a_pair_can_go_different_ways() {
     }
 }
 
-/// Far past saturation one virtual channel carries several times as much if packets that are injected leave room.
+/// Far past saturation one virtual channel carries several times as much if packets that are
+/// injected leave room.
 #[test]
 fn an_injection_bubble_keeps_throughput_past_saturation() {
     let place = Workplace::new("relation_injection_bubble");
@@ -204,7 +207,8 @@ fn accepted(place: &Workplace, out: &str, settings: &[&str]) -> [f64; 2] {
 
 const WINDOWS: &str = "measure = { window = \"20 us\", warm_up_windows = 5, minimum_windows = 20, maximum_windows = 20 }\n";
 
-/// Two flows over two parallel cables: an empty virtual channel of a busy cable is no reason to like it.
+/// Two flows over two parallel cables: an empty virtual channel of a busy cable is no reason to
+/// like it.
 #[test]
 fn packets_spread_over_parallel_cables_whatever_virtual_channels_they_have() {
     let place = Workplace::new("relation_two_cables");
@@ -244,8 +248,8 @@ fn packets_spread_over_parallel_cables_whatever_virtual_channels_they_have() {
     }
 }
 
-/// Both kinds of routers: links that are shared flit by flit up to what d-mod-k has (0.799 in a long run), and whole packets
-/// at a load at which most outputs are idle.
+/// Both kinds of routers: links that are shared flit by flit up to what d-mod-k has (0.799 in a
+/// long run), and whole packets at a load at which most outputs are idle.
 #[test]
 fn packets_that_choose_take_all_ways_up_a_tree() {
     let place = Workplace::new("relation_tree");

@@ -1,7 +1,8 @@
-//! For how long packets wait for channels that are shared flit by flit, computed by hand from docs/model.md.
+//! For how long packets wait for channels that are shared flit by flit, computed by hand from
+//! docs/model.md.
 //!
-//! Flits take 2 ps everywhere, injection 5 ps, links 7 ps, ejection 6 ps, routing 3 ps, the crossbar 2 ps and allocation
-//! nothing; a maximum packet is a header and 3 payload flits.
+//! Flits take 2 ps everywhere, injection 5 ps, links 7 ps, ejection 6 ps, routing 3 ps, the
+//! crossbar 2 ps and allocation nothing; a maximum packet is a header and 3 payload flits.
 
 use flitlab::{
     engine::{
@@ -53,8 +54,8 @@ fn parameters() -> Parameters {
     }
 }
 
-/// The channels of a row of nodes, or a ring, that stood still, with the times: for no credit, the bubble, the input, the
-/// output.
+/// The channels of a row of nodes, or a ring, that stood still, with the times: for no credit, the
+/// bubble, the input, the output.
 fn stalled(
     nodes: u32,
     open: &[usize],
@@ -85,8 +86,9 @@ fn an_output_is_busy_with_another_packet_as_where_packets_take_it_whole() {
     assert_eq!(stalled(3, &[0], &parameters(), &messages), expected);
     let whole = Parameters { sharing: None, ..parameters() };
     assert_eq!(stalled(3, &[0], &whole, &messages), expected);
-    // With two virtual channels they win in turn from 20 to 34: one or the other waits until the last but one has left.
-    // At router 2 the headers win at 32 and 34, and the last flits but one leave at 42 and 44.
+    // With two virtual channels they win in turn from 20 to 34: one or the other waits until the
+    // last but one has left. At router 2 the headers win at 32 and 34, and the last flits but one
+    // leave at 42 and 44.
     let sharing = Some(FlitSharing { iterations: 2, ..parameters().sharing.unwrap() });
     let shared = Parameters { virtual_channels: 2, sharing, ..parameters() };
     let expected = stalled(3, &[0], &shared, &messages);
@@ -102,8 +104,8 @@ fn a_packet_that_enters_a_ring_waits_for_the_bubble() {
 
 #[test]
 fn worms_wait_for_credits() {
-    // Buffers hold one flit. At router 0 flits win at 8, 27, 46 and 62, and the output is free 2 later each time. At
-    // router 1 the second flit comes at 36, and the credit for it at 39.
+    // Buffers hold one flit. At router 0 flits win at 8, 27, 46 and 62, and the output is free 2
+    // later each time. At router 1 the second flit comes at 36, and the credit for it at 39.
     let worms =
         Parameters { switching: Switching::Wormhole, bubble: false, buffer: 1, ..parameters() };
     let found = stalled(3, &[0], &worms, &[data(0, 0, 2, FOUR)]);
@@ -113,7 +115,8 @@ fn worms_wait_for_credits() {
 
 #[test]
 fn a_packet_waits_for_its_input_port_while_that_sends_to_another_output() {
-    // Node 1's first packet asks at 21 for the output that node 0's has until 36. The second one has the input port until 37.
+    // Node 1's first packet asks at 21 for the output that node 0's has until 36. The second one
+    // has the input port until 37.
     let sharing = FlitSharing { virtual_output_queues: true, ..parameters().sharing.unwrap() };
     let queues = Parameters {
         maximum_payload: Bytes(EIGHT),

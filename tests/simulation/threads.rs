@@ -59,7 +59,8 @@ fn reach(parameters: &Parameters) -> Picoseconds {
     parameters.link_latency + packet.min(*flit_times.iter().min().unwrap())
 }
 
-/// An exchange with barriers among the nodes of a scenario; `None` if nobody has anybody to send to.
+/// An exchange with barriers among the nodes of a scenario; `None` if nobody has anybody to send
+/// to.
 fn exchange(
     scenario: &RandomScenario,
     pattern: &PatternSpec,
@@ -203,7 +204,8 @@ fn runs_that_stop_at_barriers_go_on_the_same_on_any_number_of_threads() {
     let pairs = [(0, 19), (19, 0), (7, 8), (0, 1), (19, 3)];
     let overheads = (Picoseconds(200_000), Picoseconds(100_000));
     let times = exchange_of_pairs("without stops", overheads, &pairs, 2, &[]);
-    // When messages are received, so at barriers too; just before and after; when the next step starts.
+    // When messages are received, so at barriers too; just before and after; when the next step
+    // starts.
     let received = times.log.1.iter().map(|message| message.completed);
     let mut stops: Vec<Picoseconds> = received
         .flat_map(|at| {

@@ -69,8 +69,8 @@ fn a_ping_between_neighbours_takes_850_ns() {
     assert_eq!(log.messages[0].completed - log.messages[0].created, Picoseconds(850_000));
 }
 
-/// By hand: injection 2000, routing 3000, link 5000, routing 3000, ejection 7000, and 4 flits behind
-/// the header at 10 ps each.
+/// By hand: injection 2000, routing 3000, link 5000, routing 3000, ejection 7000, and 4 flits
+/// behind the header at 10 ps each.
 #[test]
 fn one_hop_by_hand() {
     let parameters = Parameters {

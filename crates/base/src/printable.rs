@@ -21,7 +21,8 @@ pub fn escaped(text: &str) -> String {
     printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The text without the numbers that the system has for its errors, as in "No such file or directory (os error 2)".
+/// The text without the numbers that the system has for its errors, as in "No such file or
+/// directory (os error 2)".
 pub fn without_error_numbers(text: &str) -> String {
     let mut parts = text.split(" (os error ");
     let start = parts.next().unwrap_or_default().to_owned();

@@ -186,8 +186,8 @@ impl<O: Observer> Engine<'_, O> {
         self.named(part, input_vc, ends, request.output, lacks)
     }
 
-    /// The description of a packet in an input virtual channel of a part, which waits for an output of
-    /// the part.
+    /// The description of a packet in an input virtual channel of a part, which waits for an output
+    /// of the part.
     pub(super) fn named(
         &self,
         part: usize,

@@ -33,8 +33,8 @@ pub const END: Picoseconds = Picoseconds(Picoseconds::LAST.0 - (1 << 42));
 /// ticks.
 pub const MAX_HOP_TIME: Picoseconds = Picoseconds(500_000_000);
 
-/// The time of a tick. It can always be represented, as no epoch is later than [`END`]; so this is a
-/// plain sum, which routers need at each grant.
+/// The time of a tick. It can always be represented, as no epoch is later than [`END`]; so this is
+/// a plain sum, which routers need at each grant.
 #[inline(always)]
 pub(super) fn time(epoch: Picoseconds, tick: Tick) -> Picoseconds {
     Picoseconds(epoch.0 + u64::from(tick))

@@ -35,8 +35,8 @@ pub struct Torus {
 
 impl Torus {
     /// A torus of these sizes, first dimension fastest; `open` names the dimensions (by number)
-    /// that are meshes. A dimension of size 2 has one cable, not two (\[angara-routing\],
-    /// section 5); one of size 1 has none.
+    /// that are meshes. A dimension of size 2 has one cable, not two (\[angara-routing\], section
+    /// 5); one of size 1 has none.
     ///
     /// # Errors
     /// If there are no or more than six dimensions, a size is outside 1 to 1024, the nodes are

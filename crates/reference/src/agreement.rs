@@ -1,4 +1,5 @@
-//! The fast engine and the plain reference engine, run on one scenario and compared packet by packet.
+//! The fast engine and the plain reference engine, run on one scenario and compared packet by
+//! packet.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! Networks for which times are computed by hand: flits take 2 ps everywhere, injection 5 ps, links 7 ps, ejection 6 ps,
-//! routing 3 ps, the crossbar 2 ps; a maximum packet is a header and 3 payload flits and a buffer holds two of them.
+//! Networks for which times are computed by hand: flits take 2 ps everywhere, injection 5 ps, links
+//! 7 ps, ejection 6 ps, routing 3 ps, the crossbar 2 ps; a maximum packet is a header and 3 payload
+//! flits and a buffer holds two of them.
 
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_engine::{Arbitration, DeliveredPacket, Log, Parameters, Switching};

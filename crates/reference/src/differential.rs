@@ -1,5 +1,5 @@
-//! Both engines in random scenarios: the reference engine of the scenario's kind of links, and the fast engine on one
-//! thread and on several.
+//! Both engines in random scenarios: the reference engine of the scenario's kind of links, and the
+//! fast engine on one thread and on several.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ use crate::{engine, flit_engine};
 /// The seed of a scenario in which packets of mixed sizes deadlock in spite of the bubble.
 pub const MIXED_SIZES: u64 = 313_309;
 
-/// Of six one has links that err. Of eight three direction order and route tables, two each adaptive routing and forwarding tables, one relations and
-/// paths.
+/// Of six one has links that err. Of eight three direction order and route tables, two each
+/// adaptive routing and forwarding tables, one relations and paths.
 pub fn packet_scenario(seed: u64) -> Scenario {
     let scenario = match seed % 4 {
         2 => Scenario::adaptive(seed).unwrap_or_else(|| Scenario::ruled(seed)),
@@ -43,8 +43,8 @@ pub fn packet_scenario(seed: u64) -> Scenario {
     }
 }
 
-/// What the reference engine for links shared flit by flit makes of a scenario: the log, the digest, whether it ended in a
-/// deadlock.
+/// What the reference engine for links shared flit by flit makes of a scenario: the log, the
+/// digest, whether it ended in a deadlock.
 pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     match flit_engine::run(fabric, routes, parameters, messages) {
@@ -53,7 +53,8 @@ pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
     }
 }
 
-/// Compares both engines in a scenario, one that ends in a deadlock too. Returns how many packets were delivered.
+/// Compares both engines in a scenario, one that ends in a deadlock too. Returns how many packets
+/// were delivered.
 ///
 /// # Panics
 /// If they differ in anything.
@@ -89,7 +90,8 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     fast.packets.len()
 }
 
-/// Compares for how long packets waited for each channel, of which the fast engine counts a part anew.
+/// Compares for how long packets waited for each channel, of which the fast engine counts a part
+/// anew.
 fn agree_on_stalls(seed: u64, scenario: &Scenario) {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let reference = flit_engine::stalls(fabric, routes, parameters, messages);
@@ -144,7 +146,8 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
     (first..first + count).into_par_iter().map(one).reduce(Tally::default, Tally::and)
 }
 
-/// All features that [`features`] can name of scenarios in which links are granted to whole packets.
+/// All features that [`features`] can name of scenarios in which links are granted to whole
+/// packets.
 pub const PACKET_FEATURES: usize = 9 + 8 + 6;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.

@@ -1,7 +1,9 @@
-//! Plain engines, written to be obviously right, and random scenarios in which the fast engine has to agree with them.
+//! Plain engines, written to be obviously right, and random scenarios in which the fast engine has
+//! to agree with them.
 //!
-//! Nobody needs this crate to use flitlab: it is for tests. Both engines move one flit at a time, by code of their own that
-//! follows docs/model.md rule by rule. docs/testing.md says what they share with the fast engine.
+//! Nobody needs this crate to use flitlab: it is for tests. Both engines move one flit at a time,
+//! by code of their own that follows docs/model.md rule by rule. docs/testing.md says what they
+//! share with the fast engine.
 //!
 //! | module | what it is for |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Random errors of links, so large for the small random scenarios that packets are often sent again.
+//! Random errors of links, so large for the small random scenarios that packets are often sent
+//! again.
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Acknowledgements, Bursts, LinkErrors, Parameters, Resend, Retry};
@@ -9,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use super::random_scenario::Scenario;
 
 impl Scenario {
-    /// With errors of links in about one scenario of six. They are drawn from a stream of their own, so that all else is
-    /// as without them.
+    /// With errors of links in about one scenario of six. They are drawn from a stream of their
+    /// own, so that all else is as without them.
     pub fn with_errors_at_times(self, seed: u64) -> Self {
         let mut random = generator(seed);
         if random.random_range(0..6) == 0 { self.with_errors(seed) } else { self }

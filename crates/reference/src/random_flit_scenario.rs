@@ -1,4 +1,5 @@
-//! Small random scenarios whose links are shared flit by flit: those of `random_scenario`, with other routers.
+//! Small random scenarios whose links are shared flit by flit: those of `random_scenario`, with
+//! other routers.
 //!
 //! Some end in a deadlock, as they should: worms in a ring, or a ring without the bubble.
 
@@ -15,8 +16,8 @@ use super::random_scenario::Scenario;
 /// Flits times hops of all messages together: half of what the packets' reference engine has to do.
 const WORK: u64 = 3_000;
 
-/// The scenario of this seed: of eight three direction order and route tables, two each adaptive routing and forwarding
-/// tables, one relations and paths.
+/// The scenario of this seed: of eight three direction order and route tables, two each adaptive
+/// routing and forwarding tables, one relations and paths.
 pub fn flit_scenario(seed: u64) -> Scenario {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     drawn_flit_scenario(&mut random, seed, WORK)

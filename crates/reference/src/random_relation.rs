@@ -1,5 +1,5 @@
-//! Random relations and sets of paths: all of them shortest, most of them such that packets could wait for each other in
-//! a cycle, since engines have to agree on what becomes of those too.
+//! Random relations and sets of paths: all of them shortest, most of them such that packets could
+//! wait for each other in a cycle, since engines have to agree on what becomes of those too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,7 +38,8 @@ pub fn by_relation(relation: Relation, random_ties: bool, seed: u64) -> Routes {
     Routes::Relation(RelationRoutes { relation, random_ties, injection_bubble, seed })
 }
 
-/// Has packets leave room that are injected, for so many others or as many as buffers have room for.
+/// Has packets leave room that are injected, for so many others or as many as buffers have room
+/// for.
 pub fn throttle(routes: &mut Routes, others: u8, parameters: &Parameters) {
     if let Routes::Relation(routes) = routes {
         routes.injection_bubble = others.min(parameters.most_bubble());
@@ -82,7 +83,8 @@ fn nearer(fabric: &Fabric, distances: &[u32], router: u32) -> Vec<u16> {
     outputs.clone().filter(leads).map(|channel| (channel - outputs.start) as u16).collect()
 }
 
-/// In each state some of the nearer ports in some of the lanes, some of them escapes, some for some terminals alone.
+/// In each state some of the nearer ports in some of the lanes, some of them escapes, some for some
+/// terminals alone.
 fn relation(
     random: &mut dyn Rng,
     fabric: &Fabric,

@@ -1,8 +1,8 @@
 //! Small random scenarios: fabrics, parameters and messages that reach into the model's corners.
 //!
-//! A seed names a scenario for good: the generator is ChaCha8 and nothing else is drawn from. The rules of direction
-//! order are drawn from another stream of it ([`Scenario::ruled`]). A fuzzer draws from its own bytes instead
-//! ([`Scenario::drawn`]).
+//! A seed names a scenario for good: the generator is ChaCha8 and nothing else is drawn from. The
+//! rules of direction order are drawn from another stream of it ([`Scenario::ruled`]). A fuzzer
+//! draws from its own bytes instead ([`Scenario::drawn`]).
 
 use super::random_relation;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
@@ -69,14 +69,14 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The scenario of this seed under adaptive routing, if its torus has no failures: packets of one
-    /// size, since the bubble rule holds for these only.
+    /// The scenario of this seed under adaptive routing, if its torus has no failures: packets of
+    /// one size, since the bubble rule holds for these only.
     pub fn adaptive(seed: u64) -> Option<Self> {
         Self::drawn_adaptive(&mut ChaCha8Rng::seed_from_u64(seed), seed, MOST_WORK)
     }
 
-    /// The scenario of this seed under adaptive routing whose escape follows a table, on a torus with failures most of
-    /// the time. Packets are of any size.
+    /// The scenario of this seed under adaptive routing whose escape follows a table, on a torus
+    /// with failures most of the time. Packets are of any size.
     pub fn adaptive_by_table(seed: u64) -> Self {
         Self::drawn_adaptive_by_table(&mut ChaCha8Rng::seed_from_u64(seed), seed, MOST_WORK)
     }
@@ -104,8 +104,8 @@ impl Scenario {
         Self::drawn(&mut ChaCha8Rng::seed_from_u64(seed), MOST_WORK)
     }
 
-    /// The scenario of this seed; if its routes are in direction order, with another order, half rings by chance and
-    /// datelines, each sometimes.
+    /// The scenario of this seed; if its routes are in direction order, with another order, half
+    /// rings by chance and datelines, each sometimes.
     pub fn ruled(seed: u64) -> Self {
         Self::random(seed).with_rules(seed)
     }
@@ -136,8 +136,8 @@ impl Scenario {
         self
     }
 
-    /// With some of its reads made puts and atomic operations. Where packets have one size, nothing is put: acknowledgements
-    /// have another.
+    /// With some of its reads made puts and atomic operations. Where packets have one size, nothing
+    /// is put: acknowledgements have another.
     pub fn with_remote_operations(mut self, seed: u64) -> Self {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(3);
@@ -154,8 +154,8 @@ impl Scenario {
         self
     }
 
-    /// As [`Self::adaptive`], from a generator, with about so much work; the routing's own generators get the
-    /// seed.
+    /// As [`Self::adaptive`], from a generator, with about so much work; the routing's own
+    /// generators get the seed.
     pub fn drawn_adaptive(random: &mut dyn Rng, seed: u64, work: u64) -> Option<Self> {
         let (fabric, _) = fabric(random);
         let routes = Routes::Adaptive(Adaptive::new(&fabric, rules(random), seed).ok()?);
@@ -175,8 +175,8 @@ impl Scenario {
         Some(Self { fabric, routes, parameters, messages })
     }
 
-    /// As [`Self::adaptive_by_table`], from a generator, with about so much work; the routing's own generators get the
-    /// seed.
+    /// As [`Self::adaptive_by_table`], from a generator, with about so much work; the routing's own
+    /// generators get the seed.
     pub fn drawn_adaptive_by_table(random: &mut dyn Rng, seed: u64, work: u64) -> Self {
         let fabric = failed_fabric(random);
         let escape = *[Algorithm::NUE, Algorithm::UP_DOWN].choose(random).expect("some");
@@ -198,7 +198,8 @@ impl Scenario {
         Self::on_table(random, drawn, work)
     }
 
-    /// As [`Self::choosing`], from a generator, with about so much work; the choices' own generators get the seed.
+    /// As [`Self::choosing`], from a generator, with about so much work; the choices' own
+    /// generators get the seed.
     pub fn drawn_choosing(random: &mut dyn Rng, seed: u64, work: u64) -> Self {
         let fabric = if random.random_bool(0.3) {
             fabric(random).0
@@ -265,8 +266,8 @@ fn has_rings(fabric: &Fabric) -> bool {
     (0..fabric.channel_slots()).any(|channel| fabric.ring(channel).is_some())
 }
 
-/// A torus or mesh of 1 to 4 dimensions of 2 to 5 nodes, perhaps with failures around which direction
-/// order finds a way.
+/// A torus or mesh of 1 to 4 dimensions of 2 to 5 nodes, perhaps with failures around which
+/// direction order finds a way.
 fn fabric(random: &mut dyn Rng) -> (Fabric, Routes) {
     loop {
         let dimensions = random.random_range(1..=4);
@@ -291,7 +292,8 @@ fn fabric(random: &mut dyn Rng) -> (Fabric, Routes) {
     }
 }
 
-/// A torus or mesh of 1 to 4 dimensions of 2 to 5 nodes, connected, with up to eight failed cables and a failed node.
+/// A torus or mesh of 1 to 4 dimensions of 2 to 5 nodes, connected, with up to eight failed cables
+/// and a failed node.
 fn failed_fabric(random: &mut dyn Rng) -> Fabric {
     loop {
         let dimensions = random.random_range(1..=4);

@@ -83,11 +83,13 @@ table! {
     pub struct PathChannelRow {
         /// Its source router and where it leads, as in `channels.csv`.
         channel: String as Text<String>, "channel", "channel", Label, usual;
-        /// For how long it held the path's messages up: in their adapters while the first router had no room, or in the
-        /// network. A head that waits for room waits for the head of the buffer ahead; the last channel of that chain
-        /// counts. Looked at 2000 times, which share what the path spent on queueing.
+        /// For how long it held the path's messages up: in their adapters while the first router
+        /// had no room, or in the network. A head that waits for room waits for the head of the
+        /// buffer ahead; the last channel of that chain counts. Looked at 2000 times, which share
+        /// what the path spent on queueing.
         held_up: Picoseconds as Given<Microseconds>, "held_up_us", "held the path up", Completion, usual;
-        /// How long the last packets of the path's messages were ready for it and not sent, all together.
+        /// How long the last packets of the path's messages were ready for it and not sent, all
+        /// together.
         waited: Picoseconds as Given<Microseconds>, "waited_us", "waited", Completion, usual;
         /// How many of them crossed it.
         packets: u64 as Given<Count<u64>>, "packets", "packets", Count, usual;

@@ -7,12 +7,14 @@ use flitlab_model::{ChannelKind, ChannelReport, Stall};
 macro_rules! channel_row {
     ($($vc:literal $flits:ident)*) => {
         table! {
-            /// What one channel carried in the measured windows of one point (of a finite exchange, in all of it).
+            /// What one channel carried in the measured windows of one point (of a finite exchange,
+            /// in all of it).
             ///
-            /// Utilisation is the fraction of the measured time in which flits crossed the channel; a stall is the
-            /// fraction in which packets asked for the channel and none could start, for the reason that [`Stall`]
-            /// names. The four reasons exclude each other at an instant. Where links are shared flit by flit
-            /// they are measured if `stall_times` asks for them.
+            /// Utilisation is the fraction of the measured time in which flits crossed the channel;
+            /// a stall is the fraction in which packets asked for the channel and none could start,
+            /// for the reason that [`Stall`] names. The four reasons exclude each other at an
+            /// instant. Where links are shared flit by flit they are measured if `stall_times` asks
+            /// for them.
             pub struct ChannelRow {
                 /// For a torus the source router and the direction: `(0,0,1) +x`.
                 channel: String as Text<String>, "channel", "channel", Label, usual;
@@ -22,18 +24,23 @@ macro_rules! channel_row {
                 flits: u64 as Given<Count<u64>>, "flits", "flits", Count, usual;
                 /// Share of the time in which flits crossed it.
                 utilisation: f64 as Given<Number>, "utilisation", "utilisation", Throughput, usual;
-                /// Share of the time in which packets waited since there was no room downstream for one.
+                /// Share of the time in which packets waited since there was no room downstream for
+                /// one.
                 stalled_no_credit: Option<f64> as Number, "stalled_no_credit", "waiting for credits", Throughput, usual;
-                /// Share of the time in which there was room for a packet, but not for the bubble that a ring must keep.
+                /// Share of the time in which there was room for a packet, but not for the bubble
+                /// that a ring must keep.
                 stalled_bubble: Option<f64> as Number, "stalled_bubble", "waiting for the bubble", Throughput, usual;
-                /// Share of the time in which packets waited while the output was sending another packet.
+                /// Share of the time in which packets waited while the output was sending another
+                /// packet.
                 stalled_output_busy: Option<f64> as Number, "stalled_output_busy", "output busy", Throughput, usual;
-                /// Share of the time in which packets waited since their inputs were sending other packets.
+                /// Share of the time in which packets waited since their inputs were sending other
+                /// packets.
                 stalled_input_busy: Option<f64> as Number, "stalled_input_busy", "input busy", Throughput, usual;
                 /// Of its flits, those that were sent again; between routers, where links err.
                 flits_resent: Option<u64> as Count<u64>, "flits_resent", "flits sent again", Count, more;
                 $(
-                    /// Flits in the virtual channel of this number; nothing if the router has not as many.
+                    /// Flits in the virtual channel of this number; nothing if the router has not
+                    /// as many.
                     $flits: Option<u64> as Count<u64>, stringify!($flits), concat!("flits, virtual channel ", $vc), Count, more;
                 )*
             }
@@ -84,7 +91,8 @@ impl ChannelRow {
     }
 }
 
-/// The source router's coordinates and the direction of a channel of a torus, from its name: `(0,0,1) +x`.
+/// The source router's coordinates and the direction of a channel of a torus, from its name:
+/// `(0,0,1) +x`.
 pub(super) fn torus_place(channel: &str) -> Option<(Vec<u32>, &str)> {
     let (node, direction) = channel.split_once(' ')?;
     let coordinates = node.strip_prefix('(')?.strip_suffix(')')?.split(',');

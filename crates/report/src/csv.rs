@@ -1,7 +1,8 @@
 //! Result files in CSV: a row is on disk as soon as it is known, and a kill costs at most that row.
 //!
-//! A row is one line, added with one write. What follows the last line break is a row that a kill has
-//! cut short: readers leave it out and say so, and a writer that goes on with the file removes it.
+//! A row is one line, added with one write. What follows the last line break is a row that a kill
+//! has cut short: readers leave it out and say so, and a writer that goes on with the file removes
+//! it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -17,7 +18,8 @@ use flitlab_base::FileError;
 
 /// A kind of row; its fields' names are the columns.
 pub trait Row: Serialize + DeserializeOwned + Default {
-    /// Columns without which rows say nothing. Any other may be absent, as in files of earlier versions: its values are.
+    /// Columns without which rows say nothing. Any other may be absent, as in files of earlier
+    /// versions: its values are.
     fn required() -> Vec<&'static str>;
 }
 
@@ -120,11 +122,12 @@ pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Er
     ::csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
 
-/// Reads a result file: each row with as much of its label as the file has. Columns may come in any order, others
-/// beside them are skipped, and values whose column is not there are absent.
+/// Reads a result file: each row with as much of its label as the file has. Columns may come in any
+/// order, others beside them are skipped, and values whose column is not there are absent.
 ///
 /// # Errors
-/// If the file can't be read, a required column is missing, or a cell is wrong: file, line and column are named.
+/// If the file can't be read, a required column is missing, or a cell is wrong: file, line and
+/// column are named.
 pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, ReportError> {
     let content = fs::read(path).map_err(FileError::read(path))?;
     let whole = whole_lines(&content);
@@ -180,8 +183,8 @@ fn line_error(path: &Path, error: &csv::Error, column: Option<String>) -> Report
     ReportError::Line { path: path.into(), line, column, problem }
 }
 
-/// The first column whose cell is wrong, found by putting right all cells after it: the error itself
-/// often does not say.
+/// The first column whose cell is wrong, found by putting right all cells after it: the error
+/// itself often does not say.
 fn wrong_column<R: Row>(
     path: &Path,
     header: &csv::StringRecord,

@@ -22,7 +22,8 @@ table! {
     }
 }
 
-/// Writes the digest in the course of a simulation to a file. Rows in which nothing has happened are left out.
+/// Writes the digest in the course of a simulation to a file. Rows in which nothing has happened
+/// are left out.
 #[derive(Clone, Debug)]
 pub struct DigestLog(Arc<Mutex<Writing>>);
 
@@ -42,8 +43,8 @@ impl DigestLog {
         RowWriter::create(path, Labels::None).map(|rows| Self::new(rows, 0))
     }
 
-    /// Goes on with a file in which a simulation had come at least to `time`, or begins it. What came later is
-    /// removed: it comes again.
+    /// Goes on with a file in which a simulation had come at least to `time`, or begins it. What
+    /// came later is removed: it comes again.
     ///
     /// # Errors
     /// If the file can't be read or written, or is no such log.
@@ -65,7 +66,8 @@ impl DigestLog {
         Self(Arc::new(Mutex::new(Writing { rows, grants, failed: None })))
     }
 
-    /// Adds a row, unless nothing has happened since the last one. What can't be written is told at the end.
+    /// Adds a row, unless nothing has happened since the last one. What can't be written is told at
+    /// the end.
     pub fn add(&self, time: Picoseconds, grants: u64, digest: Digest) {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if log.failed.is_none() && std::mem::replace(&mut log.grants, grants) != grants {

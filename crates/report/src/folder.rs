@@ -43,8 +43,8 @@ pub struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Begins the files of rows in a folder; labels have columns for these keys of a sweep. Rows of an earlier
-    /// call are replaced.
+    /// Begins the files of rows in a folder; labels have columns for these keys of a sweep. Rows of
+    /// an earlier call are replaced.
     ///
     /// # Errors
     /// If a file can't be removed or written.
@@ -73,8 +73,8 @@ impl ResultFolder {
         })
     }
 
-    /// Adds a point's row and those of its channels; when this returns, they have been handed to the operating
-    /// system.
+    /// Adds a point's row and those of its channels; when this returns, they have been handed to
+    /// the operating system.
     ///
     /// # Errors
     /// If a file can't be written.
@@ -83,8 +83,9 @@ impl ResultFolder {
         point.channels.iter().try_for_each(|row| self.channels.write(&point.label, row))
     }
 
-    /// Writes the files with these points, in this order, and what is written of all points only: distributions,
-    /// windows and explanations if there are any, what searches for saturation found, or means if points are repeated.
+    /// Writes the files with these points, in this order, and what is written of all points only:
+    /// distributions, windows and explanations if there are any, what searches for saturation
+    /// found, or means if points are repeated.
     ///
     /// # Errors
     /// If a file can't be written.

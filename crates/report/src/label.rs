@@ -11,18 +11,20 @@ table! {
     pub struct Label {
         /// What the point's curve is called in a legend; may be empty.
         series: String as Text<String>, "series", "series", Label, usual;
-        /// What the figure is called that its curve is drawn in; empty if all curves are in one. The series has
-        /// it as one of its parts.
+        /// What the figure is called that its curve is drawn in; empty if all curves are in one.
+        /// The series has it as one of its parts.
         figure: String as Later<Text<String>>, "figure", "figure", Label, more;
-        /// The point's number in its run or sweep, from 0. Of a search for saturation the number of the load tried.
+        /// The point's number in its run or sweep, from 0. Of a search for saturation the number of
+        /// the load tried.
         point: u32 as Given<Count<u32>>, "point", "point", Label, more;
         /// Which of the point's repetitions it is, from 0.
         repetition: u32 as Later<Given<Count<u32>>>, "repetition", "repetition", Label, more;
         /// The seed of its random numbers.
         seed: u64 as Given<Count<u64>>, "seed", "seed", Label, more;
         ..
-        /// The keys that the sweep gives values, and the point's, as text. Each has a column of its own in points.csv,
-        /// which is called like the key: `traffic.pattern`, `routing`. No other column has a dot in its name.
+        /// The keys that the sweep gives values, and the point's, as text. Each has a column of its
+        /// own in points.csv, which is called like the key: `traffic.pattern`, `routing`. No other
+        /// column has a dot in its name.
         settings: Vec<(String, String)>,
     }
 }
@@ -43,8 +45,8 @@ const TABLES: [&str; 12] = [
     "interruption",
 ];
 
-/// Whether a key of a sweep's grid has a column of its own, called like it: one within a table, or a whole table. The seed is
-/// in a column anyhow, and what results are called changes nothing.
+/// Whether a key of a sweep's grid has a column of its own, called like it: one within a table, or
+/// a whole table. The seed is in a column anyhow, and what results are called changes nothing.
 pub fn is_setting(key: &str) -> bool {
     key.contains('.') || TABLES.contains(&key)
 }
@@ -81,7 +83,8 @@ impl Labels {
     }
 }
 
-/// A row under its label, one object in JSON: the label, its settings in an object of their own, the row.
+/// A row under its label, one object in JSON: the label, its settings in an object of their own,
+/// the row.
 #[derive(Serialize)]
 pub struct Labelled<'r, R: Serialize> {
     #[serde(flatten)]

@@ -5,8 +5,8 @@ use flitlab_base::units::Picoseconds;
 use flitlab_model::Quantile;
 
 table! {
-    /// A step of the distribution function: this share of the packets took at most this long. A point has at
-    /// most 137 of them, in ascending order.
+    /// A step of the distribution function: this share of the packets took at most this long. A
+    /// point has at most 137 of them, in ascending order.
     pub struct LatencyRow {
         /// From a packet's creation to its last flit at the sink.
         packet_latency: Picoseconds as Given<Nanoseconds>, "packet_latency_ns", "packet latency", Latency, usual;

@@ -6,8 +6,8 @@ use flitlab_fabric::{Channel, Fabric};
 table! {
     /// How many routes of a table cross a channel.
     pub struct LoadRow {
-        /// For a torus the source router and the direction, `(0,0,1) +x`; for other fabrics the source router, its port,
-        /// and the router there, `S4 port 2 to S7`.
+        /// For a torus the source router and the direction, `(0,0,1) +x`; for other fabrics the
+        /// source router, its port, and the router there, `S4 port 2 to S7`.
         channel: String as Text<String>, "channel", "channel", Label, usual;
         /// How many routes cross it.
         load_routes: u64 as Given<Count<u64>>, "load_routes", "routes", Count, usual;

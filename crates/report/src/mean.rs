@@ -8,13 +8,14 @@ use flitlab_model::interval::half_width_95_of_few;
 /// The labels that a point's repetitions have in common, beside the keys of the sweep.
 const LABELS: [&str; 3] = ["series", "figure", "point"];
 
-/// The means over the repetitions of each point, which follow each other, as a CSV file; `None` if no point is
-/// repeated.
+/// The means over the repetitions of each point, which follow each other, as a CSV file; `None` if
+/// no point is repeated.
 ///
-/// Every measured value has a column under its name in points.csv, and one with the half width of its 95% confidence
-/// interval (Student's t over the repetitions), whose name has `_ci95`. A cell is empty if no repetition has the value,
-/// or, for an interval, fewer than two have. `point` is the number of the first repetition's point, `steady` how many
-/// repetitions reached a steady state, or ran to their end.
+/// Every measured value has a column under its name in points.csv, and one with the half width of
+/// its 95% confidence interval (Student's t over the repetitions), whose name has `_ci95`. A cell
+/// is empty if no repetition has the value, or, for an interval, fewer than two have. `point` is
+/// the number of the first repetition's point, `steady` how many repetitions reached a steady
+/// state, or ran to their end.
 pub fn means_text(points: &[Point]) -> Option<String> {
     if points.iter().all(|point| point.label.repetition == 0) {
         return None;

@@ -46,7 +46,8 @@ pub struct Point {
 }
 
 impl Serialize for Point {
-    /// One object: the label and what was measured, without channels, latencies, windows and explanations.
+    /// One object: the label and what was measured, without channels, latencies, windows and
+    /// explanations.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Labelled::new(&self.label, &self.measured).serialize(serializer)
     }

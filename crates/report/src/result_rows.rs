@@ -39,8 +39,9 @@ struct Scenario {
 }
 
 impl ResultRows {
-    /// Reads a folder of results. Files other than points.csv may be missing. A note, a sentence without a full stop,
-    /// says what is left out: a last line that is cut short, and files without the columns that they need.
+    /// Reads a folder of results. Files other than points.csv may be missing. A note, a sentence
+    /// without a full stop, says what is left out: a last line that is cut short, and files without
+    /// the columns that they need.
     ///
     /// # Errors
     /// If a file can't be read, or points.csv is not of this kind.
@@ -58,7 +59,8 @@ impl ResultRows {
         Ok(rows)
     }
 
-    /// Reads the points of a folder of results, and what searches for saturation found, as [`ResultRows::read`].
+    /// Reads the points of a folder of results, and what searches for saturation found, as
+    /// [`ResultRows::read`].
     ///
     /// # Errors
     /// As [`ResultRows::read`].
@@ -123,7 +125,8 @@ fn whole<R: Row>(path: &Path, note: &mut impl FnMut(String)) -> Result<Whole<R>,
     Ok((rows.rows, rows.absent))
 }
 
-/// The rows of a file beside points.csv; none if it is not there or has not the columns that they need.
+/// The rows of a file beside points.csv; none if it is not there or has not the columns that they
+/// need.
 fn beside<R: Row>(
     path: &Path,
     note: &mut impl FnMut(String),

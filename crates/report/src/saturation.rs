@@ -9,14 +9,16 @@ use flitlab_model::interval::half_width_95_of_few;
 table! {
     /// The bounds between which a search for saturation has found the highest sustained load.
     pub struct Sustained {
-        /// The highest load tried that was shown to be steady, as a fraction of the fabric's capacity.
+        /// The highest load tried that was shown to be steady, as a fraction of the fabric's
+        /// capacity.
         sustained_load: f64 as Given<Number>, "sustained_load", "highest sustained load", Throughput, usual;
         /// The lowest load tried that was not; nothing if the search came up to the bound.
         lowest_load_not_sustained: Option<f64> as Number, "lowest_load_not_sustained", "lowest load not sustained", Throughput, usual;
     }
 }
 
-/// A search for saturation: its point, of which `point` is the number in the sweep, and what it found.
+/// A search for saturation: its point, of which `point` is the number in the sweep, and what it
+/// found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SustainedLoad {
     pub label: Label,
@@ -37,9 +39,9 @@ pub(super) struct SustainedLoads<'s> {
     pub label: &'s Label,
     /// The mean over the searches.
     pub mean: f64,
-    /// Of one search its bounds, if it has two. Of several the mean of the lower bounds to that of the upper ones,
-    /// wider at each end by half the width of the 95% confidence interval of a mean (Student's t): seeds may agree
-    /// better than a search tells loads apart.
+    /// Of one search its bounds, if it has two. Of several the mean of the lower bounds to that of
+    /// the upper ones, wider at each end by half the width of the 95% confidence interval of a mean
+    /// (Student's t): seeds may agree better than a search tells loads apart.
     pub interval: Option<(f64, f64)>,
     pub searches: usize,
     /// Whether some search came to a load that was not sustained.

@@ -1,12 +1,13 @@
 //! Columns of result files: name, unit, title, meaning, role and value.
 //!
-//! A kind of row is declared once, with [`table!`]: the structure, its cells in CSV and JSON, the titles of the page,
-//! the values that can be compared, means, and the reference of the files are all made from that declaration.
+//! A kind of row is declared once, with [`table!`]: the structure, its cells in CSV and JSON, the
+//! titles of the page, the values that can be compared, means, and the reference of the files are
+//! all made from that declaration.
 //!
-//! The unit is in the column's name and the value is a plain number. Times are whole picoseconds in memory and decimal
-//! nanoseconds or microseconds in files, without loss up to 10^15 ps (1000 s). Fractions and rates are rounded to six
-//! decimals, so that a file has the same bytes wherever it is written. A value that does not exist is an empty cell,
-//! and null in JSON.
+//! The unit is in the column's name and the value is a plain number. Times are whole picoseconds in
+//! memory and decimal nanoseconds or microseconds in files, without loss up to 10^15 ps (1000 s).
+//! Fractions and rates are rounded to six decimals, so that a file has the same bytes wherever it
+//! is written. A value that does not exist is an empty cell, and null in JSON.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -25,13 +26,15 @@ pub enum Role {
     Label,
     /// How much was offered: what curves are drawn over.
     Load,
-    /// A measured time of packets or messages. Past saturation it depends on how long was simulated.
+    /// A measured time of packets or messages. Past saturation it depends on how long was
+    /// simulated.
     Latency,
     /// A measured rate, or another value that holds past saturation, too.
     Throughput,
     /// Of workloads that end, or of what happened once in a run.
     Completion,
-    /// The half width of the 95% confidence interval of the value that has the same name without `ci95`.
+    /// The half width of the 95% confidence interval of the value that has the same name without
+    /// `ci95`.
     Interval,
     /// How much was simulated, or a number of things in it.
     Count,
@@ -110,7 +113,8 @@ impl<R> Column<R> {
         }
     }
 
-    /// The name of the column that holds the half width of its confidence interval, if there is one.
+    /// The name of the column that holds the half width of its confidence interval, if there is
+    /// one.
     pub fn interval(&self) -> String {
         format!("{}_ci95{}", self.stem(), self.suffix)
     }
@@ -223,7 +227,8 @@ impl<const UNIT: u64> CellKind for Time<UNIT> {
     }
 }
 
-/// A fraction, or another number without a unit, that may be missing; so counts what is not a finite number.
+/// A fraction, or another number without a unit, that may be missing; so counts what is not a
+/// finite number.
 pub(super) enum Number {}
 
 /// Payload in 10^9 bytes a second, of a node.
@@ -393,9 +398,9 @@ impl Visitor<'_> for ColumnIndex {
     }
 }
 
-/// Declares a kind of row. Of each column it has the field with its meaning as documentation, its type, the [`CellKind`] of
-/// its cells, its name in files, its title, its [`Role`], and whether it is `usual` or shown on demand (`more`). Fields behind
-/// `..` are no columns.
+/// Declares a kind of row. Of each column it has the field with its meaning as documentation, its
+/// type, the [`CellKind`] of its cells, its name in files, its title, its [`Role`], and whether it
+/// is `usual` or shown on demand (`more`). Fields behind `..` are no columns.
 macro_rules! table {
     (
         $(#[$meta:meta])*

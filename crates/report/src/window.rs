@@ -30,10 +30,11 @@ table! {
         packet_latency_mean: Option<Picoseconds> as Nanoseconds, "packet_latency_mean_ns", "mean packet latency", Latency, usual;
         /// Flits created and not yet delivered at the window's end, source queues included.
         flits_under_way: u64 as Given<Count<u64>>, "flits_under_way", "flits under way", Count, usual;
-        /// Mean over the channels between routers, from what the packets delivered in the window have crossed.
+        /// Mean over the channels between routers, from what the packets delivered in the window
+        /// have crossed.
         utilisation_mean: Option<f64> as Number, "utilisation_mean", "mean utilisation", Throughput, usual;
-        /// Of the busiest channel, injection and ejection channels included, since the warm-up or the
-        /// measurement began.
+        /// Of the busiest channel, injection and ejection channels included, since the warm-up or
+        /// the measurement began.
         utilisation_busiest: Option<f64> as Number, "utilisation_busiest", "busiest channel", Throughput, usual;
     }
 }

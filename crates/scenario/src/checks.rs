@@ -1,7 +1,7 @@
 //! Rules between keys: what no single key can know, above all physical impossibilities.
 //!
-//! Each rule names the keys that it depends on, the likeliest culprit first. It is skipped if one of
-//! them is wrong by itself, and reported at the first one that is written.
+//! Each rule names the keys that it depends on, the likeliest culprit first. It is skipped if one
+//! of them is wrong by itself, and reported at the first one that is written.
 
 mod bubbles;
 mod collective;
@@ -197,13 +197,15 @@ impl Checks<'_> {
         self.report(&[key], message, "", Some(help.into()));
     }
 
-    /// Of keys of several tables, of which a scenario has one, the one that is written, or else the first.
+    /// Of keys of several tables, of which a scenario has one, the one that is written, or else the
+    /// first.
     fn written<'k>(&self, keys: &'k [String]) -> &'k str {
         let written = |key: &&String| self.document.blame(&[key]).1.as_ref() == Some(key);
         keys.iter().find(written).unwrap_or(&keys[0])
     }
 
-    /// Whether something can fail during this workload, and new tables lead round it; these are made where tables are.
+    /// Whether something can fail during this workload, and new tables lead round it; these are
+    /// made where tables are.
     fn interruption(&mut self, draft: &Draft, network: Option<&Network>, makes_tables: bool) {
         let Some(interruption) = &draft.interruption else { return };
         let load = match &draft.workload {

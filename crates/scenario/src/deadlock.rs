@@ -13,8 +13,9 @@ use flitlab_workload::traffic::{Access, Carrier};
 pub enum Deadlock {
     /// They can't wait for each other for ever, for this reason.
     Never(Freedom),
-    /// They can't as long as they have one size, and the workload sends several: small ones can split the room that rings
-    /// keep (docs/model.md, "What the bubble promises"). What rules it out, if something does.
+    /// They can't as long as they have one size, and the workload sends several: small ones can
+    /// split the room that rings keep (docs/model.md, "What the bubble promises"). What rules it
+    /// out, if something does.
     Rarely { advice: Option<String> },
     /// They can in this way. What to type, if something is known to help.
     Possible { how: String, advice: Option<String> },
@@ -99,8 +100,8 @@ impl Scenario {
         }
     }
 
-    /// The settings by which a dateline keeps rings from deadlock; `None` if the routing has none, or failures have packets go
-    /// more than half round a ring.
+    /// The settings by which a dateline keeps rings from deadlock; `None` if the routing has none,
+    /// or failures have packets go more than half round a ring.
     fn dateline(&self) -> Option<String> {
         let RoutingSpec::DirectionOrder(rules) = &self.network.routing else { return None };
         let dated = DirectionRules { dateline: true, ..rules.clone() };
@@ -141,7 +142,8 @@ impl Scenario {
         sets.iter().fold(String::new(), |text, set| format!("{text} --set {set}"))
     }
 
-    /// Whether the bubble rule can keep rings from deadlock: packets are not strung out as worms, and buffers hold two.
+    /// Whether the bubble rule can keep rings from deadlock: packets are not strung out as worms,
+    /// and buffers hold two.
     fn can_keep_bubbles(&self) -> bool {
         let Parameters { switching, buffer, .. } = self.parameters;
         let two = 2 * u64::from(self.parameters.maximum_packet());
@@ -150,7 +152,8 @@ impl Scenario {
 
     /// Whether packets that share a ring's virtual channels may have several sizes.
     fn mixes_sizes(&self) -> bool {
-        // Requests and responses have virtual channels of their own on Angara, and share them elsewhere.
+        // Requests and responses have virtual channels of their own on Angara, and share them
+        // elsewhere.
         let together = self.network.routing.is_of_any_fabric();
         let (requests, responses) = self.message_sizes();
         let flits = |messages: &BTreeSet<u64>| -> BTreeSet<u32> {

@@ -1,7 +1,7 @@
 //! Differences between two scenarios as written, key by key.
 //!
-//! Works on documents, not on checked scenarios: results of another version can still be compared, and a
-//! file that has gone since, such as a routing table, is not missed.
+//! Works on documents, not on checked scenarios: results of another version can still be compared,
+//! and a file that has gone since, such as a routing table, is not missed.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ pub struct Difference {
     pub b: Option<Setting>,
 }
 
-/// The keys that differ, those of `a` in their order, then those of `b` alone. `name` and `title` are left
-/// out: they change nothing that is simulated.
+/// The keys that differ, those of `a` in their order, then those of `b` alone. `name` and `title`
+/// are left out: they change nothing that is simulated.
 pub fn differences(a: &Document, b: &Document) -> Vec<Difference> {
     let (of_a, of_b) = (Settings::of(a), Settings::of(b));
     let mut found = Vec::new();
@@ -47,8 +47,8 @@ pub fn differences(a: &Document, b: &Document) -> Vec<Difference> {
     found
 }
 
-/// A document's keys with their values, in the order in which they are written; a swept key has those of the
-/// sweep.
+/// A document's keys with their values, in the order in which they are written; a swept key has
+/// those of the sweep.
 pub fn settings(document: &Document) -> Vec<(String, Setting)> {
     let settings = Settings::of(document);
     let setting = |key: String| (key.clone(), settings.nodes[&key].setting());

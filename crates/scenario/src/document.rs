@@ -28,8 +28,8 @@ impl Document {
         Toml::open(path).map(Self::of)
     }
 
-    /// Takes a scenario's text. `path` is what messages call it; files that it names are looked for beside
-    /// it, and its stem is the scenario's default name.
+    /// Takes a scenario's text. `path` is what messages call it; files that it names are looked for
+    /// beside it, and its stem is the scenario's default name.
     pub fn parse(path: &str, text: &str) -> Self {
         Self::of(Toml::parse(path, text))
     }

@@ -10,9 +10,9 @@ use flitlab_workload::traffic::OfferedLoad;
 use super::load;
 use flitlab_base::document::hexadecimal;
 
-/// The version of what the simulator computes. To be raised whenever an unchanged scenario gives other
-/// numbers than before, or more of them, so that results of an earlier version are not taken for this
-/// one's; a test notices (`tests/simulation/identity.rs`).
+/// The version of what the simulator computes. To be raised whenever an unchanged scenario gives
+/// other numbers than before, or more of them, so that results of an earlier version are not taken
+/// for this one's; a test notices (`tests/simulation/identity.rs`).
 pub const RESULTS_VERSION: u32 = 14;
 
 /// Keys that name results and decide nothing about them.
@@ -22,8 +22,9 @@ const NAMES: [&str; 2] = ["name", "title"];
 const LOAD: &str = "traffic.load";
 
 /// Equal for scenarios whose results are equal to the last bit: the hash of the resolved scenario
-/// without its name and title, of the files that it reads, and of [`RESULTS_VERSION`]. The order in which
-/// keys are written, units, and values that are given but are the defaults make no difference.
+/// without its name and title, of the files that it reads, and of [`RESULTS_VERSION`]. The order in
+/// which keys are written, units, and values that are given but are the defaults make no
+/// difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Of all keys but the load.
@@ -33,8 +34,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of resolved keys, each a path and TOML text. `contents` has what counts instead of the text of
-    /// keys that name files.
+    /// Of resolved keys, each a path and TOML text. `contents` has what counts instead of the text
+    /// of keys that name files.
     pub(super) fn new(keys: &[(String, String)], contents: &BTreeMap<String, String>) -> Self {
         let mut keys: Vec<(&str, &str)> = keys
             .iter()

@@ -33,8 +33,8 @@
 //! # Three forms
 //!
 //! A scenario goes through three forms: a [`Document`] is what was written, with places; reading it
-//! walks the keys of `schema` one by one; the result, checked as a whole by `checks`, holds
-//! numbers and no text. A [`Sweep`] makes many scenarios of one document.
+//! walks the keys of `schema` one by one; the result, checked as a whole by `checks`, holds numbers
+//! and no text. A [`Sweep`] makes many scenarios of one document.
 //!
 //! ```
 //! use flitlab_scenario::{Document, Scenario};
@@ -208,8 +208,8 @@ impl Scenario {
         Self::read_with(document, &mut Fabrics::default()).map(|(_, read)| read.identity())
     }
 
-    /// Whether another seed gives the same result: this and `other`, the same with another seed, draw no random
-    /// number. Of a load `false`, since its messages come at random times.
+    /// Whether another seed gives the same result: this and `other`, the same with another seed,
+    /// draw no random number. Of a load `false`, since its messages come at random times.
     pub fn ignores_the_seed(&self, other: &Self) -> bool {
         let fixed = match &self.workload {
             WorkloadSpec::Load(_) => false,

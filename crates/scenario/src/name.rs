@@ -28,7 +28,8 @@ impl ScenarioName {
     }
 }
 
-/// The most bytes of a name. File systems have room for 255, of which a number and other files' endings need some.
+/// The most bytes of a name. File systems have room for 255, of which a number and other files'
+/// endings need some.
 const LONGEST: usize = 200;
 
 /// Whether Windows has a device of this name, whatever its ending, and so no folder.

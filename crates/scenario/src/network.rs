@@ -1,7 +1,7 @@
 //! A scenario's network: its fabric, and routes that are made when first asked for.
 //!
-//! This is all that a routing table depends on. The points of a sweep that have the same network share
-//! it, and so its routes.
+//! This is all that a routing table depends on. The points of a sweep that have the same network
+//! share it, and so its routes.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -38,8 +38,8 @@ impl PartialEq for Network {
 }
 
 impl Network {
-    /// Reads the network of a document, which may have no workload; whether every pair can be routed
-    /// is left open.
+    /// Reads the network of a document, which may have no workload; whether every pair can be
+    /// routed is left open.
     ///
     /// # Errors
     /// All mistakes that can be found.
@@ -60,7 +60,8 @@ impl Network {
         Self { topology, routing, fabric, seed, routes, proof, left }
     }
 
-    /// The algorithm that makes the forwarding table where the routing is another, and none is named.
+    /// The algorithm that makes the forwarding table where the routing is another, and none is
+    /// named.
     pub fn usual_algorithm(&self) -> Algorithm {
         let usual = self.topology.usual_table(Parameters::default().lanes);
         usual.parse().unwrap_or(Algorithm::NUE_BALANCED)
@@ -112,8 +113,8 @@ impl Network {
         self.proof.get_or_init(prove).as_ref()
     }
 
-    /// Why packets can't wait for each other for ever, if routers do this about it. Nothing is said where a pair has no
-    /// route.
+    /// Why packets can't wait for each other for ever, if routers do this about it. Nothing is said
+    /// where a pair has no route.
     ///
     /// # Errors
     /// How they can.
@@ -131,7 +132,8 @@ impl Network {
         prove_deadlock_free(&self.fabric, routes, flow).map_err(described)
     }
 
-    /// Why it was found when the routes were made, which are refused otherwise; `None` if it was not asked then.
+    /// Why it was found when the routes were made, which are refused otherwise; `None` if it was
+    /// not asked then.
     fn proved_when_made(&self, routes: &Routes, flow: FlowControl) -> Option<Freedom> {
         match (&self.routing, routes) {
             (RoutingSpec::Relation(spec), _) if spec.unproved => None,

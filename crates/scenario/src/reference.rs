@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use super::{Features, Purpose, schema, sweep};
 use flitlab_base::document::{Reader, Reference};
 
-/// The keys that this version reads. Made by the code that reads scenarios, walking without one, so that it says what
-/// is read.
+/// The keys that this version reads. Made by the code that reads scenarios, walking without one, so
+/// that it says what is read.
 pub fn reference() -> &'static Reference {
     static BUILT_IN: OnceLock<Features> = OnceLock::new();
     BUILT_IN.get_or_init(Features::default).reference()

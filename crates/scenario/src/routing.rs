@@ -77,8 +77,8 @@ pub enum RoutingError {
     /// Making the routes takes more memory than there is.
     #[error("{0}")]
     Memory(Shortage),
-    /// The escape of adaptive packets has no table for the fabric, or the proof refuses what they may do, for this
-    /// reason.
+    /// The escape of adaptive packets has no table for the fabric, or the proof refuses what they
+    /// may do, for this reason.
     #[error("adaptive routing is refused: {0}")]
     Adaptive(String),
     /// With a dateline packets would go too far round rings.
@@ -210,8 +210,8 @@ impl RoutingSpec {
         }
     }
 
-    /// Whether every pair of live nodes has a route; makes no table or relation, and so does not ask whether an
-    /// algorithm for any fabric runs out of lanes.
+    /// Whether every pair of live nodes has a route; makes no table or relation, and so does not
+    /// ask whether an algorithm for any fabric runs out of lanes.
     pub(super) fn check(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         self.applies(fabric)?;
         self.claim_memory(fabric)?;
@@ -239,8 +239,8 @@ impl RoutingSpec {
         }
     }
 
-    /// Sees to it that what the routes take in advance can be had; tables for any fabric see to it themselves,
-    /// and those of files did when they were read.
+    /// Sees to it that what the routes take in advance can be had; tables for any fabric see to it
+    /// themselves, and those of files did when they were read.
     fn claim_memory(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         let needed = match self {
             Self::DirectionOrder(_) => DirectionOrder::memory_needed(fabric),

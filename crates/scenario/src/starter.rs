@@ -1,4 +1,5 @@
-//! A first scenario to go on from: the keys that most studies change, described in the words of the reference.
+//! A first scenario to go on from: the keys that most studies change, described in the words of the
+//! reference.
 
 use std::fmt::Write as _;
 

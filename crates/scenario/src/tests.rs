@@ -301,7 +301,8 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 _ => fields.join(", "),
             };
             document.set(&format!("{}={{ {} = {{ {inner} }} }}", key.path, variant.name));
-            // A pattern may be undefined on the example's torus; that is found after the key was read.
+            // A pattern may be undefined on the example's torus; that is found after the key was
+            // read.
             let undefined = [
                 variant.name.to_owned() + " needs",
                 // On rings all shortest ways close cycles.

@@ -123,8 +123,8 @@ impl TopologySpec {
         }
     }
 
-    /// The fabric with the identifiers that its netlist gives to its parts, else with those that ibsim would
-    /// give them. Failed parts keep theirs.
+    /// The fabric with the identifiers that its netlist gives to its parts, else with those that
+    /// ibsim would give them. Failed parts keep theirs.
     ///
     /// # Errors
     /// As [`Self::fabric`].

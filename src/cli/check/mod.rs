@@ -25,9 +25,9 @@ use flitlab::units::{bytes_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
 ///
-/// Reports every mistake of the file at once, those of all points of its [sweep] included, and whether packets can
-/// deadlock (exit code 4 if they can). Simulates nothing. Tables of a sweep are made for ten seconds at most; how many
-/// that left out is said.
+/// Reports every mistake of the file at once, those of all points of its [sweep] included, and
+/// whether packets can deadlock (exit code 4 if they can). Simulates nothing. Tables of a sweep are
+/// made for ten seconds at most; how many that left out is said.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab check scenarios/desmos/desmos-uniform.toml\n  \
                         flitlab check --reference > scenario-reference.toml\n  \
@@ -36,8 +36,8 @@ use flitlab::units::{bytes_text, time_text};
 pub(super) struct Check {
     #[command(flatten)]
     input: Option<Input>,
-    /// Print every key of a scenario with its meaning, unit, default and range; with a word, those that have it in
-    /// their names
+    /// Print every key of a scenario with its meaning, unit, default and range; with a word, those
+    /// that have it in their names
     #[arg(long, value_name = "WORD", num_args = 0..=1, conflicts_with_all = ["path", "set"])]
     reference: Option<Option<String>>,
     /// Print the fully resolved scenario only

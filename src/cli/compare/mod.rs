@@ -18,14 +18,15 @@ use flitlab::scenario::{Difference, differences};
 /// Compare two results: what differs in scenario and in values, and whether it is more than chance
 ///
 /// A and B are folders that run or sweep left. Points of the same series and offered load belong
-/// together; runs that differ in the seed alone are one point, the mean of them. Where both results have
-/// one series only, the two belong together whatever they are called.
+/// together; runs that differ in the seed alone are one point, the mean of them. Where both results
+/// have one series only, the two belong together whatever they are called.
 ///
 /// A value differs if it is further from that of A than the tolerance, and the two 95% confidence
-/// intervals do not overlap. Mean packet latencies have an interval; other values have one if six or more
-/// seeds were run, else the tolerance alone decides. Past saturation latencies grow with the simulated
-/// time, so there only loads are compared. A point that is steady in one only is judged by its accepted
-/// load; a deadlock in one only always differs. Of searches for saturation the loads found are compared.
+/// intervals do not overlap. Mean packet latencies have an interval; other values have one if six
+/// or more seeds were run, else the tolerance alone decides. Past saturation latencies grow with
+/// the simulated time, so there only loads are compared. A point that is steady in one only is
+/// judged by its accepted load; a deadlock in one only always differs. Of searches for saturation
+/// the loads found are compared.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     flitlab compare results/desmos-uniform results/desmos-uniform-2\n  \
@@ -44,8 +45,8 @@ pub(super) struct Compare {
     /// How far a value of B may be from that of A, relative to A: 5% or 0.05
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = tolerance)]
     tolerance: f64,
-    /// A value to compare, a column of points.csv without its unit; may be given several times [default:
-    /// accepted_load, packet_latency_mean, completion_time]
+    /// A value to compare, a column of points.csv without its unit; may be given several times
+    /// [default: accepted_load, packet_latency_mean, completion_time]
     #[arg(long, value_name = "NAME", value_parser = measures())]
     measure: Vec<Measure>,
     /// Accept points that only one of them has

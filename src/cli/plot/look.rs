@@ -37,10 +37,12 @@ pub(super) struct LookOptions {
     /// Show this series, as the legend calls it; several times: these, in this order
     #[arg(long, value_name = "NAME")]
     series: Vec<String>,
-    /// Write NEW for a series, or a part of its name, that is called OLD; may be given several times
+    /// Write NEW for a series, or a part of its name, that is called OLD; may be given several
+    /// times
     #[arg(long, value_name = "OLD=NEW", value_parser = renaming)]
     name: Vec<(String, String)>,
-    /// Colour, marker and dashes of a series, as many of them as are to be fixed; may be given several times
+    /// Colour, marker and dashes of a series, as many of them as are to be fixed; may be given
+    /// several times
     #[arg(long, value_name = "NAME=STYLE", value_parser = style)]
     style: Vec<(String, SeriesStyle)>,
     /// Percentile of the latency that is drawn beside its mean [default: 99]

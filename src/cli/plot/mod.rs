@@ -25,8 +25,8 @@ use look::LookOptions;
 
 /// Draw the figures of results again, or several results in one figure
 ///
-/// One folder: its figures are drawn anew in it (or in --out). Several: their curves share figures, which
-/// go to --out; each curve is named after its result. Nothing is simulated.
+/// One folder: its figures are drawn anew in it (or in --out). Several: their curves share figures,
+/// which go to --out; each curve is named after its result. Nothing is simulated.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab plot results/desmos-uniform\n  \
                         flitlab plot results/desmos-uniform --width 89mm --font-size 9pt --format pdf --out figures\n  \
@@ -42,14 +42,15 @@ pub(super) struct Plot {
     /// Folders with results
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
-    /// Folder for the figures; figures of the same name in it are replaced (LaTeX that was worked on is kept)
+    /// Folder for the figures; figures of the same name in it are replaced (LaTeX that was worked
+    /// on is kept)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Title of the figures; "" for none [default: the result's; none for several]
     #[arg(long)]
     title: Option<String>,
-    /// What the results are called in the legend, with commas between, in their order
-    /// [default: the folders' names]
+    /// What the results are called in the legend, with commas between, in their order [default: the
+    /// folders' names]
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', conflicts_with = "label")]
     labels: Vec<String>,
     /// The same, one result each time
@@ -96,7 +97,8 @@ impl Plot {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let all: Vec<Figures> = self.results.iter().map(|it| look::of_results(it)).collect();
         let single = self.results.len() == 1;
-        // Of several results the keys of the first that has some; which series are shown each says for itself.
+        // Of several results the keys of the first that has some; which series are shown each says
+        // for itself.
         let own = all.iter().find(|figures| **figures != Figures::default());
         let mut own = own.cloned().unwrap_or_default();
         if !single {
@@ -308,7 +310,8 @@ impl Plot {
         )))
     }
 
-    /// Kinds of figures that were to be drawn, and the columns that results of an earlier version lack for them.
+    /// Kinds of figures that were to be drawn, and the columns that results of an earlier version
+    /// lack for them.
     fn absent(&self, rows: &ResultRows) -> Vec<(FigureKind, Vec<&'static str>)> {
         let kinds =
             if self.only.is_empty() { FigureKind::all().to_vec() } else { self.only.clone() };

@@ -21,9 +21,9 @@ const NAME: &str = "report.html";
 
 /// Make one HTML file of results, to look at and to send
 ///
-/// The file opens in any browser, offline: curves whose points say what they are, tables that sort, the
-/// links of the torus with their loads, warnings, the scenario, and how to repeat it. Several folders share
-/// one page: their curves are drawn together, each named after its folder.
+/// The file opens in any browser, offline: curves whose points say what they are, tables that sort,
+/// the links of the torus with their loads, warnings, the scenario, and how to repeat it. Several
+/// folders share one page: their curves are drawn together, each named after its folder.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab report results/desmos-uniform\n  \
                         flitlab report results/bfs results/sssp --labels BFS,SSSP -o tables.html")]

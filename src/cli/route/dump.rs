@@ -29,16 +29,16 @@ pub(super) struct Files {
     /// The dump's fabric, as ibsim or ibnetdiscover have it [default: fabric.net in the folder]
     #[arg(long, value_name = "FILE", requires = "check")]
     pub netlist: Option<PathBuf>,
-    /// The service levels of its paths: a line each of source LID, destination LID, service level [default:
-    /// paths.txt in the folder, else 0 for all]
+    /// The service levels of its paths: a line each of source LID, destination LID, service level
+    /// [default: paths.txt in the folder, else 0 for all]
     #[arg(long, value_name = "FILE", requires = "check")]
     paths: Option<PathBuf>,
-    /// Its maps from service levels to lanes [default: opensm-sl2vl.dump in the folder, else the lane of the same
-    /// number]
+    /// Its maps from service levels to lanes [default: opensm-sl2vl.dump in the folder, else the
+    /// lane of the same number]
     #[arg(long, value_name = "FILE", requires = "check")]
     map: Option<PathBuf>,
-    /// Look for lanes in which the dump's paths close no cycle, N at most, as LASH does, whatever OpenSM gave
-    /// them
+    /// Look for lanes in which the dump's paths close no cycle, N at most, as LASH does, whatever
+    /// OpenSM gave them
     #[arg(long, value_name = "N", requires = "check", conflicts_with_all = ["paths", "map"],
           value_parser = clap::value_parser!(u8).range(1..=i64::from(MAXIMUM_LANES)))]
     find_lanes: Option<u8>,

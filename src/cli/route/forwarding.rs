@@ -91,7 +91,8 @@ pub(super) fn show(route: &Route, network: &Network, read: &OpenSmTable) -> Resu
     finish(route, report, network, &read.table)
 }
 
-/// Judges a scenario's table and saves it, even if its packets can deadlock: some algorithms don't care.
+/// Judges a scenario's table and saves it, even if its packets can deadlock: some algorithms don't
+/// care.
 fn finish(
     route: &Route,
     report: ForwardingReport,
@@ -122,8 +123,8 @@ fn no_table(error: NoTable) -> Failure {
     Failure::input(format!("{error}\nhelp: {help}"))
 }
 
-/// Completes and prints the report of a table, and draws its loads. Gives the cycle, if packets can deadlock: a
-/// channel a line.
+/// Completes and prints the report of a table, and draws its loads. Gives the cycle, if packets can
+/// deadlock: a channel a line.
 ///
 /// # Errors
 /// If the table does not lead everywhere.

@@ -84,7 +84,7 @@ impl ForwardingReport {
         let minimal = LoadBound::new(fabric, Paths::Minimal);
         // A bound for any table holds for these too, and its search may have found more.
         let minimal = if minimal.value() > any.value() { &minimal } else { &any };
-        let place = |place: &flitlab::routing::VirtualChannel| Place {
+        let place = |place: &flitlab::routing::VirtualChannel| VcChannel {
             channel: fabric.channel_name(place.channel),
             lane: place.lane,
         };

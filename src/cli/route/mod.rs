@@ -28,9 +28,9 @@ const SHOWN: usize = 10;
 
 /// Make a routing table, show how good it is, and prove it
 ///
-/// Needs the scenario's [topology] only: a torus for Angara's algorithms, any fabric for the others. Also checks
-/// tables that were saved, and those of OpenSM: that every pair has a way, and whether packets can wait for each
-/// other for ever.
+/// Needs the scenario's [topology] only: a torus for Angara's algorithms, any fabric for the
+/// others. Also checks tables that were saved, and those of OpenSM: that every pair has a way, and
+/// whether packets can wait for each other for ever.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm balanced --save desmos.routes\n  \
@@ -43,20 +43,21 @@ const SHOWN: usize = 10;
 pub(super) struct Route {
     #[command(flatten)]
     input: Option<Input>,
-    /// What makes the table; if not given, what the scenario's [routing] names, else balanced on a torus and what a
-    /// scenario of that fabric takes by itself elsewhere. `sssp` is Angara's on a torus, unless the scenario has
-    /// [routing.agnostic]
+    /// What makes the table; if not given, what the scenario's [routing] names, else balanced on a
+    /// torus and what a scenario of that fabric takes by itself elsewhere. `sssp` is Angara's on a
+    /// torus, unless the scenario has [routing.agnostic]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     algorithm: Option<String>,
     /// Virtual lanes that the algorithm may use [default: the scenario's, else 8]
     #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u8).range(1..=i64::from(MAXIMUM_LANES)))]
     lanes: Option<u8>,
-    /// How nue and nue-balanced part the destinations among the lanes [default: the scenario's, else near]
+    /// How nue and nue-balanced part the destinations among the lanes [default: the scenario's,
+    /// else near]
     #[arg(long, value_enum)]
     partition: Option<Partition>,
-    /// Write the table: to this file, if it is Angara's, else to files of OpenSM in this folder, with the fabric
-    /// as a netlist
+    /// Write the table: to this file, if it is Angara's, else to files of OpenSM in this folder,
+    /// with the fabric as a netlist
     #[arg(long, value_name = "PATH")]
     save: Option<PathBuf>,
     /// Check this table: a file of Angara's routes, an `opensm-lfts.dump`, or a folder with one

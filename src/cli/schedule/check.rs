@@ -18,8 +18,8 @@ const LISTED: usize = 10;
 
 /// Read a GOAL file and say what is in it
 ///
-/// Reports every mistake of the file up to twenty, and sends and receives that can't match in any order (exit code 4).
-/// Whether it is text or binary is told by its first bytes.
+/// Reports every mistake of the file up to twenty, and sends and receives that can't match in any
+/// order (exit code 4). Whether it is text or binary is told by its first bytes.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab schedule check lu.goal")]
 pub(super) struct Check {

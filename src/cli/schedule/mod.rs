@@ -22,8 +22,8 @@ use flitlab::units::{Bytes, parse_bytes};
 
 /// Make the schedule of a collective operation, benchmark or motif, as a GOAL file
 ///
-/// Prints it, or writes it to the file that --out names; a count of its messages goes to standard error. docs/schedules.md
-/// describes each of them.
+/// Prints it, or writes it to the file that --out names; a count of its messages goes to standard
+/// error. docs/schedules.md describes each of them.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:\n  \

@@ -15,7 +15,8 @@ use flitlab::sweep::{Obtained, Progress, Simulation, Store, StoreError, forget};
 
 /// Write the results of a sweep that Slurm has computed
 ///
-/// points.csv, channels.csv, summary.json and figures, byte for byte those of a sweep on this machine.
+/// points.csv, channels.csv, summary.json and figures, byte for byte those of a sweep on this
+/// machine.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab sweep collect results/torus-8x8x8-patterns\n  \
                         flitlab sweep collect results/torus-8x8x8-patterns --partial")]
@@ -86,8 +87,8 @@ impl Collect {
     }
 }
 
-/// The store of a sweep of which nothing is missing, put in order if that is possible: tasks may still be at
-/// work on points that are no longer wanted.
+/// The store of a sweep of which nothing is missing, put in order if that is possible: tasks may
+/// still be at work on points that are no longer wanted.
 fn alone(results: &Path) -> Result<Store, StoreError> {
     match Store::open(results) {
         Err(StoreError::Busy { .. }) => Store::share(results),

@@ -40,9 +40,9 @@ const UNESTIMATED: Duration = Duration::from_secs(1);
 
 /// Run a scenario at every point of its [sweep], in parallel
 ///
-/// A finished point is on the disk at once, in points/ and points.csv. At the end there are figures of
-/// latency and throughput, one curve a series, in results/NAME. A sweep that was ended, however it was
-/// ended, goes on with --resume, and gives what it would have given undisturbed.
+/// A finished point is on the disk at once, in points/ and points.csv. At the end there are figures
+/// of latency and throughput, one curve a series, in results/NAME. A sweep that was ended, however
+/// it was ended, goes on with --resume, and gives what it would have given undisturbed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab sweep scenarios/desmos/desmos-uniform.toml\n  \
                         flitlab sweep scenarios/angara/torus-8x8x8-patterns.toml --threads 2 --out curves\n  \
@@ -58,8 +58,8 @@ pub(super) struct Sweep {
     threads: Threads,
     #[command(flatten)]
     output: Output,
-    /// Go on in the folder in which this sweep was begun; points that are there are not computed again,
-    /// points whose values have changed are
+    /// Go on in the folder in which this sweep was begun; points that are there are not computed
+    /// again, points whose values have changed are
     #[arg(long)]
     resume: bool,
     /// List the points with an estimate of their time, and run and write nothing

@@ -31,7 +31,8 @@ pub(super) struct SlurmOptions {
     /// Most memory of a task, such as 4GB
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<Bytes>,
-    /// Points, or searches for saturation, that a task computes one after the other; 1 if never given
+    /// Points, or searches for saturation, that a task computes one after the other; 1 if never
+    /// given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     points_per_task: Option<u32>,
     /// Account that their time is charged to

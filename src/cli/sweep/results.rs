@@ -45,8 +45,8 @@ pub(super) struct Results<'f> {
 }
 
 impl<'f> Results<'f> {
-    /// Begins the files of rows. What a folder has of an earlier call is replaced, since all of its points
-    /// that still belong to the sweep are found again.
+    /// Begins the files of rows. What a folder has of an earlier call is replaced, since all of its
+    /// points that still belong to the sweep are found again.
     pub fn begin(
         folder: &'f Path,
         json: bool,
@@ -70,8 +70,8 @@ impl<'f> Results<'f> {
         })
     }
 
-    /// Writes a point's rows at once, all of them even if a signal comes. `place` is its place in the order of
-    /// the sweep: that of its series' first point, and its number.
+    /// Writes a point's rows at once, all of them even if a signal comes. `place` is its place in
+    /// the order of the sweep: that of its series' first point, and its number.
     pub fn take(
         &mut self,
         place: (usize, u32),

@@ -20,8 +20,8 @@ const POINTS_NAMED: usize = 3;
 
 /// Say how far a sweep on Slurm is, and which of its tasks failed, and why
 ///
-/// What counts is which points are there; where the others are is asked of squeue, then of sacct, and seen
-/// from what the tasks have left.
+/// What counts is which points are there; where the others are is asked of squeue, then of sacct,
+/// and seen from what the tasks have left.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab sweep status results/torus-8x8x8-patterns\n  \
                         flitlab sweep status results/torus-8x8x8-patterns --json")]

@@ -72,7 +72,8 @@ pub(super) fn execute(
     submit(&folder, sweep, resolved, settings, how)
 }
 
-/// The most tasks of a job array, if this machine knows: where nothing is submitted, it needs no Slurm.
+/// The most tasks of a job array, if this machine knows: where nothing is submitted, it needs no
+/// Slurm.
 fn most_tasks(options: &SlurmOptions) -> Result<Option<usize>, Failure> {
     match slurm::most_tasks() {
         Err(SlurmError::NoCommand { .. }) if options.no_submit => Ok(None),
@@ -223,8 +224,8 @@ impl Submitted<'_> {
     }
 }
 
-/// The places of the points that are wanted, as tasks of at most so many: low loads first, and each result
-/// once.
+/// The places of the points that are wanted, as tasks of at most so many: low loads first, and each
+/// result once.
 pub(super) fn shares(
     sweep: &scenario::Sweep,
     wanted: impl Fn(usize) -> bool,

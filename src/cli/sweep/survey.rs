@@ -50,8 +50,8 @@ impl Begun {
     }
 }
 
-/// How far each point, or search for saturation, is, and what the finished searches found. Finished points
-/// are handed to `each`, with their places in the order of the sweep.
+/// How far each point, or search for saturation, is, and what the finished searches found. Finished
+/// points are handed to `each`, with their places in the order of the sweep.
 pub(super) fn look(
     results: &Path,
     sweep: &scenario::Sweep,
@@ -84,7 +84,8 @@ pub(super) fn stand(
     if array.tasks.is_empty() {
         return Ok((progress, array));
     }
-    // A task may have written its points and ended since: what Slurm said is about the points as they are now.
+    // A task may have written its points and ended since: what Slurm said is about the points as
+    // they are now.
     let (progress, _) = look(results, sweep, |_, _| Ok(()))?;
     array.keep(&places(&progress, Progress::Missing));
     Ok((progress, array))

@@ -38,7 +38,8 @@ impl SweepFolder {
     /// The folder in which this sweep was begun, or a new one if it was not.
     ///
     /// # Errors
-    /// If that can't be told, the folder asked for has other results, or another process works in it.
+    /// If that can't be told, the folder asked for has other results, or another process works in
+    /// it.
     pub fn resume(name: &str, asked: Option<&Path>, points: &[Point]) -> Result<Self, Failure> {
         let Some(results) = begun(name, asked, points)? else {
             let place = Self::begin(name, asked)?;

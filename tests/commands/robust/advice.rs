@@ -1,7 +1,8 @@
-//! Every piece of advice works when it is followed: a table of messages, each brought about and obeyed.
+//! Every piece of advice works when it is followed: a table of messages, each brought about and
+//! obeyed.
 //!
-//! A row has a scenario and a call that gives a message, a part of what it says to do, and how that is done. Then the
-//! same call must succeed.
+//! A row has a scenario and a call that gives a message, a part of what it says to do, and how that
+//! is done. Then the same call must succeed.
 
 use crate::common::workplace::Workplace;
 
@@ -34,7 +35,8 @@ struct Advice {
 
 const TORUS: &str = "[topology.torus]\ndimensions = [4, 4]\n";
 
-/// Rows: name, scenario behind a 4x4 torus (unless it brings its own topology), call, what is said, what is done.
+/// Rows: name, scenario behind a 4x4 torus (unless it brings its own topology), call, what is said,
+/// what is done.
 const ROWS: &[Advice] = &[
     Advice {
         name: "a required key of a table",

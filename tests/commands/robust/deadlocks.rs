@@ -85,8 +85,8 @@ fn worms_without_a_second_virtual_channel_deadlock_and_a_dateline_helps() {
     assert_eq!((code, sets.len()), (0, 4), "{said}");
 }
 
-/// What deadlocks when it is run is foretold, and what was proved runs: adaptive worms, a ring without a bubble, and the
-/// settings that are advised.
+/// What deadlocks when it is run is foretold, and what was proved runs: adaptive worms, a ring
+/// without a bubble, and the settings that are advised.
 #[test]
 fn check_foretells_what_deadlocks_and_its_advice_helps() {
     let place = Workplace::new("robust_foretold");

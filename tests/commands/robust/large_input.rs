@@ -74,7 +74,8 @@ fn a_scenario_can_come_from_a_pipe() {
     writer.join().unwrap();
 }
 
-/// Found on reading it again: latencies of allocations were no part of what routers reckon with, and a long one was a panic.
+/// Found on reading it again: latencies of allocations were no part of what routers reckon with,
+/// and a long one was a panic.
 #[test]
 fn allocations_that_take_too_long_are_refused() {
     let place = Workplace::new("robust_long_allocation");

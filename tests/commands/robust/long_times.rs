@@ -1,4 +1,5 @@
-//! Times near the end of all that can be told: refused before the run, told as too long after it, never wrapped.
+//! Times near the end of all that can be told: refused before the run, told as too long after it,
+//! never wrapped.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -133,7 +134,8 @@ fn hosts_that_are_busy_for_milliseconds_end_where_links_are_shared_by_flits() {
     }
 }
 
-/// A program that ends: each message goes from a rank to a later one. With what its busiest rank computes.
+/// A program that ends: each message goes from a rank to a later one. With what its busiest rank
+/// computes.
 fn program(random: &mut ChaCha8Rng) -> (String, u128) {
     let ranks = random.random_range(2..=4u32);
     let times = [0, 1, 1_000, MOST_NANOSECONDS / 4, MOST_NANOSECONDS / 3, MOST_NANOSECONDS - 1];

@@ -1,5 +1,5 @@
-//! No panic, no abort, no silence: what hostile or merely large input, a full disk and a pipe that nobody reads may
-//! do to the program.
+//! No panic, no abort, no silence: what hostile or merely large input, a full disk and a pipe that
+//! nobody reads may do to the program.
 
 mod advice;
 mod checked;

@@ -42,7 +42,8 @@ fn code(output: &Output) -> i32 {
     code.unwrap_or_else(|| panic!("killed: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Runs each call with `redirection`, in which `CALL` is the call, and hands the exit code to `right`.
+/// Runs each call with `redirection`, in which `CALL` is the call, and hands the exit code to
+/// `right`.
 fn each_call(place: &Workplace, redirection: &str, right: impl Fn(&str, i32, i32)) {
     for (number, (call, usual)) in CALLS.iter().enumerate() {
         let folder = format!("out-{number}-{}", redirection.len());

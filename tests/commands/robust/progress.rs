@@ -1,4 +1,5 @@
-//! The line that shows progress, in a terminal of some width (REVIEW C6). `script` (util-linux) is the terminal.
+//! The line that shows progress, in a terminal of some width (REVIEW C6). `script` (util-linux) is
+//! the terminal.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +8,8 @@ use crate::common::workplace::Workplace;
 const SLOW: &str = "[topology.torus]\ndimensions = [16, 16]\n[traffic]\npattern = \"uniform\"\nload = 0.3\n\
                     [measure]\nwindow = \"1 ms\"\nwarm_up_windows = 1000\n";
 
-/// What a call writes to a terminal of so many columns. `signal`: after so many seconds it is interrupted.
+/// What a call writes to a terminal of so many columns. `signal`: after so many seconds it is
+/// interrupted.
 fn seen(place: &Workplace, call: &str, columns: u32, seconds: f64) -> String {
     let program = env!("CARGO_BIN_EXE_flitlab");
     let line =

@@ -1,5 +1,5 @@
-//! Control characters reach no terminal and no figure, and sbatch gets no option that flitlab sets itself
-//! (REVIEW B8).
+//! Control characters reach no terminal and no figure, and sbatch gets no option that flitlab sets
+//! itself (REVIEW B8).
 
 use flitlab::scenario::check_sbatch_option;
 

@@ -26,7 +26,8 @@ impl Workplace {
         self.commands(sbatch, largest, &fails)
     }
 
-    /// Puts scripts in the place of Slurm's commands: what sbatch does, how large an array may be, what squeue does.
+    /// Puts scripts in the place of Slurm's commands: what sbatch does, how large an array may be,
+    /// what squeue does.
     fn commands(&self, sbatch: &str, largest: usize, squeue: &str) -> String {
         let folder = self.0.join("commands");
         fs::create_dir_all(&folder).unwrap();
@@ -122,7 +123,8 @@ fn while_slurm_does_not_answer_nothing_is_submitted_again() {
 #[cfg(unix)]
 fn a_task_that_ends_while_slurm_is_asked_has_its_points() {
     let place = place("ends_meanwhile");
-    // Two tasks of six points; the first computes them after they were looked for, and has ended by then.
+    // Two tasks of six points; the first computes them after they were looked for, and has ended by
+    // then.
     let squeue = "cd 'RESULTS/slurm/1'\nSLURM_ARRAY_JOB_ID=77 SLURM_ARRAY_TASK_ID=0 bash job.sh >/dev/null\n\
                   echo '77_0|COMPLETED|None'\necho '77_1|RUNNING|None'";
     let path = place.commands(

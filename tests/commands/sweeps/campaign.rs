@@ -1,5 +1,6 @@
-//! Campaigns of faults: kills at random instants, disks that are full or read-only, bytes that flip. After
-//! each, the sweep goes on and its results are those of an undisturbed one, byte by byte.
+//! Campaigns of faults: kills at random instants, disks that are full or read-only, bytes that
+//! flip. After each, the sweep goes on and its results are those of an undisturbed one, byte by
+//! byte.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +38,8 @@ fn random_sweep(random: &mut impl Rng) -> String {
     )
 }
 
-/// Kills sweeps of these seeds at so many random instants each and lets them end; how often one was killed.
+/// Kills sweeps of these seeds at so many random instants each and lets them end; how often one was
+/// killed.
 fn kill_and_resume(seeds: std::ops::Range<u64>, times: u32) -> u32 {
     let mut kills = 0;
     for seed in seeds {
@@ -74,8 +76,9 @@ fn twenty_sweeps_killed_at_random_instants_end_as_if_undisturbed() {
     assert!(kills >= 40, "{kills}");
 }
 
-/// Calls flitlab in a mount namespace of its own, in which the folder `disk` is a file system with these
-/// options; what is on it is copied to the folder `kept` at the end. `None` where that isn't allowed.
+/// Calls flitlab in a mount namespace of its own, in which the folder `disk` is a file system with
+/// these options; what is on it is copied to the folder `kept` at the end. `None` where that isn't
+/// allowed.
 fn on_a_disk(place: &Workplace, options: &str, call: &str) -> Option<Output> {
     let allowed = Command::new("unshare").args(["--mount", "--map-root-user", "true"]).output();
     if !allowed.is_ok_and(|output| output.status.success()) {

@@ -44,7 +44,8 @@ fn a_disk_that_takes_no_more_costs_no_finished_point() {
     let place = Workplace::new("sweeps_full");
     place.write("a.toml", SMALL);
     place.run(&["sweep", "a.toml", "--out", "undisturbed"]);
-    // No file may grow beyond so many blocks of 512 bytes: the tables of rows are the first that do.
+    // No file may grow beyond so many blocks of 512 bytes: the tables of rows are the first that
+    // do.
     let call = "sweep a.toml --out a --resume --threads 1";
     let limited = limited("trap '' XFSZ; ulimit -f 40", call);
     let output = Command::new("sh").args(["-c", &limited]).current_dir(&place.0).output().unwrap();
@@ -77,7 +78,8 @@ fn the_study_of_patterns_by_routing_survives_kills_while_it_simulates_and_while_
     place.assert_same("undisturbed", "killed");
 }
 
-/// Whatever it is at: setting up, looking points up, simulating, keeping a point, adding a row, drawing.
+/// Whatever it is at: setting up, looking points up, simulating, keeping a point, adding a row,
+/// drawing.
 #[test]
 #[ignore = "long: a quarter of a minute; kills at ever later moments"]
 fn killed_at_ever_later_moments_a_sweep_comes_to_its_end_with_the_same_bytes() {

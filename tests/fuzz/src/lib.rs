@@ -1,3 +1,4 @@
-//! What the fuzz targets run. The tests of flitlab include [`entries`] as well, and replay the corpus through it.
+//! What the fuzz targets run. The tests of flitlab include [`entries`] as well, and replay the
+//! corpus through it.
 
 pub mod entries;

@@ -1,9 +1,9 @@
-//! Features that meet: scenarios of two or three features each, drawn so that every pair of features
-//! meets, at the level of the text that users write (docs/testing.md, "Combinations").
+//! Features that meet: scenarios of two or three features each, drawn so that every pair of
+//! features meets, at the level of the text that users write (docs/testing.md, "Combinations").
 //!
-//! What the check refuses has a message with a place; what it accepts can be set up and runs to an end
-//! that is told, with the same results on any number of threads, from its resolved text and from a
-//! checkpoint; and a reference engine delivers every packet at the same times.
+//! What the check refuses has a message with a place; what it accepts can be set up and runs to an
+//! end that is told, with the same results on any number of threads, from its resolved text and
+//! from a checkpoint; and a reference engine delivers every packet at the same times.
 //!
 //!     cargo test --test simulation combinations
 //!     FLITLAB_FIRST=10000 FLITLAB_SCENARIOS=2000 cargo test --profile long --test simulation -- --ignored --nocapture combinations
@@ -139,7 +139,8 @@ fn some_hundred_combinations_of_features_are_refused_or_run_to_an_end_that_is_to
     assert!(never.is_empty(), "always refused: {never:#?}");
 }
 
-/// Found by the combinations: what a run leaves as scenario.toml was refused when it was read again.
+/// Found by the combinations: what a run leaves as scenario.toml was refused when it was read
+/// again.
 #[test]
 fn a_resolved_relation_with_a_selection_of_paths_reads_back() {
     let text = "topology.hyperx.dimensions = [3, 3]\nrouting.relation.selection = \"low-port\"\n\
@@ -149,8 +150,8 @@ fn a_resolved_relation_with_a_selection_of_paths_reads_back() {
     assert_eq!(Scenario::read(&Document::parse("a.toml", &resolved)).unwrap(), scenario);
 }
 
-/// Found by the combinations: the check looked at the mean node alone, and advised a process for which
-/// nothing could be set up either.
+/// Found by the combinations: the check looked at the mean node alone, and advised a process for
+/// which nothing could be set up either.
 #[test]
 fn a_node_that_would_create_more_than_a_message_a_flit_time_is_refused_with_its_place() {
     let matrix = "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }\n\

@@ -1,5 +1,6 @@
 //! Which pieces meet in which scenario: every pair that can stand beside each other does in one of
-//! the first scenarios, most of them as part of a triple; those that follow are drawn by their seeds.
+//! the first scenarios, most of them as part of a triple; those that follow are drawn by their
+//! seeds.
 
 use rand::{RngExt, SeedableRng, seq::IndexedRandom, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;

@@ -103,8 +103,8 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
     Trial { refused: None, status: Some(outcome.found.measured.status), compared, foretold }
 }
 
-/// The scenario with what the check advises to type, of which it says nothing worse than that packets
-/// of mixed sizes rarely wait for each other.
+/// The scenario with what the check advises to type, of which it says nothing worse than that
+/// packets of mixed sizes rarely wait for each other.
 fn followed(document: &Document, advice: &str) -> Scenario {
     let typed = advice.find("--set").unwrap_or_else(|| panic!("nothing to type: {advice}"));
     let typed = shlex::split(&advice[typed..]).unwrap_or_else(|| panic!("no shell: {advice}"));

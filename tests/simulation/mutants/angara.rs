@@ -261,8 +261,8 @@ fn follow(network: &Network, rows: &Rows) -> Findings {
     findings
 }
 
-/// A packet's hops: the first step; in the order of directions as far as the destination's coordinate, or, in the
-/// last step's dimension, one beyond it; the last step.
+/// A packet's hops: the first step; in the order of directions as far as the destination's
+/// coordinate, or, in the last step's dimension, one beyond it; the last step.
 fn walk(
     network: &Network,
     source: &Node,

@@ -1,4 +1,5 @@
-//! Cycles of waiting, found the slow way: for each dependency, whether a walk leads from its end to its start.
+//! Cycles of waiting, found the slow way: for each dependency, whether a walk leads from its end to
+//! its start.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,11 @@
-//! Three thousand damaged tables, judged by the program and by a checker that shares nothing with it.
+//! Three thousand damaged tables, judged by the program and by a checker that shares nothing with
+//! it.
 //!
-//! The checker reads the files itself (`netlist.rs`, `opensm.rs`, `angara.rs`), from their documented forms, follows
-//! every pair's packets by itself, and looks for cycles by brute force. It is slow, and meant to be obviously right.
-//! What both say must be the same: that a file is refused, or else which pairs are routed, what is wrong with the
-//! others, and whether packets can deadlock.
+//! The checker reads the files itself (`netlist.rs`, `opensm.rs`, `angara.rs`), from their
+//! documented forms, follows every pair's packets by itself, and looks for cycles by brute force.
+//! It is slow, and meant to be obviously right. What both say must be the same: that a file is
+//! refused, or else which pairs are routed, what is wrong with the others, and whether packets can
+//! deadlock.
 
 mod angara;
 mod cycles;

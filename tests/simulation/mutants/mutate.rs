@@ -164,7 +164,8 @@ pub fn routes(lines: &mut Lines, random: &mut ChaCha8Rng) {
     }
 }
 
-/// Gives a pair another header that leads to its destination, by any first and last steps and either way round.
+/// Gives a pair another header that leads to its destination, by any first and last steps and
+/// either way round.
 fn lead_otherwise(lines: &mut Lines, random: &mut ChaCha8Rng, is_row: impl Fn(&str) -> bool) {
     let Some(at) = lines.any(random, is_row) else { return };
     let torus = lines.0.iter().find(|line| line.starts_with("torus")).cloned().unwrap_or_default();
@@ -227,7 +228,8 @@ pub fn tables(lines: &mut Lines, random: &mut ChaCha8Rng) {
         },
         16 => lines.move_block(random, is_head),
         _ => {
-            // Towards one destination the switches' first two cables give way to one of them: packets go round.
+            // Towards one destination the switches' first two cables give way to one of them:
+            // packets go round.
             let Some(at) = lines.any(random, is_entry) else { return };
             let (lid, port) = (lines.word(at, 0), ports[random.random_range(0..2)].clone());
             for at in 0..lines.0.len() {

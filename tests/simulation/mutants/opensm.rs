@@ -1,4 +1,5 @@
-//! OpenSM's dumps, read and followed a second time: from their forms, docs/fabrics.md and docs/route-tables.md.
+//! OpenSM's dumps, read and followed a second time: from their forms, docs/fabrics.md and
+//! docs/route-tables.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 

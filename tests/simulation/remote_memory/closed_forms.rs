@@ -8,7 +8,8 @@ use flitlab::units::{Bytes, Picoseconds};
 
 use super::{run, torus};
 
-/// Operations between pairs of nodes of a ring of eight; otherwise those of a process that waits for each.
+/// Operations between pairs of nodes of a ring of eight; otherwise those of a process that waits
+/// for each.
 fn pairs(operation: RemoteOperation, pairs: &[[u32; 2]], bytes: u64) -> RemoteMemorySpec {
     RemoteMemorySpec {
         operation,
@@ -70,7 +71,8 @@ fn an_operation_alone_takes_one_overhead_of_each_kind_both_ways_and_the_service(
             }
         }
     }
-    // A put of 8 B into the memory of a neighbour: 850 ns for the ping that it is, service, and two flits back.
+    // A put of 8 B into the memory of a neighbour: 850 ns for the ping that it is, service, and two
+    // flits back.
     let put = round_trip(&parameters, (8, 0), 1, Picoseconds::ZERO);
     let back = zero_load_latency(&parameters, 1, 2);
     assert_eq!(put, Picoseconds(850_000) + parameters.service_time + back);
@@ -95,7 +97,8 @@ fn a_message_of_many_packets_moves_at_the_rate_of_the_link_less_headers_and_chec
     }
 }
 
-/// Both ways at once each direction also carries the acknowledgements of the other: two flits a message.
+/// Both ways at once each direction also carries the acknowledgements of the other: two flits a
+/// message.
 #[test]
 fn both_ways_at_once_each_way_has_the_rate_of_one_but_for_acknowledgements() {
     let parameters = Parameters::default();

@@ -1,5 +1,5 @@
-//! Remote memory operations: at their targets the fast engine does what the plain ones do, and processes and adapters begin
-//! them when a reckoning of its own says they do.
+//! Remote memory operations: at their targets the fast engine does what the plain ones do, and
+//! processes and adapters begin them when a reckoning of its own says they do.
 
 mod closed_forms;
 mod reckoning;
@@ -88,12 +88,14 @@ fn ticks_that_the_reference_leaves_out_would_change_nothing() {
     }
 }
 
-/// Two requests that come at one instant through two ejection channels, from the two neighbours of a node.
+/// Two requests that come at one instant through two ejection channels, from the two neighbours of
+/// a node.
 #[test]
 fn operations_that_come_at_one_instant_are_performed_in_the_order_of_ejection_channels() {
     let (fabric, routes) = torus(&[5]);
     let parameters = Parameters { atomic_time: Picoseconds(77_000), ..Parameters::default() };
-    // The second message of a terminal takes its second injection channel, and so the other ejection channel.
+    // The second message of a terminal takes its second injection channel, and so the other
+    // ejection channel.
     let message = |source, destination, kind| Message {
         time: Picoseconds(1_000_000),
         source,

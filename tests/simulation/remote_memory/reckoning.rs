@@ -1,4 +1,5 @@
-//! When operations begin, reckoned from when others ended: by trying all instants at which something may have changed.
+//! When operations begin, reckoned from when others ended: by trying all instants at which
+//! something may have changed.
 
 use flitlab::engine::{CompletedMessage, Parameters};
 use flitlab::traffic::{
@@ -32,7 +33,8 @@ fn ready(spec: &RemoteMemorySpec, process: &Process, now: Picoseconds) -> bool {
         && process.latest_beginning.is_none_or(|begin| now >= begin + spec.process_gap)
 }
 
-/// Panics unless a node began its operations, which are given in the order of their beginnings, as the rules say.
+/// Panics unless a node began its operations, which are given in the order of their beginnings, as
+/// the rules say.
 fn hold_to_rules(spec: &RemoteMemorySpec, operations: &[CompletedMessage], partners: &[u32]) {
     let mut processes = vec![Process::default(); spec.processes as usize];
     let mut turns = vec![0; processes.len()];

@@ -21,8 +21,8 @@ const SCENARIOS: [(&str, &str); 3] = [
     ),
 ];
 
-/// The share of `replications` whose interval holds the mean of all of them and of as many that are longer;
-/// of those whose state was decided.
+/// The share of `replications` whose interval holds the mean of all of them and of as many that are
+/// longer; of those whose state was decided.
 fn coverage(text: &str, replications: u64, windows: u32) -> (f64, usize, f64) {
     let [fewest, most] = ["minimum", "maximum"].map(|it| format!("measure.{it}_windows={windows}"));
     let long: Vec<f64> = (0..8u64)

@@ -41,8 +41,8 @@ struct Known {
     ours: f64,
 }
 
-/// Asserts that values are those kept in a file of results/theory, from which docs/validation.md has them: the same
-/// to the last digit on every machine. `UPDATE_EXPECTED` writes the file.
+/// Asserts that values are those kept in a file of results/theory, from which docs/validation.md
+/// has them: the same to the last digit on every machine. `UPDATE_EXPECTED` writes the file.
 fn hold(name: &str, values: &[Known]) {
     let mut text = String::from("what,expected,flitlab\n");
     for Known { what, expected, ours } in values {

@@ -1,5 +1,5 @@
-//! Coverage near saturation: how many of many 95% intervals hold the mean latency of a queue that is known in closed
-//! form.
+//! Coverage near saturation: how many of many 95% intervals hold the mean latency of a queue that
+//! is known in closed form.
 
 use std::ops::RangeInclusive;
 
@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::{Known, hold, row, run, scenario};
 
-/// One node sends packets of 33 flits to another, and all of them wait in its source queue: a message comes
-/// in a slot of a flit's time with probability `rho / 33`, and takes 33 slots.
+/// One node sends packets of 33 flits to another, and all of them wait in its source queue: a
+/// message comes in a slot of a flit's time with probability `rho / 33`, and takes 33 slots.
 const QUEUE: &str = "[topology.hyperx]\ndimensions = [2]\nterminals = 1\n[adapter]\n\
                      injection_buffer = \"6600 flits\"\n[traffic]\nmessage = \"2 KiB\"\nload = 0.1\n\
                      pattern = { pairs = { list = [[0, 1]] } }\n";
@@ -68,14 +68,16 @@ fn near_saturation_93_to_97_of_a_hundred_intervals_hold_the_mean_of_a_queue() {
     hold("queue-coverage", &known);
 }
 
-/// A quick look: 28 of these 30 intervals hold the mean. The long tier has the share, of 400 at each load.
+/// A quick look: 28 of these 30 intervals hold the mean. The long tier has the share, of 400 at
+/// each load.
 #[test]
 fn most_intervals_hold_the_mean_of_a_queue_at_097_of_its_capacity() {
     let share = coverage(0.97, 1..=30);
     assert!(share >= 27.0 / 30.0, "{share}");
 }
 
-/// Far nearer to capacity than the windows can resolve, the interval is not given out as one to rely on.
+/// Far nearer to capacity than the windows can resolve, the interval is not given out as one to
+/// rely on.
 #[test]
 fn an_interval_of_few_effective_windows_is_told() {
     let outcome = run(QUEUE, &["traffic.load=0.99", "seed=2"]);

@@ -1,5 +1,5 @@
-//! Random permutations, whose flows saturate one by one: the verdict against the bound of channel loads, and
-//! against runs thirty times as long.
+//! Random permutations, whose flows saturate one by one: the verdict against the bound of channel
+//! loads, and against runs thirty times as long.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,8 @@ struct Tried {
     long: Option<Status>,
 }
 
-/// Permutation `seed` of a fabric at a share of its bound, and thirty times as long if that is wanted.
+/// Permutation `seed` of a fabric at a share of its bound, and thirty times as long if that is
+/// wanted.
 fn attempt(fabric: usize, seed: usize, share: f64, budget: u32, long: bool) -> Tried {
     let text = text(FABRICS[fabric]);
     let seed = format!("seed={}", seed + 1);
@@ -101,9 +102,10 @@ fn no_permutation_is_steady_above_its_bound() {
     });
 }
 
-/// Ten permutations of every fabric. Each is run at a share of its bound that goes from 0.5 to 0.95 from one
-/// permutation to the next, and compared with a run of thirty times as many windows; and just above the
-/// bound. What meets on one channel only is run at 0.97 of it with a budget of 2,000 windows.
+/// Ten permutations of every fabric. Each is run at a share of its bound that goes from 0.5 to 0.95
+/// from one permutation to the next, and compared with a run of thirty times as many windows; and
+/// just above the bound. What meets on one channel only is run at 0.97 of it with a budget of 2,000
+/// windows.
 #[test]
 #[ignore = "long: half an hour, 200 permutations and runs thirty times as long"]
 fn verdicts_on_permutations_agree_with_the_bound_and_with_long_runs() {

@@ -14,8 +14,8 @@ fn star(terminals: u32, pattern: &str) -> String {
     )
 }
 
-/// 31 senders to one receiver are a queue M/D/1 at its ejection channel: packets wait
-/// `rho D / (2 (1 - rho))` in the mean (Pollaczek and Khinchine; \[kleinrock\], section 5.6).
+/// 31 senders to one receiver are a queue M/D/1 at its ejection channel: packets wait `rho D / (2
+/// (1 - rho))` in the mean (Pollaczek and Khinchine; \[kleinrock\], section 5.6).
 fn waiting_is_that_of_an_md1_queue(rho: f64, precision: f64) -> Known {
     let pairs: Vec<String> = (1..32).map(|source| format!("[{source}, 0]")).collect();
     let text = star(32, &format!("{{ pairs = {{ list = [{}] }} }}", pairs.join(", ")));
@@ -119,8 +119,8 @@ fn assert_saturation(switches: &[(u32, f64)]) -> Vec<Known> {
     known
 }
 
-/// What a switch whose links are shared flit by flit passes under full uniform load, of packets of one flit: as a share of
-/// what its outputs carry.
+/// What a switch whose links are shared flit by flit passes under full uniform load, of packets of
+/// one flit: as a share of what its outputs carry.
 fn flit_switch(ports: u32, queues: &str, iterations: u32) -> f64 {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("steady-flit-switch");
     std::fs::create_dir_all(&folder).unwrap();

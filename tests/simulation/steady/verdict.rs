@@ -49,8 +49,8 @@ fn a_load_at_its_very_bound_is_not_steady_either() {
     }
 }
 
-/// A1: the source queues tell it by themselves where the bound, that of adaptive routing's mean channel, is far
-/// off: two nodes share the only shortest way, 28 others have one for themselves.
+/// A1: the source queues tell it by themselves where the bound, that of adaptive routing's mean
+/// channel, is far off: two nodes share the only shortest way, 28 others have one for themselves.
 #[test]
 fn two_growing_sources_among_thirty_are_found_by_their_queues() {
     let alone =
@@ -95,8 +95,9 @@ fn a_point_with_nothing_delivered_is_undecided() {
     }
 }
 
-/// A6: the window suits long messages. Of 16 sources with 375 messages each, four were busy for more than a fifth
-/// of the time: what is said then is that more is needed, and with more it is steady.
+/// A6: the window suits long messages. Of 16 sources with 375 messages each, four were busy for
+/// more than a fifth of the time: what is said then is that more is needed, and with more it is
+/// steady.
 #[test]
 #[ignore = "long: two minutes, 1 MiB messages on a 4x4 torus"]
 fn long_messages_at_a_moderate_load_are_steady() {
@@ -196,8 +197,9 @@ fn find<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     }
 }
 
-/// A9: bound and rates are of the nodes that send (of 8x8 nodes 8 are their own partner). Past the bound the
-/// rows that have a channel to spare get more, so that the mean may exceed it, but not while it is steady.
+/// A9: bound and rates are of the nodes that send (of 8x8 nodes 8 are their own partner). Past the
+/// bound the rows that have a channel to spare get more, so that the mean may exceed it, but not
+/// while it is steady.
 #[test]
 fn no_steady_load_of_transpose_accepts_more_than_its_bound() {
     let text =

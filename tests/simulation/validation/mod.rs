@@ -1,8 +1,10 @@
-//! docs/validation.md: every value from outside that flitlab is held to, with flitlab's own beside it.
+//! docs/validation.md: every value from outside that flitlab is held to, with flitlab's own beside
+//! it.
 //!
-//! The page is made from rows. Those that cost little are computed here; those that take minutes or hours
-//! are read from the files under results/ that their commands have written. The test below holds the page
-//! equal to the rows; `UPDATE_EXPECTED=1 cargo test --test simulation validation` writes it anew.
+//! The page is made from rows. Those that cost little are computed here; those that take minutes or
+//! hours are read from the files under results/ that their commands have written. The test below
+//! holds the page equal to the rows; `UPDATE_EXPECTED=1 cargo test --test simulation validation`
+//! writes it anew.
 
 mod closed_forms;
 mod papers;

@@ -11,7 +11,8 @@ pub fn sections() -> Vec<Section> {
     vec![caminos(), booksim(), lanes(), opensm(), loggopsim()]
 }
 
-/// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that name.
+/// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that
+/// name.
 fn opensm() -> Section {
     let mut rows = Vec::new();
     for record in records("results/nue/compare-opensm/fabrics.csv") {

@@ -1,5 +1,5 @@
-//! Virtual channels in turn by their weights, some before others: InfiniBand's arbitration of virtual lanes
-//! (\[infiniband\], section 7.6.9).
+//! Virtual channels in turn by their weights, some before others: InfiniBand's arbitration of
+//! virtual lanes (\[infiniband\], section 7.6.9).
 
 use serde::{Deserialize, Serialize};
 

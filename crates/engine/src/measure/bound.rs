@@ -44,8 +44,8 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// The highest throughput that every terminal that sends can have at once, as a mean over them in
-    /// flits a flit time.
+    /// The highest throughput that every terminal that sends can have at once, as a mean over them
+    /// in flits a flit time.
     pub fn throughput(&self) -> Option<f64> {
         self.bottleneck.as_ref().map(|bottleneck| 1.0 / bottleneck.load)
     }
@@ -146,8 +146,8 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Adds `rate` messages, of which these packets go from one terminal to another, in units in which
-    /// a message has `message_flits` flits.
+    /// Adds `rate` messages, of which these packets go from one terminal to another, in units in
+    /// which a message has `message_flits` flits.
     fn add(
         &mut self,
         source: u32,

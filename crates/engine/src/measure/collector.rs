@@ -12,8 +12,8 @@ use flitlab_base::units::Picoseconds;
 use flitlab_model::Quantile;
 use flitlab_routing::adaptive::Misroute;
 
-/// Latencies as a distribution, in picoseconds. Percentiles are exact to three digits (they come from
-/// a histogram), mean and maximum are exact.
+/// Latencies as a distribution, in picoseconds. Percentiles are exact to three digits (they come
+/// from a histogram), mean and maximum are exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distribution {
     /// Number of latencies.
@@ -77,8 +77,8 @@ impl Latencies {
         })
     }
 
-    /// The distribution function in at most 137 steps: a hundredth each, finer and finer from 99% on, up to
-    /// the maximum. Values are those of [`Latencies::distribution`], each once.
+    /// The distribution function in at most 137 steps: a hundredth each, finer and finer from 99%
+    /// on, up to the maximum. Values are those of [`Latencies::distribution`], each once.
     fn quantiles(&self) -> Vec<Quantile> {
         let count = self.histogram.len();
         if count == 0 {
@@ -167,8 +167,8 @@ impl Delivered {
     }
 }
 
-/// An observer that sums up what is delivered: window by window always, all together and as a distribution
-/// while it is on.
+/// An observer that sums up what is delivered: window by window always, all together and as a
+/// distribution while it is on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Collector {
     on: bool,
@@ -240,7 +240,8 @@ impl Collector {
         window
     }
 
-    /// Looks at the order of what was delivered; to be called where all that was delivered so far is known.
+    /// Looks at the order of what was delivered; to be called where all that was delivered so far
+    /// is known.
     pub fn settle(&mut self) {
         if let Some(order) = &mut self.order {
             order.settle();

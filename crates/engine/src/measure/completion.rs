@@ -10,8 +10,8 @@
 //! - **Steps.** Where a step waits for the one before it, its messages begin when those are done.
 //!
 //! Under adaptive routing, the mean of all network channels stands for the busiest one, as in
-//! [`forecast`](super::forecast). Of packets whose half rings are drawn it is not known which way they go: they count in
-//! that mean only, and the busiest channel is that of the others.
+//! [`forecast`](super::forecast). Of packets whose half rings are drawn it is not known which way
+//! they go: they count in that mean only, and the busiest channel is that of the others.
 
 use crate::{FlitSharing, Parameters, Switching};
 use flitlab_base::narrow::narrow;
@@ -52,7 +52,8 @@ struct Flow {
     turn: Turn,
 }
 
-/// Which injection channels messages take; each takes the ejection channel of the same number, modulo how many there are.
+/// Which injection channels messages take; each takes the ejection channel of the same number,
+/// modulo how many there are.
 #[derive(Clone, Copy, Debug)]
 enum Turn {
     /// In each round its terminal sends so many, and it is this one of them, counted from 0.
@@ -65,7 +66,8 @@ enum Turn {
 #[derive(Clone, Copy, Debug)]
 struct Size {
     flits: u64,
-    /// Packets that credits are counted for, and the flits of each: of a message of several packets the largest ones.
+    /// Packets that credits are counted for, and the flits of each: of a message of several packets
+    /// the largest ones.
     packets: u64,
     packet: u32,
 }
@@ -88,12 +90,14 @@ struct Carried {
     flits: u64,
     /// The most flits of one message.
     largest: u64,
-    /// Packets that credits are counted for: of data and requests, and of responses; and of one message the most.
+    /// Packets that credits are counted for: of data and requests, and of responses; and of one
+    /// message the most.
     packets: [u64; 2],
     most_packets: u64,
     /// The least flits of one of them.
     packet: u32,
-    /// The least time from the packets' creation to their start on the channel, and from a flit's start to its delivery.
+    /// The least time from the packets' creation to their start on the channel, and from a flit's
+    /// start to its delivery.
     before: u64,
     behind: u64,
     /// The least time from a header's start to its delivery, if it may go on at once everywhere.
@@ -157,8 +161,8 @@ struct ChannelPosition {
     enters: bool,
 }
 
-/// When a channel's last packet starts, as far as credits go: after the first one; its last flit after that; and, from its
-/// header's delivery on, its last flit's.
+/// When a channel's last packet starts, as far as credits go: after the first one; its last flit
+/// after that; and, from its header's delivery on, its last flit's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Paced {
     last: u128,
@@ -177,7 +181,8 @@ struct Times<'a> {
     ejections: Vec<Timing>,
     /// From a header's arrival at a router until it may start on the next channel.
     routing: u128,
-    /// By kind of channel, on how many virtual channels packets of a class can be: network, injection.
+    /// By kind of channel, on how many virtual channels packets of a class can be: network,
+    /// injection.
     virtual_channels: [u32; 2],
 }
 
@@ -299,8 +304,9 @@ impl<'a> Times<'a> {
         }
     }
 
-    /// Tells of each channel of a way where on it it is: the injection channel, those between routers, the ejection
-    /// channel. Where the way is not known, those between routers are as good as the fabric's best.
+    /// Tells of each channel of a way where on it it is: the injection channel, those between
+    /// routers, the ejection channel. Where the way is not known, those between routers are as good
+    /// as the fabric's best.
     fn places(
         &self,
         (from, to): (u32, u32),
@@ -349,8 +355,8 @@ impl<'a> Times<'a> {
             }
     }
 
-    /// From the first flit's start on a channel on: when the last flit can start by the channel's rate; and when the last
-    /// packet can by its credits, and its last flit after that.
+    /// From the first flit's start on a channel on: when the last flit can start by the channel's
+    /// rate; and when the last packet can by its credits, and its last flit after that.
     fn last_starts(&self, carried: &Carried, timing: Timing, channels: u32) -> (u128, Paced) {
         let by_rate = u128::from(carried.flits.saturating_sub(1)) * timing.flit;
         let Some(buffer) = timing.buffer else { return (by_rate, Paced::default()) };
@@ -362,7 +368,8 @@ impl<'a> Times<'a> {
             last / at_once * round + last % at_once * each
         };
         if self.parameters.sharing.is_some() {
-            // A flit's credit is its own from when it wins the switch until it has won the next one.
+            // A flit's credit is its own from when it wins the switch until it has won the next
+            // one.
             let last = paced(carried.flits, u128::from(buffer) * channels, trip, timing.flit);
             return (by_rate, Paced { last, tail: 0, rest: 0 });
         }
@@ -378,7 +385,8 @@ impl<'a> Times<'a> {
         };
         let next = u128::from(carried.next);
         let tail = (packet - 1) * timing.flit;
-        // Room is given back when the last flit has left: the header has to be routed, the last flit to come.
+        // Room is given back when the last flit has left: the header has to be routed, the last
+        // flit to come.
         let held = match self.parameters.switching {
             Switching::StoreAndForward => tail + self.routing + packet * next,
             _ => (self.routing + packet * next).max(tail + next),
@@ -394,7 +402,8 @@ impl<'a> Times<'a> {
         let [before, behind, header] =
             [carried.before, carried.behind, carried.header].map(u128::from);
         let (by_rate, paced) = self.last_starts(carried, timing, channels);
-        // The last packet's header is routed on its way, and its other flits leave one after the other.
+        // The last packet's header is routed on its way, and its other flits leave one after the
+        // other.
         let after = match self.parameters.sharing {
             Some(_) => behind,
             None => (paced.tail + behind).max(header + paced.rest),
@@ -523,7 +532,8 @@ impl Load {
         load
     }
 
-    /// Adds a flow to its injection channels or its ejection channels, of which each terminal has so many.
+    /// Adds a flow to its injection channels or its ejection channels, of which each terminal has
+    /// so many.
     fn add_end(
         &mut self,
         flow: &Flow,
@@ -549,8 +559,8 @@ impl Load {
     }
 }
 
-/// When each step of an exchange can begin at the soonest, if each waits for the one before it: when the last node has
-/// everything. `None` if steps don't wait.
+/// When each step of an exchange can begin at the soonest, if each waits for the one before it:
+/// when the last node has everything. `None` if steps don't wait.
 fn by_steps(times: &Times<'_>, pattern: &Pattern, spec: &ExchangeSpec, steps: u32) -> Option<u128> {
     let barrier = match spec.between {
         Between::Nothing => return None,

@@ -25,8 +25,8 @@ impl LogFilter {
     }
 }
 
-/// The first ones to arrive of those that were seen. Which these are does not depend on the order in which they come in, and
-/// so not on threads.
+/// The first ones to arrive of those that were seen. Which these are does not depend on the order
+/// in which they come in, and so not on threads.
 #[derive(Clone, Debug)]
 struct Earliest<T> {
     kept: BinaryHeap<(Picoseconds, T)>,

@@ -1,10 +1,12 @@
-//! Where an application's time went: the critical path through program and network, and what each rank waited for.
+//! Where an application's time went: the critical path through program and network, and what each
+//! rank waited for.
 //!
-//! Each thing that was done followed from one other thing, the last one that it had to wait for: an operation from the
-//! one that freed it or from the one that its stream was busy with before, a receipt from its message or from its own
-//! beginning if the message was there already, a message from its sending. Followed back from what ended last, this is
-//! the **critical path**: its stretches lie end to end from the start to the completion time. What a rank waited for is
-//! told in the same way, back from what ended its waiting.
+//! Each thing that was done followed from one other thing, the last one that it had to wait for: an
+//! operation from the one that freed it or from the one that its stream was busy with before, a
+//! receipt from its message or from its own beginning if the message was there already, a message
+//! from its sending. Followed back from what ended last, this is the **critical path**: its
+//! stretches lie end to end from the start to the completion time. What a rank waited for is told
+//! in the same way, back from what ended its waiting.
 
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
@@ -16,8 +18,9 @@ use flitlab_workload::traffic::{Job, JobKind, Leg, LegKind, Records};
 const MAX_GROUPS: u32 = 64;
 const SLICES: u64 = 100;
 
-/// Finds the critical path and what ranks waited for. `places` are the terminals of the ranks, `flight` is what a leg takes
-/// in an empty network. Time and memory in proportion to what was recorded, but for a sort.
+/// Finds the critical path and what ranks waited for. `places` are the terminals of the ranks,
+/// `flight` is what a leg takes in an empty network. Time and memory in proportion to what was
+/// recorded, but for a sort.
 pub fn explain(
     schedule: &Schedule,
     records: &Records,
@@ -99,8 +102,8 @@ struct History<'a> {
     schedule: &'a Schedule,
     jobs: &'a [Job],
     legs: &'a [Leg],
-    /// By operation: its job of each kind ([`JobKind::Begin`] first). Of a receipt its beginning and taking; of a message
-    /// its beginning, its answering and its going.
+    /// By operation: its job of each kind ([`JobKind::Begin`] first). Of a receipt its beginning
+    /// and taking; of a message its beginning, its answering and its going.
     job_of: Vec<[u32; 4]>,
     /// By the sender's operation: its legs.
     leg_of: Vec<[u32; 4]>,
@@ -159,8 +162,8 @@ impl<'a> History<'a> {
         Self { schedule, jobs, legs, job_of, leg_of, room_wait, receipt_of, before, in_order }
     }
 
-    /// The job that ended last. Of several the last one on the last of their terminals, so that it does not matter whose
-    /// was noted first.
+    /// The job that ended last. Of several the last one on the last of their terminals, so that it
+    /// does not matter whose was noted first.
     fn last(&self, places: &[u32]) -> Option<u32> {
         let place = |job: &Job| places[self.schedule.rank_of(job.operation) as usize];
         (0..narrow(self.jobs.len())).max_by_key(|&number| {
@@ -306,8 +309,8 @@ impl<'a> History<'a> {
         self.last_of(job, leg, begun, job.ready)
     }
 
-    /// Of a message that has come and a receipt that has begun, the later one, and the time from then to `ready`: a
-    /// message waits for those of its pair that were sent before it.
+    /// Of a message that has come and a receipt that has begun, the later one, and the time from
+    /// then to `ready`: a message waits for those of its pair that were sent before it.
     fn last_of(
         &self,
         job: &Job,
@@ -360,8 +363,8 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Tells of each rank what it did and waited for, in stretches that don't overlap: of several streams at work at once
-    /// the one that began first counts.
+    /// Tells of each rank what it did and waited for, in stretches that don't overlap: of several
+    /// streams at work at once the one that began first counts.
     fn each_rank(
         &self,
         flight: &impl Fn(&Leg) -> Picoseconds,

@@ -21,11 +21,11 @@ const LOOKS: u64 = 256;
 /// The result of a finite workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FiniteMeasurement {
-    /// When the last message had been received, host overheads included; of an application, when the last operation of its
-    /// ranks had ended.
+    /// When the last message had been received, host overheads included; of an application, when
+    /// the last operation of its ranks had ended.
     pub completion: Picoseconds,
-    /// Payload that each node sends (for reads: receives), averaged over those that do, in bytes, over
-    /// the completion time: bytes a second.
+    /// Payload that each node sends (for reads: receives), averaged over those that do, in bytes,
+    /// over the completion time: bytes a second.
     pub bandwidth: f64,
     /// Messages that were received.
     pub messages: u64,
@@ -58,8 +58,8 @@ pub struct FiniteMeasurement {
 /// A stretch of simulated time: from, until.
 pub type Span = (Picoseconds, Picoseconds);
 
-/// When the operations of the collective subnetwork are done that a load goes on beside; `None` if they don't come to
-/// their end.
+/// When the operations of the collective subnetwork are done that a load goes on beside; `None` if
+/// they don't come to their end.
 pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picoseconds> {
     let (mut delivered, mut arrivals) = (0, Arrivals::default());
     while engine.run_until(engine.now() + LOOK_EVERY) {
@@ -77,9 +77,9 @@ pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picosecon
     Collectives::outcome(engine.collectives()).ok()?.into_iter().max()
 }
 
-/// Runs until nothing is left, about `messages` of them in all; where something goes on beside it for ever, for the `span`
-/// that counts. Of an application whose ranks hang, nothing tells so here: its
-/// [outcome](flitlab_workload::traffic::Application::outcome) does.
+/// Runs until nothing is left, about `messages` of them in all; where something goes on beside it
+/// for ever, for the `span` that counts. Of an application whose ranks hang, nothing tells so here:
+/// its [outcome](flitlab_workload::traffic::Application::outcome) does.
 ///
 /// # Errors
 /// If packets wait for each other in a cycle, or move for ever.
@@ -103,7 +103,8 @@ pub fn measure_finite(
         }
     };
     let mut delivered = engine.counters().packets_delivered;
-    // Ranks may compute for seconds between two messages. A run that goes on from a checkpoint looks at the same times.
+    // Ranks may compute for seconds between two messages. A run that goes on from a checkpoint
+    // looks at the same times.
     let next = |now: Picoseconds| now + LOOK_EVERY.max(now / LOOKS);
     let end = span.map_or(Picoseconds::NEVER, |span| span.1);
     while engine.run_until(next(engine.now()).min(end)) {

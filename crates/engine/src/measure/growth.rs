@@ -1,18 +1,19 @@
 //! Whether anything grows without bound: each terminal's source queue, and all that is under way.
 //!
-//! Buffers bound what is in the network, so what a network can't carry piles up in source queues, and
-//! perhaps in a few of thousands. Each queue is looked at by itself, at the end of every window.
+//! Buffers bound what is in the network, so what a network can't carry piles up in source queues,
+//! and perhaps in a few of thousands. Each queue is looked at by itself, at the end of every
+//! window.
 //!
-//! **It grows** if the mean of its increments from window to window is above 0 by Student's t test, at a
-//! level that keeps the error over all queues of a network together below [`ERROR`] (Bonferroni's
-//! inequality). The test is made for a queue at its very capacity, whose length is a random walk. A queue
-//! with room to spare returns again and again, so that its increments cancel: it fails the test far more
-//! seldom.
+//! **It grows** if the mean of its increments from window to window is above 0 by Student's t test,
+//! at a level that keeps the error over all queues of a network together below [`ERROR`]
+//! (Bonferroni's inequality). The test is made for a queue at its very capacity, whose length is a
+//! random walk. A queue with room to spare returns again and again, so that its increments cancel:
+//! it fails the test far more seldom.
 //!
-//! **It is level** if the longest time for which it had something waiting, without a break, is at most
-//! a share of the time measured ([`MAX_STRETCH`]). A queue that gets more than it can send doesn't run
-//! empty any more after its first while; one at its very capacity does, at ever longer intervals, of which the
-//! longest takes most of the time.
+//! **It is level** if the longest time for which it had something waiting, without a break, is at
+//! most a share of the time measured ([`MAX_STRETCH`]). A queue that gets more than it can send
+//! doesn't run empty any more after its first while; one at its very capacity does, at ever longer
+//! intervals, of which the longest takes most of the time.
 //!
 //! A queue that fits neither is **open**: its load is nearer to capacity than the time measured can
 //! resolve.
@@ -23,11 +24,12 @@ use crate::Backlog;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::interval::upper_tail;
 
-/// The probability with which one of a network's queues is said to grow, all of which are at capacity
-/// and none above it.
+/// The probability with which one of a network's queues is said to grow, all of which are at
+/// capacity and none above it.
 pub const ERROR: f64 = 0.01;
 
-/// A level queue runs empty so often that no stretch without takes more than this share of the time measured.
+/// A level queue runs empty so often that no stretch without takes more than this share of the time
+/// measured.
 pub const MAX_STRETCH: f64 = 0.2;
 
 /// Whether source queues grow, as far as is known.
@@ -37,7 +39,8 @@ pub enum QueueVerdict {
     Grows { terminal: Option<u32>, rate: f64 },
     /// All are level.
     Level,
-    /// The queue of this terminal neither grows nor runs empty often enough; in so many others it is the same.
+    /// The queue of this terminal neither grows nor runs empty often enough; in so many others it
+    /// is the same.
     Open { terminal: u32, others: usize },
 }
 

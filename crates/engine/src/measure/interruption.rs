@@ -1,10 +1,10 @@
-//! A load during which something fails: what was delivered window by window, what was lost, and how long
-//! it takes until the network is as it was.
+//! A load during which something fails: what was delivered window by window, what was lost, and how
+//! long it takes until the network is as it was.
 //!
 //! The time before the failure is warm-up in its first half and measured in its second. From the
-//! failure on all is measured, until as much time as before it has passed since the sources went on. The
-//! network has recovered with the first window, after that, at whose end no more is under way, but for a
-//! twentieth, than at the ends of the windows measured before the failure.
+//! failure on all is measured, until as much time as before it has passed since the sources went
+//! on. The network has recovered with the first window, after that, at whose end no more is under
+//! way, but for a twentieth, than at the ends of the windows measured before the failure.
 
 use super::load_point::{Ending, LoadPoint};
 use super::watch::Watch;

@@ -1,8 +1,9 @@
 //! Livelock: packets are sent for ever, and none arrives.
 //!
-//! It has two kinds. On links that err a packet may be damaged each time that it is sent. And packets
-//! that choose their ways could go from router to router for ever. No routing of ours lets them: each
-//! bounds a packet's detours (docs/model.md, "Livelock"). Both kinds are seen by what the engine counts.
+//! It has two kinds. On links that err a packet may be damaged each time that it is sent. And
+//! packets that choose their ways could go from router to router for ever. No routing of ours lets
+//! them: each bounds a packet's detours (docs/model.md, "Livelock"). Both kinds are seen by what
+//! the engine counts.
 
 use std::fmt;
 
@@ -62,8 +63,8 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Takes in what has been counted by now, while so many packets are under way. Whether they will
-    /// move for ever.
+    /// Takes in what has been counted by now, while so many packets are under way. Whether they
+    /// will move for ever.
     pub fn note(&mut self, counters: &Counters, under_way: usize) -> Option<Livelock> {
         if counters.resent_accepted > self.accepted {
             (self.accepted, self.resent) = (counters.resent_accepted, counters.packets_resent);

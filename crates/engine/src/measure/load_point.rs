@@ -26,20 +26,22 @@ use flitlab_routing::adaptive::Misroute;
 
 const SAMPLES_A_WINDOW: u64 = 10;
 
-/// A window is as long as this many latencies of a packet, and of a message, in the empty network, and as
-/// this many packets, and messages, take to be created, network-wide.
+/// A window is as long as this many latencies of a packet, and of a message, in the empty network,
+/// and as this many packets, and messages, take to be created, network-wide.
 const LATENCIES_A_WINDOW: u64 = 10;
 const MESSAGE_LATENCIES_A_WINDOW: u64 = 3;
 const PACKETS_A_WINDOW: f64 = 3_000.0;
 const MESSAGES_A_WINDOW: f64 = 100.0;
-/// Some hours: at loads so low that this cuts a window short, thousands of windows still fit the clock.
+/// Some hours: at loads so low that this cuts a window short, thousands of windows still fit the
+/// clock.
 const MAX_WINDOW: f64 = (1u64 << 53) as f64;
 
 /// Fewest messages that have to be received while it is measured for a load to be called steady.
 pub const ENOUGH_MESSAGES: u64 = 100;
 
-/// The measurement looks for an answer at its fewest windows, and then each time it is longer by one over
-/// this: looking often, and stopping at the first interval that happens to be short, makes intervals too short.
+/// The measurement looks for an answer at its fewest windows, and then each time it is longer by
+/// one over this: looking often, and stopping at the first interval that happens to be short, makes
+/// intervals too short.
 const LOOKS_A_LENGTH: u32 = 4;
 
 /// How far a sum of channel loads may be off, by rounding.
@@ -114,7 +116,8 @@ pub enum Doubt {
     },
     /// The flits under way did not become level within the warm-up.
     WarmUp,
-    /// A terminal's source queue neither grew nor ran empty often enough, and so did those of others.
+    /// A terminal's source queue neither grew nor ran empty often enough, and so did those of
+    /// others.
     Source {
         /// The terminal of the queue.
         terminal: u32,
@@ -184,8 +187,8 @@ pub struct Offered {
     pub flit_time: Picoseconds,
     /// Whether messages are created at random times, or go random ways.
     pub random: bool,
-    /// Mean latencies in the empty network, from which the length of a window follows; not needed if the
-    /// settings give that.
+    /// Mean latencies in the empty network, from which the length of a window follows; not needed
+    /// if the settings give that.
     pub zero_load: Option<ZeroLoad>,
     /// The channel that bounds the throughput, and its load: 1 is all that it can carry. `None` if
     /// it is not known.

@@ -69,7 +69,8 @@ fn livelock(engine: &Engine<'_, Collector>, arrivals: &mut Arrivals) -> Result<(
     livelock.map_or(Ok(()), |livelock| Err(Halt::Livelock(livelock)))
 }
 
-/// The most channels of which a measurement keeps what they carried: of a larger network, the busiest.
+/// The most channels of which a measurement keeps what they carried: of a larger network, the
+/// busiest.
 pub const MAX_CHANNELS: usize = 100_000;
 
 /// The phase of a measurement.

@@ -48,7 +48,8 @@ pub(super) struct Order {
     pending: Vec<Delivery>,
     /// By source.
     came: BTreeMap<u32, Came>,
-    /// By source and destination: the numbers of packets that have come, those aside that nothing sent earlier can follow.
+    /// By source and destination: the numbers of packets that have come, those aside that nothing
+    /// sent earlier can follow.
     pairs: BTreeMap<(u32, u32), Vec<u32>>,
     pub(super) found: Reordering,
 }

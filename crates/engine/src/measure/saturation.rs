@@ -12,8 +12,9 @@ pub struct Saturation {
 }
 
 /// Halves the interval between 0 and `highest`, or `tolerance` if that is more, until it is at most
-/// `tolerance` wide. `sustained` runs a load and says whether the network sustains it; the criterion is the
-/// caller's. Loads tried are multiples of `tolerance`, so that searches of different series try the same ones.
+/// `tolerance` wide. `sustained` runs a load and says whether the network sustains it; the
+/// criterion is the caller's. Loads tried are multiples of `tolerance`, so that searches of
+/// different series try the same ones.
 pub fn bisect<E>(
     highest: f64,
     tolerance: f64,

@@ -16,10 +16,11 @@ pub struct Settings {
     pub minimum_windows: u32,
     /// Most measured windows.
     pub maximum_windows: u32,
-    /// Half width of the 95% confidence interval of the mean latency, relative to the mean, at which
-    /// the measurement ends.
+    /// Half width of the 95% confidence interval of the mean latency, relative to the mean, at
+    /// which the measurement ends.
     pub precision: f64,
-    /// Growth of all that is under way, as a fraction of what is offered, up to which a point may be steady.
+    /// Growth of all that is under way, as a fraction of what is offered, up to which a point may
+    /// be steady.
     pub growth: f64,
 }
 

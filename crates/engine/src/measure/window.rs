@@ -21,7 +21,8 @@ pub struct Window {
     pub mean_utilisation: f64,
     /// Flits created and not yet delivered at its end, source queues included.
     pub under_way: u64,
-    /// Utilisation of the busiest channel of all kinds since the warm-up, or the measurement, began.
+    /// Utilisation of the busiest channel of all kinds since the warm-up, or the measurement,
+    /// began.
     pub busiest_channel: f64,
 }
 

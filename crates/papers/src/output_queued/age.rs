@@ -18,8 +18,8 @@ pub(super) struct Ages {
 }
 
 impl Ages {
-    /// No packet is created. A node's packets leave the generator `interval` apart or more, and then
-    /// take `least` or more.
+    /// No packet is created. A node's packets leave the generator `interval` apart or more, and
+    /// then take `least` or more.
     pub(super) fn new(
         messages: u64,
         message_packets: u32,

@@ -14,7 +14,8 @@ const LEAST_DISTANCE: u32 = 2;
 pub(super) struct Ways {
     minimal: Leg,
     candidates: Vec<Candidate>,
-    /// The minimal way and the candidates as the profit sees them; none if there's nothing to decide.
+    /// The minimal way and the candidates as the profit sees them; none if there's nothing to
+    /// decide.
     minimal_way: Option<WeighedRoute>,
     detours: Vec<WeighedRoute>,
     idle: Option<IdleRatio>,

@@ -39,8 +39,8 @@ impl Ejection {
         true
     }
 
-    /// Takes the packet to send next to the sink, for which one waits, and tells whether more do. In
-    /// transmission it needs no slot.
+    /// Takes the packet to send next to the sink, for which one waits, and tells whether more do.
+    /// In transmission it needs no slot.
     pub(super) fn send(&mut self, node: u32) -> (Delivered, bool) {
         let queue = &mut self.nodes[node as usize];
         let packet = self.slots[(node * self.capacity + queue.first) as usize];

@@ -1,14 +1,15 @@
 //! Events and their order.
 //!
-//! **Order.** Ascending by time; of things that happen at once, the one that was set off earlier comes
-//! first. Nodes inject in the order of their numbers. This order is total and follows from the model
-//! alone, and results depend on it: another order of simultaneous arrivals changes the lifetimes of
-//! congested permutations by up to 1%.
+//! **Order.** Ascending by time; of things that happen at once, the one that was set off earlier
+//! comes first. Nodes inject in the order of their numbers. This order is total and follows from
+//! the model alone, and results depend on it: another order of simultaneous arrivals changes the
+//! lifetimes of congested permutations by up to 1%.
 //!
-//! Every delay but one is a constant of its kind of event, so the events of one kind are set off in the
-//! order in which they happen: a queue for each kind takes the place of a heap, and kinds come in the
-//! order of their delays, longest first. The exception is a router's wake-up. It comes when the next of
-//! the router's outlets gets free, and is set off anew whenever something happens at the router.
+//! Every delay but one is a constant of its kind of event, so the events of one kind are set off in
+//! the order in which they happen: a queue for each kind takes the place of a heap, and kinds come
+//! in the order of their delays, longest first. The exception is a router's wake-up. It comes when
+//! the next of the router's outlets gets free, and is set off anew whenever something happens at
+//! the router.
 
 use std::collections::VecDeque;
 

@@ -175,7 +175,8 @@ impl<'a> Generators<'a> {
 
     /// The router's answer has arrived.
     ///
-    /// A node's very last packet is offered again as soon as it is refused, without waiting for a tick.
+    /// A node's very last packet is offered again as soon as it is refused, without waiting for a
+    /// tick.
     pub(super) fn answer(
         &mut self,
         now: Femtoseconds,

@@ -41,15 +41,15 @@ pub(super) enum Next {
     Packet(Slot),
 }
 
-/// A link's state, in half a line of the cache: links are looked up in no order, but several of one node
-/// one after the other.
+/// A link's state, in half a line of the cache: links are looked up in no order, but several of one
+/// node one after the other.
 #[derive(Clone, Debug)]
 #[repr(align(32))]
 struct Link {
     /// Of the adaptive queue.
     order: Order,
-    /// Answers that wait, a byte each, oldest lowest. As they go ahead of packets, and come no faster
-    /// than packets, there are never more than two.
+    /// Answers that wait, a byte each, oldest lowest. As they go ahead of packets, and come no
+    /// faster than packets, there are never more than two.
     answers: u32,
     waiting_answers: u8,
     /// Bit i of a queue: what is in its i-th oldest slot is not under way.
@@ -152,8 +152,8 @@ impl Links {
         state.waiting_answers += 1;
     }
 
-    /// Takes what comes next over a link, for which something waits, and tells whether more does. A packet
-    /// keeps its slot.
+    /// Takes what comes next over a link, for which something waits, and tells whether more does. A
+    /// packet keeps its slot.
     #[inline]
     pub(super) fn send(&mut self, link: u32) -> (Next, bool) {
         let state = &mut self.links[link as usize];

@@ -10,8 +10,8 @@ use flitlab_routing::adaptive::Misroute;
 pub struct RunTotals {
     /// Packets that reached their sink.
     pub packets: u64,
-    /// Sum of the lifetimes, from the creation of a packet's message to its last bit at the sink, in
-    /// femtoseconds.
+    /// Sum of the lifetimes, from the creation of a packet's message to its last bit at the sink,
+    /// in femtoseconds.
     pub lifetime_sum: u128,
     /// Longest lifetime in femtoseconds.
     pub lifetime_maximum: u64,

@@ -5,31 +5,32 @@
 //! those that reproduce its author's result files; what these leave open was settled by reading the
 //! simulator that he has published (github.com/fversaci/auroting).
 //!
-//! **Traffic.** All nodes create a message at the same instants, and send its packets one by one: the next
-//! is offered only after the router has answered the last, at a tick of a clock common to all. A node's
-//! very last packet doesn't wait for a tick when it was refused.
+//! **Traffic.** All nodes create a message at the same instants, and send its packets one by one:
+//! the next is offered only after the router has answered the last, at a tick of a clock common to
+//! all. A node's very last packet doesn't wait for a tick when it was refused.
 //!
-//! **Routers.** A packet is received whole and put into an output queue, which it keeps. Each link has
-//! three queues, in descending priority: escape to the destination, escape to an intermediate node,
-//! adaptive. A packet takes the adaptive queue with the most room among the directions that lead on,
-//! else the escape queue of the lowest dimension. Entering an escape ring takes two free slots, going on
-//! in it one. A packet from the generator enters only a queue of which more than half is free.
+//! **Routers.** A packet is received whole and put into an output queue, which it keeps. Each link
+//! has three queues, in descending priority: escape to the destination, escape to an intermediate
+//! node, adaptive. A packet takes the adaptive queue with the most room among the directions that
+//! lead on, else the escape queue of the lowest dimension. Entering an escape ring takes two free
+//! slots, going on in it one. A packet from the generator enters only a queue of which more than
+//! half is free.
 //!
 //! **Links.** There are no credits. The receiver answers each packet with an acknowledgement or a
-//! refusal, which goes back ahead of packets. A packet holds its slot until it is acknowledged; if it is
-//! refused, it waits for the link again as the oldest it was. Whatever happens at a router serves all of
-//! its links that are free by then.
+//! refusal, which goes back ahead of packets. A packet holds its slot until it is acknowledged; if
+//! it is refused, it waits for the link again as the oldest it was. Whatever happens at a router
+//! serves all of its links that are free by then.
 //!
 //! **Sinks.** A queue of as many slots as the others; the packet in transmission needs none.
 //!
-//! Not modelled: flits, cut-through, header processing time, faults, and links of unequal rates. For
-//! these see [`engine`](flitlab_engine).
+//! Not modelled: flits, cut-through, header processing time, faults, and links of unequal rates.
+//! For these see [`engine`](flitlab_engine).
 //!
-//! All three routings give the published lifetimes of the butterfly pattern to the last digit at nearly
-//! all loads, and OutFlank Routing those of the bit-reverse pattern at low loads. Elsewhere they agree
-//! within 1%, near saturation within a few per cent, with a few exceptions (results/outflank): the author's
-//! simulator seems to order answers that wait for one link by their addresses in memory, which no
-//! model can know.
+//! All three routings give the published lifetimes of the butterfly pattern to the last digit at
+//! nearly all loads, and OutFlank Routing those of the bit-reverse pattern at low loads. Elsewhere
+//! they agree within 1%, near saturation within a few per cent, with a few exceptions
+//! (results/outflank): the author's simulator seems to order answers that wait for one link by
+//! their addresses in memory, which no model can know.
 
 mod age;
 mod derouting;
@@ -58,8 +59,8 @@ use flitlab_workload::traffic::Pattern;
 /// Simulates until all packets of all messages have reached their sinks.
 ///
 /// # Errors
-/// If a dimension is no ring, a parameter is out of range, the pattern doesn't suit the torus, or no
-/// packet moves any more.
+/// If a dimension is no ring, a parameter is out of range, the pattern doesn't suit the torus, or
+/// no packet moves any more.
 pub fn simulate(
     torus: &Torus,
     parameters: &Parameters,
@@ -69,8 +70,8 @@ pub fn simulate(
     Ok(measured.expect("no run exceeds the highest limit"))
 }
 
-/// Simulates like [`simulate`], but gives up as soon as it is certain that the lifetimes of all packets
-/// add up to more than `limit` femtoseconds. There is no measurement then.
+/// Simulates like [`simulate`], but gives up as soon as it is certain that the lifetimes of all
+/// packets add up to more than `limit` femtoseconds. There is no measurement then.
 ///
 /// A run far beyond saturation takes long, and is known to be one long before its end: the packets
 /// that wait grow old, and all packets still to come have a least lifetime.
@@ -87,9 +88,9 @@ pub fn simulate_within(
 }
 
 /// By how much the packets under way grow from the second to the last quarter of the messages, as a
-/// fraction of the packets created in between: about 0 in a steady state. Each quarter's packets under way
-/// are the mean over the instants just before its messages are created. Simulates until the last messages
-/// are; there must be four or more.
+/// fraction of the packets created in between: about 0 in a steady state. Each quarter's packets
+/// under way are the mean over the instants just before its messages are created. Simulates until
+/// the last messages are; there must be four or more.
 ///
 /// # Errors
 /// As [`simulate`].

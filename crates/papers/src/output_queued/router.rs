@@ -35,7 +35,8 @@ enum From {
     },
 }
 
-/// How the ports of all nodes are numbered: by node, then by direction; the last one leads to the sink.
+/// How the ports of all nodes are numbered: by node, then by direction; the last one leads to the
+/// sink.
 #[derive(Clone, Copy, Debug)]
 struct Ports {
     dimensions: u32,
@@ -97,16 +98,16 @@ impl Ports {
     }
 }
 
-/// The outlets of a node, as bits. An outlet is a link to a neighbour, the lowest dimension first and its
-/// positive direction first, or the link to the sink, the last.
+/// The outlets of a node, as bits. An outlet is a link to a neighbour, the lowest dimension first
+/// and its positive direction first, or the link to the sink, the last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outlets {
     /// Outlets for which something waits.
     pending: u16,
     /// Outlets that are sending.
     busy: u16,
-    /// How many events had been set off up to the node's next wake-up. It comes when the next of those
-    /// that are busy gets free.
+    /// How many events had been set off up to the node's next wake-up. It comes when the next of
+    /// those that are busy gets free.
     wake_up: u64,
 }
 
@@ -164,7 +165,8 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Runs until nothing is left to do, or until the lifetimes are certain to exceed `limit` in all.
+    /// Runs until nothing is left to do, or until the lifetimes are certain to exceed `limit` in
+    /// all.
     pub(super) fn run(mut self, limit: u128) -> Result<Option<RunTotals>, SimulationError> {
         for instant in 0u64.. {
             let Some(time) = self.advance()? else { break };
@@ -176,8 +178,8 @@ impl<'a> Network<'a> {
         Ok((self.measured.lifetime_sum <= limit).then_some(self.measured))
     }
 
-    /// Runs until all messages are created. Gives the packets that were on their way just before the
-    /// creation of each.
+    /// Runs until all messages are created. Gives the packets that were on their way just before
+    /// the creation of each.
     pub(super) fn backlogs(mut self) -> Result<Vec<u64>, SimulationError> {
         let mut backlogs = Vec::new();
         while self.generators.next_creation != NEVER {
@@ -195,7 +197,8 @@ impl<'a> Network<'a> {
         generators.min(self.events.next_time())
     }
 
-    /// Simulates the next instant at which something happens, and gives its time; `None` if nothing is left.
+    /// Simulates the next instant at which something happens, and gives its time; `None` if nothing
+    /// is left.
     #[inline]
     fn advance(&mut self) -> Result<Option<Femtoseconds>, SimulationError> {
         let time = self.next_time();
@@ -248,7 +251,8 @@ impl<'a> Network<'a> {
         self.wake_up(now, u64::MAX);
     }
 
-    /// Frees the outlets that have sent what they were sending. Their routers wake up if something waits.
+    /// Frees the outlets that have sent what they were sending. Their routers wake up if something
+    /// waits.
     #[inline]
     fn free(&mut self, now: Femtoseconds) {
         let Self { events, ports, outlets, due, .. } = self;
@@ -400,7 +404,8 @@ impl<'a> Network<'a> {
         self.outlets[node as usize] = Outlets { pending, busy, wake_up: self.events.set_off };
     }
 
-    /// Sends what comes next through a free outlet for which something waits, and tells whether more does.
+    /// Sends what comes next through a free outlet for which something waits, and tells whether
+    /// more does.
     #[inline]
     fn send(&mut self, now: Femtoseconds, node: u32, outlet: u32) -> bool {
         let events = &mut self.events;

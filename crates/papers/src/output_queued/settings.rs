@@ -134,7 +134,8 @@ impl Routing {
 pub struct Settings {
     /// The pattern of sources and destinations. A source without a partner sends to itself.
     pub pattern: PatternSpec,
-    /// Offered load; 1 is the bisection's bound under uniform traffic, 8 / k of a link's rate a node.
+    /// Offered load; 1 is the bisection's bound under uniform traffic, 8 / k of a link's rate a
+    /// node.
     pub load: f64,
     /// Which way packets go.
     pub routing: Routing,

@@ -72,8 +72,9 @@ fn a_lone_packet_by_hand() {
     let settings =
         settings(PatternSpec::new("neighbor", ""), 1.0, Routing::AdaptiveBubble, Tie::Plus);
     let measured = simulate(&torus, &parameters, &settings).unwrap();
-    // One clock tick, in by 16 + 20 ns, three links of 51.2 + 50 ns, out by 16 + 20 ns. In each router
-    // but the last three neighbours' packets start at once, each way at most 1 ns behind an answer.
+    // One clock tick, in by 16 + 20 ns, three links of 51.2 + 50 ns, out by 16 + 20 ns. In each
+    // router but the last three neighbours' packets start at once, each way at most 1 ns behind an
+    // answer.
     let least = 21_333_333 + 36_000_000 + 3 * 101_200_000 + 36_000_000;
     let mean = (measured.lifetime_sum / u128::from(measured.packets)) as u64;
     assert!((least..least + 200_000_000).contains(&mean), "{mean} fs, at least {least}");

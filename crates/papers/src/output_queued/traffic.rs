@@ -26,8 +26,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Load 1 brings the bisection's links to their rate under uniform traffic: a node then sends at
-    /// 8 / k of a link's rate, for the largest size k.
+    /// Load 1 brings the bisection's links to their rate under uniform traffic: a node then sends
+    /// at 8 / k of a link's rate, for the largest size k.
     pub(super) fn new(torus: &Torus, parameters: &Parameters, load: f64) -> Self {
         let largest = u64::from(torus.sizes().iter().copied().max().unwrap_or(1));
         let packet_bits = 8 * parameters.packet.0;

@@ -1,14 +1,17 @@
-//! Operations of the collective subnetwork beside the same by messages between hosts, and beside what a torus allows.
-//! Nobody has published figures of Angara's, so there is nothing beside them; what routers take is assumed.
+//! Operations of the collective subnetwork beside the same by messages between hosts, and beside
+//! what a torus allows. Nobody has published figures of Angara's, so there is nothing beside them;
+//! what routers take is assumed.
 //!
-//! **What a torus allows.** However nodes and routers go about it, the result at one node depends on the last flit of the
-//! operand of another one, `D` hops away, `D` being the sum of half the torus' sizes, rounded down. A header takes at
-//! least the time of a packet of the least size over `D` hops. An adapter that sends on all its injection channels at
-//! once, to a router that has `2k` cables, takes at least `S f` until `f` flits have left, `S` being a flit's time on the
-//! faster of the two, all channels taken together; the last flit then needs the latencies of `D` hops. The later of the
-//! two is the limit, with the hosts' overheads before and behind. For a broadcast it is the root that sends, for a
-//! reduction the root that receives as much. A tree has a way of up to `D` hops to its root and of as many back, so
-//! an all-reduce in one tree takes twice the hops of the limit.
+//! **What a torus allows.** However nodes and routers go about it, the result at one node depends
+//! on the last flit of the operand of another one, `D` hops away, `D` being the sum of half the
+//! torus' sizes, rounded down. A header takes at least the time of a packet of the least size over
+//! `D` hops. An adapter that sends on all its injection channels at once, to a router that has `2k`
+//! cables, takes at least `S f` until `f` flits have left, `S` being a flit's time on the faster of
+//! the two, all channels taken together; the last flit then needs the latencies of `D` hops. The
+//! later of the two is the limit, with the hosts' overheads before and behind. For a broadcast it
+//! is the root that sends, for a reduction the root that receives as much. A tree has a way of up
+//! to `D` hops to its root and of as many back, so an all-reduce in one tree takes twice the hops
+//! of the limit.
 
 use std::fmt::Write;
 
@@ -37,7 +40,8 @@ const SIZES: [u64; 10] =
 /// The payload of the curves over nodes, of operations that have one.
 const A_SIZE: u64 = 1 << 10;
 
-/// The operations, and the algorithms of hosts: all of them for an all-reduce, the usual ones for the others.
+/// The operations, and the algorithms of hosts: all of them for an all-reduce, the usual ones for
+/// the others.
 const OPERATIONS: [(&str, &[&str]); 4] = [
     ("broadcast", &["binomial", "scatter-ring"]),
     ("reduce", &["binomial", "rabenseifner"]),
@@ -230,8 +234,8 @@ fn figure(title: &str, x: (&str, Scale), rows: &[&Row], across: impl Fn(&Row) ->
     xy_figure(title, x, ("Completion time in us", Scale::Logarithmic), &series)
 }
 
-/// The payload from which on the fastest algorithm of hosts is faster than a tree, interpolated in logarithms; `None` if
-/// it is nowhere.
+/// The payload from which on the fastest algorithm of hosts is faster than a tree, interpolated in
+/// logarithms; `None` if it is nowhere.
 fn crossover(rows: &[&Row], algorithms: &[&str], tree: &str) -> Option<f64> {
     let mut sizes: Vec<u64> = rows.iter().map(|row| row.bytes).collect();
     sizes.sort_unstable();

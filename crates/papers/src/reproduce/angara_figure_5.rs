@@ -12,8 +12,8 @@ use flitlab_report::figure::{Figure, Series, Style, ratio_figure};
 use flitlab_report::rows_text;
 use flitlab_routing::angara::{Algorithm, Reading};
 
-/// Genetic, which is slow, runs on one in so many of the three- and four-dimensional systems that have at
-/// most so many nodes.
+/// Genetic, which is slow, runs on one in so many of the three- and four-dimensional systems that
+/// have at most so many nodes.
 const GENETIC_EVERY: usize = 12;
 const GENETIC_NODES: u32 = 150;
 

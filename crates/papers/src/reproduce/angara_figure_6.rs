@@ -1,9 +1,10 @@
 //! \[angara-routing\], Figure 6: communication patterns on parts of Desmos under each table.
 //!
-//! The paper names the patterns and not their definitions. All that fit the names are run: by ranks,
-//! which number the nodes of a part with x fastest or with x slowest, and by coordinates. All-to-all is run as
-//! an exchange and, as `osu_alltoall` has MPICH do it, as messages of ranks (`[application]`), which have
-//! to agree on each one before it is sent. BFS is read as Table 2 has it ([`Reading::TABLE_2`]).
+//! The paper names the patterns and not their definitions. All that fit the names are run: by
+//! ranks, which number the nodes of a part with x fastest or with x slowest, and by coordinates.
+//! All-to-all is run as an exchange and, as `osu_alltoall` has MPICH do it, as messages of ranks
+//! (`[application]`), which have to agree on each one before it is sent. BFS is read as Table 2 has
+//! it ([`Reading::TABLE_2`]).
 
 use std::sync::Arc;
 
@@ -36,7 +37,8 @@ struct Definition {
 #[derive(Clone, Copy, Debug)]
 enum Rule {
     AllToAll,
-    /// `MPI_Alltoall` as messages of ranks: where each rank sends in each step, and whence it receives.
+    /// `MPI_Alltoall` as messages of ranks: where each rank sends in each step, and whence it
+    /// receives.
     Messages(fn(u32, u32, u32) -> (u32, u32)),
     /// Where each node sends, by its coordinates and the sizes.
     Coordinates(fn(u32, u32) -> u32),
@@ -59,8 +61,8 @@ fn half_way(at: u32, size: u32) -> u32 {
     (at + size.div_ceil(2) - 1) % size
 }
 
-/// Rank r of a matrix that is stored by rows goes to where it is when stored by columns; as many rows as
-/// columns, or half as many.
+/// Rank r of a matrix that is stored by rows goes to where it is when stored by columns; as many
+/// rows as columns, or half as many.
 fn transposed(rank: u32, ranks: u32) -> u32 {
     let rows = 1 << (ranks.ilog2() / 2);
     let columns = ranks / rows;
@@ -71,7 +73,8 @@ fn reversed(rank: u32, ranks: u32) -> u32 {
     rank.reverse_bits() >> (32 - ranks.ilog2())
 }
 
-/// Steps of MPICH's pairwise exchange, which it takes for messages as long, among 2^n ranks; `[exchange]` has the same.
+/// Steps of MPICH's pairwise exchange, which it takes for messages as long, among 2^n ranks;
+/// `[exchange]` has the same.
 fn exchanged(rank: u32, step: u32, _: u32) -> (u32, u32) {
     (rank ^ step, rank ^ step)
 }
@@ -221,8 +224,8 @@ fn simulate(job: &Job, document: &Document) -> Option<Picoseconds> {
     simulation.run(&mut |_| {}).found.measured.completion_time
 }
 
-/// An `MPI_Alltoall` by steps of `MPI_Sendrecv`: each waits for the message sent and the one received in the step
-/// before.
+/// An `MPI_Alltoall` by steps of `MPI_Sendrecv`: each waits for the message sent and the one
+/// received in the step before.
 fn all_to_all(ranks: u32, partners: fn(u32, u32, u32) -> (u32, u32)) -> Schedule {
     const FEW: &str = "a few thousand operations, each after those before it";
     let mut schedule = ScheduleBuilder::new();
@@ -243,7 +246,8 @@ fn all_to_all(ranks: u32, partners: fn(u32, u32, u32) -> (u32, u32)) -> Schedule
     schedule.finish()
 }
 
-/// Sources and destinations, sources without a partner but themselves left out; `None` for all-to-all.
+/// Sources and destinations, sources without a partner but themselves left out; `None` for
+/// all-to-all.
 fn pairs(rule: &Rule, sizes: &[u32]) -> Option<Vec<(u32, u32)>> {
     let torus = Torus::new(sizes, &[]).expect("sizes of a torus");
     let nodes = torus.nodes();

@@ -43,7 +43,8 @@ struct Row {
     published_hops_maximum: Option<u32>,
 }
 
-/// The tables of all four algorithms, BFS in the reading that comes nearest, and what each reading gives.
+/// The tables of all four algorithms, BFS in the reading that comes nearest, and what each reading
+/// gives.
 ///
 /// # Errors
 /// If one of them is wrong.

@@ -1,11 +1,11 @@
 //! \[angara-routing\], Table 3: NAS Parallel Benchmarks on Desmos under the tables of three
 //! algorithms.
 //!
-//! NPB 3.3.1, class C, 128 ranks, four of them on each of the 32 nodes. How fast the nodes of Desmos compute is not in
-//! the paper, so that one number a benchmark is taken from it: the rate at which a rank computes is set so that the whole
-//! gets the published rate under BFS's table, BFS read as Table 2 has it ([`Reading::TABLE_2`]). What the other tables give
-//! then follows. As the paper did, fewer
-//! time steps are taken than the class has.
+//! NPB 3.3.1, class C, 128 ranks, four of them on each of the 32 nodes. How fast the nodes of
+//! Desmos compute is not in the paper, so that one number a benchmark is taken from it: the rate at
+//! which a rank computes is set so that the whole gets the published rate under BFS's table, BFS
+//! read as Table 2 has it ([`Reading::TABLE_2`]). What the other tables give then follows. As the
+//! paper did, fewer time steps are taken than the class has.
 
 use serde::Serialize;
 
@@ -19,7 +19,8 @@ use flitlab_workload::application::{Action, Schedule};
 
 const RANKS: u32 = 128;
 
-/// The tables in the order of the columns; the rate of computing is that which gives the first one its published rate.
+/// The tables in the order of the columns; the rate of computing is that which gives the first one
+/// its published rate.
 const ALGORITHMS: [&str; 4] = ["bfs", "genetic", "sssp", "balanced"];
 
 /// A benchmark as it was measured.
@@ -94,8 +95,9 @@ fn of_benchmark(published: &Published, extent: Extent<'_>) -> Vec<Row> {
     ALGORITHMS.into_iter().enumerate().map(row).collect()
 }
 
-/// The operations that a rank computes a second when all takes as long as wanted under the first table, in seconds, and how
-/// long it takes then. Without contention the time is a straight line over what computing takes, and nearly so with it.
+/// The operations that a rank computes a second when all takes as long as wanted under the first
+/// table, in seconds, and how long it takes then. Without contention the time is a straight line
+/// over what computing takes, and nearly so with it.
 fn calibrated(
     name: &str,
     steps: u32,

@@ -14,7 +14,8 @@ use flitlab_base::document::hexadecimal;
 use flitlab_base::whole_file::{self, Content};
 use flitlab_scenario::RESULTS_VERSION;
 
-/// The folder of what is kept in the folder of a reproduction's results; it is there until these are whole.
+/// The folder of what is kept in the folder of a reproduction's results; it is there until these
+/// are whole.
 const FOLDER: &str = "unfinished";
 
 /// The beginning of every file. Another layout gets another number.
@@ -37,8 +38,8 @@ pub enum KeptError {
     File(#[from] FileError),
 }
 
-/// The simulations of a reproduction that are finished, a file each. A file's name is the hash of what was simulated, so
-/// what is simulated otherwise has another one.
+/// The simulations of a reproduction that are finished, a file each. A file's name is the hash of
+/// what was simulated, so what is simulated otherwise has another one.
 #[derive(Debug)]
 pub struct Kept {
     folder: PathBuf,

@@ -1,7 +1,8 @@
 //! Published results computed again, beside the published values.
 //!
-//! Each reproduction is a function that gives a [`Reproduction`]: a table for people, rows for CSV and
-//! JSON, figures. Values that only a figure of a paper shows are not repeated; numbers in its text are.
+//! Each reproduction is a function that gives a [`Reproduction`]: a table for people, rows for CSV
+//! and JSON, figures. Values that only a figure of a paper shows are not repeated; numbers in its
+//! text are.
 
 mod angara_collectives;
 mod angara_figure_4;
@@ -95,15 +96,15 @@ impl Reproduction {
     }
 }
 
-/// How far a reproduction is: jobs done, of how many, and what the latest one gave in a line, if jobs
-/// take long.
+/// How far a reproduction is: jobs done, of how many, and what the latest one gave in a line, if
+/// jobs take long.
 pub type Progress<'p> = &'p mut dyn FnMut(u64, u64, &str);
 
 /// A routing table that its algorithm made is wrong: what, and where.
 pub type Flawed = String;
 
-/// Does all jobs in parallel, beginning with the first, and gives their results in the same order. `note`
-/// is the line about a result that goes to `progress`.
+/// Does all jobs in parallel, beginning with the first, and gives their results in the same order.
+/// `note` is the line about a result that goes to `progress`.
 fn all<J: Sync, R: Send>(
     jobs: &[J],
     extent: Extent<'_>,

@@ -2,8 +2,8 @@
 //! cables 1% have failed, routed with 8 virtual lanes. The slides say which algorithms still apply
 //! and how their run times compare.
 //!
-//! Open is which cables failed: here every torus loses 1% of its cables, rounded up, drawn at random, another draw
-//! being made if they part it.
+//! Open is which cables failed: here every torus loses 1% of its cables, rounded up, drawn at
+//! random, another draw being made if they part it.
 
 use std::fmt::Write;
 

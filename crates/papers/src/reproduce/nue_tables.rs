@@ -154,8 +154,8 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
     Ok(row)
 }
 
-/// A table for people: a line a fabric, a column an algorithm. `-` stands for no table, `*` for one that can
-/// deadlock.
+/// A table for people: a line a fabric, a column an algorithm. `-` stands for no table, `*` for one
+/// that can deadlock.
 pub(super) fn matrix(
     rows: &[Row],
     algorithms: &[Algorithm],

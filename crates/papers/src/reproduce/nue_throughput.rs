@@ -2,13 +2,15 @@
 //! seven fabrics of InfiniBand with 4xQDR links and 8 virtual lanes, under Nue with 1 to 8 lanes
 //! and under the algorithms of OpenSM that have a table free of deadlock.
 //!
-//! The slides say: Nue gives between 83.5% (10-ary 3-tree) and 121.4% (Cascade) of the best other algorithm, and
-//! more lanes give more throughput. Open is how messages follow each other: here all are queued at the start,
-//! in the order of a shift, so that the network alone decides. Which random graph theirs was is open too.
+//! The slides say: Nue gives between 83.5% (10-ary 3-tree) and 121.4% (Cascade) of the best other
+//! algorithm, and more lanes give more throughput. Open is how messages follow each other: here all
+//! are queued at the start, in the order of a shift, so that the network alone decides. Which
+//! random graph theirs was is open too.
 //!
-//! Beyond the slides: packets that choose among the hops of the relations `two-orders`, `bubble-colouring` and, where it is
-//! another one than `two-orders`, `parted` with 1, 2, 4 and 8 lanes, and all the same when every terminal offers as much as
-//! it can to terminals drawn alike, and when each sends all that it has to one.
+//! Beyond the slides: packets that choose among the hops of the relations `two-orders`,
+//! `bubble-colouring` and, where it is another one than `two-orders`, `parted` with 1, 2, 4 and 8
+//! lanes, and all the same when every terminal offers as much as it can to terminals drawn alike,
+//! and when each sends all that it has to one.
 
 use std::fmt::Write;
 
@@ -190,7 +192,8 @@ struct SimulationResult {
 /// Simulates a scenario; `None` if it deadlocks. Otherwise why it is refused.
 fn simulate(text: &str) -> Result<Option<SimulationResult>, Option<String>> {
     let document = Document::parse("nue-throughput", text);
-    // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has tried.
+    // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has
+    // tried.
     let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
     let scenario = Scenario::read(&document).map_err(refused)?;
     let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;

@@ -1,14 +1,15 @@
 //! \[outflank\], Tables 2 and 3, Figures 4 and 5, on the output-queued router of the paper.
 //!
-//! Times are those of the author's public result files, in which everything is four times faster than
-//! in the paper's Table 1. A load is sustained if the mean lifetime is at most 1.25 times that at load
-//! 0.10: with that, the author's files give the paper's Table 2. The search for it starts at the published
-//! load, to save runs, and takes for granted that no load is sustained above one that is not; Figure 4
-//! simulates them all.
+//! Times are those of the author's public result files, in which everything is four times faster
+//! than in the paper's Table 1. A load is sustained if the mean lifetime is at most 1.25 times that
+//! at load 0.10: with that, the author's files give the paper's Table 2. The search for it starts
+//! at the published load, to save runs, and takes for granted that no load is sustained above one
+//! that is not; Figure 4 simulates them all.
 //!
-//! Table 2 is also put to another criterion: that a load is sustained up to some mean lifetime which is the same for the
-//! three routings, one for each pattern and size. The paper names none, so it is asked whether there is one: whether
-//! the longest of the three lifetimes at their published loads is below the shortest at the next loads of the grid.
+//! Table 2 is also put to another criterion: that a load is sustained up to some mean lifetime
+//! which is the same for the three routings, one for each pattern and size. The paper names none,
+//! so it is asked whether there is one: whether the longest of the three lifetimes at their
+//! published loads is below the shortest at the next loads of the grid.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,8 +46,8 @@ const SUSTAINED: f64 = 1.25;
 /// A load is steady if the packets under way grow by at most this fraction of the created ones.
 const GROWTH: f64 = 0.01;
 
-/// How far the bisection between the last load sustained and the first one not goes on, in hundredths.
-/// The large torus has none: each load takes a minute.
+/// How far the bisection between the last load sustained and the first one not goes on, in
+/// hundredths. The large torus has none: each load takes a minute.
 const TOLERANCE: f64 = 2.5;
 
 const SEED: u64 = 1;
@@ -122,7 +123,8 @@ struct Throughput {
     published_sustained_load: Option<f64>,
     /// By bisection beyond the grid; on the small torus.
     sustained_load_bisected: Option<f64>,
-    /// The highest load of the grid at which what is under way does not grow; with all loads of a curve.
+    /// The highest load of the grid at which what is under way does not grow; with all loads of a
+    /// curve.
     steady_load: Option<f64>,
 }
 
@@ -140,7 +142,8 @@ struct Limit {
 }
 
 impl Limit {
-    /// Of the lifetimes of each routing at its published load and at the next one of the grid, in microseconds.
+    /// Of the lifetimes of each routing at its published load and at the next one of the grid, in
+    /// microseconds.
     fn new(pattern: &'static str, size: u32, lifetimes: &[[f64; 2]]) -> Self {
         let agree = |limit: f64| {
             let agrees = |[at, next]: &&[f64; 2]| *at <= limit && limit < *next;
@@ -162,7 +165,8 @@ impl Limit {
 struct CaseResult {
     points: Vec<Point>,
     throughput: Throughput,
-    /// The mean lifetimes at the published load and at the next one, in microseconds, if they were asked for.
+    /// The mean lifetimes at the published load and at the next one, in microseconds, if they were
+    /// asked for.
     lifetimes: Option<[f64; 2]>,
 }
 
@@ -276,8 +280,9 @@ fn measure(
     })
 }
 
-/// Finds the highest load of the grid that is sustained, then bisects beyond it. With `curve`, all loads
-/// of the grid up to that one are simulated; with `limits`, the published load and the next one to their end.
+/// Finds the highest load of the grid that is sustained, then bisects beyond it. With `curve`, all
+/// loads of the grid up to that one are simulated; with `limits`, the published load and the next
+/// one to their end.
 fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> CaseResult {
     let torus = torus(case);
     let measure = |load: f64, limit: u128| measure(case, &torus, extent, load, limit);
@@ -339,7 +344,8 @@ fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> CaseRes
     CaseResult { points, throughput, lifetimes }
 }
 
-/// The limits of each pattern and size of which all three routings were simulated at the loads in question.
+/// The limits of each pattern and size of which all three routings were simulated at the loads in
+/// question.
 fn limits_of(found: &[CaseResult]) -> Vec<Limit> {
     let mut limits = Vec::new();
     for cells in found.chunk_by(|one, next| {
@@ -361,8 +367,8 @@ fn published_throughput(case: Case) -> Option<f64> {
     Some(row.1[case.routing][usize::from(case.size == 16)])
 }
 
-/// The last of `count` places that holds, if the first one does and none does after one that doesn't.
-/// Tries `guess` and its neighbours first, then places ever farther away from it.
+/// The last of `count` places that holds, if the first one does and none does after one that
+/// doesn't. Tries `guess` and its neighbours first, then places ever farther away from it.
 fn last_that_holds(count: usize, guess: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high, mut stride) = (0, count, 1);
     let mut next = guess;

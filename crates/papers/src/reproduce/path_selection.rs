@@ -2,12 +2,13 @@
 //! spread over the channels, as the standard deviation (of the population of directed channels
 //! between switches, one path a pair).
 //!
-//! The paper leaves open which ten irregular networks were drawn, how paths that differ in their virtual channels
-//! alone are counted, which of equal channels and paths comes first, and which lanes UDWM's hops may take that are
-//! no turns. Networks are drawn here from seeds 1 to 100, with all 32 links that four ports of 16 switches allow,
-//! and with two of them fewer, drawn too, as a generator leaves that draws links one by one and comes to an end
-//! before all ports are taken. Of each hundred the first ten stand for a table of the paper's kind and all for what
-//! it would be on average. What is open otherwise is computed in each [reading](READINGS), and how near each comes
+//! The paper leaves open which ten irregular networks were drawn, how paths that differ in their
+//! virtual channels alone are counted, which of equal channels and paths comes first, and which
+//! lanes UDWM's hops may take that are no turns. Networks are drawn here from seeds 1 to 100, with
+//! all 32 links that four ports of 16 switches allow, and with two of them fewer, drawn too, as a
+//! generator leaves that draws links one by one and comes to an end before all ports are taken. Of
+//! each hundred the first ten stand for a table of the paper's kind and all for what it would be on
+//! average. What is open otherwise is computed in each [reading](READINGS), and how near each comes
 //! is printed too.
 
 use std::fmt::Write;
@@ -144,8 +145,8 @@ impl PathSelectionTable {
 
     /// Readings that make a difference, and can be computed.
     fn readings(self, routing: Routing, lanes: u8) -> impl Iterator<Item = Reading> {
-        // Up*/Down* in five lanes has too many paths to take them away singly on each network: 43,620 on the first, of
-        // 356 physical routes.
+        // Up*/Down* in five lanes has too many paths to take them away singly on each network:
+        // 43,620 on the first, of 356 physical routes.
         let makes_sense = move |reading: &Reading| {
             lanes > 1 && !(routing == Routing::UpDown && reading.singly)
                 || reading.choices == VcChoices::Distinct && !reading.singly

@@ -2,13 +2,15 @@
 //! random networks of 16 switches with one and five virtual channels and on an 8x8 torus, and how
 //! evenly its channels are used.
 //!
-//! Each host sends packets of 128 flits to hosts drawn uniformly. 1,000,000 clocks are simulated, of which the first 50,000 are
-//! ignored; a flit takes a clock. Throughput is the most that is accepted at any load, in flits a clock and host. The paper's
-//! values are in its figures only; what its text says of them is printed beside ours.
+//! Each host sends packets of 128 flits to hosts drawn uniformly. 1,000,000 clocks are simulated,
+//! of which the first 50,000 are ignored; a flit takes a clock. Throughput is the most that is
+//! accepted at any load, in flits a clock and host. The paper's values are in its figures only;
+//! what its text says of them is printed beside ours.
 //!
-//! Open are the pipeline (here a clock each for routing and for the crossbar, and a clock for a link), buffers (here a packet
-//! for each virtual channel), the loads at which throughput was looked for, how hosts are connected (here by channels as fast as links)
-//! and which networks were drawn (here those of seeds 1 to 10, as in Tables 2 and 3). Beyond the paper are our selection
+//! Open are the pipeline (here a clock each for routing and for the crossbar, and a clock for a
+//! link), buffers (here a packet for each virtual channel), the loads at which throughput was
+//! looked for, how hosts are connected (here by channels as fast as links) and which networks were
+//! drawn (here those of seeds 1 to 10, as in Tables 2 and 3). Beyond the paper are our selection
 //! (`balanced`) and packets that choose at every switch (`adaptive`).
 
 use std::fmt::Write;
@@ -188,8 +190,9 @@ fn scenario(case: &Case) -> String {
     // A clock is a nanosecond. Windows are as long as what is ignored.
     let (window, windows) = if quick { (2, 4) } else { (50, 19) };
     let (selection, ties) = match (selection, lanes) {
-        // What was computed before version 14 of the results, when this was the default, is so computed again. With
-        // several virtual channels packets like other outputs since then, whatever this says.
+        // What was computed before version 14 of the results, when this was the default, is so
+        // computed again. With several virtual channels packets like other outputs since then,
+        // whatever this says.
         (ADAPTIVE, 1) => ("none", ", ties = \"first\""),
         (ADAPTIVE, _) => ("none", ""),
         _ => (selection, ""),
@@ -235,8 +238,9 @@ fn scenario(case: &Case) -> String {
     )
 }
 
-/// The most that is accepted at any load. The highest load comes first. The others begin with what is accepted then, as
-/// lower ones can't give more, and grow by a twentieth each until twice clearly less than offered is accepted.
+/// The most that is accepted at any load. The highest load comes first. The others begin with what
+/// is accepted then, as lower ones can't give more, and grow by a twentieth each until twice
+/// clearly less than offered is accepted.
 fn run(case: &Case, extent: Extent<'_>) -> Result<(Row, Vec<ChannelUse>), Flawed> {
     // All have the same network, and with it the paths.
     let text = scenario(case);
@@ -450,7 +454,8 @@ mod tests {
                 ["selection", "virtual_channels"].iter().all(|&key| it[key] == row[key])
             });
             let shares: Vec<f64> = own.map(|it| it["utilisation"].as_f64().unwrap()).collect();
-            // 18 hosts on nine switches with four channels each, but for the rounding of what is under way.
+            // 18 hosts on nine switches with four channels each, but for the rounding of what is
+            // under way.
             assert_eq!(shares.len(), 36);
             let carried: f64 = shares.iter().sum();
             let accepted = row["throughput"].as_f64().unwrap() * 18.0;

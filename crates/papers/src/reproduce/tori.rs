@@ -27,8 +27,8 @@ pub(super) fn choices(fabric: &Fabric) -> Choices<'_> {
     Choices::new(Region::new(fabric), Freedoms::default())
 }
 
-/// A proved table (BFS in this reading), its figures, and the CPU seconds of this thread that it took, without the list of
-/// routes.
+/// A proved table (BFS in this reading), its figures, and the CPU seconds of this thread that it
+/// took, without the list of routes.
 pub(super) fn table(
     choices: &Choices<'_>,
     algorithm: Algorithm,
@@ -65,7 +65,8 @@ pub(super) const SETS: [(u32, u32); 3] = [(2, 64), (3, 447), (4, 432)];
 /// Every so many systems of a set that are computed in a quick run.
 pub(super) const QUICK: usize = 24;
 
-/// Runs a job on a thread of its own, all parallel parts included, so that its CPU time can be told.
+/// Runs a job on a thread of its own, all parallel parts included, so that its CPU time can be
+/// told.
 pub(super) fn on_one_thread<R: Send>(job: impl FnOnce() -> R + Send) -> R {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.expect("a thread").install(job)

@@ -1,5 +1,6 @@
-//! Atomic operations at their targets: each terminal performs one after the other, in the order in which their requests
-//! have come; those that have come at one instant in the order of their ejection channels.
+//! Atomic operations at their targets: each terminal performs one after the other, in the order in
+//! which their requests have come; those that have come at one instant in the order of their
+//! ejection channels.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +36,8 @@ impl Atomics {
         self.come.push(Request { terminal, ejection_channel, transfer, injection_channel });
     }
 
-    /// When the responses to what has come at this instant enter their queues: times, transfers, injection channels.
+    /// When the responses to what has come at this instant enter their queues: times, transfers,
+    /// injection channels.
     pub fn perform(
         &mut self,
         now: Picoseconds,

@@ -1,5 +1,5 @@
-//! What packets may choose by adaptive routings and relations, and which paths they take, from docs/model.md alone: the
-//! tables are all that is shared with the fast engine.
+//! What packets may choose by adaptive routings and relations, and which paths they take, from
+//! docs/model.md alone: the tables are all that is shared with the fast engine.
 
 use std::collections::BTreeMap;
 
@@ -30,8 +30,8 @@ pub struct Choice {
     pub escape: (u16, usize),
 }
 
-/// What a packet that has come to a router in a virtual channel may choose by an adaptive routing; `None` if it doesn't
-/// choose, or is at its destination.
+/// What a packet that has come to a router in a virtual channel may choose by an adaptive routing;
+/// `None` if it doesn't choose, or is at its destination.
 pub fn choice(
     adaptive: Option<&Adaptive<'_>>,
     fabric: &Fabric,
@@ -58,8 +58,8 @@ pub fn choice(
     Some(Choice { nearer, escape: (way_out, escape) })
 }
 
-/// The hops that a relation allows a packet that has come to a router in a virtual channel, in the order in which it likes
-/// them with equal credits; empty at its destination.
+/// The hops that a relation allows a packet that has come to a router in a virtual channel, in the
+/// order in which it likes them with equal credits; empty at its destination.
 pub fn hops(
     routes: &RelationRoutes,
     fabric: &Fabric,
@@ -119,7 +119,8 @@ pub fn liked_best<T: Copy>(ways: &[T], liking: impl Fn(&T) -> Liking) -> Option<
 /// For each source and router of destinations, how many packets there were.
 pub type Turns = BTreeMap<(u32, u32), usize>;
 
-/// The hops of the path that a packet takes, which is injected now, from its source's router to its destination's.
+/// The hops of the path that a packet takes, which is injected now, from its source's router to its
+/// destination's.
 pub fn path(
     routes: &PathRoutes,
     packet: &Packet,
@@ -144,8 +145,8 @@ pub fn path(
     paths[number].to_vec()
 }
 
-/// What an input port's virtual channel draws at an instant for an output of a router, where arbitration is at random: the
-/// lowest one is served.
+/// What an input port's virtual channel draws at an instant for an output of a router, where
+/// arbitration is at random: the lowest one is served.
 pub fn lot(now: Picoseconds, router: usize, output: u64, (port, vc): (usize, usize)) -> u64 {
     let of_output = splitmix(splitmix(now.0) ^ (router as u64 * 65536 + output));
     splitmix(of_output ^ (port as u64 * 256 + vc as u64))

@@ -46,7 +46,8 @@ pub struct Adaptive<'a> {
     fabric: &'a Fabric,
     torus: &'a Torus,
     pub rules: AdaptiveRules,
-    /// The table of the escape, if that is not direction order: by router, and router of a destination.
+    /// The table of the escape, if that is not direction order: by router, and router of a
+    /// destination.
     table: Option<BTreeMap<(u32, u32), u16>>,
 }
 
@@ -82,7 +83,8 @@ impl<'a> Adaptive<'a> {
         self.table.is_some()
     }
 
-    /// The coordinates of the node beside another, if the torus has one there when nothing has failed.
+    /// The coordinates of the node beside another, if the torus has one there when nothing has
+    /// failed.
     fn beside(&self, router: u32, port: usize) -> Option<Vec<u32>> {
         let dimension = port % self.torus.dimensions();
         let mut place = self.torus.coordinates(router);
@@ -101,7 +103,8 @@ impl<'a> Adaptive<'a> {
         self.torus.coordinate(router, dimension)
     }
 
-    /// Hops in the positive and in the negative direction of a dimension; `None` where one doesn't lead there.
+    /// Hops in the positive and in the negative direction of a dimension; `None` where one doesn't
+    /// lead there.
     fn both_ways(&self, from: u32, to: u32, dimension: usize) -> (Option<u32>, Option<u32>) {
         let (from, to) = (self.at(from, dimension), self.at(to, dimension));
         let size = self.torus.sizes()[dimension];
@@ -179,7 +182,8 @@ impl<'a> Adaptive<'a> {
         let mut kind = None;
         if self.rules.non_minimal == NonMinimalRule::Goal {
             rounds = self.bound(source, destination, |_, ahead, behind| {
-                // The short way of d hops with probability (k - d) / k, so either way by the hops of the other one.
+                // The short way of d hops with probability (k - d) / k, so either way by the hops
+                // of the other one.
                 random.random_range(0..(ahead + behind) as u16) < ahead as u16
             });
             kind = self.orthant(source, destination, &rounds);
@@ -191,8 +195,8 @@ impl<'a> Adaptive<'a> {
         Course { to: destination, rounds, drawn, kind }
     }
 
-    /// Bound in every ring with hops to go, to the negative direction where `goes_back` says so, which is told the
-    /// dimension and the hops ahead and behind.
+    /// Bound in every ring with hops to go, to the negative direction where `goes_back` says so,
+    /// which is told the dimension and the hops ahead and behind.
     fn bound(
         &self,
         source: u32,
@@ -216,8 +220,8 @@ impl<'a> Adaptive<'a> {
         (longer > shortest).then_some(Misroute::Orthant)
     }
 
-    /// What a packet's source router decides: `used` flits behind each live port on the adaptive channel, of a buffer of
-    /// `buffer`, the packet having so many `flits`.
+    /// What a packet's source router decides: `used` flits behind each live port on the adaptive
+    /// channel, of a buffer of `buffer`, the packet having so many `flits`.
     pub fn decide(
         &self,
         source: u32,
@@ -302,7 +306,8 @@ impl<'a> Adaptive<'a> {
         self.hops(source, node, &self.free()) + self.hops(node, destination, &self.free())
     }
 
-    /// The other orthants: some of the dimensions that are rings, half rings excepted, go the long way round.
+    /// The other orthants: some of the dimensions that are rings, half rings excepted, go the long
+    /// way round.
     fn orthants(&self, source: u32, course: &Course) -> Vec<Detour> {
         let destination = course.to;
         let dimensions = self.torus.dimensions();
@@ -330,7 +335,8 @@ impl<'a> Adaptive<'a> {
         detours
     }
 
-    /// 1 where the shortest way is positive in a dimension, -1 where it is negative; half rings are positive.
+    /// 1 where the shortest way is positive in a dimension, -1 where it is negative; half rings are
+    /// positive.
     fn step(&self, source: u32, destination: u32, dimension: usize) -> i64 {
         match self.both_ways(source, destination, dimension) {
             (None, None) => 0,
@@ -351,8 +357,9 @@ impl<'a> Adaptive<'a> {
         }
     }
 
-    /// The vectors lambda of equations (9) to (14), relative to the shortest way's directions: a step aside where there
-    /// are no hops, or a step back in one dimension and one beyond the destination in another.
+    /// The vectors lambda of equations (9) to (14), relative to the shortest way's directions: a
+    /// step aside where there are no hops, or a step back in one dimension and one beyond the
+    /// destination in another.
     fn lambdas(&self, source: u32, destination: u32) -> Vec<Vec<i64>> {
         let dimensions = self.torus.dimensions();
         let of = |places: &[(usize, i64)]| {
@@ -364,7 +371,8 @@ impl<'a> Adaptive<'a> {
         let still: Vec<usize> = (0..dimensions).filter(|it| !moving.contains(it)).collect();
         let mut all = Vec::new();
         if moving.len() == 1 {
-            // Ends in one line: all four of (13) and (14), which together use all of its non-minimal directions.
+            // Ends in one line: all four of (13) and (14), which together use all of its
+            // non-minimal directions.
             let line = moving[0];
             for (number, &aside) in still.iter().enumerate() {
                 all.push(match number {
@@ -390,7 +398,8 @@ impl<'a> Adaptive<'a> {
         all
     }
 
-    /// The outflanking node of a vector lambda, equations (2) and (3); `None` beyond the edge of an open dimension.
+    /// The outflanking node of a vector lambda, equations (2) and (3); `None` beyond the edge of an
+    /// open dimension.
     fn outflanking(&self, ends: (u32, u32), lambda: &[i64], steps: u32) -> Option<Vec<u32>> {
         let (source, destination) = ends;
         let mut place = Vec::new();
@@ -401,7 +410,8 @@ impl<'a> Adaptive<'a> {
             let step = self.step(source, destination, dimension);
             let steps = i64::from(steps);
             let at = match (aside, step) {
-                // The middle of the shortest way, rounded down from where a way that wraps around is unrolled.
+                // The middle of the shortest way, rounded down from where a way that wraps around
+                // is unrolled.
                 (0, 1) if to < from => (from + to + size) / 2,
                 (0, -1) if to > from => (from + to + size) / 2,
                 (0, _) => (from + to) / 2,
@@ -417,8 +427,9 @@ impl<'a> Adaptive<'a> {
         Some(place)
     }
 
-    /// The wraparound nodes, equation (1): the middles of all orthants, dimension 0 the lowest bit of beta. Of a ring the bit
-    /// says whether it is the middle of the positive way, or that of the negative one.
+    /// The wraparound nodes, equation (1): the middles of all orthants, dimension 0 the lowest bit
+    /// of beta. Of a ring the bit says whether it is the middle of the positive way, or that of the
+    /// negative one.
     fn middles(&self, source: u32, destination: u32) -> Vec<Vec<u32>> {
         let dimensions = self.torus.dimensions();
         let goes = |beta: u32| (0..dimensions).all(|d| beta >> d & 1 == 0 || self.torus.closed(d));
@@ -436,8 +447,8 @@ impl<'a> Adaptive<'a> {
         betas.map(|beta| (0..dimensions).map(|it| middle(beta, it)).collect()).collect()
     }
 
-    /// A detour through a node, if it is one: it uses directions at both ends that no shortest way uses, and the node is
-    /// one where packets can end.
+    /// A detour through a node, if it is one: it uses directions at both ends that no shortest way
+    /// uses, and the node is one where packets can end.
     fn detour(
         &self,
         source: u32,
@@ -477,8 +488,8 @@ impl<'a> Adaptive<'a> {
         directions
     }
 
-    /// The port that a packet likes best of those `open` to it, each with the room behind it: `came` in a direction, at a
-    /// router, with its random number.
+    /// The port that a packet likes best of those `open` to it, each with the room behind it:
+    /// `came` in a direction, at a router, with its random number.
     pub fn liked(
         &self,
         open: &[(u16, u32)],
@@ -505,8 +516,9 @@ impl<'a> Adaptive<'a> {
     }
 }
 
-/// The profit of a way, equations (15) and (16): `of_ports` are the flits used behind the ports along which it leaves,
-/// `used` those behind all ports, `hops` those of the shortest way and its own.
+/// The profit of a way, equations (15) and (16): `of_ports` are the flits used behind the ports
+/// along which it leaves, `used` those behind all ports, `hops` those of the shortest way and its
+/// own.
 fn profit(
     of_ports: &[u32],
     used: &[Option<u32>],

@@ -1,15 +1,15 @@
 //! The plain reference engine: docs/model.md, one flit and one picosecond at a time.
 //!
 //! It is the second, independent implementation of that page and exists to hold the fast engine to
-//! it. It shares nothing with the fast engine but plain data types. Each flit is an object that sits
-//! in a queue or on a wire, each return of credits is a message on its way, and no time is computed
-//! ahead of what makes it happen; where that costs speed, it costs speed.
+//! it. It shares nothing with the fast engine but plain data types. Each flit is an object that
+//! sits in a queue or on a wire, each return of credits is a message on its way, and no time is
+//! computed ahead of what makes it happen; where that costs speed, it costs speed.
 //!
-//! A tick takes in what arrives (flits, credits, releases, messages), then grants, then starts flits.
-//! Flits and credits need at least a picosecond, so the places of the network can't see what the
-//! others do in the same tick, and their order within a phase doesn't matter. Granting twice in a row
-//! grants nothing the second time, because grants only take: so it does no harm to try at every tick,
-//! and it loses nothing to leave out the ticks at which nothing is due.
+//! A tick takes in what arrives (flits, credits, releases, messages), then grants, then starts
+//! flits. Flits and credits need at least a picosecond, so the places of the network can't see what
+//! the others do in the same tick, and their order within a phase doesn't matter. Granting twice in
+//! a row grants nothing the second time, because grants only take: so it does no harm to try at
+//! every tick, and it loses nothing to leave out the ticks at which nothing is due.
 
 mod adapter;
 mod conservation;
@@ -67,7 +67,8 @@ pub fn run(
     Simulator::new(fabric, routes, parameters, messages).run(false)
 }
 
-/// The same as [`run`], with what links did: together, and the flits that each sent, by virtual channel.
+/// The same as [`run`], with what links did: together, and the flits that each sent, by virtual
+/// channel.
 ///
 /// # Errors
 /// If the network deadlocks.
@@ -218,8 +219,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Frees the channels whose last flit has been sent in full, and the space that the packet had in
-    /// the buffer it came from.
+    /// Frees the channels whose last flit has been sent in full, and the space that the packet had
+    /// in the buffer it came from.
     fn release(&mut self, now: Picoseconds) {
         for output in 0..self.channels.len() {
             let channel = &mut self.channels[output];

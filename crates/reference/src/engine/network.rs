@@ -21,7 +21,8 @@ pub struct Flit {
     pub index: u32,
     /// The virtual channel on which it was sent last.
     pub virtual_channel: usize,
-    /// The packet's number on the network channel on which it was sent last, and from where on those before it are void.
+    /// The packet's number on the network channel on which it was sent last, and from where on
+    /// those before it are void.
     pub number: u64,
     pub void_from: u64,
     /// Whether it was damaged on that channel.
@@ -126,8 +127,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Joins the ports in the order that the model gives them: network channels by number (as outputs
-    /// that is by port), then injection or ejection channels by terminal and number.
+    /// Joins the ports in the order that the model gives them: network channels by number (as
+    /// outputs that is by port), then injection or ejection channels by terminal and number.
     pub fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
         let mut network = Self {
             channels: Vec::new(),

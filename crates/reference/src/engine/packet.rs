@@ -60,8 +60,8 @@ pub fn largest(parameters: &Parameters) -> u32 {
 }
 
 impl Packet {
-    /// The port and the virtual channel in which a router sends it on by its forwarding table; `None` at the destination's own
-    /// router, and if there is no such table.
+    /// The port and the virtual channel in which a router sends it on by its forwarding table;
+    /// `None` at the destination's own router, and if there is no such table.
     pub fn looked_up(&self, fabric: &Fabric, routes: &Routes, router: u32) -> Option<(u16, usize)> {
         let Routes::Forwarding(table) = routes else { return None };
         if fabric.terminal_router(self.destination) == Some(router) {
@@ -75,7 +75,8 @@ impl Packet {
         Some((port, self.lane_of(table, fabric, router, (input, port)).into()))
     }
 
-    /// The virtual channel that a table has for a packet at a router, by the input port through which it came and the output.
+    /// The virtual channel that a table has for a packet at a router, by the input port through
+    /// which it came and the output.
     fn lane_of(
         &self,
         table: &ForwardingTable,
@@ -100,8 +101,8 @@ impl Packet {
         }
     }
 
-    /// The output that it needs at the router where its header is unless it chooses, and its virtual channel if a forwarding table or
-    /// its path gives it one.
+    /// The output that it needs at the router where its header is unless it chooses, and its
+    /// virtual channel if a forwarding table or its path gives it one.
     pub fn next_output(
         &self,
         fabric: &Fabric,
@@ -130,7 +131,8 @@ impl Packet {
         (name, vc.or_else(|| self.vcs.get(self.hops).copied()))
     }
 
-    /// Whether its way passes the dateline of the ring, if there is one, to which a torus's port leads.
+    /// Whether its way passes the dateline of the ring, if there is one, to which a torus's port
+    /// leads.
     pub fn passes_dateline(&self, fabric: &Fabric, port: u16) -> bool {
         let dimensions = fabric.torus().expect("a torus").dimensions();
         self.datelines.contains(&((usize::from(port) % dimensions) as u32))

@@ -18,8 +18,8 @@ use super::{
 pub struct Output {
     pub name: OutputName,
     pub channel: usize,
-    /// The input virtual channel that is looked at first, as
-    /// `port * virtual channels + virtual channel`.
+    /// The input virtual channel that is looked at first, as `port * virtual channels + virtual
+    /// channel`.
     pub pointer: usize,
 }
 
@@ -207,8 +207,8 @@ impl Simulator<'_> {
         (came + self.parameters.routing_latency <= now).then_some(header.packet)
     }
 
-    /// The output that the packet needs at the router where its header is, and its virtual channel if a forwarding
-    /// table, its path or a dateline gives it one.
+    /// The output that the packet needs at the router where its header is, and its virtual channel
+    /// if a forwarding table, its path or a dateline gives it one.
     fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
         let adaptive = self.terminals.adaptive.as_ref();
@@ -228,8 +228,8 @@ impl Simulator<'_> {
         order.rules().dateline.then_some(2 * traffic + class)
     }
 
-    /// The input virtual channel that a free output is to serve next, and the virtual
-    /// channel at the far end.
+    /// The input virtual channel that a free output is to serve next, and the virtual channel at
+    /// the far end.
     fn choose(
         &self,
         router: usize,
@@ -313,7 +313,8 @@ impl Simulator<'_> {
         choosing::liked_best(&there, |way| self.liking(router, way))
     }
 
-    /// What makes a packet like a way on: how much waits for its output, and the credits of its virtual channel.
+    /// What makes a packet like a way on: how much waits for its output, and the credits of its
+    /// virtual channel.
     fn liking(&self, router: usize, &(output, out_vc): &(usize, usize)) -> choosing::Liking {
         let channel = self.routers[router].outputs[output].channel;
         let credits = self.channels[channel].credits.iter();
@@ -365,8 +366,8 @@ impl Simulator<'_> {
         sending < self.parameters.crossbar_speedup as usize
     }
 
-    /// Whether the credits cover what the packet needs to go from a buffer by an output in a virtual
-    /// channel, where it leaves so much room at the least.
+    /// Whether the credits cover what the packet needs to go from a buffer by an output in a
+    /// virtual channel, where it leaves so much room at the least.
     fn has_room(
         &self,
         router: usize,

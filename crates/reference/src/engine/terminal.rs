@@ -1,5 +1,5 @@
-//! Terminals, which are the same in both models of links: how their messages are cut into packets, and what follows when
-//! packets have come.
+//! Terminals, which are the same in both models of links: how their messages are cut into packets,
+//! and what follows when packets have come.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,8 +107,8 @@ impl<'a> Terminals<'a> {
         self.entries.keys().next().into_iter().chain(elsewhere.first()).min().copied()
     }
 
-    /// What enters queues now, in this order: first what terminals create themselves, then responses, those of atomic
-    /// operations last.
+    /// What enters queues now, in this order: first what terminals create themselves, then
+    /// responses, those of atomic operations last.
     pub fn entering(&mut self, now: Picoseconds) -> Vec<Entry> {
         let mut entries = self.entries.remove(&now).unwrap_or_default();
         entries.sort_by_key(|entry| match self.transfers[entry.transfer].message.kind {
@@ -119,7 +119,8 @@ impl<'a> Terminals<'a> {
         entries
     }
 
-    /// The packets of what enters its queue now. A terminal's messages take its injection channels in turn.
+    /// The packets of what enters its queue now. A terminal's messages take its injection channels
+    /// in turn.
     pub fn cut(&mut self, entry: Entry, routes: &Routes, now: Picoseconds) -> Vec<Packet> {
         let Entry { transfer, response_on } = entry;
         let message = self.transfers[transfer].message;
@@ -187,8 +188,8 @@ impl<'a> Terminals<'a> {
         packets
     }
 
-    /// The virtual channel in which a packet is injected; `None` by direction order or a table of routes, where the models
-    /// of links differ.
+    /// The virtual channel in which a packet is injected; `None` by direction order or a table of
+    /// routes, where the models of links differ.
     pub fn injected_on(&self, packet: &Packet, routes: &Routes) -> Option<usize> {
         let kind = self.transfers[packet.transfer].message.kind;
         match routes {
@@ -208,7 +209,8 @@ impl<'a> Terminals<'a> {
         }
     }
 
-    /// A packet is injected now, in a virtual channel: it gets its number, and its way if the source decides on that.
+    /// A packet is injected now, in a virtual channel: it gets its number, and its way if the
+    /// source decides on that.
     pub fn inject(
         &mut self,
         packet: &mut Packet,
@@ -246,7 +248,8 @@ impl<'a> Terminals<'a> {
         self.transfers[transfer].packets_missing -= 1;
     }
 
-    /// Records a packet that has been delivered now; whether it is the last one of a message, a request or a response.
+    /// Records a packet that has been delivered now; whether it is the last one of a message, a
+    /// request or a response.
     pub fn deliver(&mut self, packet: &Packet, now: Picoseconds) -> bool {
         self.log.packets.push(DeliveredPacket {
             source: packet.source,

@@ -1,5 +1,5 @@
-//! Ways in direction order, from docs/model.md alone ("Order of directions"): the rules are all that is shared with the
-//! fast engine.
+//! Ways in direction order, from docs/model.md alone ("Order of directions"): the rules are all
+//! that is shared with the fast engine.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,8 @@ pub fn way(fabric: &Fabric, order: &DirectionOrder, ends: (u32, u32), sequence: 
     let dimensions = torus.dimensions();
     let usual = |dimension| goes_negative(torus, order, ends, dimension, sequence);
     let usual: Vec<Option<bool>> = (0..dimensions).map(usual).collect();
-    // All choices of ways round, in the order in which one is taken if failures are in the way of the first.
+    // All choices of ways round, in the order in which one is taken if failures are in the way of
+    // the first.
     let mut choices: Vec<u32> = (0..1 << dimensions).collect();
     let moves = |turned: u32| (0..dimensions).all(|d| turned >> d & 1 == 0 || usual[d].is_some());
     choices.retain(|&turned| moves(turned));

@@ -1,4 +1,5 @@
-//! What must hold at every instant: no space is lost, made up or used twice, and nothing is held by two.
+//! What must hold at every instant: no space is lost, made up or used twice, and nothing is held by
+//! two.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,8 @@ use super::{
 };
 
 impl Simulator<'_> {
-    /// Panics if the room of a virtual channel doesn't add up, or what packets have been allocated doesn't fit.
+    /// Panics if the room of a virtual channel doesn't add up, or what packets have been allocated
+    /// doesn't fit.
     pub fn check_conservation(&self, now: Picoseconds) {
         for (number, channel) in self.channels.iter().enumerate() {
             if channel.leads_to.is_some() {
@@ -45,7 +47,8 @@ impl Simulator<'_> {
         assert_eq!(log.messages.len() + lost, self.terminals.transfers.len());
     }
 
-    /// Credits, flits on the wire, flits in queues and credits on their way back are all of a virtual channel's room.
+    /// Credits, flits on the wire, flits in queues and credits on their way back are all of a
+    /// virtual channel's room.
     fn check_room(&self, number: usize, channel: &Channel) {
         let (router, port) = channel.leads_to.expect("it ends in a router");
         let input = &self.routers[router].inputs[port];

@@ -113,8 +113,8 @@ impl Simulator<'_> {
         self.drop_waiting(|source, _| failure.left.terminal_router(source).is_none());
     }
 
-    /// Packets with flits on a channel, or whose headers have been sent on it, are cut; others that would be sent on it are
-    /// swallowed.
+    /// Packets with flits on a channel, or whose headers have been sent on it, are cut; others that
+    /// would be sent on it are swallowed.
     fn fail_channel(&mut self, router: usize, channel: usize) {
         self.channels[channel].failed = true;
         for place in 0..self.channels[channel].flits.len() {
@@ -182,7 +182,8 @@ impl Simulator<'_> {
         }
     }
 
-    /// The last flit of a packet that is lost has come to a sink, or to the end of the channel that swallows it.
+    /// The last flit of a packet that is lost has come to a sink, or to the end of the channel that
+    /// swallows it.
     pub fn lose(&mut self, packet: usize) {
         let transfer = self.packets[packet].transfer;
         self.terminals.settle(transfer);

@@ -1,15 +1,17 @@
-//! The plain reference engine of links shared flit by flit: docs/model.md, "Links shared flit by flit", one flit and
-//! one instant at a time.
+//! The plain reference engine of links shared flit by flit: docs/model.md, "Links shared flit by
+//! flit", one flit and one instant at a time.
 //!
-//! As `crates/reference/src/engine` does for links that are granted to packets, it exists to hold the fast engine to that page,
-//! and shares nothing with it but plain data types. Terminals, packets and their ways are the same in both models, and
-//! `crates/reference/src/engine` has them. Each flit is an object that sits in a queue or on a wire, each credit is an object on its
-//! way, and at every instant every queue of every router is looked at.
+//! As `crates/reference/src/engine` does for links that are granted to packets, it exists to hold
+//! the fast engine to that page, and shares nothing with it but plain data types. Terminals,
+//! packets and their ways are the same in both models, and `crates/reference/src/engine` has them.
+//! Each flit is an object that sits in a queue or on a wire, each credit is an object on its way,
+//! and at every instant every queue of every router is looked at.
 //!
-//! An instant takes in what arrives (flits, then credits, then messages). Then injection channels send, and each router
-//! lets new packets decide on detours, allocates virtual channels and allocates its switch. What is sent needs at
-//! least a picosecond to get anywhere, so the order in which the routers and adapters do this doesn't matter.
-//! An instant at which nothing is due changes nothing, so it does no harm to look at more instants than needed.
+//! An instant takes in what arrives (flits, then credits, then messages). Then injection channels
+//! send, and each router lets new packets decide on detours, allocates virtual channels and
+//! allocates its switch. What is sent needs at least a picosecond to get anywhere, so the order in
+//! which the routers and adapters do this doesn't matter. An instant at which nothing is due
+//! changes nothing, so it does no harm to look at more instants than needed.
 
 mod conservation;
 mod failures;
@@ -54,9 +56,9 @@ pub struct Deadlock {
     pub digest: Digest,
 }
 
-/// Sends all messages, in the order of their times (those of one terminal at one time in the order given), and runs
-/// until everything has been delivered and all credits are back. The digest is that of the start of each flit on an
-/// injection channel and of each flit's win of a switch.
+/// Sends all messages, in the order of their times (those of one terminal at one time in the order
+/// given), and runs until everything has been delivered and all credits are back. The digest is
+/// that of the start of each flit on an injection channel and of each flit's win of a switch.
 ///
 /// # Errors
 /// If the network deadlocks.
@@ -69,8 +71,8 @@ pub fn run(
     Simulator::new(fabric, routes, parameters, messages).run(false)
 }
 
-/// How long packets waited for each channel that leaves a router, by reason, in the order of routers and outputs; none if
-/// the network deadlocks.
+/// How long packets waited for each channel that leaves a router, by reason, in the order of
+/// routers and outputs; none if the network deadlocks.
 pub fn stalls(
     fabric: &Fabric,
     routes: &Routes,
@@ -238,8 +240,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Puts a flit into the queue of its virtual channel; if there is one for each output too, a header goes into that
-    /// of the packet's next output, and the packet's other flits follow it.
+    /// Puts a flit into the queue of its virtual channel; if there is one for each output too, a
+    /// header goes into that of the packet's next output, and the packet's other flits follow it.
     fn receive(&mut self, router: usize, port: usize, flit: Flit, now: Picoseconds) {
         let virtual_channel = flit.virtual_channel;
         if flit.index == 0 && self.sharing.virtual_output_queues {
@@ -276,7 +278,8 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// Of ascending numbers the first in cyclic order from a pointer: the first that is not below it, else the lowest.
+/// Of ascending numbers the first in cyclic order from a pointer: the first that is not below it,
+/// else the lowest.
 fn first_from(pointer: usize, numbers: impl IntoIterator<Item = usize>) -> Option<usize> {
     numbers.into_iter().min_by_key(|&number| (number < pointer, number))
 }

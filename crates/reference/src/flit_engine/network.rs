@@ -22,7 +22,8 @@ pub struct Flit {
 /// A directed channel: what its sender knows of the far end, and its wires.
 pub struct Channel {
     pub kind: ChannelKind,
-    /// The number by which the digest knows it: outputs by router (vacant ports included), then injection channels.
+    /// The number by which the digest knows it: outputs by router (vacant ports included), then
+    /// injection channels.
     pub number: u32,
     pub flit_time: Picoseconds,
     pub latency: Picoseconds,
@@ -143,8 +144,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Joins the ports in the order that the model gives them: network channels by number (as outputs that is by port),
-    /// then injection or ejection channels by terminal and number.
+    /// Joins the ports in the order that the model gives them: network channels by number (as
+    /// outputs that is by port), then injection or ejection channels by terminal and number.
     pub fn new(fabric: &Fabric, parameters: &Parameters, sharing: &FlitSharing) -> Self {
         let routers = (0..fabric.routers()).map(|_| Router::default()).collect();
         let mut network = Self { channels: Vec::new(), routers };
@@ -192,8 +193,8 @@ impl Network {
         }
     }
 
-    /// Goes through the channels by number, injection channels by terminal after those of the fabric: the order of input
-    /// ports.
+    /// Goes through the channels by number, injection channels by terminal after those of the
+    /// fabric: the order of input ports.
     fn add_inputs(&mut self, virtual_channels: usize, sharing: &FlitSharing) {
         let queues = |router: &Router| -> Vec<usize> {
             let outputs = if sharing.virtual_output_queues { router.outputs.len() } else { 1 };

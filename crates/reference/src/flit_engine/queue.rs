@@ -31,7 +31,8 @@ pub struct Queue {
     pub packet_asks_again: Picoseconds,
     /// When a flit that did not win the switch asks again.
     pub flit_asks_again: Picoseconds,
-    /// The virtual channel that is accepted first, as `output * virtual channels + virtual channel`.
+    /// The virtual channel that is accepted first, as `output * virtual channels + virtual
+    /// channel`.
     pub pointer: usize,
 }
 

@@ -54,8 +54,8 @@ impl Simulator<'_> {
         }
     }
 
-    /// A queue for each kind of packets where they may take any virtual channel of their kind, else one for each virtual
-    /// channel.
+    /// A queue for each kind of packets where they may take any virtual channel of their kind, else
+    /// one for each virtual channel.
     fn source_queues(&self) -> Vec<SourceQueue> {
         let kinds = match self.routes {
             Routes::DirectionOrder(_) | Routes::Table(_) if self.has_reads => {
@@ -76,7 +76,8 @@ impl Simulator<'_> {
         kinds.into_iter().map(queue).collect()
     }
 
-    /// The virtual channels of data and requests, or of responses, where packets may take any of their kind.
+    /// The virtual channels of data and requests, or of responses, where packets may take any of
+    /// their kind.
     pub fn channels_of_kind(&self, is_response: bool) -> Vec<usize> {
         let all = self.virtual_channels();
         let half = if self.has_reads { all / 2 } else { all };
@@ -121,8 +122,8 @@ impl Simulator<'_> {
         }
     }
 
-    /// What a source queue can send now, if its channel is free: the next flit of the packet that it is sending, or the
-    /// header of its first packet.
+    /// What a source queue can send now, if its channel is free: the next flit of the packet that
+    /// it is sending, or the header of its first packet.
     fn can_send(&self, terminal: usize, number: usize, queue: usize) -> Option<Sending> {
         let injection = &self.adapters[terminal][number];
         let queue = &injection.queues[queue];

@@ -1,5 +1,5 @@
-//! For how long packets wait for each output, and why: what keeps them is looked at after every instant, and stays so
-//! until the next one.
+//! For how long packets wait for each output, and why: what keeps them is looked at after every
+//! instant, and stays so until the next one.
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{STALLS, Stall};
@@ -11,7 +11,8 @@ use super::{
     way::{OutputVc, Place},
 };
 
-/// By router and output: why packets wait since the latest instant, and for how long they have waited.
+/// By router and output: why packets wait since the latest instant, and for how long they have
+/// waited.
 pub struct Stalls {
     latest: Picoseconds,
     outputs: Vec<Vec<(Option<Stall>, [Picoseconds; STALLS])>>,
@@ -31,7 +32,8 @@ impl Stalls {
 }
 
 impl Simulator<'_> {
-    /// Counts the time since the instant before, and looks at what keeps packets waiting after this one.
+    /// Counts the time since the instant before, and looks at what keeps packets waiting after this
+    /// one.
     pub fn count_stalls(&mut self, now: Picoseconds) {
         let Some(mut stalls) = self.stalls.take() else { return };
         for (router, outputs) in stalls.outputs.iter_mut().enumerate() {
@@ -46,7 +48,8 @@ impl Simulator<'_> {
         self.stalls = Some(stalls);
     }
 
-    /// Why packets wait for an output: of those that wait, what keeps the one that is nearest to going on.
+    /// Why packets wait for an output: of those that wait, what keeps the one that is nearest to
+    /// going on.
     fn stall(&self, router: usize, output: usize, now: Picoseconds) -> Option<Stall> {
         let inputs = self.routers[router].inputs.iter().enumerate();
         let queues = inputs.flat_map(|(port, input)| input.queues.iter().map(move |it| (port, it)));

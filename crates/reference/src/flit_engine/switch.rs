@@ -24,7 +24,8 @@ struct Request {
 }
 
 impl Simulator<'_> {
-    /// Offers every output to a flit, lets every input port accept one, and does so again with what is left.
+    /// Offers every output to a flit, lets every input port accept one, and does so again with what
+    /// is left.
     pub fn allocate_switch(&mut self, router: usize, now: Picoseconds) {
         let mut requests = self.requests(router, now);
         for round in 0..self.sharing.iterations {
@@ -85,8 +86,8 @@ impl Simulator<'_> {
         requests
     }
 
-    /// Whether a flit could be sent to its output now: there are a credit and room behind the crossbar, and no other
-    /// flit is on its way there.
+    /// Whether a flit could be sent to its output now: there are a credit and room behind the
+    /// crossbar, and no other flit is on its way there.
     fn can_cross(&self, router: usize, way: Way, now: Picoseconds) -> bool {
         !self.is_taken(router, way.output, now) && self.has_credit(router, way)
     }
@@ -99,7 +100,8 @@ impl Simulator<'_> {
         channel.ends_in_sink() || is_swallowed || channel.credits[way.virtual_channel] > 0
     }
 
-    /// Whether an output can take no flit now, for others that are on their way or wait behind the crossbar.
+    /// Whether an output can take no flit now, for others that are on their way or wait behind the
+    /// crossbar.
     pub fn is_taken(&self, router: usize, output: usize, now: Picoseconds) -> bool {
         let output = &self.routers[router].outputs[output];
         let channel = &self.channels[output.channel];
@@ -193,13 +195,15 @@ impl Simulator<'_> {
         *accepted.expect("there is an offer")
     }
 
-    /// A packet is older than others of a higher age: created later, or at a higher source, or with a higher number.
+    /// A packet is older than others of a higher age: created later, or at a higher source, or with
+    /// a higher number.
     fn age(&self, packet: usize) -> (Picoseconds, u32, u32) {
         let packet = &self.packets[packet];
         (packet.created, packet.source, packet.sequence)
     }
 
-    /// Sends a flit that has won: it leaves its queue, its credit goes back, and it goes on to its channel.
+    /// Sends a flit that has won: it leaves its queue, its credit goes back, and it goes on to its
+    /// channel.
     fn send(&mut self, router: usize, winner: Request, now: Picoseconds) -> Flit {
         let Request { port, queue, output, virtual_channel, packet } = winner;
         let taken_until = now + self.crossbar_time(router, output);

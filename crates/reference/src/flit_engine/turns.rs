@@ -37,7 +37,8 @@ impl Table {
         first_from(self.turn.0, own)
     }
 
-    /// Counts a flit in the turn of its virtual channel, which ends the turns of those that were passed over.
+    /// Counts a flit in the turn of its virtual channel, which ends the turns of those that were
+    /// passed over.
     fn count(&mut self, virtual_channel: usize) {
         let whole = |virtual_channel: usize| (virtual_channel, self.weights[virtual_channel]);
         if self.turn.0 != virtual_channel {

@@ -1,4 +1,5 @@
-//! The allocation of virtual channels: which packet at the head of a queue gets which one of its outputs.
+//! The allocation of virtual channels: which packet at the head of a queue gets which one of its
+//! outputs.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,8 @@ struct Wish {
 }
 
 impl Simulator<'_> {
-    /// Offers every virtual channel to a packet, lets every packet accept one, and does so again with what is left.
+    /// Offers every virtual channel to a packet, lets every packet accept one, and does so again
+    /// with what is left.
     pub fn allocate_virtual_channels(&mut self, router: usize, now: Picoseconds) {
         let mut wishes = self.wishes(router, now);
         for round in 0..self.sharing.iterations {
@@ -51,7 +53,8 @@ impl Simulator<'_> {
         }
     }
 
-    /// The packets that ask and to which something is open, by their queues' numbers through all ports.
+    /// The packets that ask and to which something is open, by their queues' numbers through all
+    /// ports.
     fn wishes(&self, router: usize, now: Picoseconds) -> BTreeMap<usize, Wish> {
         let mut wishes = BTreeMap::new();
         let mut number = 0;
@@ -70,7 +73,8 @@ impl Simulator<'_> {
         wishes
     }
 
-    /// By queue the virtual channels that are offered to it, in ascending order of output and number.
+    /// By queue the virtual channels that are offered to it, in ascending order of output and
+    /// number.
     fn offers_of_virtual_channels(
         &self,
         router: usize,

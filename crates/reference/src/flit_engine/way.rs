@@ -23,7 +23,8 @@ pub struct Place {
     pub virtual_channel: usize,
 }
 
-/// The outputs of a packet that chooses: those that bring it nearer, and the one on which it can escape.
+/// The outputs of a packet that chooses: those that bring it nearer, and the one on which it can
+/// escape.
 struct Choice {
     nearer: Vec<OutputVc>,
     escape: OutputVc,
@@ -44,7 +45,8 @@ impl Simulator<'_> {
         self.waiting(queue, now).filter(|_| queue.packet_asks_again <= now)
     }
 
-    /// The packet at a queue's head, if it asks for a virtual channel, or would if it had not lost an allocation.
+    /// The packet at a queue's head, if it asks for a virtual channel, or would if it had not lost
+    /// an allocation.
     pub fn waiting(&self, queue: &Queue, now: Picoseconds) -> Option<usize> {
         if queue.way.is_some() {
             return None;
@@ -145,7 +147,8 @@ impl Simulator<'_> {
         allowed.map(|number| (output, number)).collect()
     }
 
-    /// The hops that a relation allows a packet, in the order in which it likes them; none at its destination.
+    /// The hops that a relation allows a packet, in the order in which it likes them; none at its
+    /// destination.
     pub fn hops(&self, routes: &RelationRoutes, place: Place, packet: usize) -> Vec<Related> {
         let Place { router, virtual_channel, .. } = place;
         let packet = &self.packets[packet];
@@ -216,7 +219,8 @@ impl Simulator<'_> {
         self.has_room_for(place.router, packet, output_vc, others, now)
     }
 
-    /// Whether nobody holds a virtual channel and its credits suffice for a packet and some of the largest.
+    /// Whether nobody holds a virtual channel and its credits suffice for a packet and some of the
+    /// largest.
     pub fn has_room_for(
         &self,
         router: usize,
@@ -234,8 +238,8 @@ impl Simulator<'_> {
         is_free && (!needs_credits || room <= channel.credits[number])
     }
 
-    /// For how many more of the largest packets a packet needs room: one where it enters a ring, and on the adaptive
-    /// virtual channel the routing's injection bubble if the packet is new.
+    /// For how many more of the largest packets a packet needs room: one where it enters a ring,
+    /// and on the adaptive virtual channel the routing's injection bubble if the packet is new.
     fn bubble(&self, place: Place, packet: usize, output_vc: OutputVc) -> u32 {
         let (output, number) = output_vc;
         if let Some(adaptive) = &self.terminals.adaptive
@@ -302,7 +306,8 @@ impl Simulator<'_> {
         *offers.iter().find(|offer| port(offer) == best).expect("it is one of them")
     }
 
-    /// What makes a packet like a hop: what waits for its output, there or here, and the credits of its virtual channel.
+    /// What makes a packet like a hop: what waits for its output, there or here, and the credits of
+    /// its virtual channel.
     fn liking(&self, router: usize, (output, number): OutputVc) -> choosing::Liking {
         let channel = &self.channels[self.routers[router].outputs[output].channel];
         let there: u32 = channel.credits.iter().map(|credits| channel.capacity - credits).sum();
@@ -312,8 +317,8 @@ impl Simulator<'_> {
         choosing::Liking { waits: there + here, credits: channel.credits[number] }
     }
 
-    /// The output that a packet which does not choose needs at the router where its header is, and its virtual channel if a
-    /// forwarding table gives it one.
+    /// The output that a packet which does not choose needs at the router where its header is, and
+    /// its virtual channel if a forwarding table gives it one.
     pub fn next_output(&self, router: usize, packet: usize) -> (usize, Option<usize>) {
         let packet = &self.packets[packet];
         let adaptive = self.terminals.adaptive.as_ref();

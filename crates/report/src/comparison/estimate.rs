@@ -12,10 +12,12 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The mean of independent runs, each a value and, if it is known, the half width of its interval.
+    /// The mean of independent runs, each a value and, if it is known, the half width of its
+    /// interval.
     ///
-    /// The half width of a mean is the root of the sum of squares over the number, since the variances of
-    /// independent runs add up. Where runs have no interval of their own, six of them make one.
+    /// The half width of a mean is the root of the sum of squares over the number, since the
+    /// variances of independent runs add up. Where runs have no interval of their own, six of them
+    /// make one.
     pub fn of_runs(runs: &[(f64, Option<f64>)]) -> Option<Self> {
         if runs.is_empty() {
             return None;

@@ -25,7 +25,8 @@ pub static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
     measured.map(Measure).collect()
 });
 
-/// The measures of interest to most: what [`Comparison`](super::Comparison) looks at unless told otherwise.
+/// The measures of interest to most: what [`Comparison`](super::Comparison) looks at unless told
+/// otherwise.
 const USUAL_MEASURES: [&str; 3] = ["accepted_load", "packet_latency_mean", "completion_time"];
 
 impl PartialEq for Measure {

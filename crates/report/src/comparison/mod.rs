@@ -1,10 +1,11 @@
-//! Two results, point by point: what differs, and whether that is more than chance and more than a tolerance.
+//! Two results, point by point: what differs, and whether that is more than chance and more than a
+//! tolerance.
 //!
-//! Two values differ if they are further apart than the tolerance, relative to the first, and their 95%
-//! confidence intervals have no value in common. Disjoint intervals are a stricter test than a t test of the
-//! difference at 5% (about 0.6% for intervals of equal width), which is as it should be where many points
-//! are looked at and one false alarm stops the work. Values without an interval are judged by the
-//! tolerance alone.
+//! Two values differ if they are further apart than the tolerance, relative to the first, and their
+//! 95% confidence intervals have no value in common. Disjoint intervals are a stricter test than a
+//! t test of the difference at 5% (about 0.6% for intervals of equal width), which is as it should
+//! be where many points are looked at and one false alarm stops the work. Values without an
+//! interval are judged by the tolerance alone.
 
 mod estimate;
 mod measure;
@@ -86,8 +87,8 @@ fn verdict(a: &Estimate, b: &Estimate, tolerance: f64) -> Verdict {
 pub struct ComparedPoint {
     #[serde(flatten)]
     pub place: PointKey,
-    /// The worst of its values; at least [`Verdict::Unclear`] if it did not end in the same state, and
-    /// [`Verdict::Differs`] if that is a deadlock.
+    /// The worst of its values; at least [`Verdict::Unclear`] if it did not end in the same state,
+    /// and [`Verdict::Differs`] if that is a deadlock.
     pub verdict: Verdict,
     /// Whether the same happened in both, event by event.
     pub same_events: bool,

@@ -1,8 +1,8 @@
 //! Which points of two results belong together.
 //!
-//! Points of one series and one offered load do. Runs that differ in the seed alone are one point: a sweep
-//! over seeds has the seed in its series, and it is taken out. Where both results have one series only, the two
-//! belong together whatever they are called.
+//! Points of one series and one offered load do. Runs that differ in the seed alone are one point:
+//! a sweep over seeds has the seed in its series, and it is taken out. Where both results have one
+//! series only, the two belong together whatever they are called.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Two searches for saturation, series by series.
 //!
-//! The loads that a search tries are steps on its way and differ with the smallest change; what it found is
-//! compared: the highest sustained load, which lies between the last load that was sustained and the first
-//! that was not, or the mean over searches with different seeds.
+//! The loads that a search tries are steps on its way and differ with the smallest change; what it
+//! found is compared: the highest sustained load, which lies between the last load that was
+//! sustained and the first that was not, or the mean over searches with different seeds.
 
 use super::{ComparedPoint, Comparison, Estimate, Measure, PointKey, Values};
 use crate::saturation::SustainedLoads;

@@ -12,10 +12,10 @@ use super::palette::{GREY, Marker};
 /// The key of hollow markers.
 pub(super) const NOT_STEADY: &str = "not steady";
 
-/// Accepted over offered load, with the diagonal on which all that is offered is accepted, and, over
-/// several seeds, the 95% confidence interval as a band. Points that are not steady are hollow, but
-/// connected: what a network accepts past saturation is the message. A deadlock is a cross, and not
-/// connected.
+/// Accepted over offered load, with the diagonal on which all that is offered is accepted, and,
+/// over several seeds, the 95% confidence interval as a band. Points that are not steady are
+/// hollow, but connected: what a network accepts past saturation is the message. A deadlock is a
+/// cross, and not connected.
 pub fn accepted_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_chart(chart(&Curves::new(rows), title))
 }

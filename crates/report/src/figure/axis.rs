@@ -150,7 +150,8 @@ impl Axis {
         }
     }
 
-    /// Ticks of a logarithmic axis: 1, 2 and 5 times powers of ten, or 1 and 3 times, or some powers, as there is room.
+    /// Ticks of a logarithmic axis: 1, 2 and 5 times powers of ten, or 1 and 3 times, or some
+    /// powers, as there is room.
     fn powers(&self, most: u32) -> Vec<(f64, String)> {
         let (first, last): (i32, i32) =
             (rounded_down(exponent(self.low)), rounded(exponent(self.high).ceil()));

@@ -1,5 +1,5 @@
-//! Horizontal bars with labels on the left, alone or in groups, each with a whisker from its least to its
-//! most.
+//! Horizontal bars with labels on the left, alone or in groups, each with a whisker from its least
+//! to its most.
 
 use super::axis::Axis;
 use super::font;
@@ -10,7 +10,8 @@ use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use super::{AXIS_LINE, THIN_LINE};
 
-/// Space between groups, between the bars of a group, and what the bar itself takes of the letters' size.
+/// Space between groups, between the bars of a group, and what the bar itself takes of the letters'
+/// size.
 const BETWEEN_GROUPS: f64 = 4.0;
 const BETWEEN_BARS: f64 = 1.0;
 const BAR: f64 = 0.92;

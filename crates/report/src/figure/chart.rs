@@ -6,7 +6,8 @@ use super::figure_style::{Intervals, LegendPlace};
 use super::legend::Legend;
 use super::palette::{Colour, Dash, Marker, Pen};
 
-/// Plots over one x axis, in rows and columns. Those whose y axes have one title have the same y axis.
+/// Plots over one x axis, in rows and columns. Those whose y axes have one title have the same y
+/// axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chart {
     pub title: String,
@@ -170,7 +171,8 @@ impl Curve {
 /// Markers in a row are at least so far apart.
 const APART: f64 = 6.0;
 
-/// The places of markers in a row, in points: those that would overlap are side by side about their mean.
+/// The places of markers in a row, in points: those that would overlap are side by side about their
+/// mean.
 pub(super) fn side_by_side(wanted: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));

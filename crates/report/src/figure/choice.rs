@@ -48,8 +48,8 @@ pub(super) fn point<'p>(
     chosen.map(Shown::new)
 }
 
-/// A point of each of several series, all at one load if they can be; up to `most` points of a single
-/// one, from its lowest to its highest steady load.
+/// A point of each of several series, all at one load if they can be; up to `most` points of a
+/// single one, from its lowest to its highest steady load.
 pub(super) fn loads<'p>(
     points: &'p [Point],
     has: Has,

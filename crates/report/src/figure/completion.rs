@@ -11,9 +11,9 @@ use super::palette::BLACK;
 use super::scaling::LOAD;
 use super::style::Pens;
 
-/// The completion time of each series, in the order in which they first appear: the mean of its rows,
-/// with a whisker from the shortest to the longest if there are several. Series that are all combinations of
-/// two things are in groups.
+/// The completion time of each series, in the order in which they first appear: the mean of its
+/// rows, with a whisker from the shortest to the longest if there are several. Series that are all
+/// combinations of two things are in groups.
 pub fn completion_figure(rows: &[Point], title: &str) -> Figure {
     let pens = Pens::new(rows.iter().map(|row| row.label.series.as_str()));
     Figure::of_bars(chart(rows, &pens, title, &FigureStyle::default()))

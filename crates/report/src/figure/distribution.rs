@@ -10,16 +10,17 @@ use super::palette::of_series;
 use super::style::Pens;
 use super::{FEW, names};
 
-/// The axis ends where this share of the packets of every curve has arrived, or at so many times the
-/// latency at which that is so for the first curve: close to saturation tails are long.
+/// The axis ends where this share of the packets of every curve has arrived, or at so many times
+/// the latency at which that is so for the first curve: close to saturation tails are long.
 const SHOWN: f64 = 0.99;
 const STRETCH: f64 = 6.0;
 
 const HAS: Has = |point| !point.latencies.is_empty();
 
-/// The share of packets that took at most so long. One series: at up to four loads, from its lowest to
-/// its highest steady one. Several: at the highest load that is steady for all, or, if there is none, each
-/// at its own highest steady load. With a load given, all at that load, or the nearest they have.
+/// The share of packets that took at most so long. One series: at up to four loads, from its lowest
+/// to its highest steady one. Several: at the highest load that is steady for all, or, if there is
+/// none, each at its own highest steady load. With a load given, all at that load, or the nearest
+/// they have.
 pub(super) fn chart(
     points: &[Point],
     pens: &Pens,

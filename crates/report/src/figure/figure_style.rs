@@ -30,9 +30,11 @@ pub struct FigureStyle {
     pub unit: Option<TimeUnit>,
     /// The unit of loads.
     pub loads: LoadsIn,
-    /// The series that are shown, in this order, as they are called in legends or in points.csv; all if empty.
+    /// The series that are shown, in this order, as they are called in legends or in points.csv;
+    /// all if empty.
     pub series: Vec<String>,
-    /// Other names for series, figures, or parts of their names: what they are called, and what they shall be.
+    /// Other names for series, figures, or parts of their names: what they are called, and what
+    /// they shall be.
     pub names: Vec<(String, String)>,
     /// Pens of series by the names that they have, or shall have.
     pub styles: Vec<(String, SeriesStyle)>,
@@ -47,7 +49,8 @@ pub struct FigureStyle {
 /// The unit of loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadsIn {
-    /// Fractions of the fabric's capacity, where all points of a figure have the same one, else payload.
+    /// Fractions of the fabric's capacity, where all points of a figure have the same one, else
+    /// payload.
     #[default]
     Usual,
     /// Payload in GB/s a node that sends.
@@ -231,7 +234,8 @@ impl FigureStyle {
         self.unit.unwrap_or_else(|| TimeUnit::of(high))
     }
 
-    /// The unit for times of whole runs up to `high` ns: microseconds from the first on, as result files have them.
+    /// The unit for times of whole runs up to `high` ns: microseconds from the first on, as result
+    /// files have them.
     pub(super) fn unit_for_whole_runs(&self, high: f64) -> TimeUnit {
         const SOONER: f64 = 10.0;
         self.unit_for(high * SOONER)

@@ -38,8 +38,8 @@ pub struct FigureRequest {
     pub medium: Medium,
     /// All kinds that say something, if empty.
     pub kinds: Vec<FigureKind>,
-    /// The load, a fraction of capacity, whose channels, distributions and windows are shown, or the nearest
-    /// that was simulated; if `None` the highest steady one.
+    /// The load, a fraction of capacity, whose channels, distributions and windows are shown, or
+    /// the nearest that was simulated; if `None` the highest steady one.
     pub load: Option<f64>,
     /// The key of the sweep that scaling curves are over; if `None` the only key with three or more
     /// numbers as values.
@@ -70,8 +70,8 @@ impl FigureRequest {
     }
 }
 
-/// Draws those figures that the rows have something to say for. The folder is made if need be; figures of
-/// the same name are replaced as [`Figure::write_to`] does.
+/// Draws those figures that the rows have something to say for. The folder is made if need be;
+/// figures of the same name are replaced as [`Figure::write_to`] does.
 ///
 /// - `latency`: two loads of a series, one of them steady; `latency-p99`, or another percentile, beside it for more than
 ///   four series;
@@ -88,8 +88,9 @@ impl FigureRequest {
 /// - `channel-map`, of a torus, `time`, and `space-time` of applications, likewise, but of several series only if asked
 ///   for. All maps have one scale.
 ///
-/// Rows that name a figure are drawn in figures of that name, `latency-uniform`, or in panels of one, `panels`, if the
-/// look says so. A series has one pen in all figures. With pgfplots there is a document `figures.tex` with all of them.
+/// Rows that name a figure are drawn in figures of that name, `latency-uniform`, or in panels of
+/// one, `panels`, if the look says so. A series has one pen in all figures. With pgfplots there is
+/// a document `figures.tex` with all of them.
 ///
 /// # Errors
 /// If a file can't be written.
@@ -113,8 +114,8 @@ pub fn draw_all(
     Ok(files)
 }
 
-/// The rows of the series that are to be shown, in their order and with the names that they shall have; and the pens of
-/// all series, shown or not.
+/// The rows of the series that are to be shown, in their order and with the names that they shall
+/// have; and the pens of all series, shown or not.
 fn chosen(rows: &ResultRows, look: &FigureStyle) -> (ResultRows, Pens) {
     let mut rows = rows.clone();
     let name = |label: &Label| {
@@ -195,8 +196,8 @@ fn drawn(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, F
     figures
 }
 
-/// The points of each figure, in the order in which the figures appear, without their channels and windows; what a
-/// figure is called is left out of its curves' names.
+/// The points of each figure, in the order in which the figures appear, without their channels and
+/// windows; what a figure is called is left out of its curves' names.
 pub(super) fn by_figure(points: &[Point]) -> Vec<(String, Vec<Point>)> {
     let mut figures: Vec<(String, Vec<Point>)> = Vec::new();
     for Point { label, measured, latencies, .. } in points {
@@ -218,8 +219,8 @@ pub(super) fn by_figure(points: &[Point]) -> Vec<(String, Vec<Point>)> {
 /// The most bytes of a figure's or series' name in the name of a file, of which systems allow 255.
 const LONGEST_NAME: usize = 120;
 
-/// The end of a file's name that says which figure it is: letters of any language, digits and points, at most
-/// [`LONGEST_NAME`] bytes of them.
+/// The end of a file's name that says which figure it is: letters of any language, digits and
+/// points, at most [`LONGEST_NAME`] bytes of them.
 pub(super) fn file_name(figure: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
     let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= LONGEST_NAME;
@@ -228,8 +229,8 @@ pub(super) fn file_name(figure: &str) -> String {
     if name.is_empty() { name } else { format!("-{name}") }
 }
 
-/// Gives files names of their own where figures' names differ in signs only, in their cases, or behind a long
-/// beginning.
+/// Gives files names of their own where figures' names differ in signs only, in their cases, or
+/// behind a long beginning.
 fn tell_apart(figures: &mut [(String, Figure)]) {
     let mut taken: HashSet<String> = HashSet::new();
     for (name, _) in figures {
@@ -367,7 +368,8 @@ fn of_single_points(rows: &ResultRows, wish: &FigureRequest) -> Vec<(String, Fig
     wanted.flat_map(|(kind, has, draw)| each(&rows.points, kind, has, wish, draw)).collect()
 }
 
-/// A figure for each series that has what is drawn, called after it if there are several; of many only if asked for.
+/// A figure for each series that has what is drawn, called after it if there are several; of many
+/// only if asked for.
 fn each(
     points: &[Point],
     kind: FigureKind,

@@ -37,8 +37,8 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     f64::from(text.chars().map(|letter| font.h_advance(font.glyph_id(letter))).sum::<f32>())
 }
 
-/// The text, or as much of its beginning and end as fits into `room`: labels of a sweep often differ
-/// at the end only.
+/// The text, or as much of its beginning and end as fits into `room`: labels of a sweep often
+/// differ at the end only.
 pub(super) fn shorten(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();

@@ -18,8 +18,8 @@ const NAME: &str = "panels";
 /// A column has at least so many times the size of its letters.
 const NARROWEST: f64 = 13.0;
 
-/// Puts figures together that differ in what they are called only, a panel for each of `columns`, and those over load one
-/// above another. All others stay as they are.
+/// Puts figures together that differ in what they are called only, a panel for each of `columns`,
+/// and those over load one above another. All others stay as they are.
 pub(super) fn combined(
     figures: Vec<(String, Figure)>,
     columns: &[(String, Vec<Point>)],
@@ -63,13 +63,15 @@ pub(super) fn combined(
     combined
 }
 
-/// In how many columns so many panels are: as many as can be read beside each other, in full rows if they can be.
+/// In how many columns so many panels are: as many as can be read beside each other, in full rows
+/// if they can be.
 fn columns_of(panels: usize, sheet: &Sheet) -> usize {
     let most = rounded_down::<usize>(sheet.width() / (sheet.axis_size() * NARROWEST)).max(1);
     panels.div_ceil(panels.div_ceil(most).max(1)).max(1)
 }
 
-/// Rows of charts, each with a chart a heading or none, in so many columns; there is at least one chart.
+/// Rows of charts, each with a chart a heading or none, in so many columns; there is at least one
+/// chart.
 fn grid(title: &str, headings: &[&str], rows: &[Vec<Option<&Chart>>], columns: usize) -> Chart {
     let all = || rows.iter().flatten().flatten().copied();
     let widest = all().max_by(|a, b| a.x.high.total_cmp(&b.x.high)).expect("there is a chart");

@@ -18,9 +18,9 @@ pub(super) struct Value {
     pub whisker: Option<(f64, f64)>,
 }
 
-/// A group for each figure, else for each first part of the series' names, if all combinations with the
-/// others are there; otherwise each bar is a group of its own. The members of groups have the colours of their names,
-/// and go into the legend.
+/// A group for each figure, else for each first part of the series' names, if all combinations with
+/// the others are there; otherwise each bar is a group of its own. The members of groups have the
+/// colours of their names, and go into the legend.
 pub(super) fn groups(values: &[Value], pens: &Pens, legend: &mut Legend) -> Vec<Group> {
     crossed(values, pens, legend).unwrap_or_else(|| {
         let bar = |it: &Value| {

@@ -1,5 +1,5 @@
-//! A value for each channel of a torus, each at its place: planes of the first two dimensions side by side,
-//! a band of planes for each direction.
+//! A value for each channel of a torus, each at its place: planes of the first two dimensions side
+//! by side, a band of planes for each direction.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ use super::sheet::Sheet;
 use super::{AXIS_LINE, THIN_LINE};
 use flitlab_base::narrow::rounded_down;
 
-/// Side of a channel's square at most, and how far it is made smaller to keep the sheet within a height.
+/// Side of a channel's square at most, and how far it is made smaller to keep the sheet within a
+/// height.
 const LARGEST: f64 = 12.0;
 const SMALLEST: f64 = 0.75;
 const HEIGHT: f64 = 420.0;
@@ -41,7 +42,8 @@ pub(super) struct HeatMap {
     /// The meaning of the values.
     pub scale: String,
     pub cells: Vec<Cell>,
-    /// The lowest and the highest value of all maps that are drawn together; `None` for those of the cells.
+    /// The lowest and the highest value of all maps that are drawn together; `None` for those of
+    /// the cells.
     pub extremes: Option<(f64, f64)>,
 }
 
@@ -59,7 +61,8 @@ pub(super) struct Layout {
     sizes: Vec<usize>,
     in_a_row: usize,
     rows: usize,
-    /// The height of the planes' labels: above all bands if they have one row each, else above each row.
+    /// The height of the planes' labels: above all bands if they have one row each, else above each
+    /// row.
     header: f64,
     labels: f64,
     /// Whether the labels have room for coordinates alone.
@@ -79,7 +82,8 @@ pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
     })
 }
 
-/// The utilisation of each channel at one point of one series: the rows given. As [`load_heat_map`].
+/// The utilisation of each channel at one point of one series: the rows given. As
+/// [`load_heat_map`].
 pub fn channel_heat_map(rows: &[ChannelRow], title: &str) -> Figure {
     let value = |row: &ChannelRow| Cell::new(&row.channel, row.utilisation);
     let cells = rows.iter().filter_map(value).collect();
@@ -122,8 +126,8 @@ impl HeatMap {
         values.fold((low, high), |(low, high), value| (low.min(value), high.max(value)))
     }
 
-    /// The values of the lightest and of the darkest shade. The scale begins at 0, unless that would leave half of the
-    /// shades to no value.
+    /// The values of the lightest and of the darkest shade. The scale begins at 0, unless that
+    /// would leave half of the shades to no value.
     pub fn range(&self) -> (f64, f64) {
         match self.extremes() {
             (_, high) if high <= 0.0 => (0.0, 1.0),
@@ -172,7 +176,8 @@ pub(super) fn draw(map: &HeatMap, sheet: &Sheet) -> Scene {
             let (x, y) = layout.place(coordinates);
             (left + x, band + y)
         };
-        // Where there is no channel, the place is crossed out: it must not look like a channel at rest.
+        // Where there is no channel, the place is crossed out: it must not look like a channel at
+        // rest.
         for (x, y) in map.without_channel(direction, &layout).iter().map(|at| corner_of(at)) {
             let ends = [(x, y + layout.side), (x + layout.side, y)];
             scene.line(&ends, AXIS_LINE, GREY);
@@ -224,7 +229,8 @@ impl Layout {
             names.map(|name| font::width(&name, sheet.small_size())).fold(0.0, f64::max)
         });
         let room = sheet.width() - MARGIN - label_width(sheet);
-        // The largest squares with which all planes are in one row, if they aren't too small for that.
+        // The largest squares with which all planes are in one row, if they aren't too small for
+        // that.
         let row = layout.planes() as f64;
         let side = ((room + GAP) / row - GAP) / layout.sizes[0] as f64;
         layout.side = if side >= SMALLEST_IN_A_ROW { side.min(LARGEST) } else { LARGEST };

@@ -32,8 +32,8 @@ pub enum FigureKind {
 }
 
 impl FigureKind {
-    /// Each, in the order of the variants: what its files' names begin with, and what results must have for it to be
-    /// drawn.
+    /// Each, in the order of the variants: what its files' names begin with, and what results must
+    /// have for it to be drawn.
     const TABLE: [(Self, &'static str, &'static str); 11] = [
         (Self::Latency, "latency", "a series with two loads, one of them steady"),
         (Self::Percentiles, "percentiles", "a series with two loads, one of them steady"),

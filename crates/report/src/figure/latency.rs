@@ -16,8 +16,8 @@ const STRETCH: f64 = 6.0;
 /// How far above the highest mean the 99th percentiles may stretch the axis.
 const TAIL_STRETCH: f64 = 1.6;
 
-/// They may stretch it further, so that the first of each curve are seen, with some room above them, unless
-/// these are very far from the means.
+/// They may stretch it further, so that the first of each curve are seen, with some room above
+/// them, unless these are very far from the means.
 const BESIDE_FIRST: f64 = 1.3;
 const FARTHEST_FIRST: f64 = 4.0;
 
@@ -42,12 +42,12 @@ impl Content {
     }
 }
 
-/// Mean packet latency over offered load, with its 95% confidence interval as a band; up to four series
-/// also have a percentile, the 99th unless another or none is wanted, dashed.
+/// Mean packet latency over offered load, with its 95% confidence interval as a band; up to four
+/// series also have a percentile, the 99th unless another or none is wanted, dashed.
 ///
-/// The axis follows the steady points; steady points alone are connected. What comes after them is a
-/// hollow marker (a cross for a deadlock) above the frame, where the first unsteady load lies. More
-/// than four series only end at their last steady point, as a note says.
+/// The axis follows the steady points; steady points alone are connected. What comes after them is
+/// a hollow marker (a cross for a deadlock) above the frame, where the first unsteady load lies.
+/// More than four series only end at their last steady point, as a note says.
 pub fn latency_figure(rows: &[Point], title: &str) -> Figure {
     let curves = Curves::new(rows);
     Figure::of_chart(chart(
@@ -65,8 +65,8 @@ pub fn tail_latency_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_chart(chart(&Curves::new(rows), content, title, &FigureStyle::default()))
 }
 
-/// The median, the 95th, 99th and 99.9th percentile of the packet latency of one series over offered load:
-/// the first of the rows. Drawn as [`latency_figure`].
+/// The median, the 95th, 99th and 99.9th percentile of the packet latency of one series over
+/// offered load: the first of the rows. Drawn as [`latency_figure`].
 pub fn percentile_figure(rows: &[Point], title: &str) -> Figure {
     let mut curves = Curves::new(rows);
     curves.curves.truncate(1);
@@ -159,7 +159,8 @@ fn is_mean(content: Content) -> bool {
     !matches!(content, Content::One(_))
 }
 
-/// The steady points with a value, those together that follow each other. Times are in units of `size` ns.
+/// The steady points with a value, those together that follow each other. Times are in units of
+/// `size` ns.
 fn runs(
     curve: &curves::Curve,
     value: &dyn Fn(&CurvePoint) -> Option<f64>,

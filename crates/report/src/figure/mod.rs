@@ -1,8 +1,10 @@
-//! Figures drawn from result rows, as SVG and PDF for print, PNG for a quick look, and for LaTeX's pgfplots.
+//! Figures drawn from result rows, as SVG and PDF for print, PNG for a quick look, and for LaTeX's
+//! pgfplots.
 //!
-//! Unless another [`Sheet`] is asked for, a figure is as wide as a column of a two-column paper (3.5 inches)
-//! with letters of 7 to 9 points, so it goes into a paper unscaled. Colours are told apart with any colour
-//! vision; lightness and shape tell series apart in grey. Equal rows give equal bytes.
+//! Unless another [`Sheet`] is asked for, a figure is as wide as a column of a two-column paper
+//! (3.5 inches) with letters of 7 to 9 points, so it goes into a paper unscaled. Colours are told
+//! apart with any colour vision; lightness and shape tell series apart in grey. Equal rows give
+//! equal bytes.
 //!
 //! A chart is laid out once, as shapes of a `Scene`, for SVG, PDF and PNG: lengths are points of
 //! paper, and room is kept by the widths of the letters that are embedded.
@@ -124,7 +126,8 @@ impl Figure {
         if let Content::Map(map) = &self.content { Some(map.extremes()) } else { None }
     }
 
-    /// The figure with the look that is wanted, a map with a scale for values from the lowest to the highest of `maps`.
+    /// The figure with the look that is wanted, a map with a scale for values from the lowest to
+    /// the highest of `maps`.
     fn finished(mut self, look: &FigureStyle, maps: Option<(f64, f64)>) -> Self {
         match &mut self.content {
             Content::Chart(chart) => *chart = look.apply(chart.clone()),

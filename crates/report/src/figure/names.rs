@@ -32,7 +32,8 @@ pub(super) fn without(name: &str, part: &str) -> String {
     joined(&parts(name).into_iter().filter(|own| *own != part).collect::<Vec<_>>())
 }
 
-/// A name without the part that a key with this value gives it: `buffer 72 flits`, or the value alone.
+/// A name without the part that a key with this value gives it: `buffer 72 flits`, or the value
+/// alone.
 pub(super) fn without_value(name: &str, value: &str) -> String {
     let mut parts = parts(name);
     let of_key = |part: &&str| {

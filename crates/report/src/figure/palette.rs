@@ -16,8 +16,8 @@ pub(super) const GRID: Colour = (228, 228, 228);
 /// Bars that are no series: light enough for a black whisker to be seen on them.
 pub(super) const BAR: Colour = (86, 180, 233);
 
-/// Okabe and Ito's palette with blue, green and vermilion darker, and without yellow, which is too faint for
-/// thin lines on white.
+/// Okabe and Ito's palette with blue, green and vermilion darker, and without yellow, which is too
+/// faint for thin lines on white.
 pub(super) const SERIES: [(Colour, &str); 7] = [
     ((0, 84, 159), "blue"),
     ((230, 159, 0), "orange"),
@@ -55,8 +55,8 @@ pub(super) enum Marker {
 }
 
 impl Marker {
-    /// To type. The number of shapes and that of colours have no common divisor: 56 series pass before a pair
-    /// repeats. Before a colour repeats, the line's dashes change.
+    /// To type. The number of shapes and that of colours have no common divisor: 56 series pass
+    /// before a pair repeats. Before a colour repeats, the line's dashes change.
     pub(super) const NAMES: [(Self, &'static str); 8] = [
         (Self::Circle, "circle"),
         (Self::Square, "square"),

@@ -32,14 +32,16 @@ const LOWEST: f64 = 24.0;
 /// Space between panels.
 const BETWEEN: f64 = 6.0;
 
-/// A legend beside the plot takes at most this share of the width; one in it is so far from the frame.
+/// A legend beside the plot takes at most this share of the width; one in it is so far from the
+/// frame.
 const LIST: f64 = 0.45;
 const INSET: f64 = 5.0;
 
 /// Radius of a small point.
 const DOT: f64 = 0.9;
 
-/// The height of a row of markers above a frame: no axis reaches there, so they can't be taken for data.
+/// The height of a row of markers above a frame: no axis reaches there, so they can't be taken for
+/// data.
 const ABOVE: f64 = 9.0;
 
 /// Draws a chart.
@@ -48,7 +50,8 @@ pub(super) fn draw(chart: &Chart, sheet: &Sheet) -> Scene {
     drawn(&Chart { place, ..chart.clone() }, sheet).0
 }
 
-/// Where the legend goes: if the best place is wanted, the first corner without curves, or else below.
+/// Where the legend goes: if the best place is wanted, the first corner without curves, or else
+/// below.
 pub(super) fn legend_place(chart: &Chart, sheet: &Sheet) -> LegendPlace {
     use LegendPlace::{Below, Best, BottomLeft, BottomRight, TopLeft, TopRight};
     if chart.place != Best {
@@ -192,8 +195,8 @@ impl Head {
     }
 }
 
-/// The space above each row of panels: for headings, in two lines if one of about this width is too short, and for markers
-/// above frames.
+/// The space above each row of panels: for headings, in two lines if one of about this width is too
+/// short, and for markers above frames.
 fn heads(chart: &Chart, sheet: &Sheet, room: f64) -> Vec<Head> {
     let size = sheet.axis_size();
     let head = |row: &[Panel]| {

@@ -1,7 +1,7 @@
 //! Places and lengths of a drawing in the types that file formats have.
 //!
-//! Values may lie far outside the axes, and a drawing must not fail for it: what is beyond the canvas is cut off
-//! there, so a place as far away as the type reaches will do for one farther.
+//! Values may lie far outside the axes, and a drawing must not fail for it: what is beyond the
+//! canvas is cut off there, so a place as far away as the type reaches will do for one farther.
 
 /// The nearest number in single precision: a thousandth of a point is left of a page of a metre.
 #[expect(clippy::cast_possible_truncation, reason = "precision that no eye can see is given up")]

@@ -1,4 +1,5 @@
-//! From a scene to a PNG: each shape's coverage of each pixel, by the rasteriser that also serves the font.
+//! From a scene to a PNG: each shape's coverage of each pixel, by the rasteriser that also serves
+//! the font.
 
 use ab_glyph::{Font, ScaleFont, point};
 use ab_glyph_rasterizer::Rasterizer;

@@ -101,12 +101,12 @@ pub(super) fn quantity(points: &[Point], loads: LoadsIn) -> Quantity {
     Quantity::of(points.iter().filter(|it| it.measured.status != Status::Completed), loads)
 }
 
-/// The highest sustained load of each series: what searches found, the mean over them with its confidence interval if
-/// they are repeated, or else the highest steady load of a grid. Whiskers of single searches and grids go up to the
-/// lowest load that was not sustained.
+/// The highest sustained load of each series: what searches found, the mean over them with its
+/// confidence interval if they are repeated, or else the highest steady load of a grid. Whiskers of
+/// single searches and grids go up to the lowest load that was not sustained.
 ///
-/// Series are grouped by the figure that they belong to, else by the first part of their names if all
-/// combinations of first parts and others are there, such as patterns and routings.
+/// Series are grouped by the figure that they belong to, else by the first part of their names if
+/// all combinations of first parts and others are there, such as patterns and routings.
 pub(super) fn chart(
     sustained: &[Highest],
     quantity: Quantity,

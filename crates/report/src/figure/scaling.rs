@@ -55,7 +55,8 @@ struct ScalingPoint {
     interval: Option<(f64, f64)>,
 }
 
-/// The keys of a sweep that figures can be drawn over: those with two or more different numbers as values.
+/// The keys of a sweep that figures can be drawn over: those with two or more different numbers as
+/// values.
 pub fn numeric_keys(points: &[Point]) -> Vec<String> {
     let keys = keys_of(points.iter().map(|point| &point.label));
     let varies = |key: &String| {

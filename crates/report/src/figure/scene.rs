@@ -1,5 +1,5 @@
-//! A figure as a list of shapes, in points (1/72 inch) from the upper left corner, before it becomes
-//! a vector or a raster file.
+//! A figure as a list of shapes, in points (1/72 inch) from the upper left corner, before it
+//! becomes a vector or a raster file.
 
 use super::palette::{Colour, Marker, WHITE};
 

@@ -48,8 +48,8 @@ impl Default for Sheet {
 }
 
 impl Sheet {
-    /// A sheet so wide, with axis titles of this size; titles are a little larger, all else is a little
-    /// smaller.
+    /// A sheet so wide, with axis titles of this size; titles are a little larger, all else is a
+    /// little smaller.
     ///
     /// # Errors
     /// If the width is not between 1 and 20 inches, or the letters not between 4 and 24 points.

@@ -1,4 +1,5 @@
-//! Which pen a series is drawn with: the same in all figures of a result, whichever series a figure shows.
+//! Which pen a series is drawn with: the same in all figures of a result, whichever series a figure
+//! shows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -93,8 +94,8 @@ impl fmt::Display for SeriesStyle {
 /// The pens of series by their names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pens {
-    /// The series of the whole result in their order; then their names without the first part, without the second and
-    /// so on, as figures over a key and groups of bars have them.
+    /// The series of the whole result in their order; then their names without the first part,
+    /// without the second and so on, as figures over a key and groups of bars have them.
     lists: Vec<Vec<String>>,
     styles: Vec<(String, SeriesStyle)>,
 }
@@ -122,7 +123,8 @@ impl Pens {
         Self { styles: styles.to_vec(), ..self }
     }
 
-    /// Pens that tell these names apart: by their own order, if some of them are not among those known.
+    /// Pens that tell these names apart: by their own order, if some of them are not among those
+    /// known.
     pub fn among<'r>(&self, names: impl Iterator<Item = &'r str>) -> Self {
         let names = series_of(names);
         let has_all = |list: &&Vec<String>| names.iter().all(|name| list.contains(name));

@@ -79,8 +79,8 @@ fn places(points: &[Place]) -> String {
 
 /// A length to a hundredth of a point, which is finer than any printer.
 ///
-/// Values may lie far outside the axes, so a length that is no number or too large becomes one of
-/// a place off the canvas.
+/// Values may lie far outside the axes, so a length that is no number or too large becomes one of a
+/// place off the canvas.
 fn number(length: f64) -> f64 {
     let length = if length.is_nan() { -FAR } else { length.clamp(-FAR, FAR) };
     (length * 100.0).round() / 100.0

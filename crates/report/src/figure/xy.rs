@@ -18,8 +18,8 @@ pub enum Style {
     Dots,
 }
 
-/// A series of points, x and y; on a logarithmic axis those above 0 are shown. A curve has a gap where y is not a
-/// number.
+/// A series of points, x and y; on a logarithmic axis those above 0 are shown. A curve has a gap
+/// where y is not a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     pub label: String,

@@ -38,9 +38,10 @@ pub(super) struct PointLinks {
     /// The point's place among the result's rows.
     pub row: usize,
     pub torus: Option<Shape>,
-    /// Of each channel number of the torus (node times directions plus direction), in thousandths: how long
-    /// it was used, and stalled for want of credits, for the bubble, for the output, for the input.
-    /// -1 where there is no such channel, or it isn't listed. Nothing if the picture is left out.
+    /// Of each channel number of the torus (node times directions plus direction), in thousandths:
+    /// how long it was used, and stalled for want of credits, for the bubble, for the output, for
+    /// the input. -1 where there is no such channel, or it isn't listed. Nothing if the picture is
+    /// left out.
     pub loads: Option<[Vec<i32>; QUANTITIES]>,
     /// Why there is no picture.
     pub no_picture: Option<String>,
@@ -68,8 +69,8 @@ pub(super) struct Busy {
     pub virtual_channels: Vec<u64>,
 }
 
-/// Takes points until the budget is spent, of each series in turn: those at which the network works hardest
-/// and is still steady first.
+/// Takes points until the budget is spent, of each series in turn: those at which the network works
+/// hardest and is still steady first.
 pub(super) struct Budget {
     numbers: usize,
     points: usize,
@@ -100,8 +101,8 @@ impl Budget {
     }
 }
 
-/// Places of the points that have channels: the first of each series, then the second of each, and so on;
-/// in a series the steady points come first, and of these the highest loads.
+/// Places of the points that have channels: the first of each series, then the second of each, and
+/// so on; in a series the steady points come first, and of these the highest loads.
 fn order(points: &[Point]) -> Vec<usize> {
     let mut series: Vec<(&str, Vec<usize>)> = Vec::new();
     for (place, row) in points.iter().enumerate().filter(|(_, row)| !row.channels.is_empty()) {

@@ -1,8 +1,9 @@
-//! Results as one HTML file that opens anywhere: curves to point at, tables to sort, the links of the torus.
+//! Results as one HTML file that opens anywhere: curves to point at, tables to sort, the links of
+//! the torus.
 //!
-//! [`page`] is a function from what a [`ReportPage`] holds to the file's text. The file loads nothing: style,
-//! script and data are in it, the data as a block of JSON. It names no date, so equal results give equal
-//! bytes. The template, the style and the script are in `assets/report`.
+//! [`page`] is a function from what a [`ReportPage`] holds to the file's text. The file loads
+//! nothing: style, script and data are in it, the data as a block of JSON. It names no date, so
+//! equal results give equal bytes. The template, the style and the script are in `assets/report`.
 
 mod columns;
 mod curves;
@@ -38,7 +39,8 @@ pub struct Reported {
     /// Facts of the simulation: network, routing, traffic.
     pub facts: Vec<Fact>,
     pub points: Vec<Point>,
-    /// The scenario's torus, if it is the same for all points. Else the channels' names say what it is.
+    /// The scenario's torus, if it is the same for all points. Else the channels' names say what it
+    /// is.
     pub torus: Option<Torus>,
     /// Sustained loads from searches for saturation.
     pub saturation: Vec<SustainedLoad>,

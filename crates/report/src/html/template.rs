@@ -18,8 +18,8 @@ const SCRIPT: [&str; 8] = [
     include_str!("../../assets/report/page.js"),
 ];
 
-/// Fills the template. Its marks are `{{title}}`, `{{style}}`, `{{data}}` and `{{script}}`; what is put in
-/// is not looked at again, so a title may hold a mark.
+/// Fills the template. Its marks are `{{title}}`, `{{style}}`, `{{data}}` and `{{script}}`; what is
+/// put in is not looked at again, so a title may hold a mark.
 pub(super) fn fill(title: &str, data: &impl Serialize) -> String {
     let mut text = String::new();
     let mut rest = PAGE;
@@ -38,7 +38,8 @@ pub(super) fn fill(title: &str, data: &impl Serialize) -> String {
     text + rest
 }
 
-/// JSON that can stand in a script element: with no `<` in it, nothing ends the element or begins a comment.
+/// JSON that can stand in a script element: with no `<` in it, nothing ends the element or begins a
+/// comment.
 fn json(data: &impl Serialize) -> String {
     let text = serde_json::to_string(data).expect("plain data");
     // Outside of texts JSON has none of these.

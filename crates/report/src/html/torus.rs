@@ -22,8 +22,8 @@ impl Shape {
     }
 }
 
-/// The torus that the channels are of: the scenario's if all fit into it, else the smallest that has them.
-/// `None` if they are not the channels of a torus.
+/// The torus that the channels are of: the scenario's if all fit into it, else the smallest that
+/// has them. `None` if they are not the channels of a torus.
 pub(super) fn torus_of(channels: &[&ChannelRow], scenario: Option<&Torus>) -> Option<Torus> {
     let mut sizes: Vec<u32> = Vec::new();
     for row in channels {

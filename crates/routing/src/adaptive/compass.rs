@@ -184,8 +184,8 @@ impl Compass {
         result
     }
 
-    /// A number for each offset between two nodes, below `offsets`. Pairs with
-    /// equal hops have equal numbers.
+    /// A number for each offset between two nodes, below `offsets`. Pairs with equal hops have
+    /// equal numbers.
     #[inline]
     pub fn offset(&self, from: u32, to: u32) -> usize {
         let mut offset = 0;

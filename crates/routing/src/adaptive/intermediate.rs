@@ -20,10 +20,10 @@ use flitlab_model::Misroute;
 /// either for a wraparound node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Midpoint {
-    /// As in the simulator of \[outflank\] itself. On the shorter way it is (x + y) / 2, or
-    /// ((x + y) mod k) / 2 if the coordinates differ by more than k / 2, which lies on the longer
-    /// way for x + y < k. On the other way it is k / 2 further on. Of wraparound nodes those come
-    /// first that differ in the higher dimensions.
+    /// As in the simulator of \[outflank\] itself. On the shorter way it is (x + y) / 2, or ((x +
+    /// y) mod k) / 2 if the coordinates differ by more than k / 2, which lies on the longer way for
+    /// x + y < k. On the other way it is k / 2 further on. Of wraparound nodes those come first
+    /// that differ in the higher dimensions.
     HalfOfRemainder,
     /// (x + y) / 2, or (x + y + k) / 2 mod k on the way that wraps around (equation (1)).
     Exact,

@@ -7,7 +7,8 @@ use crate::schema::Draft;
 use flitlab_engine::{Parameters, Switching};
 
 impl Checks<'_> {
-    /// Whether buffers have the room that packets leave which are injected, and those which enter a ring.
+    /// Whether buffers have the room that packets leave which are injected, and those which enter a
+    /// ring.
     pub(super) fn bubbles(&mut self, draft: &Draft) {
         let parameters = &draft.parameters;
         let asked = match &draft.routing {

@@ -114,7 +114,8 @@ impl Checks<'_> {
         }
     }
 
-    /// The least buffer of a network channel, and of an injection channel, in flits: what it has to hold.
+    /// The least buffer of a network channel, and of an injection channel, in flits: what it has to
+    /// hold.
     pub(super) fn least_buffers(parameters: &Parameters) -> [(u32, &'static str); 2] {
         let packet = parameters.maximum_packet();
         let one = "the largest packet";

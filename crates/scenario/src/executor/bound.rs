@@ -1,5 +1,5 @@
-//! A scenario's traffic, bound to its fabric, before anything has been sent: whatever a [`Simulation`](super::Simulation)
-//! asks that differs from workload to workload.
+//! A scenario's traffic, bound to its fabric, before anything has been sent: whatever a
+//! [`Simulation`](super::Simulation) asks that differs from workload to workload.
 
 use super::SetupError;
 use crate::{Scenario, WorkloadSpec};

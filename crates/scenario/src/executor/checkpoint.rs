@@ -1,7 +1,8 @@
-//! A run's state in a file, from which the same command goes on: with the same results as if it had never ended.
+//! A run's state in a file, from which the same command goes on: with the same results as if it had
+//! never ended.
 //!
-//! The file begins with a line of text, then the header, then the state of engine and measurement, and ends with the
-//! SHA-256 of all before it: a file that was cut short or changed is refused.
+//! The file begins with a line of text, then the header, then the state of engine and measurement,
+//! and ends with the SHA-256 of all before it: a file that was cut short or changed is refused.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -23,7 +24,8 @@ const CHECKSUM: usize = 32;
 /// The identity of a checkpoint.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Header {
-    /// The version of the program and the hash of its file: another build may lay out its state in another way.
+    /// The version of the program and the hash of its file: another build may lay out its state in
+    /// another way.
     flitlab: String,
     /// The identity of the scenario.
     identity: String,

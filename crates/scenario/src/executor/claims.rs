@@ -1,5 +1,5 @@
-//! Which points are being computed: a point that two series have is computed by one thread, while the other
-//! waits for it.
+//! Which points are being computed: a point that two series have is computed by one thread, while
+//! the other waits for it.
 
 use std::collections::HashSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,9 +1,9 @@
 //! Where series end by themselves: past saturation more load tells nothing new.
 //!
-//! A series ends with the last of so many loads in a row that do not reach a steady state. Where that
-//! is follows from the results alone, so it is the same in whatever order, and on however many threads,
-//! the points are computed: a load after a row of unsteady ones is never part of the series, all before it
-//! are computed.
+//! A series ends with the last of so many loads in a row that do not reach a steady state. Where
+//! that is follows from the results alone, so it is the same in whatever order, and on however many
+//! threads, the points are computed: a load after a row of unsteady ones is never part of the
+//! series, all before it are computed.
 
 use flitlab_report::Status;
 

@@ -1,9 +1,10 @@
-//! How long points will take, from how long the first moments of two of their series take here and now.
+//! How long points will take, from how long the first moments of two of their series take here and
+//! now.
 //!
-//! The time of a point is that of the packets which it will deliver. What one costs, and what the network
-//! accepts at most, is measured by simulating the first windows of the series' lowest and highest load.
-//! How many windows a load will need follows from how near to saturation it is. Where a series saturates
-//! is known to some ten percent by that, and so it is an estimate.
+//! The time of a point is that of the packets which it will deliver. What one costs, and what the
+//! network accepts at most, is measured by simulating the first windows of the series' lowest and
+//! highest load. How many windows a load will need follows from how near to saturation it is. Where
+//! a series saturates is known to some ten percent by that, and so it is an estimate.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,8 @@ use flitlab_workload::traffic::Exchange;
 /// Windows of warm-up of a load that is sustained, in the mean.
 const WARM_UP: u32 = 4;
 
-/// Windows simulated to see what packets cost and how many get through; the last one counts for that.
+/// Windows simulated to see what packets cost and how many get through; the last one counts for
+/// that.
 const REHEARSED: u32 = 3;
 
 /// Steps of a window between looks at the clock.
@@ -28,17 +30,19 @@ const STEPS: u64 = 64;
 /// A rehearsed load is sustained if this share of its last window's packets gets through.
 const SUSTAINED: f64 = 0.95;
 
-/// The highest load that is sustained for long, as a multiple of what is accepted past it: congestion lowers
-/// that.
+/// The highest load that is sustained for long, as a multiple of what is accepted past it:
+/// congestion lowers that.
 const COLLAPSE: f64 = 1.1;
 
-/// The same as a fraction of the throughput bound, where nothing could be measured in the time there was.
+/// The same as a fraction of the throughput bound, where nothing could be measured in the time
+/// there was.
 const UNMEASURED_SATURATION: f64 = 0.7;
 
 /// The standard deviation of packet latencies as a fraction of their mean, far from saturation.
 const SPREAD: f64 = 0.35;
 
-/// What a packet costs where none arrived in the time there was: a rough figure of a present machine.
+/// What a packet costs where none arrived in the time there was: a rough figure of a present
+/// machine.
 const UNMEASURED_PACKET: Duration = Duration::from_micros(2);
 
 /// What the points of a series cost on this machine, and where the series saturates.
@@ -48,7 +52,8 @@ pub(super) struct Pace {
     fixed: Duration,
     /// CPU time of a packet that is delivered, at the lowest and at the highest load.
     packet: [Duration; 2],
-    /// The highest load that was rehearsed, the highest that is sustained, and what is accepted past that.
+    /// The highest load that was rehearsed, the highest that is sustained, and what is accepted
+    /// past that.
     highest: f64,
     sustained: f64,
     accepted: f64,
@@ -64,8 +69,8 @@ struct Rehearsal {
 }
 
 impl Pace {
-    /// Simulates the beginning of the series' points of lowest and highest load, each for about `limit`. A
-    /// search has no highest load: it begins at the throughput bound.
+    /// Simulates the beginning of the series' points of lowest and highest load, each for about
+    /// `limit`. A search has no highest load: it begins at the throughput bound.
     ///
     /// # Errors
     /// If the scenario can't be simulated.
@@ -190,7 +195,8 @@ impl Pace {
     }
 }
 
-/// The highest load that the channel loads allow, as a fraction of capacity; 1 if that is not known.
+/// The highest load that the channel loads allow, as a fraction of capacity; 1 if that is not
+/// known.
 fn bound(simulation: &Simulation) -> f64 {
     let capacity = simulation.fabric().capacity();
     simulation.forecast().throughput().map_or(1.0, |flits| flits / capacity)

@@ -12,11 +12,11 @@ use crate::{Point, WorkloadSpec};
 use flitlab_report::Status;
 use flitlab_workload::traffic::OfferedLoad;
 
-/// Takes the points from the store or computes them, `threads` at a time, and hands each, with its place
-/// in `points`, to `each` as it comes. A series ends after so many loads in a row that do not reach a
-/// steady state, if `ends_after` says so; returns the places of the points that are left out by that,
-/// in ascending order. Some of them may have been computed and handed over before that was known; they are
-/// forgotten.
+/// Takes the points from the store or computes them, `threads` at a time, and hands each, with its
+/// place in `points`, to `each` as it comes. A series ends after so many loads in a row that do not
+/// reach a steady state, if `ends_after` says so; returns the places of the points that are left
+/// out by that, in ascending order. Some of them may have been computed and handed over before that
+/// was known; they are forgotten.
 ///
 /// # Errors
 /// The first error of a point or of `each`.
@@ -52,8 +52,8 @@ pub fn run_share<E: From<PointError>>(
     front.run(share, threads, |number| front.look_below(number), each)
 }
 
-/// The places of all points in the order in which they are computed: a series that ends costs least if its
-/// low loads come first.
+/// The places of all points in the order in which they are computed: a series that ends costs least
+/// if its low loads come first.
 pub fn low_loads_first(points: &[Point]) -> Vec<usize> {
     let places = places(points);
     let mut order: Vec<usize> = (0..points.len()).collect();
@@ -154,8 +154,8 @@ impl<'a> Front<'a> {
     }
 }
 
-/// Each point's series and the rank of its load in it. Fractions can't be compared with rates: a series
-/// that has both has one rank only, and so does not end.
+/// Each point's series and the rank of its load in it. Fractions can't be compared with rates: a
+/// series that has both has one rank only, and so does not end.
 pub(super) fn places(points: &[Point]) -> Vec<Place> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut series: Vec<Vec<usize>> = Vec::new();

@@ -41,11 +41,12 @@ struct Expected {
     past_saturation: bool,
 }
 
-/// How far each point, or search, of a sweep is, and the ends of finished searches with their places.
+/// How far each point, or search, of a sweep is, and the ends of finished searches with their
+/// places.
 pub type Survey = (Vec<Progress>, Vec<(usize, Saturation)>);
 
-/// How far each point, or search, of a sweep is, from the points in a folder of results, and the ends
-/// of searches that are finished, with their places. Nothing is computed.
+/// How far each point, or search, of a sweep is, from the points in a folder of results, and the
+/// ends of searches that are finished, with their places. Nothing is computed.
 ///
 /// Points that are there are handed to `each`, also if they turn out to be left out. With a point
 /// come its place in the sweep and, of a search, how many loads were tried before it.
@@ -55,7 +56,7 @@ pub type Survey = (Vec<Progress>, Vec<(usize, Saturation)>);
 pub fn survey<E: From<PointError>>(
     sweep: &Sweep,
     results: &Path,
-    mut each: impl FnMut((usize, u32), Finding) -> Result<(), E>,
+    mut each: impl FnMut((usize, u32), PointResult) -> Result<(), E>,
 ) -> Result<Survey, E> {
     let Some(wanted) = sweep.saturation else {
         let progress = of_grid(sweep, |number| {
@@ -82,12 +83,12 @@ pub fn survey<E: From<PointError>>(
     Ok((progress, ends))
 }
 
-/// How far each point of a sweep will be: those in a folder of results are finished, a series likely
-/// ends at its saturation. Also, how long each that is missing, or each search, will take on one
-/// thread.
+/// How far each point of a sweep will be: those in a folder of results are finished, a series
+/// likely ends at its saturation. Also, how long each that is missing, or each search, will take on
+/// one thread.
 ///
-/// Of many series some are rehearsed, as far as the time for it reaches, and the others are taken to
-/// be like the nearest of those.
+/// Of many series some are rehearsed, as far as the time for it reaches, and the others are taken
+/// to be like the nearest of those.
 ///
 /// # Errors
 /// If a point can't be simulated, or read.
@@ -146,8 +147,8 @@ fn of_grid<E>(
     Ok(looked.iter().zip(&places).map(progress).collect())
 }
 
-/// The end of a search for saturation, if all loads on its way are among the points in a folder of results.
-/// Those that are there are handed to `each` in their order.
+/// The end of a search for saturation, if all loads on its way are among the points in a folder of
+/// results. Those that are there are handed to `each` in their order.
 ///
 /// # Errors
 /// If a point can't be read, the scenario can't be simulated, and those of `each`.
@@ -226,8 +227,8 @@ fn expected(
     Ok(places.iter().map(of_point).collect())
 }
 
-/// What is expected of the points of a series, by rank, from what the beginnings of two of them cost. `members`
-/// are rank and number.
+/// What is expected of the points of a series, by rank, from what the beginnings of two of them
+/// cost. `members` are rank and number.
 fn rehearse(
     sweep: &Sweep,
     members: &[(usize, usize)],
@@ -259,8 +260,8 @@ fn rehearse(
     Ok(by_rank)
 }
 
-/// All numbers below `count` in an order of which every beginning lies evenly spread: bit by bit from the
-/// lowest.
+/// All numbers below `count` in an order of which every beginning lies evenly spread: bit by bit
+/// from the lowest.
 fn spread(count: usize) -> impl Iterator<Item = usize> {
     let bits = count.next_power_of_two().trailing_zeros();
     let reversed = move |number: usize| match bits {

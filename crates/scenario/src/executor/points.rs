@@ -34,8 +34,8 @@ pub fn label_of(point: &Point, number: u32) -> Label {
     }
 }
 
-/// The point of a scenario; simulated on one thread if the store does not have it. If another thread is
-/// simulating it, this one waits for that.
+/// The point of a scenario; simulated on one thread if the store does not have it. If another
+/// thread is simulating it, this one waits for that.
 ///
 /// # Errors
 /// If the scenario can't be simulated, or the point not be read or kept.

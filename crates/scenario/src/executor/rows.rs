@@ -124,8 +124,8 @@ pub(super) fn application_row(
     }
 }
 
-/// With the time that collective operations took, and the rate at which a node's operands went into them. If a load goes on
-/// beside them, all else is of that time, too.
+/// With the time that collective operations took, and the rate at which a node's operands went into
+/// them. If a load goes on beside them, all else is of that time, too.
 pub(super) fn collective_row(
     row: PointRow,
     (start, end): Span,
@@ -142,7 +142,8 @@ pub(super) fn collective_row(
     }
 }
 
-/// With the rates of remote memory operations, each of so many bytes, of so many nodes that do them.
+/// With the rates of remote memory operations, each of so many bytes, of so many nodes that do
+/// them.
 pub(super) fn remote_memory_row(
     row: PointRow,
     measured: &FiniteMeasurement,

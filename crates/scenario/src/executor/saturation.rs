@@ -12,8 +12,8 @@ pub const CRITERION: &str = "the load is shown to be steady: no channel gets mor
                              queue grows, and all run empty again and again; an undecided load counts as not \
                              sustained";
 
-/// Searches between 0 and the throughput bound (load 1 if that is not known) for the highest load of which `sustained` says
-/// that it is.
+/// Searches between 0 and the throughput bound (load 1 if that is not known) for the highest load
+/// of which `sustained` says that it is.
 ///
 /// # Errors
 /// If the scenario can't be simulated, and those of `sustained`.
@@ -28,8 +28,8 @@ pub fn search_saturation<E: From<SetupError>>(
     bisect(highest, tolerance, sustained)
 }
 
-/// The search of a sweep's point: loads are taken from the store, or computed and kept, and handed to `each`
-/// in their order.
+/// The search of a sweep's point: loads are taken from the store, or computed and kept, and handed
+/// to `each` in their order.
 ///
 /// # Errors
 /// If the scenario can't be simulated, or a point not be read or kept, and those of `each`.

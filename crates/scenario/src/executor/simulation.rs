@@ -1,7 +1,7 @@
 //! One scenario, from its checked form to its result rows.
 //!
-//! A [`Simulation`] is a scenario bound to its fabric, routes and traffic: what `flitlab check` prints and
-//! what `flitlab run` runs. Building it simulates nothing.
+//! A [`Simulation`] is a scenario bound to its fabric, routes and traffic: what `flitlab check`
+//! prints and what `flitlab run` runs. Building it simulates nothing.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -127,7 +127,8 @@ impl Simulation {
     /// Makes the routes, if no other simulation of the network has, and the pattern.
     ///
     /// # Errors
-    /// If a pair can't be routed, the pattern is not defined on the fabric, or there is too little memory.
+    /// If a pair can't be routed, the pattern is not defined on the fabric, or there is too little
+    /// memory.
     pub fn new(scenario: &Scenario) -> Result<Self, SetupError> {
         let network = &scenario.network;
         let routes = network.routes().map_err(Clone::clone)?;
@@ -167,8 +168,8 @@ impl Simulation {
         Self { log_filter: Some(filter), ..self }
     }
 
-    /// Simulates an application a second time, with an eye on the packets of its critical path, and finds the channels
-    /// that they waited for.
+    /// Simulates an application a second time, with an eye on the packets of its critical path, and
+    /// finds the channels that they waited for.
     #[must_use]
     pub fn tracing_path(self) -> Self {
         Self { traces_path: true, ..self }
@@ -213,8 +214,8 @@ impl Simulation {
         self.forecast.get_or_init(|| self.look_at_pairs())
     }
 
-    /// How soon a finite workload can be over at best by what channels carry; `None` for a load, and where too many
-    /// messages would have to be looked at.
+    /// How soon a finite workload can be over at best by what channels carry; `None` for a load,
+    /// and where too many messages would have to be looked at.
     pub fn completion_bound(&self) -> Option<CompletionBound> {
         let (fabric, routes) = (self.fabric(), self.routes());
         self.traffic.completion_bound(fabric, routes, &self.scenario.parameters)
@@ -587,9 +588,9 @@ impl Simulation {
         PathChannelRow::of(&engine.traced(), &held_up, waited)
     }
 
-    /// From the first operation's beginning until the last one's end, if a load goes on beside operations of the collective
-    /// subnetwork: it is measured for that time. That is known when all has been simulated once before. `None` also if they
-    /// don't come to their end.
+    /// From the first operation's beginning until the last one's end, if a load goes on beside
+    /// operations of the collective subnetwork: it is measured for that time. That is known when
+    /// all has been simulated once before. `None` also if they don't come to their end.
     fn time_of_operations(&self) -> Option<Span> {
         let Traffic::Collective(_, spec) = &self.traffic else { return None };
         self.load()?;
@@ -716,7 +717,8 @@ impl Simulation {
     }
 }
 
-/// The failures of a scenario's interruption, and the table that its algorithm makes of what is left.
+/// The failures of a scenario's interruption, and the table that its algorithm makes of what is
+/// left.
 fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interruption, SetupError> {
     let refuse = |reason: String| SetupError::Routing(RoutingError::NoTable(reason));
     let left = network.after(&spec.failures).map_err(|error| refuse(error.to_string()))?;

@@ -1,11 +1,13 @@
 //! Finished points, a file each, so that a kill at any moment loses none of them.
 //!
-//! A file's name is the hash of the resolved scenario ([`Identity`]), so a point whose scenario has changed has another
-//! file. A file that the disk has damaged counts as missing, and its point is computed again. [`Store::damaged`] names it.
+//! A file's name is the hash of the resolved scenario ([`Identity`]), so a point whose scenario has
+//! changed has another file. A file that the disk has damaged counts as missing, and its point is
+//! computed again. [`Store::damaged`] names it.
 //!
-//! One process works with a store alone ([`Store::open`]), or any number do together, each on points of its
-//! own ([`Store::share`]): the tasks of a job array. Both hold a lock that the system takes back when the
-//! process ends, however it ends; it keeps the two kinds apart and is not touched again.
+//! One process works with a store alone ([`Store::open`]), or any number do together, each on
+//! points of its own ([`Store::share`]): the tasks of a job array. Both hold a lock that the system
+//! takes back when the process ends, however it ends; it keeps the two kinds apart and is not
+//! touched again.
 
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
@@ -34,7 +36,8 @@ const MAGIC: &str = "flitlab point 4";
 /// An empty line; no row has one.
 const BETWEEN: &str = "\n\n";
 
-/// All but the channels, the latencies, the windows and an application's explanation, which follow as CSV, each after an empty line.
+/// All but the channels, the latencies, the windows and an application's explanation, which follow
+/// as CSV, each after an empty line.
 #[derive(Serialize, Deserialize)]
 struct Head<'f> {
     point: Cow<'f, PointRow>,
@@ -42,8 +45,8 @@ struct Head<'f> {
     deadlock: Cow<'f, Option<DeadlockText>>,
 }
 
-/// A finding as it is read back: values are rounded as the result files have them, so that it makes no difference to
-/// any output whether a point has just been computed or long ago.
+/// A finding as it is read back: values are rounded as the result files have them, so that it makes
+/// no difference to any output whether a point has just been computed or long ago.
 fn parse(text: &str) -> Option<PointResult> {
     let mut parts = text.split(BETWEEN);
     let Head { point, warnings, deadlock } = serde_json::from_str(parts.next()?).ok()?;
@@ -208,8 +211,8 @@ impl Store {
         })
     }
 
-    /// Keeps a finished point and returns it as it will be read back. When this returns, the file is on the
-    /// disk.
+    /// Keeps a finished point and returns it as it will be read back. When this returns, the file
+    /// is on the disk.
     ///
     /// # Errors
     /// If it can't be written.

@@ -1,4 +1,5 @@
-//! `[routing.adaptive]`, `[routing.pick_orthant]` and `[routing.outflank]`: packets that choose their way.
+//! `[routing.adaptive]`, `[routing.pick_orthant]` and `[routing.outflank]`: packets that choose
+//! their way.
 
 use crate::RoutingSpec;
 use flitlab_base::document::{Choice, Number, Reader, Variant, Whole, plain, with_keys};

@@ -13,7 +13,8 @@ use flitlab_workload::traffic::{RemoteMemorySpec, RemoteOperation};
 /// The operand of an atomic operation where none is given.
 const USUAL_OPERAND: Bytes = Bytes(8);
 
-/// Assumed: the time between two operations of a process, and of an adapter, and the most of an adapter.
+/// Assumed: the time between two operations of a process, and of an adapter, and the most of an
+/// adapter.
 const USUAL_PROCESS_GAP: Picoseconds = Picoseconds(100_000);
 const USUAL_ADAPTER_GAP: Picoseconds = Picoseconds(25_000);
 const USUAL_ADAPTER_OUTSTANDING: u32 = 256;

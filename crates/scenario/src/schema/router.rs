@@ -30,9 +30,9 @@ fn hop_time(least: Picoseconds) -> Quantity<Picoseconds> {
 const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
 
-/// The preset's name, and the values. `any_fabric`: the routing is one of any fabric, so there is no bubble rule, and the defaults are
-/// those of a network of switches. `bubble`: by default there is a bubble rule. The topology is `None` if it is wrong; the seed
-/// is the scenario's.
+/// The preset's name, and the values. `any_fabric`: the routing is one of any fabric, so there is
+/// no bubble rule, and the defaults are those of a network of switches. `bubble`: by default there
+/// is a bubble rule. The topology is `None` if it is wrong; the seed is the scenario's.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     any_fabric: bool,

@@ -69,8 +69,8 @@ impl Axis {
     }
 }
 
-/// The axes of a grid in which groups of keys are zipped, the loads last. Each group has as many values
-/// of each key.
+/// The axes of a grid in which groups of keys are zipped, the loads last. Each group has as many
+/// values of each key.
 pub(super) fn of_grid(keys: &[Key], groups: &[Vec<String>]) -> Vec<Axis> {
     let mut done = BTreeSet::new();
     let mut axes = Vec::new();

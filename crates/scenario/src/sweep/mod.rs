@@ -38,7 +38,8 @@ const START_LOAD: f64 = 0.01;
 pub struct Sweep {
     /// Find each point's highest sustained load, by bisection, instead of running it as it is.
     pub saturation: Option<Saturation>,
-    /// Loads in a row that do not reach a steady state after which a series ends; none does if `None`.
+    /// Loads in a row that do not reach a steady state after which a series ends; none does if
+    /// `None`.
     pub past_saturation: Option<usize>,
     /// Runs of every point, with seeds that follow each other.
     pub repetitions: u32,
@@ -46,11 +47,11 @@ pub struct Sweep {
     pub figures: Figures,
     /// The requested resources of a job array's tasks; they are no part of the sweep's identity.
     pub slurm: SlurmSettings,
-    /// Series in the file's order, the last key fastest; within a series the loads; of each load its
-    /// repetitions.
+    /// Series in the file's order, the last key fastest; within a series the loads; of each load
+    /// its repetitions.
     pub points: Vec<Point>,
-    /// Series that have other routers, links and adapters than the rest, because their topology or routing has other
-    /// defaults; empty if all have the same, or the sweep gives them.
+    /// Series that have other routers, links and adapters than the rest, because their topology or
+    /// routing has other defaults; empty if all have the same, or the sweep gives them.
     pub unasked: Vec<Unasked>,
     /// Keys that are not the same in all points, though neither the document nor the sweep says so.
     implied: BTreeSet<String>,
@@ -68,8 +69,8 @@ pub struct Saturation {
 /// One scenario of a sweep.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Key and value, in the order of nesting, but for the seed of repetitions. Values are as written,
-    /// texts without quotes.
+    /// Key and value, in the order of nesting, but for the seed of repetitions. Values are as
+    /// written, texts without quotes.
     pub assignments: Vec<(String, String)>,
     /// Settings of the grid alone, which do not depend on how a named series is written.
     pub of_grid: Vec<(String, String)>,
@@ -243,7 +244,8 @@ impl Sweep {
         if parts.is_empty() { format!("point {place}") } else { parts.join(", ") }
     }
 
-    /// How many points are repeated although nothing in them is drawn at random, and the first one of them.
+    /// How many points are repeated although nothing in them is drawn at random, and the first one
+    /// of them.
     pub fn repeats_in_vain(&self) -> (usize, Option<&Point>) {
         let equal = |runs: &&[Point]| {
             runs.windows(2).all(|two| two[0].scenario.ignores_the_seed(&two[1].scenario))
@@ -254,8 +256,9 @@ impl Sweep {
         (vain.count(), first)
     }
 
-    /// The sweep as a scenario's text with every value written out, which reads back to an equal sweep. Left out are
-    /// defaults that follow from what the sweep varies: written once, they would hold for all points.
+    /// The sweep as a scenario's text with every value written out, which reads back to an equal
+    /// sweep. Left out are defaults that follow from what the sweep varies: written once, they
+    /// would hold for all points.
     ///
     /// # Errors
     /// As [`Sweep::read`].

@@ -72,8 +72,8 @@ fn no_series(entry: &Entry) -> Diagnostic {
         .help(format!("a series is a name and a table of keys, for example {example}; `{{}}` for the scenario as it stands"))
 }
 
-/// The keys of a table; what lies in tables of the scenario, such as [router] or [routing.angara], counts
-/// one by one.
+/// The keys of a table; what lies in tables of the scenario, such as [router] or [routing.angara],
+/// counts one by one.
 fn collect(
     table: &Table,
     above: &str,
@@ -110,8 +110,8 @@ pub(super) fn replaced(path: &str) -> &str {
     choice(path).map_or(path, |(table, _)| table)
 }
 
-/// Sets the keys of a series. A topology or a routing takes the place of the scenario's, unless that is the same
-/// one: then it keeps its other keys.
+/// Sets the keys of a series. A topology or a routing takes the place of the scenario's, unless
+/// that is the same one: then it keeps its other keys.
 pub(super) fn assign(settings: &[Setting], document: &mut Document) {
     for setting in settings {
         if let Some((table, name)) = choice(&setting.path) {
@@ -124,8 +124,8 @@ pub(super) fn assign(settings: &[Setting], document: &mut Document) {
     }
 }
 
-/// A value for each key that any of the series sets, for each of them, from all resolved keys of one of
-/// its points: what one series sets, another must not inherit.
+/// A value for each key that any of the series sets, for each of them, from all resolved keys of
+/// one of its points: what one series sets, another must not inherit.
 pub(super) fn resolved(steps: &[Step], keys: &[Vec<(String, String)>]) -> Vec<String> {
     let mut paths: Vec<&str> = Vec::new();
     for setting in steps.iter().flat_map(|step| &step.settings) {

@@ -8,20 +8,23 @@ use serde::Serialize;
 use super::{Point, named, table::SweepTable};
 use crate::{Document, Resolved};
 
-/// The tables whose defaults follow from the topology and the routing, by the preset that goes with them.
+/// The tables whose defaults follow from the topology and the routing, by the preset that goes with
+/// them.
 const TABLES: [&str; 3] = ["router", "link", "adapter"];
 
 /// The key that all of these defaults follow from.
 pub(super) const PRESET: &str = "router.preset";
 
-/// Series that have one preset of routers, links and adapters where others of the sweep have another, unasked.
+/// Series that have one preset of routers, links and adapters where others of the sweep have
+/// another, unasked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unasked {
     /// The preset that follows from their topology and routing.
     pub preset: &'static str,
     /// The series' names, in the sweep's order.
     pub series: Vec<String>,
-    /// Path and value of each key in which these differ from the others, the sweep's own keys left out.
+    /// Path and value of each key in which these differ from the others, the sweep's own keys left
+    /// out.
     pub values: Vec<(String, String)>,
 }
 
@@ -60,7 +63,8 @@ impl Comparison {
         }
     }
 
-    /// The keys that are not the same in all points, though neither the document nor the sweep says so.
+    /// The keys that are not the same in all points, though neither the document nor the sweep says
+    /// so.
     pub fn implied(&self, document: &Document, sweep: &SweepTable) -> BTreeSet<String> {
         let given = replaced(sweep);
         let chosen =
@@ -73,7 +77,8 @@ impl Comparison {
         self.all.iter().filter(varies).cloned().collect()
     }
 
-    /// The groups of series that differ in their presets; none if all have one, or the sweep gives it.
+    /// The groups of series that differ in their presets; none if all have one, or the sweep gives
+    /// it.
     pub fn unasked(self, sweep: &SweepTable) -> Vec<Unasked> {
         let given = given(sweep);
         if self.presets.len() < 2 || is_given(PRESET, &given) {

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use super::{ANY, Action, Schedule};
 
-/// Messages from one rank to another with a tag, or receives of them, that are more than the others.
+/// Messages from one rank to another with a tag, or receives of them, that are more than the
+/// others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unmatched {
     /// The kind of operation in excess: sends or receives.
@@ -33,11 +34,12 @@ impl Message {
     }
 }
 
-/// Counts what is sent and received between each two ranks with each tag, and gives what is more than the other.
+/// Counts what is sent and received between each two ranks with each tag, and gives what is more
+/// than the other.
 ///
-/// Receives from any rank or of any tag, and messages with any tag, excuse as many of the others as they could meet. So
-/// what is reported is certain: there is no order of messages in which it would not be left over. What is not reported may
-/// be left over all the same.
+/// Receives from any rank or of any tag, and messages with any tag, excuse as many of the others as
+/// they could meet. So what is reported is certain: there is no order of messages in which it would
+/// not be left over. What is not reported may be left over all the same.
 ///
 /// Takes time in proportion to n log n for n messages and receives, and 20 bytes for each.
 pub fn check(schedule: &Schedule) -> Vec<Unmatched> {

@@ -1,4 +1,5 @@
-//! Files of other programs, known by their first bytes: each is named, with what can be done about it.
+//! Files of other programs, known by their first bytes: each is named, with what can be done about
+//! it.
 
 use std::fs::File;
 use std::io::Read;
@@ -163,8 +164,8 @@ fn is_action(word: &str) -> bool {
     ACTIONS.iter().any(|action| action.eq_ignore_ascii_case(word))
 }
 
-/// Whether bytes are a length and a message of protocol buffers whose first member is a version, as the metadata are that
-/// begin Chakra's files.
+/// Whether bytes are a length and a message of protocol buffers whose first member is a version, as
+/// the metadata are that begin Chakra's files.
 fn is_chakra(start: &[u8]) -> bool {
     let [_, 0x0a, length, version @ ..] = start else { return false };
     let Some(version) = version.get(..usize::from(*length)) else { return false };

@@ -1,5 +1,5 @@
-//! Many short queues in one array: most are empty most of the time, so an allocation each would cost more than what they
-//! hold.
+//! Many short queues in one array: most are empty most of the time, so an allocation each would
+//! cost more than what they hold.
 
 use serde::{Deserialize, Serialize};
 

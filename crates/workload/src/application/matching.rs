@@ -1,4 +1,5 @@
-//! Messages and receipts that wait for each other, as MPI matches them: by rank, peer and tag, first come first served.
+//! Messages and receipts that wait for each other, as MPI matches them: by rank, peer and tag,
+//! first come first served.
 
 use std::collections::VecDeque;
 

@@ -15,7 +15,8 @@ use flitlab_base::units::Picoseconds;
 /// Any rank, or any tag.
 pub const ANY: u32 = u32::MAX;
 
-/// The most operations of a schedule: their numbers share 32 bits with what else is said of a message.
+/// The most operations of a schedule: their numbers share 32 bits with what else is said of a
+/// message.
 pub const MOST_OPERATIONS: u32 = 1 << 29;
 
 /// The longest computation, and the longest that a rank can compute, in nanoseconds: 213 days.
@@ -47,7 +48,8 @@ pub struct Operation {
     pub tag: u32,
     /// The kind of operation.
     pub action: Action,
-    /// The stream of the rank that is busy with it: operations of one stream are done one at a time.
+    /// The stream of the rank that is busy with it: operations of one stream are done one at a
+    /// time.
     pub stream: u8,
     /// The adapter of the rank that a message leaves or comes by.
     pub adapter: u8,
@@ -85,16 +87,19 @@ const BEGUN: u32 = 1 << 31;
 /// The mark of an operation without dependants.
 const NO_DEPENDANT: u32 = u32::MAX;
 
-/// A bit beside the place in [`Schedule::dependants`] that stands in place of a dependant if there are several.
+/// A bit beside the place in [`Schedule::dependants`] that stands in place of a dependant if there
+/// are several.
 const SEVERAL: u32 = 1 << 30;
 
-/// An operation, and what is asked along with it, in 32 bytes: a large application has its operations far from the
-/// processor, and an array for each would be waited for each. Not aligned to them: growing an aligned array copies it.
+/// An operation, and what is asked along with it, in 32 bytes: a large application has its
+/// operations far from the processor, and an array for each would be waited for each. Not aligned
+/// to them: growing an aligned array copies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     operation: Operation,
     rank: u32,
-    /// The only operation that waits for it, [`NO_DEPENDANT`], or the place of a list with [`SEVERAL`].
+    /// The only operation that waits for it, [`NO_DEPENDANT`], or the place of a list with
+    /// [`SEVERAL`].
     dependant: u32,
 }
 
@@ -117,7 +122,8 @@ pub struct Schedule {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Labels {
     text: String,
-    /// By operation: where its name ends; shorter than there are operations if the last ones have none.
+    /// By operation: where its name ends; shorter than there are operations if the last ones have
+    /// none.
     ends: Vec<u64>,
 }
 
@@ -232,7 +238,8 @@ pub enum ScheduleError {
     /// There is no room for another operation.
     #[error("a schedule can have {MOST_OPERATIONS} operations at the most")]
     TooMany,
-    /// Operations of a rank that wait for each other: their places in the rank, and what they are called.
+    /// Operations of a rank that wait for each other: their places in the rank, and what they are
+    /// called.
     #[error("in rank {rank} {}: a cycle", cycle_text(operations))]
     Cycle {
         /// The rank.
@@ -286,7 +293,8 @@ impl Default for ScheduleBuilder {
 }
 
 impl ScheduleBuilder {
-    /// Without any rank; what is added belongs to rank 0 until [`end_rank`](Self::end_rank) is called.
+    /// Without any rank; what is added belongs to rank 0 until [`end_rank`](Self::end_rank) is
+    /// called.
     pub fn new() -> Self {
         let schedule = Schedule {
             first: vec![0],
@@ -327,7 +335,8 @@ impl ScheduleBuilder {
     /// Gives the rank another operation. Its place in the rank.
     ///
     /// # Errors
-    /// If there are [`MOST_OPERATIONS`] of them, it computes for more than [`MOST_NANOSECONDS`], or there is no memory.
+    /// If there are [`MOST_OPERATIONS`] of them, it computes for more than [`MOST_NANOSECONDS`], or
+    /// there is no memory.
     pub fn add(&mut self, operation: Operation) -> Result<u32, ScheduleError> {
         if self.schedule.steps.len() >= MOST_OPERATIONS as usize {
             return Err(ScheduleError::TooMany);
@@ -353,8 +362,8 @@ impl ScheduleBuilder {
         self.schedule.labels.set(latest, label);
     }
 
-    /// Has an operation of the rank wait for another one of it. Both are places in the rank. A shortage of memory is
-    /// told by the next [`add`](Self::add) or [`end_rank`](Self::end_rank).
+    /// Has an operation of the rank wait for another one of it. Both are places in the rank. A
+    /// shortage of memory is told by the next [`add`](Self::add) or [`end_rank`](Self::end_rank).
     ///
     /// # Panics
     /// If the rank has no such operations.
@@ -370,8 +379,8 @@ impl ScheduleBuilder {
     /// Ends a rank and begins the next one.
     ///
     /// # Errors
-    /// If operations of the rank wait for each other, it computes for more than [`MOST_NANOSECONDS`], or there is no
-    /// memory.
+    /// If operations of the rank wait for each other, it computes for more than
+    /// [`MOST_NANOSECONDS`], or there is no memory.
     pub fn end_rank(&mut self) -> Result<(), ScheduleError> {
         let (first, operations) = (self.first_of_rank(), self.operations_of_rank());
         self.shortage()?;
@@ -423,8 +432,8 @@ impl ScheduleBuilder {
         }
     }
 
-    /// Whether the latest rank computes for so long, in a stream or in operations each of which waits for the end of
-    /// the one before, that its end can't be told.
+    /// Whether the latest rank computes for so long, in a stream or in operations each of which
+    /// waits for the end of the one before, that its end can't be told.
     fn computes_too_long(&self) -> bool {
         let schedule = &self.schedule;
         let range = schedule.of_rank(schedule.ranks() - 1);

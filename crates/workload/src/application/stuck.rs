@@ -1,8 +1,9 @@
 //! Why an application does not come to its end.
 //!
-//! Each operation that can't go on waits for one other operation: a receipt for a message that was not sent yet, a large
-//! message for a receipt that was not begun, an operation that was not begun for one of its rank. Followed on from one
-//! to the next, that leads to a **cause**: an operation that waits for what can't come, or a cycle.
+//! Each operation that can't go on waits for one other operation: a receipt for a message that was
+//! not sent yet, a large message for a receipt that was not begun, an operation that was not begun
+//! for one of its rank. Followed on from one to the next, that leads to a **cause**: an operation
+//! that waits for what can't come, or a cycle.
 
 use std::fmt;
 
@@ -23,7 +24,8 @@ pub struct Stuck {
     pub unsent: Vec<u32>,
     /// By operation: on how many others it still waits before it may begin.
     pub waits: Box<[u32]>,
-    /// By operation: of a message the receipt that took it. [`ANY`] of all else, and where it is not known.
+    /// By operation: of a message the receipt that took it. [`ANY`] of all else, and where it is
+    /// not known.
     pub taken_by: Box<[u32]>,
 }
 
@@ -128,7 +130,8 @@ impl Cause {
 enum Why {
     /// Another operation comes first, and has not.
     Waits(u32),
-    /// A receipt's message was sent, and this other receipt took it; [`ANY`] if it is not known which.
+    /// A receipt's message was sent, and this other receipt took it; [`ANY`] if it is not known
+    /// which.
     Taken { message: u32, by: u32 },
     /// The receipt that fits a message took this other one; [`ANY`] if it is not known which.
     Took { receipt: u32, other: u32 },
@@ -260,7 +263,8 @@ impl<'s> Search<'s> {
         self.sent[first..end].iter().map(|it| it.3)
     }
 
-    /// Why an operation can't go on: a receipt that waits, a message that was not received, or what was not begun.
+    /// Why an operation can't go on: a receipt that waits, a message that was not received, or what
+    /// was not begun.
     fn why(&self, number: u32) -> Why {
         let schedule = self.schedule;
         let operation = schedule.operation(number);
@@ -319,7 +323,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// The cause that an operation's waiting leads to; `None` if one that was `found` before waits for the same.
+    /// The cause that an operation's waiting leads to; `None` if one that was `found` before waits
+    /// for the same.
     fn cause(&self, number: u32, found: &mut [bool]) -> Option<Cause> {
         let mut way = vec![];
         let mut on_way = std::collections::HashSet::new();

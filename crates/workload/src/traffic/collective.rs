@@ -1,10 +1,11 @@
-//! Operations of the collective subnetwork: broadcast, reduction, reduction with broadcast, barrier (docs/model.md,
-//! "Collective subnetwork"), with a load beside them if there is one.
+//! Operations of the collective subnetwork: broadcast, reduction, reduction with broadcast, barrier
+//! (docs/model.md, "Collective subnetwork"), with a load beside them if there is one.
 //!
-//! All nodes of the operations begin them in one order. A node begins another one when less than `outstanding` of those
-//! that it has begun are not done for it. A broadcast is done for its root when the message has left, for the others when
-//! it has come; a reduction for its root when the result has come, for the others when their operand has left; the
-//! other two for all when the result has come.
+//! All nodes of the operations begin them in one order. A node begins another one when less than
+//! `outstanding` of those that it has begun are not done for it. A broadcast is done for its root
+//! when the message has left, for the others when it has come; a reduction for its root when the
+//! result has come, for the others when their operand has left; the other two for all when the
+//! result has come.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -98,8 +99,8 @@ impl CollectiveSpec {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Progress {
     begun: u32,
-    /// When operations ended each of which lets it begin another one that it has not begun, ascending. It is asked what it
-    /// creates at a time when later ends are known already.
+    /// When operations ended each of which lets it begin another one that it has not begun,
+    /// ascending. It is asked what it creates at a time when later ends are known already.
     ends: VecDeque<Picoseconds>,
 }
 
@@ -131,8 +132,8 @@ pub struct Collectives {
 }
 
 impl Collectives {
-    /// Nothing has begun, on a fabric of so many terminals. The operations go by these trees in turn, which have the same
-    /// members; these take part.
+    /// Nothing has begun, on a fabric of so many terminals. The operations go by these trees in
+    /// turn, which have the same members; these take part.
     ///
     /// # Panics
     /// If there is no tree, or one whose root doesn't take part.
@@ -206,7 +207,8 @@ impl Collectives {
         }
     }
 
-    /// From when on a terminal may begin another operation; `None` if only the end of one can let it.
+    /// From when on a terminal may begin another operation; `None` if only the end of one can let
+    /// it.
     fn next_of_operations(&self, terminal: u32) -> Option<Picoseconds> {
         let Progress { begun, ends } = &self.state.progress[terminal as usize];
         if !self.takes_part[terminal as usize] || *begun >= self.rounds {
@@ -326,7 +328,8 @@ impl Collectives {
         }
     }
 
-    /// One for each of these ranges of terminals; the state of the other terminals stays what it is.
+    /// One for each of these ranges of terminals; the state of the other terminals stays what it
+    /// is.
     pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
         let loads = self.load.take().map(|load| load.split(terminals));
         let mut loads = loads.into_iter().flatten();

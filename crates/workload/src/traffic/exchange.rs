@@ -1,9 +1,9 @@
-//! Finite workloads: each node sends a message to each partner of a pattern, step by step, as an MPI
-//! benchmark does.
+//! Finite workloads: each node sends a message to each partner of a pattern, step by step, as an
+//! MPI benchmark does.
 //!
-//! Between steps a node waits for nothing, for its own message to have left and its partners' of the
-//! same step to have come (`MPI_Sendrecv`), or for a barrier of all nodes. With reads it waits for its
-//! own response only. The barrier itself costs a given latency and sends no packets.
+//! Between steps a node waits for nothing, for its own message to have left and its partners' of
+//! the same step to have come (`MPI_Sendrecv`), or for a barrier of all nodes. With reads it waits
+//! for its own response only. The barrier itself costs a given latency and sends no packets.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -68,7 +68,8 @@ struct Barrier {
 }
 
 impl Exchange {
-    /// Binds a specification to a fabric. `pattern` must be one with steps (see [`Pattern::steps`]).
+    /// Binds a specification to a fabric. `pattern` must be one with steps (see
+    /// [`Pattern::steps`]).
     ///
     /// # Panics
     /// If the pattern draws its destinations at random.
@@ -157,9 +158,9 @@ impl Exchange {
         terminals.iter().map(part).collect()
     }
 
-    /// Bytes that an exchange of so many steps a round takes at its beginning, about: twice two numbers for each
-    /// step of each terminal, since they are parted among threads; and where nothing is waited for, a cache line
-    /// for each message, of which all are queued then.
+    /// Bytes that an exchange of so many steps a round takes at its beginning, about: twice two
+    /// numbers for each step of each terminal, since they are parted among threads; and where
+    /// nothing is waited for, a cache line for each message, of which all are queued then.
     pub fn memory_needed(spec: &ExchangeSpec, steps: u32, terminals: u32) -> u64 {
         let counted = u64::from(steps).saturating_mul(u64::from(terminals));
         let queued = match spec.between {
@@ -230,8 +231,8 @@ impl Exchange {
         }
     }
 
-    /// Puts all terminals at the start of a step, or of the first after it in which any terminal of the
-    /// whole network has something to do.
+    /// Puts all terminals at the start of a step, or of the first after it in which any terminal of
+    /// the whole network has something to do.
     fn begin_all(&mut self, mut step: u32) {
         loop {
             for index in 0..self.live.len() {

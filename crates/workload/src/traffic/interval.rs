@@ -13,8 +13,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// `numerator / denominator` picoseconds; saturates at `u64::MAX`, which is never. `None` if the
-    /// denominator is 0 or, reduced, exceeds `u64`.
+    /// `numerator / denominator` picoseconds; saturates at `u64::MAX`, which is never. `None` if
+    /// the denominator is 0 or, reduced, exceeds `u64`.
     pub fn new(numerator: u128, denominator: u128) -> Option<Self> {
         let whole = numerator.checked_div(denominator)?;
         let rest = numerator % denominator;
@@ -24,7 +24,8 @@ impl Interval {
         Some(Self { whole, rest: narrow(rest / common), denominator })
     }
 
-    /// This many picoseconds, above 0, rounded down to a multiple of 2^-20; saturates as [`Self::new`] does.
+    /// This many picoseconds, above 0, rounded down to a multiple of 2^-20; saturates as
+    /// [`Self::new`] does.
     pub fn nearest(picoseconds: f64) -> Self {
         const PARTS: u32 = 1 << 20;
         const NEVER: f64 = (1u128 << 100) as f64;
@@ -53,9 +54,9 @@ pub(super) fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     a
 }
 
-/// A fraction with small terms that is `value` when rounded to a float: 7 / 20 for 0.35, as the user
-/// wrote it. The first convergent of the continued fraction to do so; `value` must be in 10^-9 to
-/// 10^6.
+/// A fraction with small terms that is `value` when rounded to a float: 7 / 20 for 0.35, as the
+/// user wrote it. The first convergent of the continued fraction to do so; `value` must be in 10^-9
+/// to 10^6.
 pub(super) fn simplest_fraction(value: f64) -> (u128, u128) {
     let (mut scaled, mut over, mut under) = (value, 0u128, 1u128);
     while scaled.fract() != 0.0 {

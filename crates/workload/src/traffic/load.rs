@@ -1,8 +1,8 @@
 //! Traffic that goes on for ever at an offered load.
 //!
-//! All flits that a node causes to be injected count as its load: headers and checksums too, and for
-//! a read the request's and the response's, though the response is injected elsewhere. The load is the
-//! mean over the live terminals that send; silent ones neither get any nor count.
+//! All flits that a node causes to be injected count as its load: headers and checksums too, and
+//! for a read the request's and the response's, though the response is injected elsewhere. The load
+//! is the mean over the live terminals that send; silent ones neither get any nor count.
 
 use std::ops::Range;
 
@@ -53,11 +53,12 @@ pub enum LoadError {
 /// How many messages of a terminal are drawn at a time.
 const BLOCK: usize = 16;
 
-/// Words of a terminal's random stream for each message, several times what patterns draw. So it is known where
-/// those of a block start, and no terminal has to keep its generator.
+/// Words of a terminal's random stream for each message, several times what patterns draw. So it is
+/// known where those of a block start, and no terminal has to keep its generator.
 const WORDS: u128 = 16;
 
-/// Messages of a terminal that have been drawn: as many as a block has, from a multiple of this number on.
+/// Messages of a terminal that have been drawn: as many as a block has, from a multiple of this
+/// number on.
 #[derive(Clone, Debug)]
 struct Terminal {
     /// The number of its next message, which is in the block.
@@ -77,8 +78,8 @@ impl Terminal {
 }
 
 /// Traffic at an offered load, under way: creates the messages of each terminal, independently of
-/// the others: they depend on the specification, the seed and the terminal's number only. Takes 200 bytes a
-/// terminal.
+/// the others: they depend on the specification, the seed and the terminal's number only. Takes 200
+/// bytes a terminal.
 #[derive(Clone, Debug)]
 pub struct OpenLoad {
     pattern: Pattern,
@@ -97,8 +98,8 @@ pub struct OpenLoad {
     pub offered_fraction: f64,
     /// Offered payload in bytes a second a node; mean over the terminals that send.
     pub offered_payload: f64,
-    /// Offered flits a node in the time one flit takes on a network channel; mean over the terminals
-    /// that send.
+    /// Offered flits a node in the time one flit takes on a network channel; mean over the
+    /// terminals that send.
     pub offered_flits: f64,
     /// Offered messages a node in the time one flit takes on a network channel; mean over the
     /// terminals that send.
@@ -107,8 +108,8 @@ pub struct OpenLoad {
 
 impl OpenLoad {
     /// Binds a specification to a fabric. `slot` is the time of a flit on a network channel and
-    /// `flits_of` gives the flits of a message of so many bytes. The seed and a terminal's number give
-    /// the terminal's random stream.
+    /// `flits_of` gives the flits of a message of so many bytes. The seed and a terminal's number
+    /// give the terminal's random stream.
     ///
     /// # Errors
     /// If the pattern can't be bound to the fabric, the load is out of range, or a terminal would

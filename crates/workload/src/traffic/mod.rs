@@ -46,16 +46,17 @@ pub enum MessageKind {
         /// Payload of the request, in bytes.
         request: u32,
     },
-    /// Its bytes travel from source to destination on the request channel; the destination acknowledges them with a
-    /// response without payload.
+    /// Its bytes travel from source to destination on the request channel; the destination
+    /// acknowledges them with a response without payload.
     Put,
-    /// A request of `request` bytes goes to the destination, whose adapter performs one such operation after the other and
-    /// answers with the message's bytes, the old value.
+    /// A request of `request` bytes goes to the destination, whose adapter performs one such
+    /// operation after the other and answers with the message's bytes, the old value.
     Atomic {
         /// Payload of the request, in bytes.
         request: u32,
     },
-    /// Its bytes are combined with those of others on the way up the tree of its collective operation.
+    /// Its bytes are combined with those of others on the way up the tree of its collective
+    /// operation.
     Operand,
     /// Its bytes go down that tree.
     Broadcast,

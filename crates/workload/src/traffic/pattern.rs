@@ -5,14 +5,14 @@
 //! \[dally-towles\], section 3.2. s is the sending node, d the destination, N the number of nodes
 //! (failed ones included), b = log2 N; coordinates s_i run from 0 to k_i - 1.
 //!
-//! Where a router has several terminals, or the fabric no coordinates, a node is a terminal, and patterns that
-//! speak of coordinates are not defined.
+//! Where a router has several terminals, or the fabric no coordinates, a node is a terminal, and
+//! patterns that speak of coordinates are not defined.
 //!
 //! Failed nodes neither send nor receive. Uniform, hotspot, random-permutation and all-to-all are
-//! patterns of the live nodes; a rank is a node's place among them. In the other ones, a partner that
-//! has failed or is the source itself gets nothing: the source is silent if it has no other, and
-//! leaves that partner out if it has (butterfly, matrix, pairs). Only uniform (on request) and matrix
-//! send messages to oneself.
+//! patterns of the live nodes; a rank is a node's place among them. In the other ones, a partner
+//! that has failed or is the source itself gets nothing: the source is silent if it has no other,
+//! and leaves that partner out if it has (butterfly, matrix, pairs). Only uniform (on request) and
+//! matrix send messages to oneself.
 //!
 //! All draws are of integers, so that they are equal on every machine.
 
@@ -77,8 +77,8 @@ pub static PATTERNS: [&PatternKind; 15] = [
 
 /// A pattern bound to a fabric: who sends to whom.
 ///
-/// Its memory does not grow with the number of live nodes, except for a random permutation, a matrix
-/// and pairs.
+/// Its memory does not grow with the number of live nodes, except for a random permutation, a
+/// matrix and pairs.
 #[derive(Clone)]
 pub struct Pattern {
     name: &'static str,
@@ -87,11 +87,12 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Binds a pattern to the fabric's nodes. The seed decides patterns that are [`Partners::FixedBySeed`].
+    /// Binds a pattern to the fabric's nodes. The seed decides patterns that are
+    /// [`Partners::FixedBySeed`].
     ///
     /// # Errors
-    /// If the pattern is undefined for the fabric's sizes, names nodes that the fabric has not, or leaves every live
-    /// node without anybody to send to.
+    /// If the pattern is undefined for the fabric's sizes, names nodes that the fabric has not, or
+    /// leaves every live node without anybody to send to.
     pub fn new(spec: &PatternSpec, fabric: &Fabric, seed: u64) -> Result<Self, PatternError> {
         let live = Live::new(fabric);
         let name = spec.name();
@@ -117,8 +118,8 @@ impl Pattern {
 
     /// Destination of the `index`-th message (from 0) of `source`; `None` if it sends nothing.
     ///
-    /// Draws from `random` if the pattern is one whose partners are [`Partners::Drawn`]. Patterns with steps go
-    /// through them cyclically, without those in which the source has no partner.
+    /// Draws from `random` if the pattern is one whose partners are [`Partners::Drawn`]. Patterns
+    /// with steps go through them cyclically, without those in which the source has no partner.
     #[inline]
     pub fn destination(&self, source: u32, index: u64, random: &mut ChaCha8Rng) -> Option<u32> {
         let live = self.live.contains(source);
@@ -152,8 +153,8 @@ impl Pattern {
         }
     }
 
-    /// How much `source` sends, relative to the mean of all that send: 0 for silent and failed ones,
-    /// else 1, but for a matrix, where it is proportional to the source's weights.
+    /// How much `source` sends, relative to the mean of all that send: 0 for silent and failed
+    /// ones, else 1, but for a matrix, where it is proportional to the source's weights.
     pub fn rate(&self, source: u32) -> f64 {
         if self.sends(source) { self.rule.rate(source) } else { 0.0 }
     }

@@ -9,8 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use super::{Interval, Process};
 use flitlab_base::units::Picoseconds;
 
-/// The creation times of a terminal's messages. Holds no state: the caller keeps the latest time, the message's
-/// number and what was drawn for it.
+/// The creation times of a terminal's messages. Holds no state: the caller keeps the latest time,
+/// the message's number and what was drawn for it.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     process: Process,
@@ -24,9 +24,9 @@ impl Arrivals {
     /// Messages at this mean interval, which must be at least the slot: at most one message a slot.
     ///
     /// [`Process::Bernoulli`]: in each slot (0, 1, ... times `slot`) a message with probability slot /
-    /// interval. [`Process::Periodic`]: message i at the phase plus i intervals, rounded down to whole
-    /// picoseconds, so that no drift builds up; the phase is 0 if `in_step`, else any whole number of
-    /// picoseconds below the interval.
+    /// interval. [`Process::Periodic`]: message i at the phase plus i intervals, rounded down to
+    /// whole picoseconds, so that no drift builds up; the phase is 0 if `in_step`, else any whole
+    /// number of picoseconds below the interval.
     ///
     /// # Panics
     /// If the slot is 0 or the interval is shorter than the slot.
@@ -41,9 +41,9 @@ impl Arrivals {
         self.process == Process::Bernoulli && self.slots_a_miss != 0.0
     }
 
-    /// Draws what the chance in the creation time of message `index` is: for [`Process::Bernoulli`] how many slots
-    /// it is behind the message before, the first one behind slot -1; for [`Process::Periodic`] the phase, with
-    /// message 0. Where there is no chance it draws nothing.
+    /// Draws what the chance in the creation time of message `index` is: for [`Process::Bernoulli`]
+    /// how many slots it is behind the message before, the first one behind slot -1; for
+    /// [`Process::Periodic`] the phase, with message 0. Where there is no chance it draws nothing.
     #[inline]
     pub fn draw(&self, index: u64, random: &mut ChaCha8Rng) -> u64 {
         match self.process {
@@ -64,8 +64,8 @@ impl Arrivals {
         }
     }
 
-    /// Creation time of message `index`, 1 or more, for which this was drawn; the one before was created at
-    /// `previous`. [`Picoseconds::BEYOND`] if that is later than can be told.
+    /// Creation time of message `index`, 1 or more, for which this was drawn; the one before was
+    /// created at `previous`. [`Picoseconds::BEYOND`] if that is later than can be told.
     #[inline]
     pub fn next(&self, previous: Picoseconds, index: u64, drawn: u64) -> Picoseconds {
         match self.process {

@@ -1,9 +1,10 @@
-//! Remote memory operations: processes put into the memory of their partners, get from it, and have atomic operations
-//! performed upon it (docs/model.md, "Remote memory operations").
+//! Remote memory operations: processes put into the memory of their partners, get from it, and have
+//! atomic operations performed upon it (docs/model.md, "Remote memory operations").
 //!
-//! A process begins another operation when less than `outstanding` of those that it has begun are not done, and, behind
-//! each `flush_every` of them, when all are. Its adapter begins those of its processes in turn, one each `adapter_gap`, as
-//! long as less than `adapter_outstanding` of its own are not done.
+//! A process begins another operation when less than `outstanding` of those that it has begun are
+//! not done, and, behind each `flush_every` of them, when all are. Its adapter begins those of its
+//! processes in turn, one each `adapter_gap`, as long as less than `adapter_outstanding` of its own
+//! are not done.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -27,7 +28,8 @@ pub enum RemoteOperation {
     Add,
     /// Combines the value there with an operand by exclusive or, and returns the old value.
     Xor,
-    /// Replaces what is there if it equals another operand, and returns what was there before. Not Angara's.
+    /// Replaces what is there if it equals another operand, and returns what was there before. Not
+    /// Angara's.
     CompareAndSwap,
 }
 
@@ -100,7 +102,8 @@ impl RemoteMemorySpec {
         }
     }
 
-    /// How many operations a node has done upon each of its partners, of which it has so many, in their order.
+    /// How many operations a node has done upon each of its partners, of which it has so many, in
+    /// their order.
     pub fn shares(&self, partners: u32) -> impl Iterator<Item = u64> {
         let each = self.operations.checked_div(partners).unwrap_or(0);
         let more = self.operations.checked_rem(partners).unwrap_or(0);
@@ -137,8 +140,8 @@ struct Adapter {
     free_at: Picoseconds,
     /// When the last thing happened: operations begin then or later.
     clock: Picoseconds,
-    /// The engine asks for an operation when the send overhead is over. What ended in the meantime let nothing begin
-    /// before: so what begins is settled before an end is.
+    /// The engine asks for an operation when the send overhead is over. What ended in the meantime
+    /// let nothing begin before: so what begins is settled before an end is.
     beginnings: VecDeque<Beginning>,
 }
 
@@ -166,7 +169,8 @@ pub struct RemoteMemory {
 }
 
 impl RemoteMemory {
-    /// Binds a specification to a fabric. `pattern` must be one with steps (see [`Pattern::steps`]).
+    /// Binds a specification to a fabric. `pattern` must be one with steps (see
+    /// [`Pattern::steps`]).
     ///
     /// # Panics
     /// If the pattern draws its destinations at random.
@@ -195,8 +199,8 @@ impl RemoteMemory {
         }
     }
 
-    /// Bytes that the operations of so many terminals take at most, about: their state twice, since it is parted among
-    /// threads, and a cache line for each operation under way.
+    /// Bytes that the operations of so many terminals take at most, about: their state twice, since
+    /// it is parted among threads, and a cache line for each operation under way.
     pub fn memory_needed(spec: &RemoteMemorySpec, terminals: u32) -> u64 {
         let processes = u64::from(spec.processes);
         let state = processes * size_of::<Process>() as u64 + size_of::<Adapter>() as u64;
@@ -256,7 +260,8 @@ impl RemoteMemory {
         (terminal - self.terminals.start) as usize * self.spec.processes as usize + process as usize
     }
 
-    /// Whether a process may begin another operation as far as those that it has begun are concerned.
+    /// Whether a process may begin another operation as far as those that it has begun are
+    /// concerned.
     fn may_begin(&self, process: &Process) -> bool {
         let Process { begun, done, .. } = *process;
         let flushed = self.spec.flush_every.is_none_or(|every| done >= begun - begun % every);

@@ -30,8 +30,8 @@ pub enum Wake {
     All,
 }
 
-/// Whether a message of a load is ever created. Half of all times is 107 days; [`OpenLoad`] gives later ones for a load of
-/// next to nothing.
+/// Whether a message of a load is ever created. Half of all times is 107 days; [`OpenLoad`] gives
+/// later ones for a load of next to nothing.
 pub(super) fn within_reach(time: &Picoseconds) -> bool {
     *time < Picoseconds::LAST / 2
 }
@@ -59,7 +59,8 @@ pub enum Workload {
     RemoteMemory(Box<RemoteMemory>),
 }
 
-/// How far a workload has come: what another one, made anew from the same specification, needs to go on.
+/// How far a workload has come: what another one, made anew from the same specification, needs to
+/// go on.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TrafficState<'a>(WorkloadState<'a>);
 
@@ -121,8 +122,8 @@ impl Workload {
         }
     }
 
-    /// The message that a terminal creates at `now`, if it creates one, and when it is to be asked for the next one,
-    /// if that is known: at `now` if there may be more.
+    /// The message that a terminal creates at `now`, if it creates one, and when it is to be asked
+    /// for the next one, if that is known: at `now` if there may be more.
     #[inline]
     pub fn create(
         &mut self,
@@ -179,8 +180,8 @@ impl Workload {
         }
     }
 
-    /// A terminal's own message with this tag is done: its last flit has left, or, if it is answered, the response has
-    /// been received.
+    /// A terminal's own message with this tag is done: its last flit has left, or, if it is
+    /// answered, the response has been received.
     #[inline]
     pub fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
         match self {
@@ -228,7 +229,8 @@ impl Workload {
         matches!(self, Self::Application(application) if application.records())
     }
 
-    /// A message whose last packet is sent now waited for so long in its adapter since the first router had no room.
+    /// A message whose last packet is sent now waited for so long in its adapter since the first
+    /// router had no room.
     pub fn waited_for_room(&mut self, tag: u64, time: Picoseconds) {
         if let Self::Application(application) = self {
             application.waited_for_room(tag, time);
@@ -257,8 +259,8 @@ impl Workload {
         matches!(self, Self::Application(_)) || self.barrier_latency().is_some()
     }
 
-    /// How long a barrier takes, if it has any: otherwise what its terminals do depends on the packets
-    /// that they get alone.
+    /// How long a barrier takes, if it has any: otherwise what its terminals do depends on the
+    /// packets that they get alone.
     #[inline]
     pub fn barrier_latency(&self) -> Option<Picoseconds> {
         match self {
@@ -267,8 +269,8 @@ impl Workload {
         }
     }
 
-    /// When the last of its terminals came to the barrier that ends their step; `None` if any is under
-    /// way, or there is no barrier. Time 0 if none of them had anything to do.
+    /// When the last of its terminals came to the barrier that ends their step; `None` if any is
+    /// under way, or there is no barrier. Time 0 if none of them had anything to do.
     #[inline]
     pub fn at_barrier(&self) -> Option<Picoseconds> {
         match self {
@@ -277,8 +279,8 @@ impl Workload {
         }
     }
 
-    /// Lets its terminals pass the barrier, to which the last terminal of all parts came at `latest`.
-    /// Gives the time at which they may create messages.
+    /// Lets its terminals pass the barrier, to which the last terminal of all parts came at
+    /// `latest`. Gives the time at which they may create messages.
     pub fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
         match self {
             Self::Exchange(exchange) => exchange.pass_barrier(latest),
@@ -336,7 +338,8 @@ impl Workload {
         }
     }
 
-    /// One workload for each of these ranges of terminals, which follow each other and are all there are.
+    /// One workload for each of these ranges of terminals, which follow each other and are all
+    /// there are.
     pub fn split(self, terminals: &[Range<u32>]) -> Vec<Self> {
         if terminals.len() <= 1 {
             return vec![self];

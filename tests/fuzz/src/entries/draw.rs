@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use rand::{Rng, SeedableRng, TryRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Draws from bytes as long as there are any, then from a fixed generator, so that a changed byte changes
-/// one draw and no loop waits for ever.
+/// Draws from bytes as long as there are any, then from a fixed generator, so that a changed byte
+/// changes one draw and no loop waits for ever.
 pub struct Draw<'b> {
     bytes: &'b [u8],
     after: ChaCha8Rng,

@@ -7,7 +7,8 @@ use flitlab_reference::random_scenario::Scenario;
 /// Flits times hops of a scenario: few, so that many are tried.
 const WORK: u64 = 600;
 
-/// The first byte says which kind of routing it is, and whether there are puts and atomic operations, the second is the seed of adaptive routings.
+/// The first byte says which kind of routing it is, and whether there are puts and atomic
+/// operations, the second is the seed of adaptive routings.
 pub fn engines(bytes: &[u8]) {
     let [kind, seed, rest @ ..] = bytes else { return };
     let mut draw = Draw::new(rest);

@@ -1,4 +1,5 @@
-//! OpenSM's dumps for a small fabric: forwarding tables, maps of service levels, lists of paths' levels.
+//! OpenSM's dumps for a small fabric: forwarding tables, maps of service levels, lists of paths'
+//! levels.
 
 use std::sync::LazyLock;
 
@@ -8,7 +9,8 @@ use flitlab::topology::netlist::Netlist;
 
 use super::text;
 
-/// Three switches in a ring, one of its cables twice; an adapter at each, and one with a port at two.
+/// Three switches in a ring, one of its cables twice; an adapter at each, and one with a port at
+/// two.
 static NETLIST: LazyLock<Netlist> =
     LazyLock::new(|| Netlist::read(include_str!("../../fabric/ring3.net")).expect("a netlist"));
 

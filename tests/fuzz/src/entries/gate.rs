@@ -1,5 +1,5 @@
-//! Keeps out scenarios that are right and large: fuzzing is for the reader's mistakes, and a fabric of a
-//! million nodes takes its time without being one.
+//! Keeps out scenarios that are right and large: fuzzing is for the reader's mistakes, and a fabric
+//! of a million nodes takes its time without being one.
 
 use toml::de::{DeTable, DeValue};
 

@@ -1,8 +1,9 @@
-//! A function for each target: what the program does with the input, and what must hold of the outcome.
+//! A function for each target: what the program does with the input, and what must hold of the
+//! outcome.
 //!
-//! Input that is wrong must be refused with a message. A panic is a finding, and so is an input that takes
-//! long or much memory. What is accepted is written and read again where flitlab has a writer, and must be
-//! the same.
+//! Input that is wrong must be refused with a message. A panic is a finding, and so is an input
+//! that takes long or much memory. What is accepted is written and read again where flitlab has a
+//! writer, and must be the same.
 
 mod draw;
 mod engines;

@@ -4,7 +4,8 @@ use flitlab::topology::netlist::Netlist;
 
 use super::text;
 
-/// A netlist of ibsim or of `ibnetdiscover`. What is written in either form is read as the same fabric.
+/// A netlist of ibsim or of `ibnetdiscover`. What is written in either form is read as the same
+/// fabric.
 pub fn netlist(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     let netlist = match Netlist::read(text) {

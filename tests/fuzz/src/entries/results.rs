@@ -25,8 +25,8 @@ pub fn points(bytes: &[u8]) {
     rows::<WindowRow>(&folder, &Labels::Place);
 }
 
-/// Rows that are read are written and read as the same: texts lose line breaks and numbers decimals at first,
-/// and nothing from then on.
+/// Rows that are read are written and read as the same: texts lose line breaks and numbers decimals
+/// at first, and nothing from then on.
 fn rows<R: Row + Debug + PartialEq>(folder: &Folder, labels: &Labels) {
     let rows = match read::<R>(&folder.path("rows.csv"), labels) {
         Ok(rows) => rows.rows,

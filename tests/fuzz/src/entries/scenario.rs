@@ -33,7 +33,8 @@ pub fn set(bytes: &[u8]) {
     }
 }
 
-/// A traffic matrix. The first byte says what its nodes are: those of a torus, of a line, or named ones.
+/// A traffic matrix. The first byte says what its nodes are: those of a torus, of a line, or named
+/// ones.
 pub fn matrix(bytes: &[u8]) {
     const FABRICS: [&str; 3] = [
         "[topology.torus]\ndimensions = [3, 2]\n",
@@ -49,8 +50,8 @@ pub fn matrix(bytes: &[u8]) {
     judge(&Document::parse(&path.display().to_string(), &format!("{fabric}{traffic}")));
 }
 
-/// Reads a document as `run`, `sweep` and `route` do. What is right is written out with every value, and
-/// read again to the same.
+/// Reads a document as `run`, `sweep` and `route` do. What is right is written out with every
+/// value, and read again to the same.
 fn judge(document: &Document) {
     match Scenario::read_resolved(document) {
         Ok((scenario, resolved)) => {

@@ -1,5 +1,5 @@
-//! The findings on queues of which all is known: a server that takes one unit of work a slot, to which a
-//! unit comes in each slot with a probability, several at once.
+//! The findings on queues of which all is known: a server that takes one unit of work a slot, to
+//! which a unit comes in each slot with a probability, several at once.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -35,8 +35,8 @@ impl Server {
     }
 }
 
-/// The verdict at which a measurement ends, that looks after every window from the tenth to the sixtieth and stops
-/// when it knows, after a warm-up of ten.
+/// The verdict at which a measurement ends, that looks after every window from the tenth to the
+/// sixtieth and stops when it knows, after a warm-up of ten.
 fn verdict(load: f64, burst: u64, window: u64, queues: u64, seed: u64) -> QueueVerdict {
     let mut servers: Vec<Server> =
         (0..queues).map(|queue| Server::new(load, burst, seed * 10_007 + queue)).collect();
@@ -70,7 +70,8 @@ fn count(load: f64, window: u64, queues: u64, runs: u64) -> [u32; 3] {
     count
 }
 
-/// Windows of 100 packets: ten last ten relaxation times of a queue at 0.9, sixty a third of one at 0.98.
+/// Windows of 100 packets: ten last ten relaxation times of a queue at 0.9, sixty a third of one at
+/// 0.98.
 #[test]
 fn a_queue_with_room_to_spare_is_level() {
     assert_eq!(count(0.5, 100, 1, 50), [0, 50, 0]);
@@ -90,8 +91,8 @@ fn a_queue_with_more_than_it_can_send_grows_and_is_never_level() {
     assert!(level <= 1, "{level}");
 }
 
-/// The verdicts' errors where they are largest. Seven in a hundred are said to be level, and three to grow,
-/// which for the queue of all together is its level of half an error at each of its looks.
+/// The verdicts' errors where they are largest. Seven in a hundred are said to be level, and three
+/// to grow, which for the queue of all together is its level of half an error at each of its looks.
 #[test]
 fn a_queue_at_capacity_is_mostly_open() {
     let [grows, level, open] = count(1.0, 100, 1, 200);

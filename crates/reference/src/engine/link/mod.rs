@@ -1,8 +1,8 @@
 //! Links that err: docs/model.md, "Links that err".
 //!
-//! Each network channel has an automaton at its sender's end, one at its far end, and what damages its flits. Copies of a
-//! packet are packets of their own here, so that a bad one may be further on than the next one; what the far end says
-//! is a message on its way.
+//! Each network channel has an automaton at its sender's end, one at its far end, and what damages
+//! its flits. Copies of a packet are packets of their own here, so that a bad one may be further on
+//! than the next one; what the far end says is a message on its way.
 
 mod damage;
 mod far_end;
@@ -42,7 +42,8 @@ pub struct Link {
     pub replies: VecDeque<Moving<Vec<Verdict>>>,
     /// Until when the channel is taken by an acknowledgement that goes the same way as its packets.
     pub acknowledging: Option<Picoseconds>,
-    /// Packets' room at the far end that is not on its way back: virtual channel and flits by number.
+    /// Packets' room at the far end that is not on its way back: virtual channel and flits by
+    /// number.
     pub rooms: BTreeMap<u64, (usize, u32)>,
     pub counts: Counts,
     /// Flits sent, by virtual channel.

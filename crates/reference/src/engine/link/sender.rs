@@ -74,7 +74,8 @@ impl Sender {
         !self.wanted.is_empty()
     }
 
-    /// Keeps a packet that is granted the channel; its number, and from where on those before it are void.
+    /// Keeps a packet that is granted the channel; its number, and from where on those before it
+    /// are void.
     pub fn keep(&mut self, packet: Packet, out_vc: usize) -> (u64, u64) {
         assert!(self.has_room() && !self.has_wanted());
         let (number, void_from) = (self.next, self.void_from);
@@ -152,7 +153,8 @@ impl Sender {
         }
     }
 
-    /// The packet that is to be sent again next, if there is one. Bad copies are left out on the way.
+    /// The packet that is to be sent again next, if there is one. Bad copies are left out on the
+    /// way.
     pub fn send_again(&mut self) -> Option<&Unacknowledged> {
         while !self.wanted.is_empty() {
             let number = self.wanted.remove(0);

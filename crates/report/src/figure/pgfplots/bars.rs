@@ -16,7 +16,8 @@ const SHARE: f64 = 0.8;
 pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> (String, String) {
     let most = chart.groups.iter().map(|group| group.bars.len()).max().unwrap_or(1).max(1);
     let step = SHARE / most as f64;
-    // Bars of one colour, with or without whiskers, are drawn together: where, from the top, and which.
+    // Bars of one colour, with or without whiskers, are drawn together: where, from the top, and
+    // which.
     let mut plots: Vec<(Colour, Vec<(f64, &Bar)>)> = Vec::new();
     let alike = |plot: &(Colour, Vec<(f64, &Bar)>), bar: &Bar| {
         plot.0 == bar.colour && plot.1[0].1.whisker.is_some() == bar.whisker.is_some()

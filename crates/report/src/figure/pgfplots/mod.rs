@@ -1,8 +1,9 @@
-//! Figures as LaTeX for the package pgfplots, their data as tables beside them: for those who set their own.
+//! Figures as LaTeX for the package pgfplots, their data as tables beside them: for those who set
+//! their own.
 //!
-//! A figure `latency` is two files. `latency.tex` is a `tikzpicture` to be taken into a paper with `\input`;
-//! `latency.dat` has the data in columns, the same number in columns of one curve. `figures.tex` is a whole
-//! document with all figures, to look at, and to copy the preamble from.
+//! A figure `latency` is two files. `latency.tex` is a `tikzpicture` to be taken into a paper with
+//! `\input`; `latency.dat` has the data in columns, the same number in columns of one curve.
+//! `figures.tex` is a whole document with all figures, to look at, and to copy the preamble from.
 
 mod bars;
 mod chart;

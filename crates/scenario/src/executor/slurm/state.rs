@@ -72,8 +72,8 @@ pub(super) struct Reported {
 /// A task of an array: the job's number and the task's.
 pub(super) type ArrayTask = (String, u32);
 
-/// Reads lines `JOB_TASK|STATE` or `JOB_TASK|STATE|REASON`, as squeue and sacct print them. Other lines are
-/// left out: those of other jobs, of steps, and of tasks that are not listed one by one.
+/// Reads lines `JOB_TASK|STATE` or `JOB_TASK|STATE|REASON`, as squeue and sacct print them. Other
+/// lines are left out: those of other jobs, of steps, and of tasks that are not listed one by one.
 pub(super) fn parse(lines: &str) -> BTreeMap<ArrayTask, Reported> {
     lines.lines().filter_map(parse_line).collect()
 }

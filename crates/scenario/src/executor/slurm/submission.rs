@@ -1,4 +1,5 @@
-//! A job array that was submitted for a sweep: its folder, `slurm/N` in that of the sweep's results.
+//! A job array that was submitted for a sweep: its folder, `slurm/N` in that of the sweep's
+//! results.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -77,8 +78,8 @@ struct TaskRow {
 }
 
 impl Submission {
-    /// Writes the folder of a new submission. The latest one goes if it came to nothing: it was never
-    /// submitted, not by hand either.
+    /// Writes the folder of a new submission. The latest one goes if it came to nothing: it was
+    /// never submitted, not by hand either.
     ///
     /// # Errors
     /// If it can't be written.

@@ -68,8 +68,9 @@ pub struct ArrayStatus {
 }
 
 impl ArrayStatus {
-    /// Of the tasks that have points which are `missing`, places in `points`. A point that was submitted
-    /// several times stands where it is waiting or running, or else where it was submitted last.
+    /// Of the tasks that have points which are `missing`, places in `points`. A point that was
+    /// submitted several times stands where it is waiting or running, or else where it was
+    /// submitted last.
     ///
     /// # Errors
     /// If a submission can't be read.
@@ -123,8 +124,8 @@ impl ArrayStatus {
         Ok(Self { tasks, silence })
     }
 
-    /// Without the points that are there by now, and the tasks of which none are `missing`: places in ascending
-    /// order.
+    /// Without the points that are there by now, and the tasks of which none are `missing`: places
+    /// in ascending order.
     pub fn keep(&mut self, missing: &[usize]) {
         for task in &mut self.tasks {
             task.points.retain(|place| missing.binary_search(place).is_ok());

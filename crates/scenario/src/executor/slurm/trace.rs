@@ -91,7 +91,8 @@ mod tests {
         assert_eq!(Trace::parse("beg"), Trace::default());
     }
 
-    // The lines are those of Slurm 22.05, but for those of control groups, which are from its source.
+    // The lines are those of Slurm 22.05, but for those of control groups, which are from its
+    // source.
     #[test]
     fn logs_say_how_slurm_ended_a_task() {
         let cancelled =

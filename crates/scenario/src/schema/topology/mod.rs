@@ -8,8 +8,8 @@ mod torus;
 use crate::TopologySpec;
 use flitlab_base::document::{Choice, Reader, with_keys};
 
-/// `None` if it is missing or wrong. What is drawn at random follows from the scenario's seed, unless it has
-/// one of its own.
+/// `None` if it is missing or wrong. What is drawn at random follows from the scenario's seed,
+/// unless it has one of its own.
 pub(super) fn read(reader: &mut Reader<'_>, seed: u64) -> Option<TopologySpec> {
     let choice = Choice {
         key: "topology",

@@ -7,10 +7,11 @@ use super::program::{Program, Request};
 /// Bits of a tag that number the messages of a communicator; those above tell communicators apart.
 const NUMBER_BITS: u32 = 24;
 
-/// Ranks that take part in collective operations, in an order of their own, and the place of one of them in it.
+/// Ranks that take part in collective operations, in an order of their own, and the place of one of
+/// them in it.
 ///
-/// Every round of every collective operation has a tag of its own, so that a message that overtakes another is not taken
-/// for it. All members have to call the same operations in the same order.
+/// Every round of every collective operation has a tag of its own, so that a message that overtakes
+/// another is not taken for it. All members have to call the same operations in the same order.
 #[derive(Clone, Debug)]
 pub struct Communicator<'r> {
     /// Without a list, all ranks in their order.
@@ -30,8 +31,9 @@ impl<'r> Communicator<'r> {
         Self { members: None, size, place: rank, first: 0, context: 1, used: 0 }
     }
 
-    /// Some ranks, seen by the one at a place of the list. Communicators that have members in common need different
-    /// contexts from 2 to 254; 0 is that of messages which are no collective operation's, 1 that of all ranks.
+    /// Some ranks, seen by the one at a place of the list. Communicators that have members in
+    /// common need different contexts from 2 to 254; 0 is that of messages which are no collective
+    /// operation's, 1 that of all ranks.
     ///
     /// # Panics
     /// If the list is too long for a communicator.

@@ -1,4 +1,5 @@
-//! Carries a small schedule out, in tests: matches messages in order and follows what each operation depends on.
+//! Carries a small schedule out, in tests: matches messages in order and follows what each
+//! operation depends on.
 
 use std::collections::{HashMap, VecDeque};
 

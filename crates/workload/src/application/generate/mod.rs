@@ -1,7 +1,9 @@
-//! Schedules made in: collective operations, the communication of the NAS Parallel Benchmarks, and motifs.
+//! Schedules made in: collective operations, the communication of the NAS Parallel Benchmarks, and
+//! motifs.
 //!
-//! A generator is a row of [`GENERATORS`]; [`make`] finds it by its name. All take [`Parameters`], and refuse those that
-//! mean nothing to them. Each writes one rank's [`program`] after the other, as an MPI program would call it.
+//! A generator is a row of [`GENERATORS`]; [`make`] finds it by its name. All take [`Parameters`],
+//! and refuse those that mean nothing to them. Each writes one rank's [`program`] after the other,
+//! as an MPI program would call it.
 
 pub mod collective;
 pub mod communicator;
@@ -31,8 +33,9 @@ const MOST_RANKS: u32 = 1 << 27;
 pub struct Parameters {
     /// The number of ranks, from 1 to 2^27; it has to be given.
     pub ranks: Option<u32>,
-    /// Of a collective operation: an algorithm of it, or a library that chooses one (`mpich-3`). In an application, the
-    /// library that chooses for the collective operations in it; there `mpich-3` is the default.
+    /// Of a collective operation: an algorithm of it, or a library that chooses one (`mpich-3`). In
+    /// an application, the library that chooses for the collective operations in it; there
+    /// `mpich-3` is the default.
     pub algorithm: Option<String>,
     /// Of a collective operation, as [`collective`] says.
     pub bytes: Option<u64>,
@@ -46,7 +49,8 @@ pub struct Parameters {
     pub benchmark: Option<String>,
     /// Its class: S, W, A, B, C or D.
     pub class: Option<String>,
-    /// How often the operation or the benchmark's time step is done, in place of once or as often as the class says.
+    /// How often the operation or the benchmark's time step is done, in place of once or as often
+    /// as the class says.
     pub iterations: Option<u32>,
     /// Operations that a rank computes a second. Without it, computing takes no time.
     pub flops_per_second: Option<f64>,
@@ -183,8 +187,8 @@ pub static GENERATORS: [Generator; 13] = [
 /// Makes the schedule of a generator. Equal parameters make equal schedules.
 ///
 /// # Errors
-/// If there is no such generator, in words that offer the nearest; if parameters are missing, wrong, or mean nothing to it;
-/// if there is no room for so many operations.
+/// If there is no such generator, in words that offer the nearest; if parameters are missing,
+/// wrong, or mean nothing to it; if there is no room for so many operations.
 pub fn make(name: &str, parameters: &Parameters) -> Result<Schedule, String> {
     let names = || GENERATORS.iter().map(|generator| generator.name);
     let Some(generator) = GENERATORS.iter().find(|generator| generator.name == name) else {

@@ -1,8 +1,8 @@
 //! Motifs of SST's Ember: the communication of programs on grids, without the programs.
 //!
-//! Source: `sst-elements/src/sst/elements/ember/mpi/motifs`, `emberhalo3d.cc`, `embersweep3d.cc` and `emberfft3d.cc`. Ranks
-//! are counted along the first dimension first, as there. Ember ends each motif with a barrier of its own (`Fini`), which
-//! is none of the motif and is left out.
+//! Source: `sst-elements/src/sst/elements/ember/mpi/motifs`, `emberhalo3d.cc`, `embersweep3d.cc`
+//! and `emberfft3d.cc`. Ranks are counted along the first dimension first, as there. Ember ends
+//! each motif with a barrier of its own (`Fini`), which is none of the motif and is left out.
 
 use super::collective::{all_to_all_v_linear, all_to_all_v_pairwise};
 use super::communicator::Communicator;
@@ -51,8 +51,8 @@ fn grid<const N: usize>(parameters: &Parameters) -> Result<[u32; N], String> {
     Err(format!("a grid of {} has {product} ranks, not {ranks}", text.join("x")))
 }
 
-/// Factors of a number, as equal as there are, the largest first: the last is the largest that does not exceed the root,
-/// and so on.
+/// Factors of a number, as equal as there are, the largest first: the last is the largest that does
+/// not exceed the root, and so on.
 fn balanced<const N: usize>(ranks: u32) -> [u32; N] {
     let mut left = ranks;
     let mut factors = [1; N];
@@ -94,8 +94,8 @@ impl<const N: usize> GridPosition<N> {
     }
 }
 
-/// `EmberHalo3D`: computes; exchanges faces in x, then in y, then in z; all-reduces a number. `points` are those of a
-/// rank, 100 by 100 by 100 unless given, with one field.
+/// `EmberHalo3D`: computes; exchanges faces in x, then in y, then in z; all-reduces a number.
+/// `points` are those of a rank, 100 by 100 by 100 unless given, with one field.
 pub(super) fn halo3d(parameters: &Parameters) -> Result<Schedule, String> {
     let points = points(parameters, [100; 3])?;
     let (grid, fields) = (grid::<3>(parameters)?, fields(parameters, 1)?);
@@ -128,9 +128,9 @@ pub(super) fn halo3d(parameters: &Parameters) -> Result<Schedule, String> {
     })
 }
 
-/// `EmberSweep3D`: in each of 8 sweeps, two from each corner, and for each block of planes receives from the two
-/// neighbours before, computes, sends to the two behind. `points` are those of a rank, 50 by 50 by 50 unless given, with 8
-/// fields, in blocks of one plane.
+/// `EmberSweep3D`: in each of 8 sweeps, two from each corner, and for each block of planes receives
+/// from the two neighbours before, computes, sends to the two behind. `points` are those of a rank,
+/// 50 by 50 by 50 unless given, with 8 fields, in blocks of one plane.
 pub(super) fn sweep3d(parameters: &Parameters) -> Result<Schedule, String> {
     let [x, y, z] = points(parameters, [50; 3])?.map(u64::from);
     let (grid, fields) = (grid::<2>(parameters)?, fields(parameters, 8)?);
@@ -170,9 +170,10 @@ pub(super) fn sweep3d(parameters: &Parameters) -> Result<Schedule, String> {
     })
 }
 
-/// `EmberFFT3D`: a transform of real numbers, there and back, on pencils: along x, an all-to-all-v in rows, along y, an
-/// all-to-all-v in columns, along z, a barrier; then the same backwards. `points` are those of the whole cube, 100 by 100
-/// by 100 unless given; `grid` is rows by columns. A transform along a line of n points takes 5 n log2 n operations.
+/// `EmberFFT3D`: a transform of real numbers, there and back, on pencils: along x, an all-to-all-v
+/// in rows, along y, an all-to-all-v in columns, along z, a barrier; then the same backwards.
+/// `points` are those of the whole cube, 100 by 100 by 100 unless given; `grid` is rows by columns.
+/// A transform along a line of n points takes 5 n log2 n operations.
 pub(super) fn fft3d(parameters: &Parameters) -> Result<Schedule, String> {
     let [x, y, z] = points(parameters, [100; 3])?;
     let [rows, columns] = grid::<2>(parameters)?;
@@ -220,7 +221,8 @@ pub(super) fn fft3d(parameters: &Parameters) -> Result<Schedule, String> {
     })
 }
 
-/// Open MPI takes the pairwise algorithm for some numbers of ranks; MPICH always posts everything at once.
+/// Open MPI takes the pairwise algorithm for some numbers of ranks; MPICH always posts everything
+/// at once.
 pub(super) fn all_to_all_v(
     library: Library,
     program: &mut Program,

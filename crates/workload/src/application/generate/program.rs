@@ -1,4 +1,5 @@
-//! One rank's program as a sequence of calls, as an MPI program makes them, on top of a schedule's dependencies.
+//! One rank's program as a sequence of calls, as an MPI program makes them, on top of a schedule's
+//! dependencies.
 
 use crate::application::{Operation, Schedule, ScheduleBuilder, Until};
 use flitlab_base::narrow::{narrow, try_rounded};
@@ -102,7 +103,8 @@ impl Program {
         self.wait(&[receive, send]);
     }
 
-    /// Computes for so many nanoseconds, rounded to whole ones; nothing at all if they round to none.
+    /// Computes for so many nanoseconds, rounded to whole ones; nothing at all if they round to
+    /// none.
     pub fn compute(&mut self, nanoseconds: f64) {
         let nanoseconds = try_rounded(nanoseconds.max(0.0)).unwrap_or(u64::MAX);
         if nanoseconds > 0 {
@@ -116,7 +118,8 @@ impl Program {
         self.failure.is_none()
     }
 
-    /// Ends the rank's program and begins that of the next rank. False if there is no room for more.
+    /// Ends the rank's program and begins that of the next rank. False if there is no room for
+    /// more.
     pub fn next_rank(&mut self) -> bool {
         self.after.clear();
         self.epoch = 0;

@@ -74,7 +74,8 @@ fn mg_sends_what_its_source_says() {
     let messages =
         |iterations| sent(&make("npb", &npb("mg", "C", 128, iterations)).unwrap(), 0..=u64::MAX);
     let (one, two) = (messages(1), messages(2));
-    // Exchanges of faces: 17,376 messages and 276.4 MB. Ranks that had nothing on levels 2 and 1 get 448 more.
+    // Exchanges of faces: 17,376 messages and 276.4 MB. Ranks that had nothing on levels 2 and 1
+    // get 448 more.
     assert_eq!(two.0 - one.0, 17_376 + 448);
     assert!(((two.1 - one.1) as f64 / 1e6 - 276.4).abs() < 0.1, "{}", two.1 - one.1);
     let schedule = make("npb", &npb("mg", "C", 128, 1)).unwrap();
@@ -85,8 +86,8 @@ fn mg_sends_what_its_source_says() {
 
 #[test]
 fn cg_sends_what_its_source_says() {
-    // Halves of rows: 26 products of 4 exchanges and a transposition, in which 16 ranks have no partner; dot products
-    // of 4 exchanges.
+    // Halves of rows: 26 products of 4 exchanges and a transposition, in which 16 ranks have no
+    // partner; dot products of 4 exchanges.
     let schedule = make("npb", &npb("cg", "C", 128, 1)).unwrap();
     let (messages, bytes) = sent(&schedule, 1_000..=u64::MAX);
     assert_eq!(messages, 128 * 26 * 4 + 112 * 26);
@@ -169,7 +170,8 @@ fn computing_takes_as_long_as_the_counted_operations() {
 
 #[test]
 fn the_wavefront_of_lu_waits_plane_by_plane() {
-    // 16 ranks in a grid of 4 by 4: the first plane takes 6 messages to the farthest corner and 6 back, the exchange 4.
+    // 16 ranks in a grid of 4 by 4: the first plane takes 6 messages to the farthest corner and 6
+    // back, the exchange 4.
     let parameters = Parameters { flops_per_second: Some(1e6), ..npb("lu", "A", 16, 1) };
     let carried = carry_out(&make("npb", &parameters).unwrap());
     assert_eq!(carried.rounds, 6 + 6 + 4);
@@ -213,7 +215,8 @@ fn motifs_exchange_with_their_neighbors() {
     let schedule = make("fft3d", &parameters).unwrap();
     carry_out(&schedule);
     let (_, bytes) = sent(&schedule, 2..=u64::MAX);
-    // 33 x 64 x 64 complex numbers of 16 B: three quarters leave their row, seven eighths their column, there and back.
+    // 33 x 64 x 64 complex numbers of 16 B: three quarters leave their row, seven eighths their
+    // column, there and back.
     assert_eq!(bytes, 2 * 33 * 64 * 64 * 16 * (24 + 28) / 32);
 }
 

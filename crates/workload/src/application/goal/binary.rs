@@ -6,9 +6,10 @@
 //! | 4, 1, 1 | ranks, largest stream, largest adapter |
 //! | 8, 8 for each rank | where its part begins and ends, counted from behind the cookie |
 //!
-//! A rank's part is the number of its operations and of those that wait for nothing (4, 4), the places of the latter
-//! (4 each), the operations (39 each), and a list of places (4 each) of which every operation has two pieces: the
-//! operations that wait for its end, and those that wait for its begin.
+//! A rank's part is the number of its operations and of those that wait for nothing (4, 4), the
+//! places of the latter (4 each), the operations (39 each), and a list of places (4 each) of which
+//! every operation has two pieces: the operations that wait for its end, and those that wait for
+//! its begin.
 
 use std::fmt::{self, Display};
 use std::io::{self, BufRead, Read, Write};
@@ -26,7 +27,8 @@ const ROW: u64 = 16;
 /// Bytes of an operation.
 const NODE: usize = 39;
 
-/// Bytes of an operation in LogGOPSim2, which adds a byte, six numbers of four bytes and five of eight (its `Parser.hpp`).
+/// Bytes of an operation in LogGOPSim2, which adds a byte, six numbers of four bytes and five of
+/// eight (its `Parser.hpp`).
 const EXTENDED_NODE: u64 = 104;
 
 /// A mistake, and its byte in the file.
@@ -155,8 +157,8 @@ impl Part<'_> {
         self.fits(EXTENDED_NODE) && !self.fits(NODE as u64)
     }
 
-    /// Whether it is as long as with operations of so many bytes: as many dependants are listed behind them as they say that
-    /// they wait for.
+    /// Whether it is as long as with operations of so many bytes: as many dependants are listed
+    /// behind them as they say that they wait for.
     fn fits(&self, node: u64) -> bool {
         if self.bytes.len() < 8 {
             return false;
@@ -220,7 +222,8 @@ impl Part<'_> {
         builder.end_rank().map_err(|error| self.flaw(0, error))
     }
 
-    /// Sees to it that operations wait for as many others as name them, and those for none that are said to.
+    /// Sees to it that operations wait for as many others as name them, and those for none that are
+    /// said to.
     fn compare_waits(&self, named: &[u32], first: usize) -> Result<(), Flaw> {
         for (place, &named) in named.iter().enumerate() {
             let at = first + place * NODE;

@@ -61,7 +61,8 @@ impl<'l> Cursor<'l> {
         self.at += self.bytes().iter().take_while(blank).count();
     }
 
-    /// Goes over blanks and comments. False if a comment that began, or was `open` before, does not end in this line.
+    /// Goes over blanks and comments. False if a comment that began, or was `open` before, does not
+    /// end in this line.
     pub(super) fn skip_comments(&mut self, open: bool) -> bool {
         let mut open = open;
         loop {
@@ -111,7 +112,8 @@ impl<'l> Cursor<'l> {
         Some(word)
     }
 
-    /// Goes over a keyword if it stands here. As in the converter, what follows need not be parted from it.
+    /// Goes over a keyword if it stands here. As in the converter, what follows need not be parted
+    /// from it.
     fn takes(&mut self, keyword: &str) -> bool {
         self.skip_blanks();
         let there = self.bytes().starts_with(keyword.as_bytes());

@@ -124,8 +124,9 @@ pub fn read_from(name: &str, input: &mut impl BufRead) -> Result<Schedule, Diagn
     }
 }
 
-/// Writes a schedule as a GOAL file. Text keeps labels; operations without one are named `l1`, `l2` and so on by their
-/// place in the rank if another one waits for them or they for another. Binary has no labels.
+/// Writes a schedule as a GOAL file. Text keeps labels; operations without one are named `l1`, `l2`
+/// and so on by their place in the rank if another one waits for them or they for another. Binary
+/// has no labels.
 ///
 /// # Errors
 /// If it can't be written.

@@ -233,7 +233,8 @@ fn small_binary() -> Vec<u8> {
 #[test]
 fn the_binary_layout_is_that_of_loggopsim() {
     let bytes = small_binary();
-    // Cookie, header, two rows; rank 0: counts, a root, two operations, a dependant; rank 1: counts, a root, one.
+    // Cookie, header, two rows; rank 0: counts, a root, two operations, a dependant; rank 1:
+    // counts, a root, one.
     assert_eq!(bytes.len(), 8 + 6 + 2 * 16 + (8 + 4 + 2 * 39 + 4) + (8 + 4 + 39));
     assert_eq!(bytes[..14], [0x7f, 0x10, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0]);
     // Rank 0 begins behind header and table, counted from behind the cookie.

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use crate::application::{ANY, Action, Operation, Schedule, Until};
 
-/// Writes a schedule: rank by rank its operations, then what they wait for, in the order in which they are woken.
+/// Writes a schedule: rank by rank its operations, then what they wait for, in the order in which
+/// they are woken.
 pub(super) fn text(schedule: &Schedule, output: &mut impl Write) -> io::Result<()> {
     writeln!(output, "num_ranks {}", schedule.ranks())?;
     for rank in 0..schedule.ranks() {

@@ -1,7 +1,8 @@
 //! The rules of the version of LogGOPSim in ATLAHS.
 //!
-//! Events are taken in the order of their times; which of those of one time comes first is left to its heap
-//! ([`super::queue`]). Rules that surprise are kept, since they are what its published times follow from:
+//! Events are taken in the order of their times; which of those of one time comes first is left to
+//! its heap ([`super::queue`]). Rules that surprise are kept, since they are what its published
+//! times follow from:
 //!
 //! - Operations that wait for the beginning of another one may begin at time 0, if their stream is free.
 //! - A message of no bytes has one.

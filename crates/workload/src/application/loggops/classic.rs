@@ -1,8 +1,9 @@
 //! The rules of LogGOPSim.
 //!
-//! Events are taken in the order of their times, of equal times in the order in which they came up first: one that has
-//! to wait for its host comes again at the time at which that is free, and keeps its place. Rules that surprise are kept,
-//! since they are what its published times follow from:
+//! Events are taken in the order of their times, of equal times in the order in which they came up
+//! first: one that has to wait for its host comes again at the time at which that is free, and
+//! keeps its place. Rules that surprise are kept, since they are what its published times follow
+//! from:
 //!
 //! - A computation's dependants are freed when it begins. They wait for the stream if it is the same one; those of
 //!   another stream don't.
@@ -19,8 +20,8 @@ use crate::application::schedule::{Action, Schedule, Until};
 use flitlab_base::narrow::try_rounded;
 use flitlab_base::units::Picoseconds;
 
-/// An operation that is due, or a message that arrives; ordered by its first two members, which are different for any
-/// two.
+/// An operation that is due, or a message that arrives; ordered by its first two members, which are
+/// different for any two.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     time: Picoseconds,
@@ -171,8 +172,8 @@ fn charged(time: Picoseconds, bytes: u64, each: Picoseconds) -> Picoseconds {
     }
 }
 
-/// By the byte, which of two charges the program takes: the higher one. Of minus one byte that wraps round it is the
-/// lower one, unless that is nothing.
+/// By the byte, which of two charges the program takes: the higher one. Of minus one byte that
+/// wraps round it is the lower one, unless that is nothing.
 fn slower(bytes: u64, one: Picoseconds, other: Picoseconds) -> Picoseconds {
     let (least, most) = (one.min(other), one.max(other));
     if bytes == 0 && least > Picoseconds::ZERO { least } else { most }

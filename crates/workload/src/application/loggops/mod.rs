@@ -1,4 +1,5 @@
-//! A schedule's time in the LogGOPS model, which knows latencies, overheads and gaps, but no network.
+//! A schedule's time in the LogGOPS model, which knows latencies, overheads and gaps, but no
+//! network.
 //!
 //! LogGOPS (\[loggopsim\]) gives each message a latency `L`, its hosts an overhead `o` and `O` for
 //! each byte, and its adapters a gap `g` and `G` for each byte. Messages of more than `S` bytes
@@ -20,9 +21,11 @@ use flitlab_base::units::Picoseconds;
 /// Which program's rules are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// LogGOPSim: a message's gap is charged at its receiver, which must be free when the first byte comes.
+    /// LogGOPSim: a message's gap is charged at its receiver, which must be free when the first
+    /// byte comes.
     Classic,
-    /// The version in ATLAHS: the gap is charged at its sender, and the receiver is busy from the match on.
+    /// The version in ATLAHS: the gap is charged at its sender, and the receiver is busy from the
+    /// match on.
     Atlahs,
 }
 
@@ -72,7 +75,8 @@ impl Finished {
     }
 }
 
-/// Runs a schedule to its end. Time and memory in proportion to its operations, whatever the times in it are.
+/// Runs a schedule to its end. Time and memory in proportion to its operations, whatever the times
+/// in it are.
 ///
 /// # Errors
 /// If ranks wait for messages that nobody sends, or messages are left that nobody received.

@@ -1,9 +1,10 @@
 //! A queue in which the order of equal times is that of a particular binary heap.
 //!
-//! The version of LogGOPSim in ATLAHS orders events by their times alone; which of those of one time comes first follows
-//! from how `std::push_heap` and `std::pop_heap` of the GNU C++ library move elements. To give its times to the
-//! nanosecond, so does this queue: a new element rises past parents that are later; the last one takes the place of the
-//! first by sinking to a leaf, always to the child that is not later, the right one of equal ones, and rising from there.
+//! The version of LogGOPSim in ATLAHS orders events by their times alone; which of those of one
+//! time comes first follows from how `std::push_heap` and `std::pop_heap` of the GNU C++ library
+//! move elements. To give its times to the nanosecond, so does this queue: a new element rises past
+//! parents that are later; the last one takes the place of the first by sinking to a leaf, always
+//! to the child that is not later, the right one of equal ones, and rising from there.
 
 use flitlab_base::units::Picoseconds;
 

@@ -14,15 +14,16 @@ pub(super) enum Happening {
     Arrive { tag: u64 },
     /// The last flit of a message of this tag has left.
     Left { tag: u64 },
-    /// A stream is done with its job, which may give a message to the adapter. The operation is said so that it can be
-    /// fetched ahead; the stream knows it as well.
+    /// A stream is done with its job, which may give a message to the adapter. The operation is
+    /// said so that it can be fetched ahead; the stream knows it as well.
     End { stream: u32, operation: u32, gives: bool },
     /// The adapter can take the message for which a stream waits.
     Resume { stream: u32 },
 }
 
-/// Something that happens at a terminal, and when. Of one instant messages are in the order of their operations, the rest
-/// is in the order in which it was brought about: so nothing depends on which channel a message came by.
+/// Something that happens at a terminal, and when. Of one instant messages are in the order of
+/// their operations, the rest is in the order in which it was brought about: so nothing depends on
+/// which channel a message came by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Event {
     time: Picoseconds,

@@ -75,14 +75,16 @@ pub struct Application {
     /// By rank: its first stream.
     first_stream: Arc<[u32]>,
     pairs: Arc<Pairs>,
-    /// For how long a stream works at least on what it gives to the adapter; `None` if adapters answer by themselves.
+    /// For how long a stream works at least on what it gives to the adapter; `None` if adapters
+    /// answer by themselves.
     lead: Option<Picoseconds>,
     /// Whether any messages are so large that they wait until they may come.
     asks: bool,
     state: ApplicationState,
 }
 
-/// A message's tag: how many messages its rank had sent to the other before, its operation, and which leg it is.
+/// A message's tag: how many messages its rank had sent to the other before, its operation, and
+/// which leg it is.
 fn tag(number: u32, operation: u32, kind: LegKind) -> u64 {
     u64::from(number) << 32 | u64::from(operation) << 3 | (kind as u64 + 1)
 }
@@ -102,8 +104,8 @@ fn time_of(bytes: u64, rate: Option<Rate>) -> Picoseconds {
 }
 
 impl Application {
-    /// Nothing has begun. `places` are the terminals of the ranks, of `terminals` that there are. With `records` all that is
-    /// done is kept: some 50 bytes an operation and 40 a message.
+    /// Nothing has begun. `places` are the terminals of the ranks, of `terminals` that there are.
+    /// With `records` all that is done is kept: some 50 bytes an operation and 40 a message.
     ///
     /// # Panics
     /// If there are not as many places as ranks.
@@ -217,7 +219,8 @@ impl Application {
             .map(|it| it.1)
     }
 
-    /// Readies all operations of a terminal's ranks that wait for nothing. When the terminal has something to do.
+    /// Readies all operations of a terminal's ranks that wait for nothing. When the terminal has
+    /// something to do.
     pub(in crate::traffic) fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         let mut any = false;
         for rank in self.ranks_at(terminal) {
@@ -234,7 +237,8 @@ impl Application {
         any.then_some(Picoseconds::ZERO)
     }
 
-    /// The next message that a terminal gives to its adapter at `now`, if there is one, and when to ask again.
+    /// The next message that a terminal gives to its adapter at `now`, if there is one, and when to
+    /// ask again.
     pub(in crate::traffic) fn create(
         &mut self,
         terminal: u32,

@@ -1,9 +1,9 @@
-//! An application under way: its ranks on terminals, what they do, and what they wait for (docs/model.md,
-//! "Applications").
+//! An application under way: its ranks on terminals, what they do, and what they wait for
+//! (docs/model.md, "Applications").
 //!
-//! Of the engine a host learns two things, that a message has come and that one of its own has left; all else happens
-//! at a terminal by itself. So its events are in a queue of its own, whatever is simulated elsewhere, and what it does
-//! depends on nothing but what comes.
+//! Of the engine a host learns two things, that a message has come and that one of its own has
+//! left; all else happens at a terminal by itself. So its events are in a queue of its own,
+//! whatever is simulated elsewhere, and what it does depends on nothing but what comes.
 //!
 //! | module | what it is for |
 //! |---|---|

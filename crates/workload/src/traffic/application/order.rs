@@ -1,5 +1,6 @@
-//! Messages of a pair of ranks in the order in which they were sent: MPI promises that of two messages that both fit a
-//! receipt the one that was sent first is taken, and networks of several ways don't keep to that by themselves.
+//! Messages of a pair of ranks in the order in which they were sent: MPI promises that of two
+//! messages that both fit a receipt the one that was sent first is taken, and networks of several
+//! ways don't keep to that by themselves.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -64,7 +65,8 @@ pub(super) struct Order {
     /// Both by pair.
     sent: Vec<u32>,
     taken: Vec<u32>,
-    /// By pair, messages that came before others which were sent before: by number, then what they are.
+    /// By pair, messages that came before others which were sent before: by number, then what they
+    /// are.
     early: HashMap<u32, Vec<(u32, u32)>, BuildHasherDefault<Mix>>,
 }
 

@@ -69,7 +69,8 @@ impl Placement {
     /// The node of each rank. `live` are the nodes that have not failed, in ascending order.
     ///
     /// # Errors
-    /// If there is no room for all ranks, or a rank's node has failed or has more ranks than it may.
+    /// If there is no room for all ranks, or a rank's node has failed or has more ranks than it
+    /// may.
     pub fn nodes(
         &self,
         ranks: u32,

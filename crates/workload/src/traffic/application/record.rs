@@ -22,8 +22,8 @@ pub enum JobKind {
 pub struct Job {
     /// The operation: of the receiver for [`JobKind::Take`] and [`JobKind::Answer`].
     pub operation: u32,
-    /// For [`JobKind::Begin`] the operation whose beginning or end freed it last, [`ANY`](crate::application::ANY) if it
-    /// waited for none; otherwise the sender's operation.
+    /// For [`JobKind::Begin`] the operation whose beginning or end freed it last,
+    /// [`ANY`](crate::application::ANY) if it waited for none; otherwise the sender's operation.
     pub cause: u32,
     /// The kind of job.
     pub kind: JobKind,
@@ -71,8 +71,8 @@ pub struct Leg {
     pub delivered: Picoseconds,
 }
 
-/// For how long a message's packets were kept in its adapter since the first router had no room, while the injection
-/// channel was free.
+/// For how long a message's packets were kept in its adapter since the first router had no room,
+/// while the injection channel was free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomWait {
     /// The sender's operation, as in [`Leg`].

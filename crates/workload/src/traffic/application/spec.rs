@@ -28,12 +28,14 @@ pub enum Carrier {
 /// How a host works on messages. All times in picoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostParameters {
-    /// LogGOPS' `o` at the sender: how long a stream is busy with a message before it is the adapter's.
+    /// LogGOPS' `o` at the sender: how long a stream is busy with a message before it is the
+    /// adapter's.
     pub send_overhead: Picoseconds,
     /// LogGOPS' `o` at the receiver: how long a stream is busy with a message from its last byte
     /// on.
     pub receive_overhead: Picoseconds,
-    /// LogGOPS' `O`: for how many picoseconds more a stream is busy for each byte but the first, at either end.
+    /// LogGOPS' `O`: for how many picoseconds more a stream is busy for each byte but the first, at
+    /// either end.
     pub overhead_per_byte: f64,
     /// LogGOPS' `g`: the least time between the beginnings of two messages of a node.
     pub gap: Picoseconds,
@@ -68,7 +70,8 @@ pub struct ApplicationSpec {
 }
 
 impl ApplicationSpec {
-    /// The messages between nodes: source, destination and payload in bytes. `places` are the terminals of the ranks.
+    /// The messages between nodes: source, destination and payload in bytes. `places` are the
+    /// terminals of the ranks.
     pub fn messages(&self, places: &[u32]) -> Vec<(u32, u32, u64)> {
         let of_rank = |rank: u32| {
             let from = places[rank as usize];

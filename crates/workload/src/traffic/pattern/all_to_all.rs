@@ -1,5 +1,5 @@
-//! Every other live node in turn: rank XOR i if the live nodes are a power of two, as in MPICH's pairwise exchange,
-//! else rank + i, for i = 1, 2, ...
+//! Every other live node in turn: rank XOR i if the live nodes are a power of two, as in MPICH's
+//! pairwise exchange, else rank + i, for i = 1, 2, ...
 
 use rand_chacha::ChaCha8Rng;
 

@@ -38,7 +38,8 @@ pub enum PatternError {
         /// The number of nodes.
         nodes: u32,
     },
-    /// The keys of the pattern do not suit the fabric, for this reason: a sentence without a full stop.
+    /// The keys of the pattern do not suit the fabric, for this reason: a sentence without a full
+    /// stop.
     #[error("{0}")]
     Refused(String),
     /// No live node has anybody to send to.

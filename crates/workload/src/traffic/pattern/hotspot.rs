@@ -1,5 +1,5 @@
-//! A share of all messages goes to the other hot nodes, all alike; the rest, and all from an only hot node, to any
-//! other node.
+//! A share of all messages goes to the other hot nodes, all alike; the rest, and all from an only
+//! hot node, to any other node.
 
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ impl Hotspot {
         Ok(Self { nodes: hot, share: rounded_down(share * ONE as f64) })
     }
 
-    /// The source's place among the hot nodes (their end if it is none of them), and how many others
-    /// there are.
+    /// The source's place among the hot nodes (their end if it is none of them), and how many
+    /// others there are.
     fn others(&self, source: u32) -> (u32, u32) {
         let (place, others) = match self.nodes.binary_search(&source) {
             Ok(place) => (place, self.nodes.len() - 1),

@@ -55,8 +55,8 @@ pub struct PatternKind {
     pub known_as: &'static [&'static str],
     /// When it is decided who sends to whom.
     pub partners: Partners,
-    /// Reads the keys of the pattern, if it has any. What the nodes are called is not known where the topology is
-    /// wrong. `None` if a key is missing or wrong; the reader has reported it.
+    /// Reads the keys of the pattern, if it has any. What the nodes are called is not known where
+    /// the topology is wrong. `None` if a key is missing or wrong; the reader has reported it.
     pub read: fn(&mut Reader<'_>, Option<Places<'_>>) -> Option<Bind>,
 }
 
@@ -92,8 +92,8 @@ impl PatternSpec {
         Some(Self { kind, keys: keys.join(", ").into(), bind })
     }
 
-    /// The built-in pattern of this name with these keys, as TOML: `PatternSpec::new("hotspot", "nodes = [1, 2]\nshare
-    /// = 0.5")`. Nodes are given by their numbers.
+    /// The built-in pattern of this name with these keys, as TOML: `PatternSpec::new("hotspot",
+    /// "nodes = [1, 2]\nshare = 0.5")`. Nodes are given by their numbers.
     ///
     /// # Panics
     /// If there is no such pattern, or the keys are wrong; scenarios are read without panicking.

@@ -35,8 +35,8 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// A source's pairs in the order given are its steps. Pairs of a node with itself and with failed
-    /// nodes are left out; the others keep their steps.
+    /// A source's pairs in the order given are its steps. Pairs of a node with itself and with
+    /// failed nodes are left out; the others keep their steps.
     fn new(pairs: &[(u32, u32)], nodes: &Nodes<'_>) -> Result<Self, PatternError> {
         nodes.check(pairs.iter().flat_map(|pair| [pair.0, pair.1]))?;
         let live = nodes.live;

@@ -31,8 +31,9 @@ impl PatternRule for Derangement {
 /// The random stream of the permutation; terminals have the streams of their numbers, below it.
 const PERMUTATION_STREAM: u64 = 1 << 32;
 
-/// A permutation of the numbers below `count`, at least 2, without fixed points, each such one equally
-/// likely. Fisher and Yates' shuffle, begun anew when it fixes a point (2.7 times in the mean).
+/// A permutation of the numbers below `count`, at least 2, without fixed points, each such one
+/// equally likely. Fisher and Yates' shuffle, begun anew when it fixes a point (2.7 times in the
+/// mean).
 fn derangement(count: u32, seed: u64) -> Vec<u32> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(PERMUTATION_STREAM);

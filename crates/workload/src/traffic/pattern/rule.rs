@@ -7,30 +7,32 @@ use flitlab_base::narrow::narrow;
 
 /// A pattern bound to the nodes of a fabric.
 ///
-/// A permutation is a closure that gives each node the one that it sends to. Patterns whose partners are fixed give
-/// [`Self::partner`], and [`Self::steps`] if a node has several. Patterns that draw the destination of each message
-/// give [`Self::steps`] as `None`, [`Self::destination`], [`Self::sends`] and [`Self::for_each_share`].
+/// A permutation is a closure that gives each node the one that it sends to. Patterns whose
+/// partners are fixed give [`Self::partner`], and [`Self::steps`] if a node has several. Patterns
+/// that draw the destination of each message give [`Self::steps`] as `None`, [`Self::destination`],
+/// [`Self::sends`] and [`Self::for_each_share`].
 ///
 /// Nodes have numbers from 0 on, failed ones included. `source` is always one that has not failed.
 pub trait PatternRule: Send + Sync {
-    /// In how many steps every source sends to each of its partners; `None` if destinations are drawn. 1 unless
-    /// given otherwise.
+    /// In how many steps every source sends to each of its partners; `None` if destinations are
+    /// drawn. 1 unless given otherwise.
     fn steps(&self, live: &Live) -> Option<u32> {
         let _ = live;
         Some(1)
     }
 
-    /// To whom `source` sends in a step, which is below [`Self::steps`]. If that is the source itself or has failed,
-    /// it sends nothing in this step.
+    /// To whom `source` sends in a step, which is below [`Self::steps`]. If that is the source
+    /// itself or has failed, it sends nothing in this step.
     fn partner(&self, source: u32, step: u32, live: &Live) -> u32 {
         let _ = (step, live);
         source
     }
 
-    /// The destination of the `index`-th message (from 0) of `source`, a node that has not failed; `None` if the
-    /// source sends nothing, so as [`Self::sends`] says. Unless given
-    /// otherwise, a source takes its partners in turn. What is drawn at random comes from `random`, the source's own
-    /// generator, as whole numbers: then it is the same on every machine. A message may draw 64 bytes.
+    /// The destination of the `index`-th message (from 0) of `source`, a node that has not failed;
+    /// `None` if the source sends nothing, so as [`Self::sends`] says. Unless given otherwise, a
+    /// source takes its partners in turn. What is drawn at random comes from `random`, the source's
+    /// own generator, as whole numbers: then it is the same on every machine. A message may draw 64
+    /// bytes.
     fn destination(
         &self,
         source: u32,
@@ -48,8 +50,9 @@ pub trait PatternRule: Send + Sync {
         self.steps(live).is_none() || partners(self, source, live).next().is_some()
     }
 
-    /// Calls `each` once for each destination of `source`, which sends, with the share of its messages that goes
-    /// there. The shares add up to 1. Unless given otherwise, all partners have the same share.
+    /// Calls `each` once for each destination of `source`, which sends, with the share of its
+    /// messages that goes there. The shares add up to 1. Unless given otherwise, all partners have
+    /// the same share.
     fn for_each_share(&self, source: u32, live: &Live, each: &mut dyn FnMut(u32, f64)) {
         let mut all: Vec<u32> = partners(self, source, live).collect();
         all.sort_unstable();
@@ -58,7 +61,8 @@ pub trait PatternRule: Send + Sync {
         }
     }
 
-    /// How much `source`, which sends, sends relative to the mean of all that send. 1 unless given otherwise.
+    /// How much `source`, which sends, sends relative to the mean of all that send. 1 unless given
+    /// otherwise.
     fn rate(&self, source: u32) -> f64 {
         let _ = source;
         1.0

@@ -5,8 +5,8 @@ use flitlab_fabric::Torus;
 use flitlab_fabric::sizes_text;
 
 impl Nodes<'_> {
-    /// The refusal of `lengths`: of `candidates`, those nearest in number of nodes, above and below; candidates
-    /// that no torus can have don't count.
+    /// The refusal of `lengths`: of `candidates`, those nearest in number of nodes, above and
+    /// below; candidates that no torus can have don't count.
     pub(super) fn refuse_sizes(
         &self,
         needs: String,
@@ -41,8 +41,8 @@ impl Nodes<'_> {
     }
 }
 
-/// The least candidate of at least as many nodes, and the greatest of fewer; of equals the one whose
-/// sizes change least, then the first.
+/// The least candidate of at least as many nodes, and the greatest of fewer; of equals the one
+/// whose sizes change least, then the first.
 fn nearest(lengths: &[u32], candidates: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let nodes = |sizes: &[u32]| sizes.iter().map(|&size| u64::from(size)).product::<u64>();
     let change = |sizes: &[u32]| -> u64 {

@@ -37,7 +37,8 @@ pub(super) static ALL_TO_ALL: Collective = Collective {
     mpich: mpich::all_to_all,
 };
 
-/// All receives are posted, all sends begun, then waited for; `bytes` says how many go from place to place.
+/// All receives are posted, all sends begun, then waited for; `bytes` says how many go from place
+/// to place.
 pub fn all_to_all_v_linear(
     program: &mut Program,
     members: &mut Communicator<'_>,
@@ -65,7 +66,8 @@ fn window(
     program.wait(&requests);
 }
 
-/// In round i from the place i below and to the place i above; `bytes` says how many go from place to place.
+/// In round i from the place i below and to the place i above; `bytes` says how many go from place
+/// to place.
 pub fn all_to_all_v_pairwise(
     program: &mut Program,
     members: &mut Communicator<'_>,

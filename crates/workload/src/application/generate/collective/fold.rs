@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// `size` members as a power of two of newcomers: of the first pairs of neighbours, as many as there are members too
-/// many, one stays and stands for both.
+/// `size` members as a power of two of newcomers: of the first pairs of neighbours, as many as
+/// there are members too many, one stays and stands for both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fold {
     /// How many stay.
@@ -19,7 +19,8 @@ pub(super) struct Fold {
 pub(super) enum Role {
     /// It gives its part to this place and gets the result from there.
     Leaves(u32),
-    /// It has this number among those that stay, and stands for another place, too, if it is one of a pair.
+    /// It has this number among those that stay, and stands for another place, too, if it is one of
+    /// a pair.
     Stays(u32, Option<u32>),
 }
 

@@ -88,7 +88,8 @@ pub struct Collective {
     mpich: fn(u32, u64) -> &'static str,
 }
 
-/// For communicators smaller than the first number: for fewer bytes than the first number, an algorithm.
+/// For communicators smaller than the first number: for fewer bytes than the first number, an
+/// algorithm.
 type Rules = &'static [(u32, &'static [(u64, &'static str)])];
 
 /// The libraries whose choice of algorithms can be named in place of an algorithm.
@@ -122,7 +123,8 @@ impl Collective {
         algorithms.chain(LIBRARIES.map(|library| library.0))
     }
 
-    /// The algorithm with this name, or which a library of this name takes for so many ranks and bytes.
+    /// The algorithm with this name, or which a library of this name takes for so many ranks and
+    /// bytes.
     pub fn algorithm(&self, name: &str, ranks: u32, bytes: u64) -> Option<&'static Algorithm> {
         let name = match name {
             "open-mpi-4.1" => open_mpi::choose(self.open_mpi, ranks, bytes),

@@ -1,10 +1,11 @@
 //! Which algorithms Open MPI 4.1 takes.
 //!
-//! The rules are the fixed decisions of its component `coll/tuned`, for operations that commute, as SimGrid's selector
-//! of February 2022 has them (`src/smpi/colls/smpi_openmpi_selector.cpp`, read in November 2026). Where Open MPI has an
-//! algorithm that is not here, its nearest relative stands in: binomial for k-nomial trees, binary for split and for
-//! in-order binary trees, recursive halving for the butterfly, linear for linear with a barrier now and then. Rings of
-//! fewer elements (of 8 bytes) than ranks are computed by recursive doubling, as there.
+//! The rules are the fixed decisions of its component `coll/tuned`, for operations that commute, as
+//! SimGrid's selector of February 2022 has them (`src/smpi/colls/smpi_openmpi_selector.cpp`, read
+//! in November 2026). Where Open MPI has an algorithm that is not here, its nearest relative stands
+//! in: binomial for k-nomial trees, binary for split and for in-order binary trees, recursive
+//! halving for the butterfly, linear for linear with a barrier now and then. Rings of fewer
+//! elements (of 8 bytes) than ranks are computed by recursive doubling, as there.
 
 use super::Rules;
 

@@ -1,5 +1,5 @@
-//! Each algorithm for many numbers of ranks: data reach whom they have to, in as many bytes and rounds as closed forms
-//! say.
+//! Each algorithm for many numbers of ranks: data reach whom they have to, in as many bytes and
+//! rounds as closed forms say.
 
 use super::tree::binomial_descendants;
 use super::*;
@@ -16,8 +16,8 @@ fn schedule(algorithm: &Algorithm, ranks: u32, call: &Call) -> Schedule {
     made.unwrap()
 }
 
-/// Messages one after the other in exchanges at all distances of a power of two, once or twice, where those beyond give to
-/// the first ones before and take from them behind.
+/// Messages one after the other in exchanges at all distances of a power of two, once or twice,
+/// where those beyond give to the first ones before and take from them behind.
 fn folded(ranks: u32, passes: u32) -> u32 {
     let power = 1 << ranks.ilog2();
     let beyond = |number: u32| u32::from(number < ranks - power);
@@ -32,7 +32,8 @@ fn folded(ranks: u32, passes: u32) -> u32 {
     (0..power).map(|number| rounds[number as usize] + beyond(number)).max().unwrap()
 }
 
-/// Bytes that all ranks send together, and messages one after the other; where a formula is simple enough.
+/// Bytes that all ranks send together, and messages one after the other; where a formula is simple
+/// enough.
 fn expected(name: &str, algorithm: &str, ranks: u32, bytes: u64) -> (Option<u64>, Option<u32>) {
     let log = ranks.next_power_of_two().ilog2();
     let power = 1u64 << ranks.ilog2();

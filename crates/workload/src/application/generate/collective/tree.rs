@@ -32,8 +32,8 @@ pub(super) fn binary(place: u32, size: u32) -> Family {
     Family { parent: place.checked_sub(1).map(|above| above / 2), children }
 }
 
-/// A child at each distance 1, 2, 4 and so on below the lowest bit of the place; the children with the most below them
-/// come last.
+/// A child at each distance 1, 2, 4 and so on below the lowest bit of the place; the children with
+/// the most below them come last.
 pub(super) fn binomial(place: u32, size: u32) -> Family {
     let below = if place == 0 { size } else { 1 << place.trailing_zeros() };
     let children = super::fold::doubling(below).map(|distance| place + distance);
@@ -53,8 +53,8 @@ pub(super) fn segments(bytes: u64, most: u64) -> impl Iterator<Item = u64> {
     (0..count).map(move |segment| most.max(1).min(bytes - segment * most.max(1)))
 }
 
-/// From the root to all, those with the most below them first. The next segment's receive is posted before the
-/// current one is passed on.
+/// From the root to all, those with the most below them first. The next segment's receive is posted
+/// before the current one is passed on.
 pub(super) fn down(
     program: &mut Program,
     members: &mut Communicator<'_>,

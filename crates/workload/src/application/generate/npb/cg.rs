@@ -1,8 +1,9 @@
-//! CG: the conjugate gradient method with a sparse matrix (`CG/cg.f`: `setup_proc_info`, `setup_submatrix_info`,
-//! `conj_grad`).
+//! CG: the conjugate gradient method with a sparse matrix (`CG/cg.f`: `setup_proc_info`,
+//! `setup_submatrix_info`, `conj_grad`).
 //!
-//! Powers of two of ranks form rows and columns, as many or twice as many columns. A product adds up parts within the row
-//! by recursive doubling and exchanges the sum with the transpose partner; a dot product is a recursive doubling of 8 B.
+//! Powers of two of ranks form rows and columns, as many or twice as many columns. A product adds
+//! up parts within the row by recursive doubling and exchanges the sum with the transpose partner;
+//! a dot product is a recursive doubling of 8 B.
 
 use super::{Benchmark, Class, DOUBLE, Rank, check_ranks, share};
 
@@ -67,7 +68,8 @@ impl Cg {
         let number = at.rank;
         let own = self.transposed(number);
         let rest = if square { own } else { self.row_length(number) - own };
-        // From the nearest to the farthest: halves are given away at the last of them, the first in the list.
+        // From the nearest to the farthest: halves are given away at the last of them, the first in
+        // the list.
         for (step, partner) in self.row_partners(number).rev().enumerate() {
             let sent = if step == 0 { rest } else { own };
             let bytes = |length: u32| DOUBLE * u64::from(length);

@@ -1,9 +1,10 @@
-//! FT: Fourier transforms of a cube (`FT/ft.f`: `setup`, `fft`, `transpose2_global`, `transpose_x_y`, `transpose_x_z`,
-//! `checksum`).
+//! FT: Fourier transforms of a cube (`FT/ft.f`: `setup`, `fft`, `transpose2_global`,
+//! `transpose_x_y`, `transpose_x_z`, `checksum`).
 //!
-//! Up to as many ranks as there are planes, each has some planes, and a transform needs one all-to-all of all ranks. More
-//! ranks have pencils, and a transform needs an all-to-all in the rows and one in the columns. The iterations transform
-//! back what was transformed once, and reduce a complex number.
+//! Up to as many ranks as there are planes, each has some planes, and a transform needs one
+//! all-to-all of all ranks. More ranks have pencils, and a transform needs an all-to-all in the
+//! rows and one in the columns. The iterations transform back what was transformed once, and reduce
+//! a complex number.
 
 use super::{Benchmark, Class, Rank, check_ranks};
 use crate::application::generate::communicator::Communicator;

@@ -1,7 +1,8 @@
 //! IS: integers sorted by buckets (`IS/is.c`: `rank`).
 //!
-//! An iteration counts keys, adds up the counts of all ranks, tells each other rank how many keys it gets, and sends those.
-//! How many they are depends on the keys; here each pair exchanges the mean.
+//! An iteration counts keys, adds up the counts of all ranks, tells each other rank how many keys
+//! it gets, and sends those. How many they are depends on the keys; here each pair exchanges the
+//! mean.
 
 use super::{Benchmark, Class, Rank, check_ranks};
 use crate::application::generate::motif::all_to_all_v;

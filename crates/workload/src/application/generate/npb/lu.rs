@@ -1,10 +1,11 @@
-//! LU: a system of five equations on a cube, solved by successive over-relaxation (`LU/ssor.f`, `blts.f`, `buts.f`,
-//! `exchange_1.f`, `exchange_3.f`, `proc_grid.f`, `subdomain.f`).
+//! LU: a system of five equations on a cube, solved by successive over-relaxation (`LU/ssor.f`,
+//! `blts.f`, `buts.f`, `exchange_1.f`, `exchange_3.f`, `proc_grid.f`, `subdomain.f`).
 //!
-//! Ranks form a grid of `xdim` by `ydim`, north to south first. A time step is a sweep up through the planes, each of which
-//! waits for those of the neighbours in the north and west, a sweep down, and an exchange of two layers with all four.
-//! Of the operations that are counted, two fifths each are taken to be those of the sweeps and a fifth that of the right
-//! hand side behind them, in halves before and behind the second exchange.
+//! Ranks form a grid of `xdim` by `ydim`, north to south first. A time step is a sweep up through
+//! the planes, each of which waits for those of the neighbours in the north and west, a sweep down,
+//! and an exchange of two layers with all four. Of the operations that are counted, two fifths each
+//! are taken to be those of the sweeps and a fifth that of the right hand side behind them, in
+//! halves before and behind the second exchange.
 
 use super::{Benchmark, Class, DOUBLE, Rank, check_ranks, share};
 

@@ -1,8 +1,10 @@
-//! MG: a multigrid on a cube that goes on at its ends (`MG/mg.f`: `setup`, `mg3P`, `comm3`, `comm3_ex`, `norm2u3`).
+//! MG: a multigrid on a cube that goes on at its ends (`MG/mg.f`: `setup`, `mg3P`, `comm3`,
+//! `comm3_ex`, `norm2u3`).
 //!
-//! Powers of two of ranks form a grid in three dimensions, the first one the smallest. On coarse levels fewer ranks have
-//! points; when the grid becomes finer again those that have give to those that had none. The operations of an iteration are
-//! divided among the passes over all levels in proportion to their points.
+//! Powers of two of ranks form a grid in three dimensions, the first one the smallest. On coarse
+//! levels fewer ranks have points; when the grid becomes finer again those that have give to those
+//! that had none. The operations of an iteration are divided among the passes over all levels in
+//! proportion to their points.
 
 use super::{Benchmark, Class, DOUBLE, Rank, check_ranks};
 use flitlab_base::narrow::narrow;
@@ -117,7 +119,8 @@ impl Level {
         }
     }
 
-    /// `comm3_ex`: those that had points on the coarser level give to those that had none: a face downwards, two upwards.
+    /// `comm3_ex`: those that had points on the coarser level give to those that had none: a face
+    /// downwards, two upwards.
     fn expand(&self, at: &mut Rank<'_>, ranks: u32) {
         if ranks == 1 {
             return;
@@ -151,8 +154,8 @@ impl Benchmark for Mg {
         let levels = self.levels_of(at.rank);
         let top = self.levels;
         let ranks: u32 = self.grid.iter().product();
-        // Four passes over each level: restriction (on the finest, the residual again), interpolation, residual and
-        // smoother; two over the coarsest.
+        // Four passes over each level: restriction (on the finest, the residual again),
+        // interpolation, residual and smoother; two over the coarsest.
         let points = |level: usize| (1u64 << (3 * level)) as f64;
         let whole: f64 = (1..=top).map(|level| 4.0 * points(level)).sum();
         let finest = points(top);

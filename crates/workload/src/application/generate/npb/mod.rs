@@ -1,7 +1,8 @@
 //! The communication of NAS Parallel Benchmarks, as NPB 3.3-MPI's Fortran and C do it.
 //!
-//! A schedule is the part that the benchmark times, without its verification. Computing takes as long as the operations that
-//! the benchmark counts for its own report (Mop/s), divided evenly among ranks and over the phases that its file names.
+//! A schedule is the part that the benchmark times, without its verification. Computing takes as
+//! long as the operations that the benchmark counts for its own report (Mop/s), divided evenly
+//! among ranks and over the phases that its file names.
 
 mod cg;
 mod ft;
@@ -138,8 +139,8 @@ fn share(things: u32, places: u32, at: u32) -> u32 {
     things / places + u32::from(at < things % places)
 }
 
-/// Sees to it that a benchmark can run on so many ranks, which are no more than `most`; if not, offers the nearest numbers
-/// that it can.
+/// Sees to it that a benchmark can run on so many ranks, which are no more than `most`; if not,
+/// offers the nearest numbers that it can.
 fn check_ranks(
     name: &str,
     ranks: u32,

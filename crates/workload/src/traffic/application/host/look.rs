@@ -29,8 +29,8 @@ impl Application {
         self.lead.map_or_else(|| agenda.next(), |lead| agenda.next_given(lead, *idle > 0))
     }
 
-    /// Does all that happens at a terminal up to `now`, none of which gives its adapter anything. When it is to be asked
-    /// for a message next.
+    /// Does all that happens at a terminal up to `now`, none of which gives its adapter anything.
+    /// When it is to be asked for a message next.
     pub(in crate::traffic) fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Picoseconds {
         self.run_until(terminal, now);
         self.next_given(terminal)
@@ -53,8 +53,9 @@ impl Application {
         }
     }
 
-    /// The only stream of a terminal's only rank is busy when a message comes. If a receipt waits for the message the stream
-    /// takes it, or another one that has come, before it works on anything to be given to the adapter.
+    /// The only stream of a terminal's only rank is busy when a message comes. If a receipt waits
+    /// for the message the stream takes it, or another one that has come, before it works on
+    /// anything to be given to the adapter.
     fn taken_first(
         &self,
         terminal: u32,

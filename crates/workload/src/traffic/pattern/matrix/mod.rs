@@ -1,4 +1,5 @@
-//! Weights between nodes, in the scenario or in a CSV file beside it: a destination is drawn by its weight.
+//! Weights between nodes, in the scenario or in a CSV file beside it: a destination is drawn by its
+//! weight.
 
 mod file;
 

@@ -31,10 +31,10 @@ use flitlab::units::Picoseconds;
 #[test]
 fn every_example_is_tested_here() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tested = fs::read_to_string(root.join("tests/examples.rs")).unwrap();
+    let tested = fs::read_to_string(root.join("tests/simulation/examples.rs")).unwrap();
     for entry in fs::read_dir(root.join("examples")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(tested.contains(&format!("#[path = \"../examples/{name}\"]")), "{name}");
+        assert!(tested.contains(&format!("#[path = \"../../examples/{name}\"]")), "{name}");
     }
 }
 

@@ -97,7 +97,7 @@ pub const BASES: &[(&str, &[&str])] = &[
     ),
     ("hyperx", &["topology.hyperx.dimensions = [3, 3]", "topology.hyperx.terminals = 1"]),
     ("slim_fly", &["topology.slim_fly.prime = 5"]),
-    ("netlist", &["topology.netlist.path = \"../fabrics/torus4x4.net\""]),
+    ("netlist", &["topology.netlist.path = \"../../fabrics/torus4x4.net\""]),
     ("agnostic", &["routing.agnostic.algorithm = \"nue\""]),
     ("file", &["routing.file.path = \"torus4x4.routes\""]),
     (
@@ -253,7 +253,7 @@ fn fabrics(all: &mut Vec<Piece>) {
         "topology.director_tree.edge_switches = 4",
         "topology.hyperx.dimensions = [3, 3]",
         "topology.slim_fly.prime = 5",
-        "topology.netlist.path = \"../fabrics/updn24.net\"",
+        "topology.netlist.path = \"../../fabrics/updn24.net\"",
     ];
     all.extend(each("fabric", &switched));
     let sets = [
@@ -348,12 +348,12 @@ fn routings(all: &mut Vec<Piece>) {
     let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";
     all.push(Piece::new("routing", of_trees).among(&["tree"]));
     let dumps = [
-        "topology.netlist.path = \"../fabrics/ring5.net\"\n\
-         routing.opensm.tables = \"../fabrics/ring5-safe.lfts\"",
-        "topology.netlist.path = \"../fabrics/ring5.net\"\n\
-         routing.opensm.tables = \"../fabrics/ring5-safe.lfts\"\n\
-         routing.opensm.paths = \"../fabrics/ring5.paths\"\n\
-         routing.opensm.map = \"../fabrics/ring5.sl2vl\"",
+        "topology.netlist.path = \"../../fabrics/ring5.net\"\n\
+         routing.opensm.tables = \"../../fabrics/ring5-safe.lfts\"",
+        "topology.netlist.path = \"../../fabrics/ring5.net\"\n\
+         routing.opensm.tables = \"../../fabrics/ring5-safe.lfts\"\n\
+         routing.opensm.paths = \"../../fabrics/ring5.paths\"\n\
+         routing.opensm.map = \"../../fabrics/ring5.sl2vl\"",
     ];
     all.extend(each("routing", &dumps));
     let selections = [

@@ -111,7 +111,7 @@ fn applications(all: &mut Vec<Piece>) {
         "application.schedule = { halo3d = { ranks = 8, points = [4, 4, 4], iterations = 2 } }",
         "application.schedule = { sweep3d = { ranks = 8, points = [4, 4, 4], iterations = 1 } }",
         "application.schedule = { fft3d = { ranks = 8, points = [8, 8, 8], iterations = 1 } }",
-        "application.file = \"../goal/dissemination_16.goal\"",
+        "application.file = \"../../goal/dissemination_16.goal\"",
     ];
     all.extend(each("schedule", &schedules));
     let placements =

@@ -103,6 +103,8 @@ impl Blocked {
 impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Simulates the router's outputs before `until`, or until its terminals have something to do
     /// that cannot wait. Returns a lower bound of the time of the next grant.
+    // Inlined into the visit, whose borrowed state would go through memory otherwise.
+    #[inline(always)]
     pub(super) fn run<const COLLECTIVE: bool>(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
         loop {

@@ -33,7 +33,7 @@
 //! };
 //! let points = [point(0, 0.2, 900), point(1, 0.4, 1100)];
 //!
-//! let svg = latency_figure(&points, "A torus").svg(&Sheet::default()).unwrap();
+//! let svg = latency_figure(&points, "A torus").svg(&Sheet::default());
 //! assert!(svg.contains("A torus"));
 //!
 //! let rows = points.iter().map(|point| (&point.label, &point.measured));

@@ -35,7 +35,7 @@ fn ways() -> impl Iterator<Item = LinkErrors> {
     )
 }
 
-/// The same for links of these parameters: with a replay buffer of so many of the largest packets,
+/// Default parameters of link errors for links of these parameters: with a replay buffer of so many of the largest packets,
 /// and the shortest time-out.
 fn fitted(errors: LinkErrors, parameters: &Parameters, packets: u32) -> LinkErrors {
     LinkErrors {

@@ -1,7 +1,7 @@
 //! Reading of a document's tables, key by key.
 //!
 //! The code that reads a key is the key's only description: its name, kind, default and purpose.
-//! The same walk without a document writes the reference page ([`Reader::documenting`]). With a
+//! A walk of the keys without a document writes the reference page ([`Reader::documenting`]). With a
 //! document it records every value, given or default, for the resolved scenario. At the end of each
 //! table it knows which keys were not asked for. So the four can't drift apart.
 

@@ -58,8 +58,8 @@ impl Simulator<'_> {
         assert_eq!(log.messages.len(), self.terminals.transfers.len());
     }
 
-    /// The same where copies come and go: what counts is the room that packets have, once each, and
-    /// all that is in the buffer or beside it has some.
+    /// Checks the room of a buffer in which copies come and go. Each packet's room counts once, and
+    /// each packet in the buffer or beside it has some.
     fn check_rooms(&self, channel: &Channel, link: &Link, virtual_channel: usize) {
         let rooms = link.rooms.values().filter(|room| room.0 == virtual_channel);
         let taken: u32 = rooms.map(|room| room.1).sum();

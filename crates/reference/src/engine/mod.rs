@@ -67,8 +67,8 @@ pub fn run(
     Simulator::new(fabric, routes, parameters, messages).run(false)
 }
 
-/// The same as [`run`], with what links did: together, and the flits that each sent, by virtual
-/// channel.
+/// Runs as [`run`] does. Returns also the counts of all links together, and the flits that each sent,
+/// by virtual channel.
 ///
 /// # Errors
 /// If the network deadlocks.

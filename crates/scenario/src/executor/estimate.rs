@@ -34,8 +34,8 @@ const SUSTAINED: f64 = 0.95;
 /// congestion lowers that.
 const COLLAPSE: f64 = 1.1;
 
-/// The same as a fraction of the throughput bound, where nothing could be measured in the time
-/// there was.
+/// The assumed saturation as a fraction of the throughput bound, where nothing could be measured in
+/// time.
 const UNMEASURED_SATURATION: f64 = 0.7;
 
 /// The standard deviation of packet latencies as a fraction of their mean, far from saturation.

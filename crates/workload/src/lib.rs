@@ -2,7 +2,7 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | [`application`] | what the ranks of an application send, receive and compute; GOAL files; schedules made in |
+//! | [`application`] | what the ranks of an application send, receive and compute; GOAL files; generated schedules |
 //! | [`traffic`] | who sends what to whom, when: patterns, loads, exchanges, collective operations, remote memory |
 //!
 //! # Example
@@ -21,7 +21,7 @@
 //! builder.end_rank().unwrap();
 //! builder.add(Operation::receive(4096, 0, 0)).unwrap();
 //! builder.end_rank().unwrap();
-//! let finished = simulate(&builder.finish(), &LogGops::default()).unwrap();
+//! let finished = simulate(&builder.finish(), &LogGops::CLASSIC).unwrap();
 //! assert!(finished.time() > Picoseconds(2_000_000));
 //! ```
 

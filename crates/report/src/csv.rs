@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 
 use super::ReportError;
 use super::label::{Label, Labels};
+use super::table::Cell;
 use flitlab_base::FileError;
 
 /// A kind of row; its fields' names are the columns.
@@ -21,6 +22,36 @@ pub trait Row: Serialize + DeserializeOwned + Default {
     /// Columns without which rows say nothing. Any other may be absent, as in files of earlier
     /// versions: its values are.
     fn required() -> Vec<&'static str>;
+
+    /// The columns, in their order.
+    fn names() -> Vec<&'static str>;
+
+    /// The row in a line of a file with this header.
+    ///
+    /// It is no function with a type parameter, and neither are [`Row::of_text`] and [`Row::text`]:
+    /// so they are compiled in this crate, which files of millions of cells want optimised.
+    ///
+    /// # Errors
+    /// If a cell is wrong or missing.
+    fn of_record(
+        record: &::csv::StringRecord,
+        header: &::csv::StringRecord,
+    ) -> Result<Self, ::csv::Error>;
+
+    /// [`rows_of_text`] of this kind.
+    ///
+    /// # Errors
+    /// If the text is not that of rows of this kind.
+    fn of_text(text: &str) -> Result<Vec<Self>, ::csv::Error>;
+
+    /// [`rows_text`] of this kind.
+    fn text(rows: &[Self]) -> String;
+
+    /// The cells, in the order of the columns.
+    ///
+    /// # Errors
+    /// If a value that must be there is no finite number.
+    fn cells(&self) -> Result<Vec<Cell>, ::csv::Error>;
 }
 
 /// The contents of a result file.
@@ -60,7 +91,7 @@ impl<R: Row> RowWriter<R> {
     /// # Errors
     /// If the file can't be written, or the row holds a fraction that is not a number.
     pub fn write(&mut self, label: &Label, row: &R) -> Result<(), ReportError> {
-        let line = line(&(self.labels.cells(label), row), &self.path)?;
+        let line = row_line(&self.labels, label, row, &self.path)?;
         self.put(&line)
     }
 
@@ -109,7 +140,7 @@ pub fn labelled_text<'r, R: Row + 'r>(
     let nowhere = Path::new("");
     let mut text = header_line::<R>(labels, nowhere).expect("rows of plain fields");
     for (label, row) in rows {
-        text.extend(line(&(labels.cells(label), row), nowhere).expect("rows of plain fields"));
+        text.extend(row_line(labels, label, row, nowhere).expect("rows of plain fields"));
     }
     String::from_utf8(text).expect("CSV of texts")
 }
@@ -136,9 +167,9 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
 
     let mut reader = csv::Reader::from_reader(whole);
     let header = reader.headers().map_err(|error| line_error(path, &error, None))?.clone();
-    let known = labels.names().into_iter().map(str::to_owned).chain(names::<R>(path)?);
-    let absent: Vec<String> =
-        known.filter(|name| !header.iter().any(|column| column == name)).collect();
+    let known = labels.names().into_iter().chain(R::names());
+    let absent = known.filter(|&name| !header.iter().any(|column| column == name));
+    let absent: Vec<String> = absent.map(str::to_owned).collect();
     let required = [Label::required(), R::required()].concat();
     let missing: Vec<String> =
         absent.iter().filter(|name| required.contains(&name.as_str())).cloned().collect();
@@ -148,9 +179,9 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| line_error(path, &error, None))?;
-        let read = record.deserialize::<Label>(Some(&header)).and_then(|mut label| {
+        let read = Label::of_record(&record, &header).and_then(|mut label| {
             label.read_settings(&header, &record);
-            Ok((label, record.deserialize(Some(&header))?))
+            Ok((label, R::of_record(&record, &header)?))
         });
         match read {
             Ok(row) => rows.push(row),
@@ -190,11 +221,12 @@ fn wrong_column<R: Row>(
     header: &csv::StringRecord,
     record: &csv::StringRecord,
 ) -> Result<Option<String>, ReportError> {
-    let (names, good) = (names::<R>(path)?, line(&R::default(), path)?);
+    let names = R::names();
+    let good = line(&R::default().cells().map_err(ReportError::row(path))?, path)?;
     let mut good = csv::ReaderBuilder::new().has_headers(false).from_reader(good.as_slice());
     let cells = good.records().next().and_then(Result::ok).unwrap_or_default();
     let good_cell = |name: &str| {
-        names.iter().position(|other| other == name).and_then(|at| cells.get(at)).unwrap_or("")
+        names.iter().position(|&other| other == name).and_then(|at| cells.get(at)).unwrap_or("")
     };
     let wrong = (0..header.len()).find(|&last| {
         let mixed: csv::StringRecord = header
@@ -203,32 +235,32 @@ fn wrong_column<R: Row>(
             .enumerate()
             .map(|(at, (name, cell))| if at <= last { cell } else { good_cell(name) })
             .collect();
-        mixed.deserialize::<R>(Some(header)).is_err()
+        R::of_record(&mixed, header).is_err()
     });
     Ok(wrong.and_then(|at| header.get(at)).map(str::to_owned))
 }
 
-fn names<R: Row>(path: &Path) -> Result<Vec<String>, ReportError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let wrong = |problem: String| ReportError::Row { path: path.into(), problem };
-    writer.serialize(R::default()).map_err(|error| wrong(error.to_string()))?;
-    let text = writer.into_inner().map_err(|error| wrong(error.to_string()))?;
-    let mut reader = csv::Reader::from_reader(text.as_slice());
-    let header = reader.headers().map_err(|error| wrong(error.to_string()))?;
-    Ok(header.iter().map(str::to_owned).collect())
+fn header_line<R: Row>(labels: &Labels, path: &Path) -> Result<Vec<u8>, ReportError> {
+    let names = labels.names().into_iter().chain(R::names());
+    line(&names.map(|name| Cell::Text(name.into())).collect::<Vec<_>>(), path)
 }
 
-fn header_line<R: Row>(labels: &Labels, path: &Path) -> Result<Vec<u8>, ReportError> {
-    let names = labels.names().into_iter().map(str::to_owned).chain(names::<R>(path)?);
-    line(&names.collect::<Vec<String>>(), path)
+/// The line of a row under its label.
+fn row_line<R: Row>(
+    labels: &Labels,
+    label: &Label,
+    row: &R,
+    path: &Path,
+) -> Result<Vec<u8>, ReportError> {
+    let cells = row.cells().map_err(ReportError::row(path))?;
+    line(&[labels.cells(label), cells].concat(), path)
 }
 
 /// One line of a file.
-fn line(cells: &impl Serialize, path: &Path) -> Result<Vec<u8>, ReportError> {
-    let wrong = |problem: String| ReportError::Row { path: path.into(), problem };
+fn line(cells: &[Cell], path: &Path) -> Result<Vec<u8>, ReportError> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    writer.serialize(cells).map_err(|error| wrong(error.to_string()))?;
-    let mut line = writer.into_inner().map_err(|error| wrong(error.to_string()))?;
+    writer.serialize(cells).map_err(ReportError::row(path))?;
+    let mut line = writer.into_inner().map_err(ReportError::row(path))?;
     let end = line.len().saturating_sub(1);
     for byte in &mut line[..end] {
         if matches!(*byte, b'\n' | b'\r') {

@@ -1,6 +1,6 @@
 //! Errors of result files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flitlab_base::FileError;
 
@@ -24,6 +24,13 @@ pub enum ReportError {
     /// The figure could not be drawn.
     #[error("can't draw {path}: {problem}")]
     Draw { path: PathBuf, problem: String },
+}
+
+impl ReportError {
+    /// Makes it of what is wrong with a row of the file.
+    pub(super) fn row<E: ToString>(path: &Path) -> impl Fn(E) -> Self {
+        move |error| Self::Row { path: path.into(), problem: error.to_string() }
+    }
 }
 
 fn missing_text(missing: &[String]) -> String {

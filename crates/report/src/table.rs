@@ -442,6 +442,29 @@ macro_rules! table {
             fn required() -> Vec<&'static str> {
                 Self::COLUMNS.iter().filter(|it| it.given).map(|it| it.name).collect()
             }
+
+            fn names() -> Vec<&'static str> {
+                Self::COLUMNS.iter().map(|column| column.name).collect()
+            }
+
+            fn of_record(
+                record: &::csv::StringRecord,
+                header: &::csv::StringRecord,
+            ) -> Result<Self, ::csv::Error> {
+                record.deserialize(Some(header))
+            }
+
+            fn of_text(text: &str) -> Result<Vec<Self>, ::csv::Error> {
+                crate::rows_of_text(text)
+            }
+
+            fn text(rows: &[Self]) -> String {
+                crate::rows_text(rows)
+            }
+
+            fn cells(&self) -> Result<Vec<crate::Cell>, ::csv::Error> {
+                Self::COLUMNS.iter().map(|column| column.written(self)).collect()
+            }
         }
 
         impl serde::Serialize for $Row {

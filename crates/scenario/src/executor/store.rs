@@ -22,7 +22,7 @@ use super::claims::{Claim, Claims};
 use crate::Identity;
 use flitlab_base::FileError;
 use flitlab_base::whole_file::{self, PARTIAL};
-use flitlab_report::{DeadlockText, Explained, PointResult, PointRow, rows_of_text, rows_text};
+use flitlab_report::{DeadlockText, Explained, PointResult, PointRow, Row};
 
 /// The folder of the points in the folder of their sweep's results.
 const FOLDER: &str = "points";
@@ -52,13 +52,13 @@ fn parse(text: &str) -> Option<PointResult> {
     let Head { point, warnings, deadlock } = serde_json::from_str(parts.next()?).ok()?;
     Some(PointResult {
         measured: point.into_owned(),
-        channels: rows_of_text(parts.next()?).ok()?,
-        latencies: rows_of_text(parts.next()?).ok()?,
-        windows: rows_of_text(parts.next()?).ok()?,
+        channels: Row::of_text(parts.next()?).ok()?,
+        latencies: Row::of_text(parts.next()?).ok()?,
+        windows: Row::of_text(parts.next()?).ok()?,
         explained: Explained {
-            ranks: rows_of_text(parts.next()?).ok()?,
-            activity: rows_of_text(parts.next()?).ok()?,
-            path: rows_of_text(parts.next()?).ok()?,
+            ranks: Row::of_text(parts.next()?).ok()?,
+            activity: Row::of_text(parts.next()?).ok()?,
+            path: Row::of_text(parts.next()?).ok()?,
             // Of single runs only.
             channels: Vec::new(),
         },
@@ -77,12 +77,12 @@ fn text(found: &PointResult) -> String {
     let head = serde_json::to_string(&head).expect("rows are plain data");
     let Explained { ranks, activity, path, .. } = &found.explained;
     let rows = [
-        rows_text(&found.channels),
-        rows_text(&found.latencies),
-        rows_text(&found.windows),
-        rows_text(ranks),
-        rows_text(activity),
-        rows_text(path),
+        Row::text(&found.channels),
+        Row::text(&found.latencies),
+        Row::text(&found.windows),
+        Row::text(ranks),
+        Row::text(activity),
+        Row::text(path),
     ];
     [&[head], &rows[..]].concat().join(BETWEEN)
 }

@@ -1,19 +1,29 @@
 //! A barrier for the threads of a simulation.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Number of spins before a waiting thread yields its core. A thread alone on its core is back
 /// within a microsecond. With more threads than cores, those that are waited for come sooner.
 const SPINS: u32 = 50;
 
-/// A barrier at which threads stay awake: a window lasts some 100 microseconds, about as long as
-/// waking a thread may take.
+/// How long it yields before it sleeps. Others that want its core then have it, and being woken
+/// takes about as long.
+const AWAKE: Duration = Duration::from_micros(50);
+
+/// A barrier at which threads stay awake for a while: a window lasts some 100 microseconds, about as
+/// long as waking a thread may take.
 #[derive(Debug)]
 pub(super) struct ThreadBarrier {
     threads: usize,
     arrived: AtomicUsize,
     generations: AtomicUsize,
     failed: AtomicBool,
+    /// Those that sleep; held while `generations` or `failed` changes, so that nobody falls asleep
+    /// behind it.
+    asleep: Mutex<()>,
+    woken: Condvar,
 }
 
 /// Tells the other threads if its own panics.
@@ -26,6 +36,8 @@ impl ThreadBarrier {
             arrived: AtomicUsize::new(0),
             generations: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
+            asleep: Mutex::new(()),
+            woken: Condvar::new(),
         }
     }
 
@@ -42,29 +54,50 @@ impl ThreadBarrier {
         let generation = self.generations.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Relaxed);
-            self.generations.store(generation.wrapping_add(1), Ordering::Release);
+            self.wake(|| {
+                self.generations.store(generation.wrapping_add(1), Ordering::Release);
+            });
             return;
         }
-        let mut spins = 0;
-        while self.generations.load(Ordering::Acquire) == generation {
+        let waits = || {
             assert!(
                 !self.failed.load(Ordering::Relaxed),
                 "another thread of the simulation failed"
             );
-            spins += 1;
-            if spins < SPINS {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
+            self.generations.load(Ordering::Acquire) == generation
+        };
+        for _ in 0..SPINS {
+            if !waits() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < AWAKE {
+            std::thread::yield_now();
+            if !waits() {
+                return;
             }
         }
+        let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
+        while waits() {
+            asleep = self.woken.wait(asleep).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Wakes those that sleep after a change that they wait for.
+    fn wake(&self, change: impl FnOnce()) {
+        let asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
+        change();
+        drop(asleep);
+        self.woken.notify_all();
     }
 }
 
 impl Drop for ThreadGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.failed.store(true, Ordering::Relaxed);
+            self.0.wake(|| self.0.failed.store(true, Ordering::Relaxed));
         }
     }
 }

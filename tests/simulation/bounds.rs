@@ -141,7 +141,7 @@ fn no_random_exchange_is_over_before_its_bound() {
     let place = Workplace::new("bound-random");
     let mut rng = ChaCha8Rng::seed_from_u64(22);
     let (mut tight, mut accepted) = (0, 0);
-    for _ in 0..60 {
+    for _ in 0..30 {
         let scenario = random(&mut rng);
         place.write("a.toml", &scenario);
         let checked = place.flitlab(&["check", "a.toml"]);

@@ -88,7 +88,23 @@ fn a_message_over_a_slow_and_a_fast_cable_takes_the_time_that_is_computed_by_han
 
 #[test]
 fn the_engines_agree_on_cables_of_several_classes() {
-    for seed in 0..40 {
+    agree_on_cables(0..15);
+}
+
+#[test]
+fn the_engines_agree_flit_by_flit_on_cables_of_several_classes() {
+    agree_flit_by_flit_on_cables(0..16);
+}
+
+#[test]
+#[ignore = "long; 400 scenarios of each router with cables of several classes"]
+fn the_engines_agree_on_cables_of_several_classes_in_more_scenarios() {
+    agree_on_cables(15..400);
+    agree_flit_by_flit_on_cables(16..400);
+}
+
+fn agree_on_cables(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
         let drawn = match seed % 5 {
             0 => Scenario::ruled(seed),
             1 => Scenario::adaptive(seed).unwrap_or_else(|| Scenario::random(seed)),
@@ -104,9 +120,8 @@ fn the_engines_agree_on_cables_of_several_classes() {
     }
 }
 
-#[test]
-fn the_engines_agree_flit_by_flit_on_cables_of_several_classes() {
-    for seed in 0..40 {
+fn agree_flit_by_flit_on_cables(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
         let drawn = if seed % 4 == 3 { flit_scenario_by_table(seed) } else { flit_scenario(seed) };
         differential::agree(seed, &drawn.with_cables(seed));
     }

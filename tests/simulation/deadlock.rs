@@ -165,7 +165,7 @@ fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
 
 #[test]
 fn what_is_proved_never_deadlocks_and_what_deadlocks_was_warned_of() {
-    let counts = verdicts_hold(0..300);
+    let counts = verdicts_hold(0..600);
     println!("{counts:?}");
     for name in ["NoCircle", "NoCircle, worms", "Bubble", "Escape"] {
         assert!(counts.contains_key(name), "{counts:?}");

@@ -329,13 +329,13 @@ fn the_same_is_lost_on_any_number_of_threads() {
 /// flit wins is the same in both engines and on any number of threads.
 #[test]
 fn flit_by_flit_the_engines_lose_the_same() {
-    lose_the_same(0..20);
+    lose_the_same(0..40);
 }
 
 #[test]
 #[ignore = "long: two minutes; the engines lose the same flit by flit in more scenarios"]
 fn flit_by_flit_the_engines_lose_the_same_in_more_scenarios() {
-    lose_the_same(20..400);
+    lose_the_same(40..400);
 }
 
 fn lose_the_same(seeds: std::ops::Range<u64>) {

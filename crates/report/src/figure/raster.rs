@@ -3,7 +3,9 @@
 
 use ab_glyph::{Font, ScaleFont, point};
 use ab_glyph_rasterizer::Rasterizer;
-use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, PixelDimensions, Unit};
+use png::{
+    BitDepth, ColorType, Compression, Encoder, EncodingError, Filter, PixelDimensions, Unit,
+};
 
 use super::font;
 use super::palette::{Colour, WHITE};
@@ -33,7 +35,9 @@ pub(super) fn png(scene: &Scene) -> Result<Vec<u8>, EncodingError> {
     let mut encoder = Encoder::new(&mut file, width, height);
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
-    encoder.set_compression(Compression::High);
+    // Lines and areas of one colour are smallest, and soonest written, as they are.
+    encoder.set_compression(Compression::Balanced);
+    encoder.set_filter(Filter::NoFilter);
     encoder.set_pixel_dims(Some(PixelDimensions {
         xppu: PIXELS_A_METRE,
         yppu: PIXELS_A_METRE,

@@ -116,6 +116,10 @@ mod tests {
                 scope.spawn(move || {
                     let _guard = barrier.enter();
                     for round in 1..=1_000 {
+                        // The others are asleep by then.
+                        if round % 250 == 0 && own == round / 250 % 3 {
+                            std::thread::sleep(20 * AWAKE);
+                        }
                         counts[own].store(round, Ordering::Relaxed);
                         barrier.wait();
                         for count in counts {
@@ -134,6 +138,8 @@ mod tests {
         let outcome = std::thread::scope(|scope| {
             let failing = scope.spawn(|| {
                 let _guard = barrier.enter();
+                // The other one is asleep by then.
+                std::thread::sleep(20 * AWAKE);
                 panic!("on purpose");
             });
             let waiting = scope.spawn(|| barrier.wait());

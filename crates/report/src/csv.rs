@@ -28,8 +28,8 @@ pub trait Row: Serialize + DeserializeOwned + Default {
 
     /// The row in a line of a file with this header.
     ///
-    /// It is no function with a type parameter, and neither are [`Row::of_text`] and [`Row::text`]:
-    /// so they are compiled in this crate, which files of millions of cells want optimised.
+    /// This, [`Row::of_text`], [`Row::text`] and [`Row::cells`] have no type parameters. So they are
+    /// compiled, and optimised, in the crate of the rows: a file may have millions of cells.
     ///
     /// # Errors
     /// If a cell is wrong or missing.

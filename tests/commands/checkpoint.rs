@@ -10,16 +10,16 @@ use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::{Checkpoint, CheckpointError, Outcome, Simulation};
 
 const LOAD: &str = "[topology.torus]\ndimensions = [4, 4, 2]\n[traffic]\npattern = \"uniform\"\n\
-                    load = 0.3\n[measure]\nwindow = \"3 us\"\nwarm_up_windows = 20\n\
+                    load = 0.3\n[measure]\nwindow = \"1 us\"\nwarm_up_windows = 20\n\
                     minimum_windows = 5\nmaximum_windows = 20\n";
 
 const FABRIC: &str = "[topology.switched_torus]\ndimensions = [3, 3]\nterminals = 2\nredundancy = 2\n\
                       [routing.agnostic]\nalgorithm = \"nue\"\nlanes = 4\n[traffic]\npattern = \"uniform\"\n\
-                      load = 0.3\n[measure]\nwindow = \"3 us\"\nwarm_up_windows = 20\n";
+                      load = 0.3\n[measure]\nwindow = \"1 us\"\nwarm_up_windows = 20\n";
 
 const RELATION: &str = "[topology.switched_torus]\ndimensions = [3, 3]\nterminals = 2\n\
                         [routing.relation]\nrule = \"minimal-up-down\"\nties = \"random\"\n[traffic]\n\
-                        pattern = \"uniform\"\nload = 0.3\n[measure]\nwindow = \"3 us\"\nwarm_up_windows = 20\n";
+                        pattern = \"uniform\"\nload = 0.3\n[measure]\nwindow = \"1 us\"\nwarm_up_windows = 20\n";
 
 /// Paths in turn, in place of the relation's choices.
 const PATHS: &str = "routing.relation={ rule = \"up-down\", selection = { random = { paths = 3, choice = \"round-robin\" } } }";
@@ -81,12 +81,12 @@ fn read(name: &str, text: &str) -> (Document, Scenario) {
         }
         "interruption" => (
             FABRIC,
-            "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\
+            "interruption.time=20 us\ninterruption.new_tables_after=7 us\n\
              interruption.failed_switches=[\"S4\"]",
         ),
         "interruption, flit by flit" => (
             FABRIC,
-            "interruption.time=60 us\ninterruption.new_tables_after=20 us\n\
+            "interruption.time=20 us\ninterruption.new_tables_after=7 us\n\
              interruption.failed_switches=[\"S4\"]\nrouter.arbitration=weighted\n\
              link.sharing.flit.high_priority=[2]\nlink.sharing.flit.high_priority_limit=20\n\
              link.sharing.flit.stall_times=true",

@@ -418,19 +418,19 @@ fn a_run_in_which_no_packet_ever_gets_across_ends_as_a_livelock() {
     for (number, text) in ENDLESS.iter().enumerate() {
         let file = format!("endless-{number}.toml");
         place.write(&file, text);
-        let (code, errors) = place.fail(&["run", &file]);
-        assert_eq!(code, 1, "{errors}");
+        let output = place.flitlab(&["run", &file, "--json"]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{errors}");
         assert!(errors.contains("error: livelock: packets were sent again 1"), "{errors}");
         assert!(errors.contains("gets across with probability"), "{errors}");
         let points = place.read(&format!("results/endless-{number}/points.csv"));
         assert!(points.contains(",livelock,"), "{points}");
-        let output = place.flitlab(&["check", &file]);
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && errors.contains("never get across"), "{errors}");
-        let output = place.flitlab(&["run", &file, "--json", "--out", &format!("json-{number}")]);
         let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(summary["points"][0]["status"], "livelock");
         assert!(summary["scenario"]["passage_probability"].as_f64().unwrap() < 1e-20);
+        let output = place.flitlab(&["check", &file]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && errors.contains("never get across"), "{errors}");
     }
     // Of a load as well, which would have ended with nothing received, and of a sweep.
     let load = "[traffic]\npattern = \"neighbor\"\nload = 0.5\n[measure]\nwindow = \"2 ms\"\n";

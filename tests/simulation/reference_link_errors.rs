@@ -413,13 +413,13 @@ fn both_engines_agree_in_many_scenarios_where_links_err() {
 /// others to be discarded, seed 2 stopped for good.
 #[test]
 fn rings_full_of_bad_copies_do_not_deadlock() {
-    for seed in 0..9 {
+    for seed in 0..6 {
         let nodes = 4 + seed as u32 % 3;
         let (fabric, routes) = ring(nodes);
         let errors = LinkErrors {
             bit_error_rate: 1e-3,
             retry: Retry::Stomp,
-            resend: RESENDS[seed as usize / 3 % 2],
+            resend: RESENDS[seed as usize % 2],
             acknowledgements: Acknowledgements::Free,
             replay_buffer: 100,
             seed,

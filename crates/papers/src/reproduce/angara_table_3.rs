@@ -205,9 +205,9 @@ mod tests {
 
     #[test]
     fn the_rate_of_computing_gives_the_first_table_its_published_rate() {
-        let rows = of_benchmark(&TABLE_3[4], SAMPLE);
+        let rows = of_benchmark(&TABLE_3[1], SAMPLE);
         let [bfs, .., sssp, _] = &rows[..] else { panic!("four tables") };
-        let off = bfs.million_operations_per_second / TABLE_3[4].rates[0] - 1.0;
+        let off = bfs.million_operations_per_second / TABLE_3[1].rates[0] - 1.0;
         assert!(off.abs() < 1e-3, "{off}");
         assert!(sssp.gain_over_bfs > -0.5 && sssp.gain_over_bfs < 0.5, "{sssp:?}");
     }

@@ -1,6 +1,6 @@
 //! Routers: which packet is granted which output.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Arbitration, Switching};
@@ -96,7 +96,8 @@ impl Simulator<'_> {
                 }
                 let chosen = self.choose(router, output, &requests, (turn, now));
                 let Some((input_vc, out_vc)) = chosen else { continue };
-                let request = requests.remove(&input_vc).expect("it was chosen");
+                let place = requests.iter().position(|request| request.0 == input_vc);
+                let (_, request) = requests.remove(place.expect("it was chosen"));
                 self.packets[request.packet].fallbacks += u32::from(turn == Turn::Escape);
                 self.grant(router, input_vc, request.packet, (output, out_vc), now);
                 if turn == Turn::Escape && turns.is_empty() {
@@ -135,8 +136,8 @@ impl Simulator<'_> {
         }
     }
 
-    /// The requests of the packets at the heads of buffers, by input virtual channel.
-    fn requests(&self, router: usize, now: Picoseconds) -> BTreeMap<usize, Request> {
+    /// The requests of the packets at the heads of buffers, in the order of input virtual channels.
+    fn requests(&self, router: usize, now: Picoseconds) -> Vec<(usize, Request)> {
         let inputs = self.routers[router].inputs.iter();
         let places = inputs.flat_map(|&channel| {
             (0..self.virtual_channels())
@@ -234,11 +235,15 @@ impl Simulator<'_> {
         &self,
         router: usize,
         output: usize,
-        requests: &BTreeMap<usize, Request>,
+        requests: &[(usize, Request)],
         (turn, now): (Turn, Picoseconds),
     ) -> Option<(usize, usize)> {
         let start = self.routers[router].outputs[output].pointer;
         let serve = |may_be_served: fn(ChannelKind) -> bool, input_vc: usize, request: &Request| {
+            let wishes = if turn == Turn::Escape { &request.escapes } else { &request.outputs };
+            if !wishes.iter().any(|wish| wish.0 == output) {
+                return None;
+            }
             let input = self.routers[router].inputs[input_vc / self.virtual_channels()];
             let entering = |wish: &(usize, usize)| {
                 if request.entering.contains(wish) { largest(self.parameters) } else { 0 }
@@ -264,9 +269,8 @@ impl Simulator<'_> {
             };
             let wish = match turn {
                 Turn::Preferred => self.preferred(router, input, request, room),
-                Turn::Any => self.liked_at(router, output, &request.outputs, room),
                 Turn::Escape if request.outputs.iter().any(fits) => None,
-                Turn::Escape => self.liked_at(router, output, &request.escapes, room),
+                Turn::Any | Turn::Escape => self.liked_at(router, output, wishes, room),
             };
             let wish = wish.filter(|wish| wish.0 == output)?;
             let fits =
@@ -274,10 +278,10 @@ impl Simulator<'_> {
             fits.then_some((input_vc, wish.1))
         };
         let walk = |may_be_served| {
-            let in_turn = requests.range(start..).chain(requests.range(..start));
-            in_turn
-                .into_iter()
-                .find_map(|(&input_vc, request)| serve(may_be_served, input_vc, request))
+            let (before, from) =
+                requests.split_at(requests.partition_point(|request| request.0 < start));
+            let mut in_turn = from.iter().chain(before);
+            in_turn.find_map(|(input_vc, request)| serve(may_be_served, *input_vc, request))
         };
         match self.parameters.arbitration {
             Arbitration::RoundRobin | Arbitration::OldestFirst | Arbitration::Weighted => {
@@ -290,10 +294,10 @@ impl Simulator<'_> {
                 let lot =
                     |input_vc| choosing::lot(now, router, number, (input_vc / vcs, input_vc % vcs));
                 let mut by_chance: Vec<_> = requests.iter().collect();
-                by_chance.sort_by_key(|it| lot(*it.0));
+                by_chance.sort_by_key(|it| lot(it.0));
                 by_chance
                     .into_iter()
-                    .find_map(|(&input_vc, request)| serve(|_| true, input_vc, request))
+                    .find_map(|(input_vc, request)| serve(|_| true, *input_vc, request))
             }
             Arbitration::TransitFirst => walk(|kind| kind == ChannelKind::Network)
                 .or_else(|| walk(|kind| kind == ChannelKind::Injection)),

@@ -53,11 +53,13 @@ impl Simulator<'_> {
     fn stall(&self, router: usize, output: usize, now: Picoseconds) -> Option<Stall> {
         let inputs = self.routers[router].inputs.iter().enumerate();
         let queues = inputs.flat_map(|(port, input)| input.queues.iter().map(move |it| (port, it)));
-        let reasons = queues.map(|(port, queue)| match queue.way {
-            Some(_) => self.stall_of_flit(router, output, queue, now),
-            None => {
-                let place = Place { router, port, virtual_channel: queue.virtual_channel };
-                self.stall_of_packet(place, output, queue, now)
+        let reasons = queues.filter(|(_, queue)| !queue.flits.is_empty()).map(|(port, queue)| {
+            match queue.way {
+                Some(_) => self.stall_of_flit(router, output, queue, now),
+                None => {
+                    let place = Place { router, port, virtual_channel: queue.virtual_channel };
+                    self.stall_of_packet(place, output, queue, now)
+                }
             }
         });
         reasons.max().flatten()

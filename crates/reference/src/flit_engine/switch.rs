@@ -28,6 +28,9 @@ impl Simulator<'_> {
     /// is left.
     pub fn allocate_switch(&mut self, router: usize, now: Picoseconds) {
         let mut requests = self.requests(router, now);
+        if requests.is_empty() {
+            return;
+        }
         for round in 0..self.sharing.iterations {
             for (port, offers) in self.offers_of_outputs(router, &requests, now) {
                 let winner = self.accepted_offer(router, port, &offers);

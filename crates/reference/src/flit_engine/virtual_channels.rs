@@ -29,6 +29,9 @@ impl Simulator<'_> {
     /// with what is left.
     pub fn allocate_virtual_channels(&mut self, router: usize, now: Picoseconds) {
         let mut wishes = self.wishes(router, now);
+        if wishes.is_empty() {
+            return;
+        }
         for round in 0..self.sharing.iterations {
             for (queue, offers) in self.offers_of_virtual_channels(router, &wishes) {
                 let wish = wishes.remove(&queue).expect("it was offered something");

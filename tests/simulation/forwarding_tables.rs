@@ -29,7 +29,7 @@ const FIGURES: [&str; 13] = [
 ];
 
 #[test]
-fn a_saved_table_reads_back_with_its_lanes() {
+fn a_saved_table_reads_back_with_its_virtual_channels() {
     let place = Workplace::new("forwarding_saved");
     place.write("torus.toml", TORUS);
     place.write("kautz.toml", KAUTZ);
@@ -41,14 +41,14 @@ fn a_saved_table_reads_back_with_its_lanes() {
         ("kautz.toml", "dfsssp", 552, 3),
         ("kautz.toml", "lash", 552, 3),
     ];
-    for (scenario, algorithm, pairs, lanes) in cases {
+    for (scenario, algorithm, pairs, vcs) in cases {
         let folder = format!("{algorithm}-of-{scenario}");
         let call = ["route", scenario, "--algorithm", algorithm, "--save", &folder, "--json"];
-        let count = lanes.to_string();
-        let more: &[&str] = if lanes > 1 { &["--lanes", &count] } else { &[] };
+        let count = vcs.to_string();
+        let more: &[&str] = if vcs > 1 { &["--lanes", &count] } else { &[] };
         let made = place.json(&with(&call, more));
         assert_eq!(made["routed_pairs"].as_u64(), Some(pairs), "{folder}");
-        assert!(made["lanes_used"].as_u64() <= Some(lanes), "{folder}");
+        assert!(made["lanes_used"].as_u64() <= Some(vcs), "{folder}");
         assert!(made["lower_bound"].as_u64() <= made["maximum_load"].as_u64(), "{folder}");
         assert_eq!(made["cycle"], Value::Array(Vec::new()), "{folder}");
         // The fabric is there in both forms.
@@ -151,20 +151,20 @@ fn what_means_nothing_is_refused_with_what_does() {
     refused(&choose("kautz.toml", "balanced"), &["[topology.torus]", "up-down", "nue-balanced"]);
     refused(&choose("kautz.toml", "torus-2qos"), &["tori and meshes", "for any fabric: min-hop"]);
     refused(&choose("kautz.toml", "d-mod-k"), &["fat trees", "for any fabric: min-hop"]);
-    let lanes = |scenario, algorithm| with(&choose(scenario, algorithm), &["--lanes", "2"]);
+    let two_vcs = |scenario, algorithm| with(&choose(scenario, algorithm), &["--lanes", "2"]);
     refused(
-        &lanes("kautz.toml", "sssp"),
+        &two_vcs("kautz.toml", "sssp"),
         &["--lanes means nothing to sssp", "dfsssp, dfsssp-balanced, lash"],
     );
-    refused(&lanes("torus.toml", "sssp"), &["--lanes means nothing to sssp", "Angara"]);
+    refused(&two_vcs("torus.toml", "sssp"), &["--lanes means nothing to sssp", "Angara"]);
     let named = format!("{}/scenarios/nue/torus4222-minhop.toml", env!("CARGO_MANIFEST_DIR"));
     refused(&[&named, "--lanes", "2"], &["nothing to the table that the scenario names"]);
     let partition = with(&choose("kautz.toml", "lash"), &["--partition", "in-turn"]);
     refused(&partition, &["--partition means nothing to lash", "it is for nue, nue-balanced"]);
-    let lash_tor = with(&lanes("torus.toml", "lash-tor"), &["--save", "table"]);
+    let lash_tor = with(&two_vcs("torus.toml", "lash-tor"), &["--save", "table"]);
     refused(&lash_tor, &["change lanes by their destination"]);
     assert!(!place.0.join("table").exists());
-    place.run(&with(&["route"], &lanes("torus.toml", "lash-tor")));
+    place.run(&with(&["route"], &two_vcs("torus.toml", "lash-tor")));
 }
 
 #[test]

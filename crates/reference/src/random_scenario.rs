@@ -209,7 +209,7 @@ impl Scenario {
         let mut routes = random_relation::choosing(random, &fabric, seed);
         let mut parameters = parameters(random, false);
         parameters.bubble = false;
-        parameters.virtual_channels = random_relation::lanes(&routes) + random.random_range(0..=2);
+        parameters.virtual_channels = random_relation::vcs(&routes) + random.random_range(0..=2);
         random_relation::throttle(&mut routes, random.random_range(0..=2), &parameters);
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         Self { fabric, routes, parameters, messages }
@@ -222,7 +222,7 @@ impl Scenario {
     ) -> Self {
         let mut parameters = parameters(random, false);
         parameters.bubble = false;
-        parameters.virtual_channels = (table.lane_count() + random.random_range(0..=2)).min(16);
+        parameters.virtual_channels = (table.vc_count() + random.random_range(0..=2)).min(16);
         let routes = Routes::Forwarding(Arc::new(table));
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         Self { fabric, routes, parameters, messages }
@@ -359,7 +359,7 @@ fn switched_fabric(random: &mut dyn Rng, sizes: Sizes) -> (Fabric, ForwardingTab
             Algorithm::LASH_TOR,
         ];
         let parameters =
-            agnostic::Parameters { lanes: random.random_range(1..=16), ..Default::default() };
+            agnostic::Parameters { vcs: random.random_range(1..=16), ..Default::default() };
         let algorithm = algorithms.choose(random).unwrap();
         if let Ok(generated) = algorithm.generate(&fabric, &parameters) {
             return (fabric, generated.table);

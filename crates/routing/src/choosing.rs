@@ -51,7 +51,7 @@ impl RelationRoutes {
             let channel = fabric.outputs(at).start + u32::from(hop.port);
             each(channel);
             at = fabric.target(channel).expect("a relation avoids failures");
-            state = self.relation.arrived(channel, hop.lane);
+            state = self.relation.arrived(channel, hop.vc);
         }
     }
 }

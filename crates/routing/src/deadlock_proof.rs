@@ -321,13 +321,13 @@ fn judge_choices(proof: RelationProof, freedom: Freedom) -> Result<Freedom, Dang
 }
 
 fn by_paths(fabric: &Fabric, routes: &PathRoutes) -> Waits {
-    by_source(fabric, routes.paths.lanes(), |source, destination, waits| {
+    by_source(fabric, routes.paths.vcs(), |source, destination, waits| {
         for path in routes.paths.paths(source, destination) {
             let mut at = source;
             waits.add(path.iter().map(|hop| {
                 let channel = fabric.outputs(at).start + u32::from(hop.port);
                 at = fabric.target(channel).expect("paths avoid failures");
-                (channel, hop.lane)
+                (channel, hop.vc)
             }));
         }
     })

@@ -99,7 +99,7 @@ pub use direction_order::DirectionOrder;
 use direction_rules::drawn;
 pub use direction_rules::{DirectionRules, HalfRing, OrderError};
 pub use file::TableFile;
-pub use forwarding::{ForwardingTable, Lanes, MAXIMUM_LANES};
+pub use forwarding::{ForwardingTable, MAX_VCS, VcAssignment};
 pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, VirtualChannel, prove_forwarding};
 pub use forwarding_quality::ForwardingQuality;
 pub use header::Header;

@@ -23,13 +23,13 @@ pub struct ServiceLevels {
     rows: u32,
     /// The row of each source terminal. Sources whose paths always have equal levels share one.
     row_of: Vec<u32>,
-    /// The start of each router's map in `lanes`, and the end of the last one.
+    /// The start of each router's map in `vcs`, and the end of the last one.
     starts: Vec<usize>,
     /// Number of output ports of each router.
     outputs: Vec<u16>,
     /// Lanes by input port (the last one stands for the router's terminals), output port and
     /// service level.
-    pub(super) lanes: Vec<u8>,
+    pub(super) vcs: Vec<u8>,
 }
 
 impl ServiceLevels {
@@ -56,7 +56,7 @@ impl ServiceLevels {
             starts.push(end);
         }
         let levels = vec![0; rows as usize * fabric.terminals() as usize];
-        Self { levels, rows, row_of, starts, outputs, lanes: vec![0; end] }
+        Self { levels, rows, row_of, starts, outputs, vcs: vec![0; end] }
     }
 
     /// Sets the service level of paths to a terminal. They start at a source terminal, or at a
@@ -72,9 +72,9 @@ impl ServiceLevels {
 
     /// Sets the lane of a service level from one port of a router to another; `input` is `None` for
     /// the router's terminals.
-    pub fn set_lane(&mut self, router: u32, input: Option<u16>, output: u16, level: u8, lane: u8) {
+    pub fn set_vc(&mut self, router: u32, input: Option<u16>, output: u16, level: u8, vc: u8) {
         let place = self.place(router, input, output, level);
-        self.lanes[place] = lane;
+        self.vcs[place] = vc;
     }
 
     /// Number of routers and of terminals.
@@ -93,8 +93,8 @@ impl ServiceLevels {
 
     /// The lane on which a packet leaves a router; `input` is `None` for packets from the router's
     /// own terminals.
-    pub fn lane(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> u8 {
-        self.lanes[self.place(router, input, output, level)]
+    pub fn vc(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> u8 {
+        self.vcs[self.place(router, input, output, level)]
     }
 
     fn place(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> usize {

@@ -48,7 +48,7 @@ pub enum RoutingSpec {
 pub struct OpenSmTable {
     pub table: Arc<ForwardingTable>,
     /// One more than the highest lane that packets take.
-    pub lanes: u8,
+    pub vcs: u8,
     /// The first reason why not every pair has a way.
     gap: Option<String>,
 }
@@ -57,9 +57,9 @@ impl OpenSmTable {
     pub(super) fn new(fabric: &Fabric, table: ForwardingTable) -> Self {
         let proof = prove_forwarding(fabric, &table);
         let gap = proof.flaws.iter().find(|flaw| !matches!(flaw, ForwardingFlaw::Cycle(_)));
-        let highest = proof.lanes.iter().rposition(|&used| used);
+        let highest = proof.vcs.iter().rposition(|&used| used);
         Self {
-            lanes: highest.map_or(1, |lane| narrow(lane + 1)),
+            vcs: highest.map_or(1, |vc| narrow(vc + 1)),
             gap: gap.map(|flaw| flaw.describe(fabric)),
             table: Arc::new(table),
         }
@@ -201,11 +201,11 @@ impl RoutingSpec {
     }
 
     /// The lanes that a forwarding table or a relation has, or may have.
-    pub fn lanes(&self) -> Option<u8> {
+    pub fn vcs(&self) -> Option<u8> {
         match self {
-            Self::Agnostic { parameters, .. } => Some(parameters.lanes),
-            Self::OpenSm(read) => Some(read.lanes),
-            Self::Relation(spec) => Some(spec.parameters.lanes),
+            Self::Agnostic { parameters, .. } => Some(parameters.vcs),
+            Self::OpenSm(read) => Some(read.vcs),
+            Self::Relation(spec) => Some(spec.parameters.vcs),
             _ => None,
         }
     }

@@ -86,7 +86,7 @@ impl ForwardingReport {
         let minimal = if minimal.value() > any.value() { &minimal } else { &any };
         let place = |place: &flitlab::routing::VirtualChannel| VcChannel {
             channel: fabric.channel_name(place.channel),
-            lane: place.lane,
+            lane: place.vc,
         };
         self.routed_pairs = proof.pairs;
         self.pairs_without_route = quality.routed + quality.unrouted - proof.pairs;
@@ -100,7 +100,7 @@ impl ForwardingReport {
         self.hops_maximum = quality.hops_maximum;
         self.least_hops_mean = quality.least_hops_mean;
         self.least_hops_maximum = quality.least_hops_maximum;
-        self.lanes_used = proof.lanes_used();
+        self.lanes_used = proof.vcs_used();
         self.dependencies = proof.dependencies.iter().sum();
         self.dependencies_by_lane.clone_from(&proof.dependencies);
         self.cycle = proof.cycle().unwrap_or_default().iter().map(place).collect();
@@ -130,7 +130,7 @@ impl ForwardingReport {
             self.hops_mean, self.hops_maximum, self.least_hops_mean, self.least_hops_maximum
         );
         line("hops", hops);
-        line("lanes", self.lanes_text());
+        line("lanes", self.vcs_text());
         if let Some(falls) = self.escape_falls {
             line("escape paths", format!("to {falls} of {} destinations", self.terminals));
         }
@@ -155,9 +155,9 @@ impl ForwardingReport {
         }
     }
 
-    fn lanes_text(&self) -> String {
+    fn vcs_text(&self) -> String {
         let mut text = match self.lanes {
-            Some(lanes) => format!("{} of {lanes} used", self.lanes_used),
+            Some(vcs) => format!("{} of {vcs} used", self.lanes_used),
             None => format!("{} used", self.lanes_used),
         };
         if let Some(origin) = &self.lanes_from {
@@ -168,11 +168,11 @@ impl ForwardingReport {
 
     fn proof_text(&self) -> String {
         let last = self.dependencies_by_lane.iter().rposition(|&count| count > 0).unwrap_or(0);
-        let lanes: Vec<String> =
+        let vcs: Vec<String> =
             self.dependencies_by_lane[..=last].iter().map(u64::to_string).collect();
-        let lanes = match lanes.len() {
+        let vcs = match vcs.len() {
             1 => String::new(),
-            _ => format!(" ({} by lane)", lanes.join(", ")),
+            _ => format!(" ({} by lane)", vcs.join(", ")),
         };
         let followed = match self.flaws {
             0 => "every path followed".into(),
@@ -185,6 +185,6 @@ impl ForwardingReport {
             (0, _) => String::new(),
             (length, _) => format!(", a cycle of {length}"),
         };
-        format!("{followed}; {} dependencies of channels{lanes}{found}", self.dependencies)
+        format!("{followed}; {} dependencies of channels{vcs}{found}", self.dependencies)
     }
 }

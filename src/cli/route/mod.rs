@@ -19,7 +19,7 @@ use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, rows_text};
-use flitlab::routing::{LoadFigures, MAXIMUM_LANES, TableFile, agnostic, angara as tables};
+use flitlab::routing::{LoadFigures, MAX_VCS, TableFile, agnostic, angara as tables};
 use flitlab::scenario::{Network, OpenSmTable, RoutingSpec};
 use flitlab::topology::Fabric;
 
@@ -50,7 +50,7 @@ pub(super) struct Route {
     algorithm: Option<String>,
     /// Virtual lanes that the algorithm may use [default: the scenario's, else 8]
     #[arg(long, value_name = "N",
-          value_parser = clap::value_parser!(u8).range(1..=i64::from(MAXIMUM_LANES)))]
+          value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_VCS)))]
     lanes: Option<u8>,
     /// How nue and nue-balanced part the destinations among the lanes [default: the scenario's,
     /// else near]

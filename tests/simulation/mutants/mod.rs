@@ -106,7 +106,7 @@ fn dumps() -> Vec<Table> {
         Algorithm::DFSSSP,
         Algorithm::NUE_BALANCED,
     ];
-    let parameters = Parameters { lanes: 3, ..Parameters::default() };
+    let parameters = Parameters { vcs: 3, ..Parameters::default() };
     let mut tables = Vec::new();
     for netlist in &fabrics {
         for algorithm in algorithms {

@@ -8,7 +8,7 @@ use flitlab::application::loggops::{LogGops, simulate};
 use super::{Row, Section, in_repository, records, value};
 
 pub fn sections() -> Vec<Section> {
-    vec![caminos(), booksim(), lanes(), opensm(), loggopsim()]
+    vec![caminos(), booksim(), vcs(), opensm(), loggopsim()]
 }
 
 /// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that
@@ -97,10 +97,10 @@ fn booksim() -> Section {
 }
 
 /// Wormhole switching with one lane and two, past saturation.
-fn lanes() -> Section {
+fn vcs() -> Section {
     let row = |record: &BTreeMap<String, String>| {
-        let [network, lanes] = ["network", "lanes"].map(|it| &record[it]);
-        let what = format!("{network}, lanes: {lanes}; accepted, flits a node and cycle");
+        let [network, vcs] = ["network", "lanes"].map(|it| &record[it]);
+        let what = format!("{network}, lanes: {vcs}; accepted, flits a node and cycle");
         let [theirs, ours] =
             ["booksim", "flitlab"].map(|program| value(&record[&format!("accepted_{program}")]));
         Row::new(what, theirs, ours, "flitlab sweep scenarios/peers/booksim-8x8-mesh.toml")

@@ -12,8 +12,8 @@
 
 mod directory;
 mod identity;
-mod lanes;
 mod map;
+mod path_levels;
 mod read;
 mod write;
 
@@ -21,7 +21,7 @@ use super::ForwardingTable;
 use flitlab_base::InvalidLine;
 use flitlab_fabric::netlist::Netlist;
 
-pub use lanes::PathLevels;
+pub use path_levels::PathLevels;
 
 /// A table with the local identifiers that its dump gives to the terminals.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
 /// The form of `opensm-sl2vl.dump`, and the service levels of paths as [`PathLevels`] has them:
 /// source and destination by the local identifiers in [`text`], paths of service level 0 left out.
 /// A lane becomes the service level of the same number. `None` where all packets take lane 0, and
-/// where they change lanes by their destination ([`Lanes::ByHop`](super::Lanes::ByHop)), which
+/// where they change lanes by their destination ([`VcAssignment::ByHop`](super::VcAssignment::ByHop)), which
 /// service levels can't say.
 ///
 /// # Panics

@@ -14,9 +14,9 @@ use flitlab_routing::{
     opensm::{Dump, PathLevels},
 };
 
-/// `lanes` are those of the routers.
+/// `vcs` are those of the routers.
 pub(super) fn agnostic<'v, 'd>(
-    lanes: u8,
+    vcs: u8,
     topology: Option<&'v TopologySpec>,
     features: &'v Features,
 ) -> Variant<'v, 'd, RoutingSpec> {
@@ -28,8 +28,8 @@ pub(super) fn agnostic<'v, 'd>(
                    lanes or more dfsssp-balanced on [topology.dragonfly] and [topology.cascade].";
         let written = reader.scope.table.and_then(|table| table.get("lanes"));
         let own = match written.map(|node| &node.value) {
-            Some(&Value::Integer(Some(own))) => u8::try_from(own).unwrap_or(lanes),
-            _ => lanes,
+            Some(&Value::Integer(Some(own))) => u8::try_from(own).unwrap_or(vcs),
+            _ => vcs,
         };
         let usual = topology.map_or(ANY_TABLE(own), |topology| topology.usual_table(own));
         let choice = Choice::usual("algorithm", "algorithm", usual, doc);
@@ -37,10 +37,10 @@ pub(super) fn agnostic<'v, 'd>(
             plain(it.name, it, it.doc).known_as(elsewhere(it.name).iter().map(|name| (*name, "")))
         });
         let algorithm = reader.choice(&choice, named.collect());
-        let lanes = narrow(reader.value_from(
+        let vcs = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
-            lanes.into(),
+            vcs.into(),
             "as router.virtual_channels",
             "Virtual lanes that the algorithm may use.",
         ));
@@ -49,7 +49,7 @@ pub(super) fn agnostic<'v, 'd>(
         let partitions =
             [("near", Partition::Near, near), ("in-turn", Partition::InTurn, "in turn.")];
         let partition = reader.one_of("partition", "partition", doc, partitions)?;
-        let parameters = Parameters { lanes, partition };
+        let parameters = Parameters { vcs, partition };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })
     .known_as(features.algorithms().flat_map(|it| {

@@ -15,7 +15,7 @@ pub(super) fn variant<'v, 'd>(
     router: &flitlab_engine::Parameters,
     features: &Features,
 ) -> Variant<'v, 'd, RoutingSpec> {
-    let (lanes, most) = (router.virtual_channels, router.most_bubble());
+    let (vcs, most) = (router.virtual_channels, router.most_bubble());
     // Names that tables have too are theirs.
     let taken = |rule: &RelationRule| features.algorithms().any(|it| it.name == rule.name);
     let own = RELATION_RULES.into_iter().filter(|rule| !taken(rule));
@@ -26,15 +26,15 @@ pub(super) fn variant<'v, 'd>(
         let rules = RELATION_RULES.map(|rule| (rule.name, Some(rule), rule.doc));
         let auto = ("auto", None, "bubble-colouring with one lane, two-orders with more (results/nue).");
         let rule = reader.one_of("rule", "rule", doc, rules.into_iter().chain([auto]));
-        let lanes = narrow(reader.value_from(
+        let vcs = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
-            lanes.into(),
+            vcs.into(),
             "as router.virtual_channels",
             "Virtual channels that the rule may use.",
         ));
         // The rings of bubble colouring need room for two packets.
-        let usual = match lanes {
+        let usual = match vcs {
             1 if most > 0 => RelationRule::BUBBLE_COLOURING,
             _ => RelationRule::TWO_ORDERS,
         };
@@ -74,7 +74,7 @@ pub(super) fn variant<'v, 'd>(
         }
         let doc = "Whether a relation is used that the proof refuses: then packets may wait for each other for ever.";
         let unproved = reader.value("unproved", &Flag, false, doc);
-        let parameters = RelationParameters { lanes, tree: tree?, root: root.map(narrow) };
+        let parameters = RelationParameters { vcs, tree: tree?, root: root.map(narrow) };
         Some(RoutingSpec::Relation(RelationSpec {
             rule: rule?,
             parameters,

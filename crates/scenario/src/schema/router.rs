@@ -89,8 +89,8 @@ fn router(
     reader.set("maximum_payload", &size(1, MOST_PAYLOAD), &mut to.maximum_payload, doc);
     let doc = "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
                the lanes of a forwarding table or a relation.";
-    let lanes = Whole { range: 1..=MAX_VIRTUAL_CHANNELS.into() };
-    reader.set("virtual_channels", &lanes, &mut to.virtual_channels, doc);
+    let vcs = Whole { range: 1..=MAX_VIRTUAL_CHANNELS.into() };
+    reader.set("virtual_channels", &vcs, &mut to.virtual_channels, doc);
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \
                one where links are shared flit by flit without the bubble rule, any with wormhole switching.";
     reader.set("buffer", &flits(), &mut to.buffer, doc);

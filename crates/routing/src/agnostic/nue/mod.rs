@@ -26,7 +26,7 @@ pub(super) use search::Search;
 
 use super::graph::Graph;
 use super::{Algorithm, Parameters};
-use crate::{ForwardingTable, Lanes};
+use crate::{ForwardingTable, VcAssignment};
 
 impl Algorithm {
     /// `nue`.
@@ -53,20 +53,20 @@ const LEAST_ORDERS: u8 = 3;
 pub(super) fn nue(
     graph: &Graph,
     table: &mut ForwardingTable,
-    &Parameters { lanes, partition }: &Parameters,
+    &Parameters { vcs, partition }: &Parameters,
     orders: u8,
 ) -> u32 {
     let vertices = (graph.destinations.len() + graph.connected_routers) as u64;
     let mut weights = vec![graph.weight_above(vertices); graph.slots()];
-    let mut lane_of = vec![0; table.terminals() as usize];
+    let mut vc_of = vec![0; table.terminals() as usize];
     let mut falls = 0;
     let mut search = Search::new(graph);
-    for (lane, mut part) in (0..).zip(partition.parts(graph, lanes)) {
+    for (vc, mut part) in (0..).zip(partition.parts(graph, vcs)) {
         if part.is_empty() {
             continue;
         }
         for destination in &part {
-            lane_of[destination.terminal as usize] = lane;
+            vc_of[destination.terminal as usize] = vc;
         }
         let hull = hull::hull(graph, &part);
         let root = centrality::root(graph, &part, &hull);
@@ -92,6 +92,10 @@ pub(super) fn nue(
         falls += best.0;
         weights = best.3;
     }
-    table.set_lanes(if lanes == 1 { Lanes::One } else { Lanes::ByDestination(lane_of) });
+    table.set_vc_assignment(if vcs == 1 {
+        VcAssignment::One
+    } else {
+        VcAssignment::ByDestination(vc_of)
+    });
     falls
 }

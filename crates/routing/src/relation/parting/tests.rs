@@ -6,8 +6,8 @@ use crate::relation::{Relation, RelationParameters, RelationRule};
 use flitlab_fabric::Fabric;
 use flitlab_fabric::builders::{DirectorTree, Tree};
 
-fn relation(fabric: &Fabric, lanes: u8) -> Relation {
-    let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+fn relation(fabric: &Fabric, vcs: u8) -> Relation {
+    let parameters = RelationParameters { vcs, ..RelationParameters::default() };
     RelationRule::PARTED.relation(fabric, &parameters).unwrap()
 }
 
@@ -27,7 +27,7 @@ fn last(
         assert!(!relation.hops_of_list(list).is_empty(), "{at} to {destination}, class {class}");
         for hop in relation.hops_of_list(list) {
             let channel = fabric.outputs(at).start + u32::from(hop.port);
-            let after = relation.arrived(channel, hop.lane);
+            let after = relation.arrived(channel, hop.vc);
             if fabric.target(channel) == Some(destination) {
                 found.insert(channel);
             } else if seen.insert(after) {

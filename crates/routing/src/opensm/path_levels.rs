@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::directory::{Directory, hexadecimal};
 use super::{Dump, map};
-use crate::{Lanes, SERVICE_LEVELS, ServiceLevels};
+use crate::{SERVICE_LEVELS, ServiceLevels, VcAssignment};
 use flitlab_base::InvalidLine;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::netlist::Netlist;
@@ -39,7 +39,7 @@ impl Dump {
             None => identity(netlist, &mut found),
         }
         self.paths(netlist, levels.paths, &mut found).map_err(|error| ("paths", error))?;
-        self.table.set_lanes(Lanes::ByServiceLevel(found));
+        self.table.set_vc_assignment(VcAssignment::ByServiceLevel(found));
         Ok(())
     }
 
@@ -102,7 +102,7 @@ fn identity(netlist: &Netlist, found: &mut ServiceLevels) {
         for input in (0..ports).map(Some).chain([None]) {
             for output in 0..ports {
                 for level in 0..narrow(SERVICE_LEVELS) {
-                    found.set_lane(router, input, output, level, level);
+                    found.set_vc(router, input, output, level, level);
                 }
             }
         }

@@ -248,7 +248,7 @@ fn agree_on_forwarding_tables(seeds: std::ops::Range<u64>) {
         );
     }
     assert!(vcs.len() > 8 && vcs.keys().any(|&vcs| vcs > 5), "{vcs:?}");
-    assert!(changes > 1, "in {changes} scenarios packets change lanes on their way");
+    assert!(changes > 1, "in {changes} scenarios packets change virtual channels on their way");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
 /// on them.
 #[test]
 fn the_engines_agree_where_packets_stay_on_rings() {
-    // Whole packets with one lane, and flit by flit with two.
+    // Whole packets with one virtual channel, and flit by flit with two.
     for (seed, sharing) in [(10, None), (15, Some(FlitSharing::default()))] {
         let graph = RandomRegular { routers: 8, degree: 3, terminals: 2, seed };
         let fabric = graph.cabling().unwrap().fabric().unwrap();

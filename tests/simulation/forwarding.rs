@@ -53,7 +53,7 @@ fn run(
     run_script(fabric, &routes, &parameters(table.vc_count()), script).map(|(log, _)| log)
 }
 
-/// The channels of a pair's way, with their lanes.
+/// The channels of a pair's way, with their virtual channels.
 fn way(
     fabric: &Fabric,
     table: &ForwardingTable,

@@ -73,7 +73,8 @@ fn a_table_with_a_cycle_is_shown_and_saved_and_the_code_is_4() {
     let (text, errors) = (String::from_utf8(output.stdout), String::from_utf8(output.stderr));
     assert!(text.unwrap().contains("a cycle of 4"));
     let errors = errors.unwrap();
-    let cycle: Vec<&str> = errors.lines().filter(|line| line.ends_with("lane 0")).collect();
+    let cycle: Vec<&str> =
+        errors.lines().filter(|line| line.ends_with("virtual channel 0")).collect();
     assert_eq!(cycle.len(), 4, "{errors}");
     let (code, again) = place.fail(&["route", "--check", "table"]);
     assert_eq!(code, 4);
@@ -89,8 +90,9 @@ fn real_dumps_of_opensm_are_judged() {
         .map(|end| format!("{}/scenarios/nue/torus4222-lash.{end}", env!("CARGO_MANIFEST_DIR")));
     let (code, errors) = place.fail(&["route", "--check", &minhop, "--netlist", &net]);
     assert_eq!(code, 4);
-    let expected = "  S1 port 1 to S2, lane 0\n  S2 port 1 to S3, lane 0\n  S3 port 1 to S0, lane 0\n  \
-                    S0 port 1 to S1, lane 0\n";
+    let expected = "  S1 port 1 to S2, virtual channel 0\n  S2 port 1 to S3, virtual channel 0\n  \
+                    S3 port 1 to S0, virtual channel 0\n  \
+                    S0 port 1 to S1, virtual channel 0\n";
     assert!(errors.contains(expected), "{errors}");
     assert!(errors.contains("--find-lanes"), "{errors}");
 
@@ -101,7 +103,7 @@ fn real_dumps_of_opensm_are_judged() {
     assert_eq!(judged["cycle"], Value::Array(Vec::new()));
     assert_eq!(judged["lanes_unknown"], false);
 
-    // Without them nobody knows; the paths alone can do with two lanes.
+    // Without them nobody knows; the paths alone can do with two virtual channels.
     let alone = ["route", "--check", &tables, "--netlist", &net];
     let (code, errors) = place.fail(&alone);
     assert!(code == 4 && errors.contains("all paths have service level 0"), "{errors}");
@@ -162,7 +164,7 @@ fn what_means_nothing_is_refused_with_what_does() {
     let partition = with(&choose("kautz.toml", "lash"), &["--partition", "in-turn"]);
     refused(&partition, &["--partition means nothing to lash", "it is for nue, nue-balanced"]);
     let lash_tor = with(&two_vcs("torus.toml", "lash-tor"), &["--save", "table"]);
-    refused(&lash_tor, &["change lanes by their destination"]);
+    refused(&lash_tor, &["change virtual channels by their destination"]);
     assert!(!place.0.join("table").exists());
     place.run(&with(&["route"], &two_vcs("torus.toml", "lash-tor")));
 }

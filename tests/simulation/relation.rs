@@ -88,8 +88,8 @@ fn shortest(fabric: &Fabric) -> Vec<Vec<u32>> {
     hops
 }
 
-/// Minimal routing on a ring of seven in one lane: each way round is a cycle, and there are no
-/// others.
+/// Minimal routing on a ring of seven in one virtual channel: each way round is a cycle, and there
+/// are no others.
 #[test]
 fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     let fabric = Torus::new(&[7], &[]).unwrap().fabric(&Faults::default()).unwrap();

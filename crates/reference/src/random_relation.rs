@@ -46,7 +46,7 @@ pub fn throttle(routes: &mut Routes, others: u8, parameters: &Parameters) {
     }
 }
 
-/// The lanes that the routes take.
+/// Number of virtual channels of the routes.
 pub fn vcs(routes: &Routes) -> u8 {
     match routes {
         Routes::Relation(it) => it.relation.vcs(),
@@ -83,8 +83,8 @@ fn nearer(fabric: &Fabric, distances: &[u32], router: u32) -> Vec<u16> {
     outputs.clone().filter(leads).map(|channel| (channel - outputs.start) as u16).collect()
 }
 
-/// In each state some of the nearer ports in some of the lanes, some of them escapes, some for some
-/// terminals alone.
+/// In each state some of the nearer ports in some of the virtual channels, some of them escapes,
+/// some for some terminals alone.
 fn relation(
     random: &mut dyn Rng,
     fabric: &Fabric,
@@ -129,7 +129,7 @@ fn relation(
     by_relation(builder.finish(), random_ties, seed)
 }
 
-/// For each pair one to three shortest paths, each hop in any lane.
+/// For each pair one to three shortest paths, each hop in any virtual channel.
 fn paths(random: &mut dyn Rng, fabric: &Fabric, (vcs, seed): (u8, u64)) -> Routes {
     let choice = *[PathChoice::Random, PathChoice::RoundRobin].choose(random).expect("two");
     let set = PathSet::new(fabric, vcs, choice, |from, to| {

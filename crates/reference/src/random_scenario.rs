@@ -327,7 +327,7 @@ struct Sizes {
     terminals: RangeInclusive<u32>,
 }
 
-/// A connected fabric with parallel cables, and a table without a cycle in any lane.
+/// A connected fabric with parallel cables, and a table without a cycle in any virtual channel.
 fn switched_fabric(random: &mut dyn Rng, sizes: Sizes) -> (Fabric, ForwardingTable) {
     loop {
         let routers = random.random_range(sizes.routers.clone());

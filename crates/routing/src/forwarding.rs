@@ -1,8 +1,8 @@
 //! Destination-based forwarding, as in InfiniBand and most other networks: a router looks up the
 //! output port by the packet's destination alone.
 //!
-//! The virtual channel of a packet depends on its path ([`VcAssignment`]): on its destination, on its
-//! source and destination, or on the hop.
+//! The virtual channel of a packet depends on its path ([`VcAssignment`]): on its destination, on
+//! its source and destination, or on the hop.
 
 use super::service_levels::{MANAGEMENT_LANE, ServiceLevels};
 use flitlab_fabric::{Channel, Fabric};
@@ -28,7 +28,7 @@ pub enum VcAssignment {
     /// channels on their way.
     ByHop(Vec<u8>),
     /// InfiniBand's rule: a service level for each pair of terminals. At each router a map gives
-    /// the virtual lane by input port, output port and service level.
+    /// the virtual channel by input port, output port and service level.
     ByServiceLevel(ServiceLevels),
 }
 
@@ -142,9 +142,9 @@ impl ForwardingTable {
                 levels.size() == (self.routers as usize, self.terminals as usize)
             }
         };
-        assert!(fits, "lanes of another fabric");
+        assert!(fits, "virtual channels of another fabric");
         self.vc_assignment = assignment;
-        assert!(self.vc_count() <= MAX_VCS, "lanes are numbered from 0 to 15");
+        assert!(self.vc_count() <= MAX_VCS, "virtual channels are numbered from 0 to 15");
     }
 
     /// The value by which routers find the virtual channels of a packet from one terminal to

@@ -46,7 +46,7 @@ pub enum ForwardingFlaw {
         port: u16,
     },
     /// Packets between these terminals reach router `at`, where their service level leads to a
-    /// virtual lane that takes no data.
+    /// virtual channel that takes no data.
     Discarded {
         /// Number of the terminal that sends.
         source: u32,
@@ -97,7 +97,7 @@ impl ForwardingFlaw {
             ),
             Self::Cycle(places) => {
                 let name = |place: &VirtualChannel| {
-                    format!("{} lane {}", fabric.channel_name(place.channel), place.vc)
+                    format!("{} virtual channel {}", fabric.channel_name(place.channel), place.vc)
                 };
                 format!(
                     "packets can deadlock: each of these can wait for the next, the last for the \

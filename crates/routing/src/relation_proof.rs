@@ -99,7 +99,7 @@ impl RelationFlaw {
     pub fn describe(&self, fabric: &Fabric) -> String {
         let router = |&router: &u32| fabric.router_name(router);
         let place = |place: &VirtualChannel| {
-            format!("{} lane {}", fabric.channel_name(place.channel), place.vc)
+            format!("{} virtual channel {}", fabric.channel_name(place.channel), place.vc)
         };
         let list = |places: &[VirtualChannel]| {
             let names: Vec<String> = places.iter().map(place).collect();
@@ -117,7 +117,8 @@ impl RelationFlaw {
                 came(after)
             ),
             Self::NoChannel { destination, at, hop } => format!(
-                "{} may send packets to {} through its port {} in lane {}, which has failed or does not exist",
+                "{} may send packets to {} through its port {} in virtual channel {}, \
+                 which has failed or does not exist",
                 router(at),
                 router(destination),
                 hop.port,
@@ -135,7 +136,8 @@ impl RelationFlaw {
                 came(after)
             ),
             Self::NoBubble { destination, at, hop } => format!(
-                "{} may send packets to {} through its port {} in lane {} onto a ring without leaving a bubble there",
+                "{} may send packets to {} through its port {} in virtual channel {} onto \
+                 a ring without leaving a bubble there",
                 router(at),
                 router(destination),
                 hop.port,

@@ -168,9 +168,9 @@ impl Checks<'_> {
                 (2, "a dateline parts the packets of a ring into two: write `virtual_channels = 2`".into())
             }
             Some(vcs) if matches!(routing, RoutingSpec::Relation(_)) => {
-                (vcs, format!("the relation has {vcs} lanes"))
+                (vcs, format!("the relation has {vcs} virtual channels"))
             }
-            Some(vcs) => (vcs, format!("the table has {vcs} lanes")),
+            Some(vcs) => (vcs, format!("the table has {vcs} virtual channels")),
             None if draft.parameters.sharing.is_some() => return,
             None => {
                 let why =

@@ -47,7 +47,7 @@ pub enum RoutingSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSmTable {
     pub table: Arc<ForwardingTable>,
-    /// One more than the highest lane that packets take.
+    /// One more than the highest virtual channel that packets take.
     pub vcs: u8,
     /// The first reason why not every pair has a way.
     gap: Option<String>,
@@ -200,7 +200,7 @@ impl RoutingSpec {
         matches!(self, Self::DirectionOrder(rules) if rules.dateline)
     }
 
-    /// The lanes that a forwarding table or a relation has, or may have.
+    /// Number of virtual channels that a forwarding table or a relation has, or may have.
     pub fn vcs(&self) -> Option<u8> {
         match self {
             Self::Agnostic { parameters, .. } => Some(parameters.vcs),
@@ -211,7 +211,7 @@ impl RoutingSpec {
     }
 
     /// Whether every pair of live nodes has a route; makes no table or relation, and so does not
-    /// ask whether an algorithm for any fabric runs out of lanes.
+    /// ask whether an algorithm for any fabric runs out of virtual channels.
     pub(super) fn check(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         self.applies(fabric)?;
         self.claim_memory(fabric)?;
@@ -282,8 +282,8 @@ impl RoutingSpec {
             }
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
             Self::Agnostic { .. } => {
-                "nue, nue-balanced, mud, up-down and segments route any fabric in any number of lanes; others \
-                 may need more `lanes`, or a fabric of a certain shape or size"
+                "nue, nue-balanced, mud, up-down and segments route any fabric in any number of \
+                 virtual channels; others may need more `lanes`, or a fabric of a certain shape or size"
             }
             Self::Relation(_) => {
                 "minimal alone can deadlock, the other rules can't; or write `unproved = true`, and packets go by it \

@@ -59,7 +59,7 @@ const RELATION: &str = "relation";
 /// cables of a switch, as \[slim-fly\] has it.
 const TERMINALS: [(&str, u32); 3] = [("random_regular", 3), ("kautz", 3), ("slim_fly", 4)];
 
-/// The lanes of the starters' switches.
+/// Virtual channels of the starters' switches.
 const INFINIBAND_VCS: u8 = 8;
 
 /// The key that says which of its algorithms makes the table.

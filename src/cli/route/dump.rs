@@ -33,12 +33,12 @@ pub(super) struct Files {
     /// [default: paths.txt in the folder, else 0 for all]
     #[arg(long, value_name = "FILE", requires = "check")]
     paths: Option<PathBuf>,
-    /// Its maps from service levels to lanes [default: opensm-sl2vl.dump in the folder, else the
-    /// lane of the same number]
+    /// Its maps from service levels to virtual channels [default: opensm-sl2vl.dump in the
+    /// folder, else the one of the same number]
     #[arg(long, value_name = "FILE", requires = "check")]
     map: Option<PathBuf>,
-    /// Look for lanes in which the dump's paths close no cycle, N at most, as LASH does, whatever
-    /// OpenSM gave them
+    /// Look for virtual channels in which the dump's paths close no cycle, N at most, as LASH does,
+    /// whatever OpenSM gave them
     #[arg(long, value_name = "N", requires = "check", conflicts_with_all = ["paths", "map"],
           value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_VCS)))]
     find_lanes: Option<u8>,
@@ -71,7 +71,8 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     if let Some(vcs) = files.find_lanes {
         if find_vcs(&netlist.fabric, &mut dump.table, vcs).is_err() {
             return Err(Failure::Check(format!(
-                "error: the paths of {} need more than {vcs} of the lanes that --find-lanes looks for",
+                "error: the paths of {} need more than {vcs} of the virtual channels that \
+                 --find-lanes looks for",
                 tables_path.display()
             )));
         }
@@ -85,7 +86,8 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
         Some(mut lines) => {
             if vcs_unknown {
                 lines += "\nhelp: so it is if all paths have service level 0; --paths FILE says which they have \
-                          (`saquery PR --slid A --dlid B` tells), --find-lanes 8 looks for lanes without a cycle";
+                          (`saquery PR --slid A --dlid B` tells), --find-lanes 8 looks for \
+                          virtual channels without a cycle";
             }
             Err(Failure::Check(lines))
         }
@@ -93,7 +95,7 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Gives a dump's paths the lanes that its files say.
+/// Gives a dump's paths the virtual channels that its files say.
 fn set_levels(
     files: &Files,
     checked: &Path,
@@ -143,14 +145,16 @@ pub(super) fn save(
 ) -> Result<(), Failure> {
     if matches!(table.vc_assignment(), VcAssignment::ByHop(_)) {
         return Err(Failure::input(
-            "packets of this table change lanes by their destination, which no file of OpenSM can say\n\
+            "packets of this table change virtual channels by their destination, which no file of \
+             OpenSM can say\n\
              help: without --save, the table is shown and proved",
         ));
     }
     let by_levels = matches!(table.vc_assignment(), VcAssignment::ByServiceLevel(_));
     if table.vc_count() > MANAGEMENT_LANE && !by_levels {
         return Err(Failure::input(format!(
-            "packets of this table take lane {MANAGEMENT_LANE}, which InfiniBand keeps for management\n\
+            "packets of this table take virtual channel {MANAGEMENT_LANE}, which InfiniBand keeps for \
+             management\n\
              help: make one with --lanes {MANAGEMENT_LANE}"
         )));
     }

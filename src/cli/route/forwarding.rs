@@ -112,7 +112,8 @@ fn no_table(error: NoTable) -> Failure {
         NoTable::VirtualChannels { .. } => {
             let names = names(|it| it.avoids_deadlock && it.applies == Applies::Always);
             format!(
-                "give it more --lanes, or take one that any number of lanes suffices for: {names}"
+                "give it more --lanes, or take one that any number of virtual channels suffices \
+                 for: {names}"
             )
         }
         _ => {
@@ -156,7 +157,7 @@ pub(super) fn judge(
     }
     Ok(proof.cycle().map(|places| {
         let name = |place: &VirtualChannel| {
-            format!("\n  {}, lane {}", fabric.channel_name(place.channel), place.vc)
+            format!("\n  {}, virtual channel {}", fabric.channel_name(place.channel), place.vc)
         };
         format!(
             "error: packets can deadlock: each of these {} channels can wait for the next, the last for the \

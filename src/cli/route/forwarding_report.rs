@@ -18,7 +18,7 @@ pub(super) struct ForwardingReport {
     pub algorithm: Option<&'static str>,
     /// Virtual channels that the algorithm may use.
     pub lanes: Option<u8>,
-    /// Where the lanes of a table that was read come from.
+    /// Where the virtual channels of a table that was read come from.
     pub lanes_from: Option<String>,
     /// No file says which service levels paths have.
     pub lanes_unknown: bool,
@@ -47,7 +47,7 @@ pub(super) struct ForwardingReport {
     /// Wall-clock seconds.
     pub seconds: Option<f64>,
     dependencies: u64,
-    /// By the lane of the channel that is held.
+    /// By the virtual channel that is held.
     dependencies_by_lane: Vec<u64>,
     /// Each of these can wait for the next, the last for the first; empty if none was found.
     cycle: Vec<VcChannel>,
@@ -55,7 +55,7 @@ pub(super) struct ForwardingReport {
     pub flaws: usize,
 }
 
-/// A channel and one of its lanes.
+/// A channel and one of its virtual channels.
 #[derive(Debug, Serialize)]
 struct VcChannel {
     channel: String,
@@ -130,7 +130,7 @@ impl ForwardingReport {
             self.hops_mean, self.hops_maximum, self.least_hops_mean, self.least_hops_maximum
         );
         line("hops", hops);
-        line("lanes", self.vcs_text());
+        line("virtual channels", self.vcs_text());
         if let Some(falls) = self.escape_falls {
             line("escape paths", format!("to {falls} of {} destinations", self.terminals));
         }
@@ -172,7 +172,7 @@ impl ForwardingReport {
             self.dependencies_by_lane[..=last].iter().map(u64::to_string).collect();
         let vcs = match vcs.len() {
             1 => String::new(),
-            _ => format!(" ({} by lane)", vcs.join(", ")),
+            _ => format!(" ({} by virtual channel)", vcs.join(", ")),
         };
         let followed = match self.flaws {
             0 => "every path followed".into(),

@@ -66,7 +66,7 @@ fn a_series_whose_table_runs_out_of_virtual_channels_is_told_with_its_place() {
     place.write("a.toml", lash);
     let (code, said) = place.soon(&["check", "a.toml"], &[]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("lash needs more than 1 virtual lanes here"), "{said}");
+    assert!(said.contains("lash needs more than 1 virtual channels here"), "{said}");
     assert!(said.contains("a.toml:"), "{said}");
 }
 

@@ -152,8 +152,9 @@ fn path_selection() -> Section {
             let of = |column: &str| record[column].as_str();
             if of("reading") == "routes, lowest first" && !of("published").is_empty() {
                 let (links, vcs) = (of("links"), of("lanes"));
+                let plural = if vcs == "1" { "" } else { "s" };
                 let what = format!(
-                    "{} of {}, {vcs} lanes, {links} links: deviation",
+                    "{} of {}, {vcs} virtual channel{plural}, {links} links: deviation",
                     of("selection"),
                     of("routing")
                 );

@@ -1,6 +1,6 @@
 //! The study of failures in the slides of \[nue\]: 25 tori with four terminals a switch, of whose
-//! cables 1% have failed, routed with 8 virtual lanes. The slides say which algorithms still apply
-//! and how their run times compare.
+//! cables 1% have failed, routed with 8 virtual channels. The slides say which algorithms still
+//! apply and how their run times compare.
 //!
 //! Open is which cables failed: here every torus loses 1% of its cables, rounded up, drawn at
 //! random, another draw being made if they part it.

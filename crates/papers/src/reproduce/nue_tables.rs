@@ -39,7 +39,7 @@ pub(super) const FABRICS: [(&str, &str); 7] = [
     ("tsubame2.5", "director_tree = {}"),
 ];
 
-/// Virtual lanes, as the slides' switches have them.
+/// Virtual channels, as many as the slides' switches have.
 pub(super) const VCS: u8 = 8;
 
 /// Terminals of each switch of the slides' tori.

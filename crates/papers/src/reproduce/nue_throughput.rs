@@ -1,16 +1,16 @@
 //! Figure 10 of the slides of \[nue\]: throughput of an all-to-all exchange of 2 KiB messages on
-//! seven fabrics of InfiniBand with 4xQDR links and 8 virtual lanes, under Nue with 1 to 8 lanes
-//! and under the algorithms of OpenSM that have a table free of deadlock.
+//! seven fabrics of InfiniBand with 4xQDR links and 8 virtual channels, under Nue with 1 to 8 of
+//! them and under the algorithms of OpenSM that have a table free of deadlock.
 //!
 //! The slides say: Nue gives between 83.5% (10-ary 3-tree) and 121.4% (Cascade) of the best other
-//! algorithm, and more lanes give more throughput. Open is how messages follow each other: here all
-//! are queued at the start, in the order of a shift, so that the network alone decides. Which
-//! random graph theirs was is open too.
+//! algorithm, and more virtual channels give more throughput. Open is how messages follow each
+//! other: here all are queued at the start, in the order of a shift, so that the network alone
+//! decides. Which random graph theirs was is open too.
 //!
 //! Beyond the slides: packets that choose among the hops of the relations `two-orders`,
 //! `bubble-colouring` and, where it is another one than `two-orders`, `parted` with 1, 2, 4 and 8
-//! lanes, and all the same when every terminal offers as much as it can to terminals drawn alike,
-//! and when each sends all that it has to one.
+//! virtual channels, and all the same when every terminal offers as much as it can to terminals
+//! drawn alike, and when each sends all that it has to one.
 
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ const RELATIONS: [&str; 2] = ["two-orders", "bubble-colouring"];
 const PARTED: &str = "parted";
 const PARTS: [&str; 2] = ["tsubame2.5", "2-ary 3-tree"];
 
-/// Lanes of those that are not tried with all numbers from 1 to 8.
+/// Numbers of virtual channels for those that are not tried with all numbers from 1 to 8.
 const SOME_VCS: [u8; 4] = [1, 2, 4, VCS];
 
 /// The traffic in the slides of \[nue\].
@@ -166,7 +166,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
         }
     };
     let Some(found) = found else {
-        return Err(format!("{algorithm} with {vcs} lanes on {fabric} deadlocks"));
+        return Err(format!("{algorithm} with {vcs} virtual channels on {fabric} deadlocks"));
     };
     row.throughput = found.throughput;
     row.completion_time = found.completion_time.map(|time| time.0 as f64 / 1e6);
@@ -193,8 +193,8 @@ struct SimulationResult {
 /// Simulates a scenario; `None` if it deadlocks. Otherwise why it is refused.
 fn simulate(text: &str) -> Result<Option<SimulationResult>, Option<String>> {
     let document = Document::parse("nue-throughput", text);
-    // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has
-    // tried.
+    // An algorithm that is not for this fabric is refused at once, one that lacks virtual channels
+    // when it has tried.
     let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
     let scenario = Scenario::read(&document).map_err(refused)?;
     let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
@@ -239,7 +239,7 @@ fn vcs_text(vcs: u8) -> String {
     if vcs == 1 { "1 lane".into() } else { format!("{vcs} lanes") }
 }
 
-/// Throughput beside the best other's over the lanes given, a curve a fabric.
+/// Throughput beside the best other's over the number of virtual channels, a curve a fabric.
 fn over_vcs(rows: &[Row], algorithm: &str) -> Figure {
     let own = rows.chunk_by(|one, other| one.fabric == other.fabric).map(|of_fabric| Series {
         label: of_fabric[0].fabric.into(),
@@ -269,7 +269,7 @@ fn bars(of_fabric: &[Row]) -> Figure {
     ratio_figure(&values, "Throughput (GB/s of payload a node)", &title)
 }
 
-/// Throughputs, a column for each algorithm with so many lanes.
+/// Throughputs, a column for each algorithm and number of virtual channels.
 fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
     let mut text = format!("{:<14}", "");
     for (algorithm, _) in columns {
@@ -293,7 +293,7 @@ fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
     text
 }
 
-/// A relation beside Nue with as many lanes, and with eight beside the best table.
+/// A relation beside Nue with as many virtual channels, and with eight beside the best table.
 fn beside(rows: &[Row], relation: &str) -> String {
     let mut text = format!("{:<14}{:<13}", "", "traffic");
     for vcs in SOME_VCS {

@@ -4,12 +4,12 @@
 //!
 //! The paper leaves open which ten irregular networks were drawn, how paths that differ in their
 //! virtual channels alone are counted, which of equal channels and paths comes first, and which
-//! lanes UDWM's hops may take that are no turns. Networks are drawn here from seeds 1 to 100, with
-//! all 32 links that four ports of 16 switches allow, and with two of them fewer, drawn too, as a
-//! generator leaves that draws links one by one and comes to an end before all ports are taken. Of
-//! each hundred the first ten stand for a table of the paper's kind and all for what it would be on
-//! average. What is open otherwise is computed in each [reading](READINGS), and how near each comes
-//! is printed too.
+//! virtual channels UDWM's hops may take that are no turns. Networks are drawn here from seeds 1 to
+//! 100, with all 32 links that four ports of 16 switches allow, and with two of them fewer, drawn
+//! too, as a generator leaves that draws links one by one and comes to an end before all ports are
+//! taken. Of each hundred the first ten stand for a table of the paper's kind and all for what it
+//! would be on average. What is open otherwise is computed in each [reading](READINGS), and how
+//! near each comes is printed too.
 
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ pub enum PathSelectionTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Routing {
     UpDown,
-    /// Hops that are no turns stay in their lane, or may go to a lower one.
+    /// Hops that are no turns stay in their virtual channel, or may go to a lower one.
     Udwm {
         may_descend: bool,
     },
@@ -133,7 +133,7 @@ impl Routing {
 }
 
 impl PathSelectionTable {
-    /// Routings with their lanes.
+    /// Routings with their numbers of virtual channels.
     fn routings(self) -> Vec<(Routing, u8)> {
         let udwm = |may_descend| (Routing::Udwm { may_descend }, 5);
         match self {
@@ -145,8 +145,8 @@ impl PathSelectionTable {
 
     /// Readings that make a difference, and can be computed.
     fn readings(self, routing: Routing, vcs: u8) -> impl Iterator<Item = Reading> {
-        // Up*/Down* in five lanes has too many paths to take them away singly on each network:
-        // 43,620 on the first, of 356 physical routes.
+        // Up*/Down* in five virtual channels has too many paths to take them away singly on each
+        // network: 43,620 on the first, of 356 physical routes.
         let makes_sense = move |reading: &Reading| {
             vcs > 1 && !(routing == Routing::UpDown && reading.singly)
                 || reading.choices == VcChoices::Distinct && !reading.singly
@@ -468,7 +468,8 @@ fn readings_text(table: PathSelectionTable, rows: &[Row]) -> String {
                         && (row.selection, row.reading) == (selection.name, reading)
                 })
             };
-            // Random selection counts no channels: only how lanes are counted makes a difference.
+            // Random selection counts no channels: only how virtual channels are counted makes a
+            // difference.
             let drawn = match reading.choices {
                 VcChoices::Distinct => READINGS[0].name,
                 VcChoices::Shared => READINGS[3].name,

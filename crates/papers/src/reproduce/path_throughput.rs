@@ -43,7 +43,7 @@ pub enum PathSelectionFigure {
 /// Where packets choose.
 const ADAPTIVE: &str = "adaptive";
 
-/// A network, a routing and the lanes that it has.
+/// A network, a routing and the number of its virtual channels.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rule: &'static str,
@@ -85,7 +85,7 @@ struct ChannelUse {
 }
 
 impl PathSelectionFigure {
-    /// Rules with their lanes.
+    /// Rules with their numbers of virtual channels.
     fn routings(self) -> &'static [(&'static str, u8)] {
         match self {
             Self::Figure4 => &[("up-down", 1)],

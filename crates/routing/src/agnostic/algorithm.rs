@@ -148,7 +148,7 @@ pub struct Generated {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTable {
     /// The algorithm needs more virtual channels than there are.
-    #[error("{algorithm} needs more than {vcs} virtual lanes here")]
+    #[error("{algorithm} needs more than {vcs} virtual channels here")]
     VirtualChannels {
         /// Name of the algorithm.
         algorithm: &'static str,

@@ -34,7 +34,7 @@ impl Algorithm {
         memory: |at| at.pairs(3).saturating_add(at.vcs * (at.dependencies + at.turns * 5)),
         ..Self::plain(
             "dfsssp",
-            "the paths of sssp, parted among lanes so that none has a cycle.",
+            "the paths of sssp, parted among virtual channels so that none has a cycle.",
             |task| {
                 sssp(&task.graph, &mut task.table);
                 part("dfsssp", &task.graph, &mut task.table, task.parameters.vcs)
@@ -51,7 +51,8 @@ impl Algorithm {
             part("dfsssp-balanced", &task.graph, &mut task.table, task.parameters.vcs)
         },
         name: "dfsssp-balanced",
-        doc: "shortest paths, the fullest channels relieved, parted among lanes so that none has a cycle.",
+        doc: "shortest paths, the fullest channels relieved, parted among virtual channels so \
+              that none has a cycle.",
         ..Self::DFSSSP
     };
 }

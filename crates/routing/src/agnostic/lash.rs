@@ -24,7 +24,7 @@ impl Algorithm {
         },
         ..Self::plain(
             "lash",
-            "shortest paths, each in the first lane where it closes no cycle.",
+            "shortest paths, each in the first virtual channel where it closes no cycle.",
             |task| lash(&task.graph, &mut task.table, task.parameters.vcs),
         )
     };

@@ -23,7 +23,7 @@ impl Algorithm {
         memory: |at| at.pairs(3).saturating_add(at.vcs * at.dependencies),
         ..Self::plain(
             "lash-tor",
-            "the paths of sssp, changing lanes where they would close a cycle.",
+            "the paths of sssp, changing virtual channels where they would close a cycle.",
             |task| lash_tor(&task.graph, &mut task.table, task.parameters.vcs),
         )
     };

@@ -18,10 +18,14 @@ impl Algorithm {
         avoids_deadlock: true,
         parts_paths: true,
         memory: |at| at.pairs(2).saturating_add(at.vcs * (at.slots + at.routers) * 8),
-        ..Self::plain("mud", "a tree a lane, each destination in the lane that suits it.", |task| {
-            mud(&task.graph, &mut task.table, task.parameters.vcs);
-            Ok(())
-        })
+        ..Self::plain(
+            "mud",
+            "a tree for each virtual channel, each destination in the one that suits it.",
+            |task| {
+                mud(&task.graph, &mut task.table, task.parameters.vcs);
+                Ok(())
+            },
+        )
     };
 }
 
@@ -44,7 +48,7 @@ fn mud(graph: &Graph, table: &mut ForwardingTable, vcs: u8) {
             routers.map(|at| u64::from(graph.hosts(at)) * u64::from(ways[vc].hops(at))).sum()
         };
         let best = (0..trees.len()).min_by_key(|&vc| (hops(vc), destinations[vc]));
-        let vc = best.expect("there is a lane");
+        let vc = best.expect("there is a virtual channel");
         destinations[vc] += 1;
         vc_of[destination.terminal as usize] = narrow(vc);
         ways[vc].write(graph, &trees[vc], destination, &mut used, table);

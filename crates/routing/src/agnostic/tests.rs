@@ -148,7 +148,7 @@ fn nue_routes_two_published_fabrics_without_a_cycle() {
 }
 
 #[test]
-#[ignore = "long: a minute; Nue on all published fabrics with 1, 2, 4 and 8 lanes"]
+#[ignore = "long: a minute; Nue on all published fabrics with 1, 2, 4 and 8 virtual channels"]
 fn nue_routes_the_published_fabrics_without_a_cycle() {
     nue_routes(&[], &[1, 2, 4, 8]);
 }
@@ -165,7 +165,7 @@ fn nue_routes(names: &[&str], vcs: &[u8]) {
                 assert_eq!(proved(&fabric, &table).vcs_used(), u32::from(vcs), "{name}");
                 ForwardingQuality::new(&fabric, &table).load.maximum
             });
-            assert!(balanced < nue, "{name}, {vcs} lanes: {balanced}, {nue}");
+            assert!(balanced < nue, "{name}, {vcs} virtual channels: {balanced}, {nue}");
         }
     }
 }

@@ -3,17 +3,17 @@
 //! datelines.
 //!
 //! Each ring has a dateline, between its last router and its first. A path's service level has a
-//! bit for each dimension, whether it crosses the dateline there; the lane of a channel is the bit
-//! of the channel's dimension. A path half-way round a ring goes where no dateline is. So neither
-//! lane's dependencies close a ring.
+//! bit for each dimension, whether it crosses the dateline there; the virtual channel of a channel
+//! is the bit of its dimension. A path half-way round a ring goes where no dateline is. So the
+//! dependencies of neither virtual channel close a ring.
 //!
 //! What has failed does not change service levels, only ways:
 //! - A ring without some cable is gone round the long way. It is a ring no more, so the dateline
 //!   does not matter. A ring that is cut twice is refused.
 //! - Where a path would change dimensions at a router that has failed, it turns one router earlier,
 //!   and back into the first dimension at the next one. The channel behind that turn, which breaks
-//!   the dimension order, is taken in a lane of its own pair: they are four then. No other channel
-//!   of the kind is behind it, so no cycle leads round the failed router.
+//!   the dimension order, is taken in a virtual channel of a pair of its own: they are four then.
+//!   No other channel of the kind is behind it, so no cycle leads round the failed router.
 //!
 //! Several failed routers can make a cycle all the same (OpenSM's manual has an example). That is
 //! looked for, and refused. Multicast and the second level of service are left out.
@@ -34,7 +34,7 @@ impl Algorithm {
         memory: |at| at.pairs(4).saturating_add(at.dependencies),
         ..Self::plain(
             "torus-2qos",
-            "dimension order on a torus, other lanes past its dateline.",
+            "dimension order on a torus, other virtual channels past its dateline.",
             |task| torus_2qos(&task.graph, task.fabric, &mut task.table, task.parameters.vcs),
         )
     };
@@ -42,7 +42,7 @@ impl Algorithm {
 
 const NAME: &str = "torus-2qos";
 
-/// The lane bit of channels behind a turn that breaks the dimension order.
+/// The bit of virtual channels for channels behind a turn that breaks the dimension order.
 const TURNED: u8 = 2;
 
 /// Fills in the table.
@@ -212,7 +212,7 @@ impl<'a> Ways<'a> {
         bits.filter(crosses).map(|(_, bit)| 1 << bit).sum()
     }
 
-    /// Writes the maps from service levels to lanes.
+    /// Writes the maps from service levels to virtual channels.
     fn write_vcs(&self, turned: u8, levels: &mut ServiceLevels) {
         let torus = self.grid.torus;
         for router in self.graph.all_routers() {

@@ -21,7 +21,7 @@ impl Algorithm {
         avoids_deadlock: true,
         parts_paths: true,
         memory: |at| at.pairs(3),
-        ..Self::plain("udwm", "up-down, with turns up again into lower lanes.", |task| {
+        ..Self::plain("udwm", "up-down, with turns up again into lower virtual channels.", |task| {
             udwm(&task.graph, &mut task.table, task.parameters.vcs);
             Ok(())
         })

@@ -33,7 +33,7 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// Reads the forwarding tables of a netlist's switches. Packets take lane 0.
+    /// Reads the forwarding tables of a netlist's switches. Packets take virtual channel 0.
     ///
     /// # Errors
     /// The first line that does not fit the netlist (a switch or an adapter that it has not, a port
@@ -55,9 +55,9 @@ pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
 
 /// The form of `opensm-sl2vl.dump`, and the service levels of paths as [`PathLevels`] has them:
 /// source and destination by the local identifiers in [`text`], paths of service level 0 left out.
-/// A lane becomes the service level of the same number. `None` where all packets take lane 0, and
-/// where they change lanes by their destination ([`VcAssignment::ByHop`](super::VcAssignment::ByHop)), which
-/// service levels can't say.
+/// A virtual channel becomes the service level of the same number. `None` where all packets take
+/// virtual channel 0, and where they change virtual channels by their destination
+/// ([`VcAssignment::ByHop`](super::VcAssignment::ByHop)), which service levels can't say.
 ///
 /// # Panics
 /// If there are more nodes than [`MOST_NODES`].

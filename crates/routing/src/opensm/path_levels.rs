@@ -16,12 +16,12 @@ pub struct PathLevels<'t> {
     /// of its node (`0x...`), as `ibdmchk` takes them. Paths that are not listed have service level
     /// 0; none may be listed twice.
     pub paths: &'t str,
-    /// Without it a service level is the lane of the same number.
+    /// Without it a service level is the virtual channel of the same number.
     pub map: Option<&'t str>,
 }
 
 impl Dump {
-    /// Gives the table the lanes that follow from service levels.
+    /// Gives the table the virtual channels that follow from service levels.
     ///
     /// # Errors
     /// The first line of either text that does not fit, with the name of the text.
@@ -94,7 +94,7 @@ impl Dump {
     }
 }
 
-/// Service level n takes lane n everywhere.
+/// Service level n takes virtual channel n everywhere.
 fn identity(netlist: &Netlist, found: &mut ServiceLevels) {
     let fabric = &netlist.fabric;
     for router in 0..fabric.routers() {

@@ -45,7 +45,7 @@ pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
 }
 
 /// The map of service levels at each switch, and the service level of each path that has not 0;
-/// `None` where packets take one lane or none follows from a service level.
+/// `None` where packets take one virtual channel or none follows from a service level.
 pub(super) fn levels(netlist: &Netlist, table: &ForwardingTable) -> Option<(String, String)> {
     match table.vc_assignment() {
         VcAssignment::One | VcAssignment::ByHop(_) => None,

@@ -80,7 +80,10 @@ pub enum NoCandidates {
     #[error("the relation leads no packet from {0} to {1}")]
     NoPath(String, String),
     /// The paths through a channel are too many to count.
-    #[error("there are more than 2^127 ways to choose lanes along the paths through one channel")]
+    #[error(
+        "there are more than 2^127 ways to choose virtual channels along the paths through one \
+         channel"
+    )]
     TooMany,
 }
 

@@ -10,7 +10,7 @@ impl PathSelection {
     /// `low-port`.
     pub const LOW_PORT: Self = Self {
         name: "low-port",
-        doc: "the lowest port at each router, in a lane drawn from those offered there.",
+        doc: "the lowest port at each router, in a virtual channel drawn from those offered there.",
         select: |task: &SelectionTask<'_>| {
             task.walk(|hops, random| {
                 let vcs = hops.iter().take_while(|hop| hop.port == hops[0].port).count();

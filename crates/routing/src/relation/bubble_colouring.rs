@@ -34,7 +34,7 @@ impl RelationRule {
     /// `bubble-colouring`.
     pub const BUBBLE_COLOURING: Self = Self {
         name: "bubble-colouring",
-        doc: "all shortest ways in all lanes; rings that keep a bubble are the escape.",
+        doc: "all shortest ways in all virtual channels; rings that keep a bubble are the escape.",
         avoids_deadlock: true,
         least_vcs: 1,
         injection_bubble: 3,

@@ -26,7 +26,7 @@ impl RelationRule {
     /// `minimal`.
     pub const MINIMAL: Self = Self {
         name: "minimal",
-        doc: "all shortest ways in all lanes; can deadlock where these close a cycle.",
+        doc: "all shortest ways in all virtual channels; can deadlock where these close a cycle.",
         avoids_deadlock: false,
         least_vcs: 1,
         injection_bubble: 0,
@@ -37,7 +37,8 @@ impl RelationRule {
     /// `minimal-up-down`.
     pub const MINIMAL_UP_DOWN: Self = Self {
         name: "minimal-up-down",
-        doc: "all shortest ways in lanes 1 and up, with Up*/Down* in lane 0 as the escape.",
+        doc: "all shortest ways in virtual channels 1 and up, with Up*/Down* in virtual channel 0 as \
+              the escape.",
         avoids_deadlock: true,
         least_vcs: 2,
         injection_bubble: 0,
@@ -48,7 +49,8 @@ impl RelationRule {
     /// `minimal-nue`.
     pub const MINIMAL_NUE: Self = Self {
         name: "minimal-nue",
-        doc: "all shortest ways in lanes 1 and up, with Nue's table in lane 0 as the escape.",
+        doc: "all shortest ways in virtual channels 1 and up, with Nue's table in virtual channel 0 as \
+              the escape.",
         avoids_deadlock: true,
         least_vcs: 2,
         injection_bubble: 0,

@@ -149,7 +149,7 @@ impl RelationParameters {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRelation {
     /// The rule needs more virtual channels than there are.
-    #[error("{rule} needs {needed} virtual lanes, and there are {vcs}")]
+    #[error("{rule} needs {needed} virtual channels, and there are {vcs}")]
     VirtualChannels {
         /// Name of the rule.
         rule: &'static str,

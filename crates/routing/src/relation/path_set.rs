@@ -48,7 +48,7 @@ impl PathSet {
         choice: PathChoice,
         mut paths: impl FnMut(u32, u32) -> Vec<Vec<Hop>>,
     ) -> Result<Self, Shortage> {
-        assert!((1..=crate::MAX_VCS).contains(&vcs), "1 to 16 lanes");
+        assert!((1..=crate::MAX_VCS).contains(&vcs), "1 to 16 virtual channels");
         let mut row = vec![NONE; fabric.routers() as usize];
         let routers = fabric.ends();
         for (place, &router) in (0..).zip(&routers) {

@@ -272,7 +272,7 @@ impl<'f> Builder<'f> {
     /// # Panics
     /// If there are no virtual channels or more than 16.
     pub fn new(fabric: &'f Fabric, vcs: u8) -> Result<Self, Shortage> {
-        assert!((1..=MAX_VCS).contains(&vcs), "1 to 16 lanes");
+        assert!((1..=MAX_VCS).contains(&vcs), "1 to 16 virtual channels");
         let (routers, channels) = (fabric.routers(), fabric.channel_slots());
         let mut row = vec![NONE; routers as usize];
         let ends = fabric.ends();

@@ -50,7 +50,8 @@ impl RelationRule {
     /// `two-orders`.
     pub const TWO_ORDERS: Self = Self {
         name: "two-orders",
-        doc: "ways up an order of channels in lane 0, down it in 1; all shortest ways in others.",
+        doc: "ways up an order of channels in virtual channel 0, down it in 1; all shortest ways \
+              in others.",
         avoids_deadlock: true,
         least_vcs: 1,
         injection_bubble: 2,

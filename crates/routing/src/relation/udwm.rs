@@ -16,7 +16,7 @@ impl RelationRule {
     /// `udwm`.
     pub const UDWM: Self = Self {
         name: "udwm",
-        doc: "up-down, and a turn from down to up that leads to a lower lane.",
+        doc: "up-down, and a turn from down to up that leads to a lower virtual channel.",
         avoids_deadlock: true,
         least_vcs: 1,
         injection_bubble: 0,

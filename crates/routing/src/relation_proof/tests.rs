@@ -117,7 +117,7 @@ fn a_turn_from_down_to_up_closes_a_cycle_that_is_named() {
     // One turn opens one direction of the ring: 2 to 3 to 4, and round by the root.
     let cycle = proof.cycle().map(<[_]>::len);
     assert_eq!(cycle, Some(6), "{:?}", proof.flaws);
-    assert!(proof.flaws[0].describe(&fabric).contains("(2) +x lane 0"));
+    assert!(proof.flaws[0].describe(&fabric).contains("(2) +x virtual channel 0"));
 }
 
 #[test]

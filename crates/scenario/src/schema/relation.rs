@@ -24,7 +24,8 @@ pub(super) fn variant<'v, 'd>(
     with_keys("relation", doc, move |reader: &mut Reader<'_>| {
         let doc = "What says which hops packets may take.";
         let rules = RELATION_RULES.map(|rule| (rule.name, Some(rule), rule.doc));
-        let auto = ("auto", None, "bubble-colouring with one lane, two-orders with more (results/nue).");
+        let auto_doc = "bubble-colouring with one virtual channel, two-orders with more (results/nue).";
+        let auto = ("auto", None, auto_doc);
         let rule = reader.one_of("rule", "rule", doc, rules.into_iter().chain([auto]));
         let vcs = narrow(reader.value_from(
             "lanes",

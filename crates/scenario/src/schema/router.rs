@@ -70,7 +70,7 @@ fn router(
     let preset = Choice::usual("preset", "preset", usual, doc);
     let angara = "the Angara router: virtual cut-through, input buffers, bubble flow control.";
     let infiniband = "InfiniBand: 32 Gb/s of data, flits of 64 B, packets of up to 2 KiB with a header of one \
-                      flit, 8 virtual channels (lanes) with buffers of 132 flits, 100 ns a switch, one \
+                      flit, 8 virtual channels with buffers of 132 flits, 100 ns a switch, one \
                       injection and one ejection channel, no bubble.";
     let presets = vec![
         plain(ANGARA, (ANGARA, Parameters::default()), angara),
@@ -88,7 +88,7 @@ fn router(
     let doc = "Payload of the largest packet; longer messages are cut into several.";
     reader.set("maximum_payload", &size(1, MOST_PAYLOAD), &mut to.maximum_payload, doc);
     let doc = "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
-               the lanes of a forwarding table or a relation.";
+               those of a forwarding table or a relation.";
     let vcs = Whole { range: 1..=MAX_VIRTUAL_CHANNELS.into() };
     reader.set("virtual_channels", &vcs, &mut to.virtual_channels, doc);
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \

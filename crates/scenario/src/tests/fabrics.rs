@@ -75,8 +75,8 @@ fn a_fabric_of_switches_is_routed_and_switched_as_infiniband_unless_told_otherwi
     assert_eq!(torus.parameters, Parameters::infiniband_4xqdr());
 }
 
-/// Topologies other than tori take the routing that their users take, as far as there are lanes for
-/// it.
+/// Topologies other than tori take the routing that their users take, as far as there are virtual
+/// channels for it.
 #[test]
 fn trees_and_dragonflies_have_shortest_paths_by_themselves() {
     let algorithm = |text: &str| match read(text).network.routing {

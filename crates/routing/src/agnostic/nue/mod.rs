@@ -35,10 +35,14 @@ impl Algorithm {
         parts_paths: true,
         parts_destinations: true,
         memory: |at| at.pairs(3).saturating_add(at.dependencies + at.turns * 2),
-        ..Self::plain("nue", "paths that close no cycle, in any number of lanes.", |task| {
-            task.escape_falls = Some(nue(&task.graph, &mut task.table, task.parameters, 1));
-            Ok(())
-        })
+        ..Self::plain(
+            "nue",
+            "paths that close no cycle, in any number of virtual channels.",
+            |task| {
+                task.escape_falls = Some(nue(&task.graph, &mut task.table, task.parameters, 1));
+                Ok(())
+            },
+        )
     };
 }
 

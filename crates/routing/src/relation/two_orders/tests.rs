@@ -202,7 +202,11 @@ fn fat_trees_of_fat_trees_have_ways_up_and_then_down_in_all_virtual_channels() {
         assert!(proof.holds() && proof.longest == 4, "{}: {:?}", rule.name, proof.flaws.first());
         assert!(!relation.has_ring() && !relation.has_escape());
         let first = relation.hops(relation.injected(0), 20);
-        assert_eq!(first.len(), 2 * directors.outputs(0).len(), "by each cable, in each lane");
+        assert_eq!(
+            first.len(),
+            2 * directors.outputs(0).len(),
+            "by each cable, in each virtual channel"
+        );
     }
     // Of a ring whose every other router has terminals, opposite pairs can't go up and down once.
     let mut cabling = Cabling::default();

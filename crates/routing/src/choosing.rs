@@ -66,7 +66,7 @@ pub struct PathRoutes {
 }
 
 /// Most paths of a pair among which packets can choose.
-pub const MOST_PATHS: usize = u8::MAX as usize;
+pub const MAX_PATHS: usize = u8::MAX as usize;
 
 impl PathRoutes {
     /// The path that a packet draws, by its number at its source; 0 if there is one path only.

@@ -93,7 +93,7 @@ mod service_levels;
 mod table;
 mod torus_adaptive;
 
-pub use choosing::{MOST_PATHS, PathRoutes, RelationRoutes};
+pub use choosing::{MAX_PATHS, PathRoutes, RelationRoutes};
 pub use deadlock_proof::{Danger, FlowControl, Freedom, prove_deadlock_free};
 pub use direction_order::DirectionOrder;
 use direction_rules::drawn;

@@ -9,7 +9,7 @@ use super::forwarding_report::ForwardingReport;
 use super::{Failure, Route, read, wrong_line};
 use crate::cli::folder;
 use flitlab::routing::agnostic::find_vcs;
-use flitlab::routing::opensm::{self, Dump, MOST_NODES, PathLevels};
+use flitlab::routing::opensm::{self, Dump, MAX_NODES, PathLevels};
 use flitlab::routing::{ForwardingTable, MANAGEMENT_LANE, MAX_VCS, VcAssignment};
 use flitlab::scenario::Network;
 use flitlab::topology::netlist::Netlist;
@@ -159,9 +159,9 @@ pub(super) fn save(
         )));
     }
     let nodes = (network.fabric.routers() + network.fabric.terminals()) as usize;
-    if nodes > MOST_NODES {
+    if nodes > MAX_NODES {
         return Err(Failure::input(format!(
-            "InfiniBand has local identifiers for {MOST_NODES} routers and terminals, and here are {nodes}"
+            "InfiniBand has local identifiers for {MAX_NODES} routers and terminals, and here are {nodes}"
         )));
     }
     let folder = folder::prepare_over("", Some(folder), |folder| route.force && is_in(folder))?;

@@ -48,7 +48,7 @@ impl Dump {
 /// are given the lowest free ones, terminals first.
 ///
 /// # Panics
-/// If there are more nodes than [`MOST_NODES`].
+/// If there are more nodes than [`MAX_NODES`].
 pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     write::text(netlist, table)
 }
@@ -60,13 +60,13 @@ pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
 /// ([`VcAssignment::ByHop`](super::VcAssignment::ByHop)), which service levels can't say.
 ///
 /// # Panics
-/// If there are more nodes than [`MOST_NODES`].
+/// If there are more nodes than [`MAX_NODES`].
 pub fn levels_text(netlist: &Netlist, table: &ForwardingTable) -> Option<(String, String)> {
     write::levels(netlist, table)
 }
 
 /// Terminals and switches for which there are local identifiers.
-pub const MOST_NODES: usize = 0xbfff;
+pub const MAX_NODES: usize = 0xbfff;
 
 #[cfg(test)]
 mod tests {

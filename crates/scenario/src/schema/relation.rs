@@ -5,7 +5,7 @@ use crate::{Features, PathsSpec, RelationSpec, RoutingSpec};
 use flitlab_base::document::{Choice, Flag, Reader, Variant, Whole, plain, with_keys};
 use flitlab_base::narrow::narrow;
 use flitlab_routing::{
-    MOST_PATHS,
+    MAX_PATHS,
     path_selection::{PATH_SELECTIONS, PathSelection},
     relation::{PathChoice, RELATION_RULES, RelationParameters, RelationRule, TreeOrder},
 };
@@ -92,7 +92,7 @@ pub(super) fn variant<'v, 'd>(
 fn several(reader: &mut Reader<'_>) -> Option<Option<PathsSpec>> {
     let doc = "How many paths are drawn for each pair; of equal ones one is left.";
     let mut most = 1;
-    reader.set("paths", &Whole { range: 1..=MOST_PATHS as u64 }, &mut most, doc);
+    reader.set("paths", &Whole { range: 1..=MAX_PATHS as u64 }, &mut most, doc);
     let doc = "Which of several paths a packet takes.";
     let in_turn = "one after the other, packet by packet of its source.";
     let choices = [

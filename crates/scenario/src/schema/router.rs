@@ -17,10 +17,10 @@ use flitlab_fabric::CableClass;
 const CHANNELS: Whole = Whole { range: 1..=255 };
 
 /// The most bytes of a flit.
-const MOST_FLIT: u64 = 4096;
+const MAX_FLIT_SIZE: u64 = 4096;
 
 /// The most bytes of a packet of nothing else.
-const MOST_PAYLOAD: u64 = MAX_FLITS as u64 * MOST_FLIT;
+const MAX_PAYLOAD: u64 = MAX_FLITS as u64 * MAX_FLIT_SIZE;
 
 /// A part of the time from router to router, which is limited as a whole.
 fn hop_time(least: Picoseconds) -> Quantity<Picoseconds> {
@@ -79,14 +79,14 @@ fn router(
     let (preset, parameters) =
         reader.choice(&preset, presets).unwrap_or((usual, Parameters::default()));
     *to = parameters;
-    reader.set("flit", &size(1, MOST_FLIT), &mut to.flit, "Size of a flit.");
+    reader.set("flit", &size(1, MAX_FLIT_SIZE), &mut to.flit, "Size of a flit.");
     let few = Whole { range: 0..=1024 };
     let doc = "Flits of a packet before its payload.";
     reader.set("header_flits", &few, &mut to.header_flits, doc);
     let doc = "Flits of a packet after its payload.";
     reader.set("checksum_flits", &few, &mut to.checksum_flits, doc);
     let doc = "Payload of the largest packet; longer messages are cut into several.";
-    reader.set("maximum_payload", &size(1, MOST_PAYLOAD), &mut to.maximum_payload, doc);
+    reader.set("maximum_payload", &size(1, MAX_PAYLOAD), &mut to.maximum_payload, doc);
     let doc = "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
                those of a forwarding table or a relation.";
     let vcs = Whole { range: 1..=MAX_VIRTUAL_CHANNELS.into() };

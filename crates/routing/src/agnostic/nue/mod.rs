@@ -47,7 +47,7 @@ impl Algorithm {
 }
 
 /// After so many further orders a virtual channel without paths along the tree is good enough.
-const LEAST_ORDERS: u8 = 3;
+const MIN_ORDERS: u8 = 3;
 
 /// Fills in the table and gives the number of destinations whose paths follow the spanning tree.
 ///
@@ -83,7 +83,7 @@ pub(super) fn nue(
         };
         let mut best = route(0);
         let mut last = 0;
-        while (best.0 > 0 || last < LEAST_ORDERS) && last + 1 < orders {
+        while (best.0 > 0 || last < MIN_ORDERS) && last + 1 < orders {
             last += 1;
             let other = route(last);
             if (other.0, other.1) < (best.0, best.1) {

@@ -2,7 +2,7 @@
 //!
 //! Of Angara's: SSSP at about 1,000 nodes, balanced at about 500, BFS beside them, and with
 //! `--large` 16x16x16. Of forwarding tables: Nue and its rivals on a torus of 10x10x10 with four
-//! terminals a switch and 8 lanes, and with `--large` Nue on 20x20x20.
+//! terminals a switch and 8 virtual channels, and with `--large` Nue on 20x20x20.
 //!
 //! `cargo bench --bench tables` prints the least of several runs of each, the list of routes
 //! included, and peak memory at the end. `cargo bench --bench tables -- --forwarding` leaves out

@@ -20,7 +20,7 @@ use flitlab::sweep::Store;
 const RESOLVED_BY: &str = "# Resolved by flitlab ";
 
 /// If more of the columns that every version writes are missing, it is another kind of file.
-const MOST_MISSING: usize = 2;
+const MAX_MISSING: usize = 2;
 
 /// The results of a run or a sweep.
 pub(super) struct Results {
@@ -206,7 +206,7 @@ pub(super) fn no_results(path: &Path) -> String {
 /// Why rows can't be read.
 pub(super) fn unreadable(error: &ReportError) -> String {
     match error {
-        ReportError::Columns { path, missing } if missing.len() > MOST_MISSING => format!(
+        ReportError::Columns { path, missing } if missing.len() > MAX_MISSING => format!(
             "error: {}: these are not the rows of a run or sweep, which have columns {}",
             path.display(),
             missing.join(", ")

@@ -6,7 +6,7 @@ use flitlab::scenario::Unasked;
 const NAMED: [&str; 2] = ["link.rate", "router.maximum_payload"];
 
 /// The most series of a group that are named.
-const MOST_SERIES: usize = 4;
+const MAX_SERIES: usize = 4;
 
 /// The preset that makes all alike: on any fabric it does, and it has the bubble that keeps rings
 /// from deadlock.
@@ -33,7 +33,7 @@ fn group(group: &Unasked) -> String {
         1 => parts.push("one more key".into()),
         more => parts.push(format!("{more} more keys")),
     }
-    let named = group.series.iter().filter(|name| !name.is_empty()).take(MOST_SERIES);
+    let named = group.series.iter().filter(|name| !name.is_empty()).take(MAX_SERIES);
     let mut series: Vec<&str> = named.map(String::as_str).collect();
     let more = format!("{} more", group.series.len() - series.len());
     if series.len() < group.series.len() {

@@ -67,7 +67,7 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
                 ["--set", "interruption.time=20 us"]
             };
             let more = if path.contains("/nue/") { &with(more, &few) } else { more };
-            // The one whose point is that too few lanes end in a deadlock.
+            // The one whose point is that too few virtual channels end in a deadlock.
             if path.ends_with("wormhole-one-lane.toml") {
                 let (code, errors) = place.fail(&with(&["run", &path], more));
                 assert!(code == 3 && errors.contains("deadlock at"), "{path}: {code} {errors}");

@@ -10,7 +10,7 @@ use crate::common::workplace::{Workplace, with};
 const NET: &str = include_str!("../fabrics/ring5.net");
 const SAFE: &str = include_str!("../fabrics/ring5-safe.lfts");
 const CYCLIC: &str = include_str!("../fabrics/ring5-cyclic.lfts");
-/// Odd service levels take lane 1, even ones lane 0.
+/// Odd service levels take virtual channel 1, even ones 0.
 const MAP: &str = include_str!("../fabrics/ring5.sl2vl");
 /// Levels that differ between the two terminals of a switch.
 const PATHS: &str = include_str!("../fabrics/ring5.paths");
@@ -211,7 +211,7 @@ fn packets_that_are_mapped_to_managements_lane_are_lost() {
     assert_eq!(judged(&place), (89, 1, 0, 4));
     let (_, errors) = place.fail(&CHECK);
     assert!(errors.contains("S1 drops packets from H0 to H4"), "{errors}");
-    // A table with sixteen lanes can't be said in these files.
+    // A table with sixteen virtual channels can't be said in these files.
     place.write("ring.toml", "[topology.switched_torus]\ndimensions = [4, 4]\nterminals = 2\n");
     let save = ["route", "ring.toml", "--algorithm", "nue", "--save", "table", "--lanes"];
     let (code, errors) = place.fail(&with(&save, &["16"]));

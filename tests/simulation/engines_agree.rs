@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flitlab::{
     engine::{DeliveredPacket, FlitSharing, Log, Parameters},
     routing::{
-        Lanes, Routes,
+        Routes, VcAssignment,
         relation::{RelationParameters, RelationRule},
     },
     topology::builders::RandomRegular,
@@ -234,19 +234,21 @@ fn the_engines_agree_on_forwarding_tables() {
 }
 
 fn agree_on_forwarding_tables(seeds: std::ops::Range<u64>) {
-    let (mut lanes, mut changes) = (BTreeMap::new(), 0);
+    let (mut vcs, mut changes) = (BTreeMap::new(), 0);
     for seed in seeds {
         let _named = Named(seed);
         let scenario = Scenario::forwarding(seed);
         let (reference, fast) = (run_reference(&scenario), run_fast(&scenario));
         assert_agreement(&scenario, &reference, &fast);
         assert_eq!(fast.messages.len(), scenario.messages.len());
-        *lanes.entry(scenario.parameters.virtual_channels).or_insert(0) += 1;
+        *vcs.entry(scenario.parameters.virtual_channels).or_insert(0) += 1;
         let Routes::Forwarding(table) = &scenario.routes else { unreachable!("drawn so") };
-        changes += usize::from(matches!(table.lanes(), Lanes::ByHop(_)) && table.lane_count() > 1);
+        changes += usize::from(
+            matches!(table.vc_assignment(), VcAssignment::ByHop(_)) && table.vc_count() > 1,
+        );
     }
-    assert!(lanes.len() > 8 && lanes.keys().any(|&lanes| lanes > 5), "{lanes:?}");
-    assert!(changes > 1, "in {changes} scenarios packets change lanes on their way");
+    assert!(vcs.len() > 8 && vcs.keys().any(|&vcs| vcs > 5), "{vcs:?}");
+    assert!(changes > 1, "in {changes} scenarios packets change virtual channels on their way");
 }
 
 #[test]
@@ -273,12 +275,12 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
 /// on them.
 #[test]
 fn the_engines_agree_where_packets_stay_on_rings() {
-    // Whole packets with one lane, and flit by flit with two.
+    // Whole packets with one virtual channel, and flit by flit with two.
     for (seed, sharing) in [(10, None), (15, Some(FlitSharing::default()))] {
         let graph = RandomRegular { routers: 8, degree: 3, terminals: 2, seed };
         let fabric = graph.cabling().unwrap().fabric().unwrap();
-        let lanes = 1 + (seed % 2) as u8;
-        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+        let vcs = 1 + (seed % 2) as u8;
+        let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = RelationRule::BUBBLE_COLOURING.relation(&fabric, &parameters).unwrap();
         assert!(relation.has_ring());
         let terminals = fabric.terminals();
@@ -288,7 +290,7 @@ fn the_engines_agree_where_packets_stay_on_rings() {
             .map(|(source, destination)| data(0, source, destination, 512))
             .collect();
         let mut parameters =
-            Parameters { virtual_channels: lanes, bubble: false, sharing, ..Parameters::default() };
+            Parameters { virtual_channels: vcs, bubble: false, sharing, ..Parameters::default() };
         parameters.buffer = 2 * parameters.maximum_packet();
         let routes = by_relation(relation, seed % 2 == 1, seed);
         let scenario = Scenario { fabric, routes, parameters, messages };
@@ -327,12 +329,12 @@ fn the_engines_agree_on_switches_of_up_to_a_hundred_ports() {
 fn the_engines_agree_flit_by_flit_on_switches_of_seventy_terminals() {
     let graph = RandomRegular { routers: 2, degree: 1, terminals: 70, seed: 1 };
     let fabric = graph.cabling().unwrap().fabric().unwrap();
-    for (lanes, iterations) in [(1, 1), (2, 3)] {
-        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+    for (vcs, iterations) in [(1, 1), (2, 3)] {
+        let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap();
         let routes = by_relation(relation, false, 1);
         let parameters = Parameters {
-            virtual_channels: lanes,
+            virtual_channels: vcs,
             bubble: false,
             sharing: Some(FlitSharing { iterations, ..FlitSharing::default() }),
             ..Parameters::default()
@@ -344,7 +346,7 @@ fn the_engines_agree_flit_by_flit_on_switches_of_seventy_terminals() {
             .filter(|message| message.source != message.destination)
             .collect();
         let scenario = Scenario { fabric: fabric.clone(), routes, parameters, messages };
-        flitlab_reference::differential::agree(lanes.into(), &scenario);
+        flitlab_reference::differential::agree(vcs.into(), &scenario);
     }
 }
 

@@ -50,10 +50,10 @@ fn run(
         tag: 0,
     };
     let script = Script::new(pairs.map(message).collect());
-    run_script(fabric, &routes, &parameters(table.lane_count()), script).map(|(log, _)| log)
+    run_script(fabric, &routes, &parameters(table.vc_count()), script).map(|(log, _)| log)
 }
 
-/// The channels of a pair's way, with their lanes.
+/// The channels of a pair's way, with their virtual channels.
 fn way(
     fabric: &Fabric,
     table: &ForwardingTable,
@@ -63,7 +63,7 @@ fn way(
     let routes = Routes::Forwarding(Arc::new(table.clone()));
     let mut way = Vec::new();
     routes.for_each_channel(fabric, source, destination, |channel| {
-        way.push(VirtualChannel { channel, lane: 0 });
+        way.push(VirtualChannel { channel, vc: 0 });
     });
     way
 }
@@ -123,8 +123,8 @@ fn under_stress_a_table_with_a_cycle_deadlocks_and_one_without_delivers() {
     for waiting in &deadlock.cycle {
         assert!(waits(&waiting.input, &waiting.output), "the table lets a packet wait so");
     }
-    for (algorithm, lanes) in [(Algorithm::NUE, 1), (Algorithm::NUE, 8), (Algorithm::LASH, 8)] {
-        let parameters = agnostic::Parameters { lanes, ..Default::default() };
+    for (algorithm, vcs) in [(Algorithm::NUE, 1), (Algorithm::NUE, 8), (Algorithm::LASH, 8)] {
+        let parameters = agnostic::Parameters { vcs, ..Default::default() };
         let table = algorithm.generate(&fabric, &parameters).unwrap().table;
         let log = run(&fabric, &table, pairs(&fabric)).unwrap();
         assert_eq!(log.messages.len(), 1024);

@@ -29,7 +29,7 @@ const FIGURES: [&str; 13] = [
 ];
 
 #[test]
-fn a_saved_table_reads_back_with_its_lanes() {
+fn a_saved_table_reads_back_with_its_virtual_channels() {
     let place = Workplace::new("forwarding_saved");
     place.write("torus.toml", TORUS);
     place.write("kautz.toml", KAUTZ);
@@ -41,14 +41,14 @@ fn a_saved_table_reads_back_with_its_lanes() {
         ("kautz.toml", "dfsssp", 552, 3),
         ("kautz.toml", "lash", 552, 3),
     ];
-    for (scenario, algorithm, pairs, lanes) in cases {
+    for (scenario, algorithm, pairs, vcs) in cases {
         let folder = format!("{algorithm}-of-{scenario}");
         let call = ["route", scenario, "--algorithm", algorithm, "--save", &folder, "--json"];
-        let count = lanes.to_string();
-        let more: &[&str] = if lanes > 1 { &["--lanes", &count] } else { &[] };
+        let count = vcs.to_string();
+        let more: &[&str] = if vcs > 1 { &["--lanes", &count] } else { &[] };
         let made = place.json(&with(&call, more));
         assert_eq!(made["routed_pairs"].as_u64(), Some(pairs), "{folder}");
-        assert!(made["lanes_used"].as_u64() <= Some(lanes), "{folder}");
+        assert!(made["lanes_used"].as_u64() <= Some(vcs), "{folder}");
         assert!(made["lower_bound"].as_u64() <= made["maximum_load"].as_u64(), "{folder}");
         assert_eq!(made["cycle"], Value::Array(Vec::new()), "{folder}");
         // The fabric is there in both forms.
@@ -73,7 +73,8 @@ fn a_table_with_a_cycle_is_shown_and_saved_and_the_code_is_4() {
     let (text, errors) = (String::from_utf8(output.stdout), String::from_utf8(output.stderr));
     assert!(text.unwrap().contains("a cycle of 4"));
     let errors = errors.unwrap();
-    let cycle: Vec<&str> = errors.lines().filter(|line| line.ends_with("lane 0")).collect();
+    let cycle: Vec<&str> =
+        errors.lines().filter(|line| line.ends_with("virtual channel 0")).collect();
     assert_eq!(cycle.len(), 4, "{errors}");
     let (code, again) = place.fail(&["route", "--check", "table"]);
     assert_eq!(code, 4);
@@ -89,8 +90,9 @@ fn real_dumps_of_opensm_are_judged() {
         .map(|end| format!("{}/scenarios/nue/torus4222-lash.{end}", env!("CARGO_MANIFEST_DIR")));
     let (code, errors) = place.fail(&["route", "--check", &minhop, "--netlist", &net]);
     assert_eq!(code, 4);
-    let expected = "  S1 port 1 to S2, lane 0\n  S2 port 1 to S3, lane 0\n  S3 port 1 to S0, lane 0\n  \
-                    S0 port 1 to S1, lane 0\n";
+    let expected = "  S1 port 1 to S2, virtual channel 0\n  S2 port 1 to S3, virtual channel 0\n  \
+                    S3 port 1 to S0, virtual channel 0\n  \
+                    S0 port 1 to S1, virtual channel 0\n";
     assert!(errors.contains(expected), "{errors}");
     assert!(errors.contains("--find-lanes"), "{errors}");
 
@@ -101,7 +103,7 @@ fn real_dumps_of_opensm_are_judged() {
     assert_eq!(judged["cycle"], Value::Array(Vec::new()));
     assert_eq!(judged["lanes_unknown"], false);
 
-    // Without them nobody knows; the paths alone can do with two lanes.
+    // Without them nobody knows; the paths alone can do with two virtual channels.
     let alone = ["route", "--check", &tables, "--netlist", &net];
     let (code, errors) = place.fail(&alone);
     assert!(code == 4 && errors.contains("all paths have service level 0"), "{errors}");
@@ -151,20 +153,20 @@ fn what_means_nothing_is_refused_with_what_does() {
     refused(&choose("kautz.toml", "balanced"), &["[topology.torus]", "up-down", "nue-balanced"]);
     refused(&choose("kautz.toml", "torus-2qos"), &["tori and meshes", "for any fabric: min-hop"]);
     refused(&choose("kautz.toml", "d-mod-k"), &["fat trees", "for any fabric: min-hop"]);
-    let lanes = |scenario, algorithm| with(&choose(scenario, algorithm), &["--lanes", "2"]);
+    let two_vcs = |scenario, algorithm| with(&choose(scenario, algorithm), &["--lanes", "2"]);
     refused(
-        &lanes("kautz.toml", "sssp"),
+        &two_vcs("kautz.toml", "sssp"),
         &["--lanes means nothing to sssp", "dfsssp, dfsssp-balanced, lash"],
     );
-    refused(&lanes("torus.toml", "sssp"), &["--lanes means nothing to sssp", "Angara"]);
+    refused(&two_vcs("torus.toml", "sssp"), &["--lanes means nothing to sssp", "Angara"]);
     let named = format!("{}/scenarios/nue/torus4222-minhop.toml", env!("CARGO_MANIFEST_DIR"));
     refused(&[&named, "--lanes", "2"], &["nothing to the table that the scenario names"]);
     let partition = with(&choose("kautz.toml", "lash"), &["--partition", "in-turn"]);
     refused(&partition, &["--partition means nothing to lash", "it is for nue, nue-balanced"]);
-    let lash_tor = with(&lanes("torus.toml", "lash-tor"), &["--save", "table"]);
-    refused(&lash_tor, &["change lanes by their destination"]);
+    let lash_tor = with(&two_vcs("torus.toml", "lash-tor"), &["--save", "table"]);
+    refused(&lash_tor, &["change virtual channels by their destination"]);
     assert!(!place.0.join("table").exists());
-    place.run(&with(&["route"], &lanes("torus.toml", "lash-tor")));
+    place.run(&with(&["route"], &two_vcs("torus.toml", "lash-tor")));
 }
 
 #[test]

@@ -25,8 +25,8 @@ use flitlab_reference::random_scenario::Scenario;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-fn nue(fabric: &Fabric, lanes: u8) -> ForwardingTable {
-    let parameters = agnostic::Parameters { lanes, ..Default::default() };
+fn nue(fabric: &Fabric, vcs: u8) -> ForwardingTable {
+    let parameters = agnostic::Parameters { vcs, ..Default::default() };
     Algorithm::NUE.generate(fabric, &parameters).unwrap().table
 }
 
@@ -128,8 +128,8 @@ fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)>
     if !is_connected(&left) || live < 2 || scenario.messages.is_empty() {
         return None;
     }
-    let lanes = scenario.parameters.virtual_channels;
-    scenario.routes = Routes::Forwarding(Arc::new(nue(&scenario.fabric, lanes)));
+    let vcs = scenario.parameters.virtual_channels;
+    scenario.routes = Routes::Forwarding(Arc::new(nue(&scenario.fabric, vcs)));
     if shared {
         share(&mut random, &mut scenario);
     }
@@ -140,7 +140,7 @@ fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)>
         let time = ready + random.random_range(0..400_000);
         scenario.messages.push(Message { time: Picoseconds(time), ..message });
     }
-    let table = nue(&left, lanes);
+    let table = nue(&left, vcs);
     let interruption = Interruption::new(
         &scenario.fabric,
         &left,
@@ -233,11 +233,11 @@ fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives()
         let (cables, routers) =
             if random.random_bool(0.5) { (vec![cable], vec![]) } else { (vec![], vec![router]) };
         let left = fabric.without(&cables, &routers);
-        let lanes = parameters.virtual_channels;
+        let vcs = parameters.virtual_channels;
         if !is_connected(&left) || left.live_terminals().count() < 2 || messages.is_empty() {
             continue;
         }
-        let table = nue(&left, lanes);
+        let table = nue(&left, vcs);
         assert!(prove_forwarding(&left, &table).holds());
         let latest = messages.iter().map(|message| message.time).max().unwrap();
         let at = random.random_range(1..=latest.0 + 100);
@@ -247,7 +247,7 @@ fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives()
         }
         let interruption =
             Interruption::new(&fabric, &left, (Picoseconds(at), Picoseconds(ready)), table);
-        let routes = Routes::Forwarding(Arc::new(nue(&fabric, lanes)));
+        let routes = Routes::Forwarding(Arc::new(nue(&fabric, vcs)));
         let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
         assert_eq!(log.messages.len() as u64 + counters.messages_lost, messages.len() as u64);
         let resumed = report.resumed.unwrap();

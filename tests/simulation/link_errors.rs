@@ -161,8 +161,8 @@ fn row(routers: u32) -> (Fabric, Vec<Channel>) {
 /// One message from the first of so many routers to the last.
 fn one_message(routers: u32, bytes: u64) -> Scenario {
     let (fabric, _) = row(routers);
-    let lanes = agnostic::Parameters { lanes: 1, ..Default::default() };
-    let table = Algorithm::NUE.generate(&fabric, &lanes).unwrap().table;
+    let one_vc = agnostic::Parameters { vcs: 1, ..Default::default() };
+    let table = Algorithm::NUE.generate(&fabric, &one_vc).unwrap().table;
     let message = Message {
         time: Picoseconds::ZERO,
         source: 0,

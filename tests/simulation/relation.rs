@@ -21,12 +21,12 @@ use flitlab_reference::random_scenario::Scenario;
 /// The scenario with the relation of a rule, whose links are shared flit by flit every other time.
 fn by_rule(seed: u64, rule: &RelationRule) -> Scenario {
     let mut scenario = Scenario::choosing(seed);
-    let lanes = rule.least_lanes.max(1 + (seed % 4) as u8);
-    let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+    let vcs = rule.least_vcs.max(1 + (seed % 4) as u8);
+    let parameters = RelationParameters { vcs, ..RelationParameters::default() };
     let relation = rule.relation(&scenario.fabric, &parameters).expect("it is connected");
     let random_ties = seed.is_multiple_of(3);
     scenario.routes = by_relation(relation, random_ties, seed);
-    scenario.parameters.virtual_channels = lanes + (seed % 2) as u8;
+    scenario.parameters.virtual_channels = vcs + (seed % 2) as u8;
     if seed % 2 == 1 {
         share(&mut ChaCha8Rng::seed_from_u64(seed), &mut scenario);
     } else {
@@ -88,8 +88,8 @@ fn shortest(fabric: &Fabric) -> Vec<Vec<u32>> {
     hops
 }
 
-/// Minimal routing on a ring of seven in one lane: each way round is a cycle, and there are no
-/// others.
+/// Minimal routing on a ring of seven in one virtual channel: each way round is a cycle, and there
+/// are no others.
 #[test]
 fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     let fabric = Torus::new(&[7], &[]).unwrap().fabric(&Faults::default()).unwrap();
@@ -230,16 +230,16 @@ fn packets_spread_over_parallel_cables_whatever_virtual_channels_they_have() {
         "topology.netlist.path = \"two-cables.net\"\nrouting.relation.rule = \"minimal-up-down\"\n";
     place.write("a.toml", &format!("{by}{pairs}{WINDOWS}"));
     for sharing in ["packet", "flit"] {
-        for lanes in [2, 3, 5] {
+        for vcs in [2, 3, 5] {
             for ties in ["random", "first"] {
                 let settings = [
                     format!("link.sharing={sharing}"),
-                    format!("router.virtual_channels={lanes}"),
+                    format!("router.virtual_channels={vcs}"),
                     format!("routing.relation.ties={ties}"),
                 ];
                 let [load, _] = accepted(
                     &place,
-                    &format!("{sharing}{lanes}{ties}"),
+                    &format!("{sharing}{vcs}{ties}"),
                     &settings.each_ref().map(String::as_str),
                 );
                 assert!(load > 0.87, "{settings:?}: {load}");
@@ -261,10 +261,10 @@ fn packets_that_choose_take_all_ways_up_a_tree() {
         place.write("a.toml", &text);
     };
     tree(2, "pattern = \"bit-complement\", load = 0.8", "auto");
-    for (out, lanes) in [("two", "2"), ("eight", "8")] {
-        let lanes = format!("router.virtual_channels={lanes}");
-        let [load, _] = accepted(&place, out, &["link.sharing=flit", &lanes]);
-        assert!(load >= 0.78, "{lanes}: {load}");
+    for (out, vcs) in [("two", "2"), ("eight", "8")] {
+        let vcs = format!("router.virtual_channels={vcs}");
+        let [load, _] = accepted(&place, out, &["link.sharing=flit", &vcs]);
+        assert!(load >= 0.78, "{vcs}: {load}");
     }
     tree(3, "pattern = \"random-permutation\", load = 0.4", "up-down");
     for (out, ties) in [("usual", None), ("random", Some("routing.relation.ties=random"))] {

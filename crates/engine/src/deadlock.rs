@@ -255,22 +255,22 @@ impl Part<'_> {
         if queue.options == 0 {
             return vec![OutputRequest { output, vc, need }];
         }
-        let (input, lane_here) = place(buffer, self.ports.size.shift);
+        let (input, vc_here) = place(buffer, self.ports.size.shift);
         if let Some(relation_tables) =
             self.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
         {
-            let hops = self.hops_of(relation_tables, (input, lane_here), queue.head).iter();
+            let hops = self.hops_of(relation_tables, (input, vc_here), queue.head).iter();
             return hops
                 .map(|hop| OutputRequest {
                     output: router.first_output + u32::from(hop.port),
-                    vc: hop.lane,
+                    vc: hop.vc,
                     need: self.context.need_by(hop, need, queue.flits),
                 })
                 .collect();
         }
         let input = self.ports.input(narrow::<u32>(input));
         let state = self.ports.output(output);
-        let bubble = escape_bubble(self.context.bubble, state, input, queue, lane_here);
+        let bubble = escape_bubble(self.context.bubble, state, input, queue, vc_here);
         let escape = queue.flits + bubble;
         let options = bits(queue.options).map(|port| OutputRequest {
             output: router.first_output + narrow::<u32>(port),

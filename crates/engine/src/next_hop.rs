@@ -33,7 +33,7 @@ impl NextHop<'_> {
         match self {
             Self::Table(table) => match table.port(router, destination) {
                 Some(port) if end.router != router => {
-                    let channel = table.lane(router, destination, class, came, port);
+                    let channel = table.vc(router, destination, class, came, port);
                     (port, context.vc_map.index(channel))
                 }
                 _ => (end.ejection + ejection, vc),
@@ -41,7 +41,7 @@ impl NextHop<'_> {
             Self::Paths(paths) => {
                 let path = paths.path(context.end(source).router, end.router, class);
                 match path.get(usize::from(hops)) {
-                    Some(hop) => (hop.port, context.vc_map.index(hop.lane)),
+                    Some(hop) => (hop.port, context.vc_map.index(hop.vc)),
                     None => (end.ejection + ejection, vc),
                 }
             }

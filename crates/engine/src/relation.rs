@@ -22,7 +22,7 @@ use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
 use flitlab_routing::adaptive::drawn_at;
 use flitlab_routing::relation::{Hop, MAX_FALLBACKS, Ring};
-use flitlab_routing::{MAXIMUM_LANES, RelationRoutes};
+use flitlab_routing::{MAX_VCS, RelationRoutes};
 
 /// A routing relation as routers look it up.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl PortHops {
         hops.chunk_by(|one, other| one.port == other.port).map(move |hops| {
             let vcs = |are: fn(&Hop) -> bool| {
                 let own = hops.iter().filter(|hop| are(hop));
-                own.fold(0, |vcs, hop| vcs | 1 << hop.lane)
+                own.fold(0, |vcs, hop| vcs | 1 << hop.vc)
             };
             let first = fitted!(next, u16);
             next += hops.len();
@@ -114,7 +114,7 @@ pub(super) struct RoomCache {
 struct OutputRoom {
     allocation: u64,
     /// Free flits by virtual channel, and their sum.
-    room: [u16; MAXIMUM_LANES as usize],
+    room: [u16; MAX_VCS as usize],
     all: u32,
     /// The virtual channels with room for a packet of this many flits, a bit each.
     fits: u16,
@@ -458,7 +458,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
-                self.grant_hop(output, input_vc, hop.lane, now);
+                self.grant_hop(output, input_vc, hop.vc, now);
                 true
             }
             _ => {

@@ -548,6 +548,6 @@ fn first_vc(
     let router = context.fabric.terminal_router(source).expect("live");
     table.port(router, destination).map_or(0, |port| {
         let class = table.class(context.fabric, source, destination);
-        table.lane(router, destination, class, None, port)
+        table.vc(router, destination, class, None, port)
     })
 }

@@ -58,7 +58,7 @@ impl VcMap {
                 }
             }
         } else if let Routes::Forwarding(table) = routes {
-            let most = table.lane_count().max(later.map_or(0, ForwardingTable::lane_count));
+            let most = table.vc_count().max(later.map_or(0, ForwardingTable::vc_count));
             (0..most.min(parameters.virtual_channels)).for_each(&mut use_channel);
         } else if let Routes::Relation(_) | Routes::Paths(_) = routes {
             (0..parameters.virtual_channels).for_each(&mut use_channel);

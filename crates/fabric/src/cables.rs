@@ -11,7 +11,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, Rate, rate_text};
 
 /// Most classes of cables that a fabric can have.
-const MOST_CLASSES: usize = 80;
+const MAX_CLASSES: usize = 80;
 
 /// A class of cables: their rate and latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -202,7 +202,7 @@ impl Cables {
         };
         let of_channel: Vec<u8> = of_channel.map(&mut number).collect();
         let of_terminal: Vec<u8> = of_terminal.map(&mut number).collect();
-        assert!(classes.len() <= MOST_CLASSES, "{} classes of cables", classes.len());
+        assert!(classes.len() <= MAX_CLASSES, "{} classes of cables", classes.len());
         match classes.len() {
             0 => Self::default(),
             1 => Self { classes, of_channel: Vec::new(), of_terminal: Vec::new() },

@@ -26,7 +26,7 @@ pub struct Cabling {
 }
 
 /// Most ports of a router. Port numbers have 16 bits, and one of them stands for no port.
-const MOST_PORTS: u16 = u16::MAX - 1;
+const MAX_PORTS: u16 = u16::MAX - 1;
 
 impl Cabling {
     /// Adds a router and gives its number.
@@ -93,7 +93,7 @@ impl Cabling {
     }
 
     fn take(&mut self, (router, port): Port) {
-        if port > MOST_PORTS {
+        if port > MAX_PORTS {
             self.crowded = Some(router);
             return;
         }
@@ -112,7 +112,7 @@ impl Cabling {
     pub fn fabric(self) -> Result<Fabric, TopologyError> {
         if let Some(router) = self.crowded {
             let name = &self.routers[router as usize];
-            let text = format!("router {name} needs more than {MOST_PORTS} ports");
+            let text = format!("router {name} needs more than {MAX_PORTS} ports");
             return Err(TopologyError::Sizes(text));
         }
         // Both ends of each cable, in the order of channels.
@@ -202,7 +202,7 @@ mod tests {
             }
             cabling.fabric()
         };
-        let most = u32::from(MOST_PORTS);
+        let most = u32::from(MAX_PORTS);
         assert_eq!(with_terminals(most).map(|fabric| fabric.terminals()), Ok(most));
         let error = with_terminals(most + 1).unwrap_err();
         assert_eq!(error.to_string(), "router A needs more than 65534 ports");

@@ -7,10 +7,10 @@ use flitlab_base::memory::claim;
 const MOST: u64 = 1 << 20;
 
 /// Port numbers have 16 bits, start at 1, and one of them stands for no port.
-const MOST_PORTS: u64 = u16::MAX as u64 - 1;
+const MAX_PORTS: u64 = u16::MAX as u64 - 1;
 
 /// Channel numbers have 32 bits, each cable has two channels, and one number stands for no channel.
-const MOST_CABLES: u64 = u32::MAX as u64 / 2;
+const MAX_CABLES: u64 = u32::MAX as u64 / 2;
 
 /// Bytes of a router at the peak of construction, which holds names and two copies: one as
 /// described and one without the failed parts. A fabric of 200,000 switches with a terminal and two
@@ -49,8 +49,8 @@ impl Size {
         let most = [
             (self.routers, MOST, "routers"),
             (self.terminals, MOST, "terminals"),
-            (self.ports, MOST_PORTS, "ports a router"),
-            (self.cables, MOST_CABLES, "cables"),
+            (self.ports, MAX_PORTS, "ports a router"),
+            (self.cables, MAX_CABLES, "cables"),
         ];
         for (count, most, what) in most {
             if count > most {

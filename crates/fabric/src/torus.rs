@@ -18,7 +18,7 @@ pub const MAXIMUM_DIMENSIONS: usize = 6;
 pub const DIMENSION_NAMES: [&str; MAXIMUM_DIMENSIONS] = ["x", "y", "z", "k", "l", "m"];
 
 const LARGEST_SIZE: u32 = 1024;
-const MOST_NODES: u64 = 1 << 27;
+const MAX_NODES: u64 = 1 << 27;
 
 /// The coordinates of a torus: sizes, and which dimensions close into rings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ impl Torus {
             return refuse(format!("a dimension has 1 to {LARGEST_SIZE} nodes, not {size}"));
         }
         let nodes: u64 = sizes.iter().map(|&size| u64::from(size)).product();
-        if !(2..=MOST_NODES).contains(&nodes) {
-            return refuse(format!("a torus has 2 to {MOST_NODES} nodes, not {nodes}"));
+        if !(2..=MAX_NODES).contains(&nodes) {
+            return refuse(format!("a torus has 2 to {MAX_NODES} nodes, not {nodes}"));
         }
         if let Some(&dimension) = open.iter().find(|&&dimension| dimension >= sizes.len()) {
             let name = DIMENSION_NAMES.get(dimension).unwrap_or(&"?");

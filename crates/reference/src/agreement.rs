@@ -104,7 +104,7 @@ pub fn assert_agreement(scenario: &Scenario, reference: &Log, fast: &Log) {
             Routes::DirectionOrder(ref order) => format!("{order:?}"),
             Routes::Table(_) => "of a table".to_owned(),
             Routes::Adaptive(ref adaptive) => format!("{:?}", adaptive.rules()),
-            Routes::Forwarding(ref table) => format!("of {} lanes", table.lane_count()),
+            Routes::Forwarding(ref table) => format!("of {} virtual channels", table.vc_count()),
             Routes::Relation(ref it) => format!("by a relation, {}", it.random_ties),
             Routes::Paths(ref it) => format!("by paths, {:?}", it.paths.choice()),
         },

@@ -17,18 +17,18 @@ use rand::{Rng, RngExt, seq::IndexedRandom};
 
 /// One of the rules' relations, a random relation, or random paths.
 pub fn choosing(random: &mut dyn Rng, fabric: &Fabric, seed: u64) -> Routes {
-    let lanes = random.random_range(1..=5);
+    let vcs = random.random_range(1..=5);
     let random_ties = random.random_bool(0.5);
     match random.random_range(0..3) {
         0 => {
             let rule = RELATION_RULES.choose(random).expect("some");
-            let lanes = lanes.max(rule.least_lanes);
-            let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+            let vcs = vcs.max(rule.least_vcs);
+            let parameters = RelationParameters { vcs, ..RelationParameters::default() };
             let relation = rule.relation(fabric, &parameters).expect("the fabric is connected");
             by_relation(relation, random_ties, seed)
         }
-        1 => relation(random, fabric, (lanes, random_ties, seed)),
-        _ => paths(random, fabric, (lanes, seed)),
+        1 => relation(random, fabric, (vcs, random_ties, seed)),
+        _ => paths(random, fabric, (vcs, seed)),
     }
 }
 
@@ -46,11 +46,11 @@ pub fn throttle(routes: &mut Routes, others: u8, parameters: &Parameters) {
     }
 }
 
-/// The lanes that the routes take.
-pub fn lanes(routes: &Routes) -> u8 {
+/// Number of virtual channels of the routes.
+pub fn vcs(routes: &Routes) -> u8 {
     match routes {
-        Routes::Relation(it) => it.relation.lanes(),
-        Routes::Paths(it) => it.paths.lanes(),
+        Routes::Relation(it) => it.relation.vcs(),
+        Routes::Paths(it) => it.paths.vcs(),
         _ => 1,
     }
 }
@@ -83,14 +83,14 @@ fn nearer(fabric: &Fabric, distances: &[u32], router: u32) -> Vec<u16> {
     outputs.clone().filter(leads).map(|channel| (channel - outputs.start) as u16).collect()
 }
 
-/// In each state some of the nearer ports in some of the lanes, some of them escapes, some for some
-/// terminals alone.
+/// In each state some of the nearer ports in some of the virtual channels, some of them escapes,
+/// some for some terminals alone.
 fn relation(
     random: &mut dyn Rng,
     fabric: &Fabric,
-    (lanes, random_ties, seed): (u8, bool, u64),
+    (vcs, random_ties, seed): (u8, bool, u64),
 ) -> Routes {
-    let mut builder = RelationBuilder::new(fabric, lanes).expect("it is small");
+    let mut builder = RelationBuilder::new(fabric, vcs).expect("it is small");
     let dense = random.random_range(0.2..1.0);
     let mut share = || *[0.0, 0.3, 0.7].choose(random).expect("some");
     let (escapes, detours, parted) = (share(), share(), share());
@@ -108,13 +108,13 @@ fn relation(
             let ports = nearer(fabric, &distances, router);
             let mut hops = Vec::new();
             for &port in &ports {
-                for lane in 0..lanes {
+                for vc in 0..vcs {
                     if random.random_bool(dense) {
                         let escape = random.random_bool(escapes);
                         let detour = !escape && random.random_bool(detours);
                         let parts = !escape && random.random_bool(parted);
                         let classes = if parts { random.random() } else { ALL_CLASSES };
-                        hops.push(Hop { escape, detour, classes, ..Hop::new(port, lane) });
+                        hops.push(Hop { escape, detour, classes, ..Hop::new(port, vc) });
                     }
                 }
             }
@@ -129,17 +129,17 @@ fn relation(
     by_relation(builder.finish(), random_ties, seed)
 }
 
-/// For each pair one to three shortest paths, each hop in any lane.
-fn paths(random: &mut dyn Rng, fabric: &Fabric, (lanes, seed): (u8, u64)) -> Routes {
+/// For each pair one to three shortest paths, each hop in any virtual channel.
+fn paths(random: &mut dyn Rng, fabric: &Fabric, (vcs, seed): (u8, u64)) -> Routes {
     let choice = *[PathChoice::Random, PathChoice::RoundRobin].choose(random).expect("two");
-    let set = PathSet::new(fabric, lanes, choice, |from, to| {
+    let set = PathSet::new(fabric, vcs, choice, |from, to| {
         let distances = distances(fabric, to);
         let path = |random: &mut dyn Rng| {
             let (mut at, mut path) = (from, Vec::new());
             while at != to {
                 let ports = nearer(fabric, &distances, at);
                 let port = *ports.choose(random).expect("it is connected");
-                path.push(Hop::new(port, random.random_range(0..lanes)));
+                path.push(Hop::new(port, random.random_range(0..vcs)));
                 at = fabric.target(fabric.outputs(at).start + u32::from(port)).expect("live");
             }
             path

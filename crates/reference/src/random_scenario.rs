@@ -28,9 +28,9 @@ use rand::{
 use rand_chacha::ChaCha8Rng;
 
 const FLIT: u64 = 16;
-const MOST_NODES: u32 = 60;
+const MAX_NODES: u32 = 60;
 /// Flits times hops of all messages together, so that the reference engine stays quick.
-pub const MOST_WORK: u64 = 6_000;
+pub const MAX_WORK: u64 = 6_000;
 
 /// Any of the adaptive routings.
 fn rules(random: &mut dyn Rng) -> AdaptiveRules {
@@ -72,23 +72,23 @@ impl Scenario {
     /// The scenario of this seed under adaptive routing, if its torus has no failures: packets of
     /// one size, since the bubble rule holds for these only.
     pub fn adaptive(seed: u64) -> Option<Self> {
-        Self::drawn_adaptive(&mut ChaCha8Rng::seed_from_u64(seed), seed, MOST_WORK)
+        Self::drawn_adaptive(&mut ChaCha8Rng::seed_from_u64(seed), seed, MAX_WORK)
     }
 
     /// The scenario of this seed under adaptive routing whose escape follows a table, on a torus
     /// with failures most of the time. Packets are of any size.
     pub fn adaptive_by_table(seed: u64) -> Self {
-        Self::drawn_adaptive_by_table(&mut ChaCha8Rng::seed_from_u64(seed), seed, MOST_WORK)
+        Self::drawn_adaptive_by_table(&mut ChaCha8Rng::seed_from_u64(seed), seed, MAX_WORK)
     }
 
     /// A scenario of this seed on a fabric of any shape, with a forwarding table.
     pub fn forwarding(seed: u64) -> Self {
-        Self::drawn_forwarding(&mut ChaCha8Rng::seed_from_u64(seed), MOST_WORK)
+        Self::drawn_forwarding(&mut ChaCha8Rng::seed_from_u64(seed), MAX_WORK)
     }
 
     /// A scenario of this seed on a fabric of any shape, with a relation or with paths.
     pub fn choosing(seed: u64) -> Self {
-        Self::drawn_choosing(&mut ChaCha8Rng::seed_from_u64(seed), seed, MOST_WORK)
+        Self::drawn_choosing(&mut ChaCha8Rng::seed_from_u64(seed), seed, MAX_WORK)
     }
 
     /// The same with a few switches of up to a hundred ports.
@@ -96,12 +96,12 @@ impl Scenario {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         let sizes = Sizes { routers: 2..=3, terminals: 5..=35 };
         let drawn = switched_fabric(random, sizes);
-        Self::on_table(random, drawn, MOST_WORK)
+        Self::on_table(random, drawn, MAX_WORK)
     }
 
     /// The scenario of this seed.
     pub fn random(seed: u64) -> Self {
-        Self::drawn(&mut ChaCha8Rng::seed_from_u64(seed), MOST_WORK)
+        Self::drawn(&mut ChaCha8Rng::seed_from_u64(seed), MAX_WORK)
     }
 
     /// The scenario of this seed; if its routes are in direction order, with another order, half
@@ -209,7 +209,7 @@ impl Scenario {
         let mut routes = random_relation::choosing(random, &fabric, seed);
         let mut parameters = parameters(random, false);
         parameters.bubble = false;
-        parameters.virtual_channels = random_relation::lanes(&routes) + random.random_range(0..=2);
+        parameters.virtual_channels = random_relation::vcs(&routes) + random.random_range(0..=2);
         random_relation::throttle(&mut routes, random.random_range(0..=2), &parameters);
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         Self { fabric, routes, parameters, messages }
@@ -222,7 +222,7 @@ impl Scenario {
     ) -> Self {
         let mut parameters = parameters(random, false);
         parameters.bubble = false;
-        parameters.virtual_channels = (table.lane_count() + random.random_range(0..=2)).min(16);
+        parameters.virtual_channels = (table.vc_count() + random.random_range(0..=2)).min(16);
         let routes = Routes::Forwarding(Arc::new(table));
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         Self { fabric, routes, parameters, messages }
@@ -272,7 +272,7 @@ fn fabric(random: &mut dyn Rng) -> (Fabric, Routes) {
     loop {
         let dimensions = random.random_range(1..=4);
         let sizes: Vec<u32> = (0..dimensions).map(|_| random.random_range(2..=5)).collect();
-        if sizes.iter().product::<u32>() > MOST_NODES {
+        if sizes.iter().product::<u32>() > MAX_NODES {
             continue;
         }
         let openness = *[0.0, 0.0, 0.3, 1.0].choose(random).unwrap();
@@ -298,7 +298,7 @@ fn failed_fabric(random: &mut dyn Rng) -> Fabric {
     loop {
         let dimensions = random.random_range(1..=4);
         let sizes: Vec<u32> = (0..dimensions).map(|_| random.random_range(2..=5)).collect();
-        if sizes.iter().product::<u32>() > MOST_NODES {
+        if sizes.iter().product::<u32>() > MAX_NODES {
             continue;
         }
         let openness = *[0.0, 0.0, 0.3].choose(random).unwrap();
@@ -327,7 +327,7 @@ struct Sizes {
     terminals: RangeInclusive<u32>,
 }
 
-/// A connected fabric with parallel cables, and a table without a cycle in any lane.
+/// A connected fabric with parallel cables, and a table without a cycle in any virtual channel.
 fn switched_fabric(random: &mut dyn Rng, sizes: Sizes) -> (Fabric, ForwardingTable) {
     loop {
         let routers = random.random_range(sizes.routers.clone());
@@ -359,7 +359,7 @@ fn switched_fabric(random: &mut dyn Rng, sizes: Sizes) -> (Fabric, ForwardingTab
             Algorithm::LASH_TOR,
         ];
         let parameters =
-            agnostic::Parameters { lanes: random.random_range(1..=16), ..Default::default() };
+            agnostic::Parameters { vcs: random.random_range(1..=16), ..Default::default() };
         let algorithm = algorithms.choose(random).unwrap();
         if let Ok(generated) = algorithm.generate(&fabric, &parameters) {
             return (fabric, generated.table);

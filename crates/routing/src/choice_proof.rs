@@ -45,7 +45,7 @@ pub(super) enum Leg {
     /// To its destination.
     Last { heading: Heading },
     /// A packet without a choice: injected on this virtual channel, on which it stays.
-    Fixed { lane: u8 },
+    Fixed { vc: u8 },
 }
 
 /// A leg, and the router where it ends.
@@ -59,7 +59,7 @@ pub(super) struct Errand {
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     /// Number of virtual channels.
-    pub lanes: u8,
+    pub vcs: u8,
     /// Whether a virtual channel is an escape: by channel, then virtual channel.
     pub escapes: Vec<bool>,
     /// The virtual channels on which a packet can reach its intermediate node, a bit each; 0 if
@@ -98,15 +98,15 @@ pub(super) fn prove_choices(
     };
     let unconnected: HashSet<(u32, u32)> = flaws.iter().filter_map(dead_from_the_start).collect();
     let pairs = (ends.len() * ends.len().saturating_sub(1) - unconnected.len()) as u64;
-    let places = Places::new(fabric, packets.lanes);
+    let places = Places::new(fabric, packets.vcs);
     flaws.extend(find_cycle(&places, &edges).map(RelationFlaw::Cycle));
     RelationProof { pairs, dependencies: edges.len() as u64, longest, flaws }
 }
 
 /// The channel of a hop from a router, and the router behind it; `None` if it leads nowhere.
-pub(super) fn go(fabric: &Fabric, lanes: u8, at: u32, hop: Hop) -> Option<(u32, u32)> {
+pub(super) fn go(fabric: &Fabric, vcs: u8, at: u32, hop: Hop) -> Option<(u32, u32)> {
     let outputs = fabric.outputs(at);
-    let exists = usize::from(hop.port) < outputs.len() && hop.lane < lanes;
+    let exists = usize::from(hop.port) < outputs.len() && hop.vc < vcs;
     let channel = outputs.start + u32::from(hop.port);
     Some((channel, exists.then(|| fabric.target(channel)).flatten()?))
 }
@@ -115,19 +115,19 @@ pub(super) fn go(fabric: &Fabric, lanes: u8, at: u32, hop: Hop) -> Option<(u32, 
 /// one for packets that have turned at some intermediate node.
 #[derive(Clone, Copy)]
 struct Places {
-    lanes: u32,
+    vcs: u32,
     arrivals: u32,
     routers: u32,
 }
 
 impl Places {
-    fn new(fabric: &Fabric, lanes: u8) -> Self {
-        let lanes = u32::from(lanes);
-        Self { lanes, arrivals: fabric.channel_slots() * lanes, routers: fabric.routers() }
+    fn new(fabric: &Fabric, vcs: u8) -> Self {
+        let vcs = u32::from(vcs);
+        Self { vcs, arrivals: fabric.channel_slots() * vcs, routers: fabric.routers() }
     }
 
     fn arrived(&self, came: VirtualChannel) -> u32 {
-        came.channel * self.lanes + u32::from(came.lane)
+        came.channel * self.vcs + u32::from(came.vc)
     }
 
     fn injected(&self, router: u32) -> u32 {
@@ -139,8 +139,8 @@ impl Places {
     }
 
     fn came(&self, place: u32) -> Option<VirtualChannel> {
-        let lane = u8::try_from(place % self.lanes).ok()?;
-        (place < self.arrivals).then_some(VirtualChannel { channel: place / self.lanes, lane })
+        let vc = u8::try_from(place % self.vcs).ok()?;
+        (place < self.arrivals).then_some(VirtualChannel { channel: place / self.vcs, vc })
     }
 }
 
@@ -194,7 +194,7 @@ struct Step {
 
 impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
     fn new(fabric: &'a Fabric, packets: &'a Packets, hops: &'a H) -> Self {
-        let places = Places::new(fabric, packets.lanes);
+        let places = Places::new(fabric, packets.vcs);
         let count = places.turned() as usize + 1;
         Self {
             fabric,
@@ -224,8 +224,8 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
     /// The place after a hop of a router, and the router there; `None` if the channel or virtual
     /// channel does not exist.
     fn go(&self, at: u32, hop: Hop) -> Option<(u32, u32)> {
-        let (channel, target) = go(self.fabric, self.packets.lanes, at, hop)?;
-        Some((self.places.arrived(VirtualChannel { channel, lane: hop.lane }), target))
+        let (channel, target) = go(self.fabric, self.packets.vcs, at, hop)?;
+        Some((self.places.arrived(VirtualChannel { channel, vc: hop.vc }), target))
     }
 
     fn is_escape(&self, place: u32) -> bool {
@@ -246,10 +246,9 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
                 if router == errand.to {
                     continue;
                 }
-                for lane in (0..self.packets.lanes).filter(|it| self.packets.turning >> it & 1 == 1)
-                {
+                for vc in (0..self.packets.vcs).filter(|it| self.packets.turning >> it & 1 == 1) {
                     self.follow(
-                        self.places.arrived(VirtualChannel { channel, lane }),
+                        self.places.arrived(VirtualChannel { channel, vc }),
                         router,
                         errand,
                     );

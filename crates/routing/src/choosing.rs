@@ -51,7 +51,7 @@ impl RelationRoutes {
             let channel = fabric.outputs(at).start + u32::from(hop.port);
             each(channel);
             at = fabric.target(channel).expect("a relation avoids failures");
-            state = self.relation.arrived(channel, hop.lane);
+            state = self.relation.arrived(channel, hop.vc);
         }
     }
 }
@@ -66,7 +66,7 @@ pub struct PathRoutes {
 }
 
 /// Most paths of a pair among which packets can choose.
-pub const MOST_PATHS: usize = u8::MAX as usize;
+pub const MAX_PATHS: usize = u8::MAX as usize;
 
 impl PathRoutes {
     /// The path that a packet draws, by its number at its source; 0 if there is one path only.

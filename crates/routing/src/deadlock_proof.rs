@@ -84,8 +84,8 @@ impl Danger {
 
 /// Most pairs whose ways in direction order, and whose choices, are followed: this takes a tenth of
 /// a second.
-const MOST_PAIRS: usize = 1 << 18;
-const MOST_CHOICES: usize = 1 << 12;
+const MAX_PAIRS: usize = 1 << 18;
+const MAX_CHOICES: usize = 1 << 12;
 
 /// Proves that packets on these routes can't deadlock. Relations, tables and ways that lead nowhere
 /// are not its concern: other proofs refuse those.
@@ -251,7 +251,7 @@ fn direction_order(
     flow: FlowControl,
 ) -> Result<Freedom, Danger> {
     let dateline = order.rules().dateline;
-    if !has_few(fabric, MOST_PAIRS) {
+    if !has_few(fabric, MAX_PAIRS) {
         return by_rings(fabric, (LONG, dateline), flow);
     }
     let none = |_: u32, _: &Route| 0;
@@ -285,7 +285,7 @@ fn adaptively(fabric: &Fabric, adaptive: &Adaptive, flow: FlowControl) -> Result
     // Detours may go the longer way round.
     let least = if adaptive.rules().non_minimal == NonMinimalRule::None { LONG } else { LONG - 1 };
     if flow.wormhole {
-        if has_few(fabric, MOST_CHOICES) {
+        if has_few(fabric, MAX_CHOICES) {
             return judge_choices(adaptive.prove_without_escapes(fabric), Freedom::NoCircle);
         }
         return by_rings(fabric, (least, false), flow).and(Err(Danger::Turns));
@@ -321,13 +321,13 @@ fn judge_choices(proof: RelationProof, freedom: Freedom) -> Result<Freedom, Dang
 }
 
 fn by_paths(fabric: &Fabric, routes: &PathRoutes) -> Waits {
-    by_source(fabric, routes.paths.lanes(), |source, destination, waits| {
+    by_source(fabric, routes.paths.vcs(), |source, destination, waits| {
         for path in routes.paths.paths(source, destination) {
             let mut at = source;
             waits.add(path.iter().map(|hop| {
                 let channel = fabric.outputs(at).start + u32::from(hop.port);
                 at = fabric.target(channel).expect("paths avoid failures");
-                (channel, hop.lane)
+                (channel, hop.vc)
             }));
         }
     })

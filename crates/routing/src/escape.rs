@@ -36,7 +36,7 @@ impl EscapeTable {
     /// # Errors
     /// If the algorithm has no table of one virtual channel for the fabric, or memory is short.
     pub(super) fn new(fabric: &Fabric, algorithm: Algorithm) -> Result<Self, NoTable> {
-        let parameters = Parameters { lanes: 1, ..Parameters::default() };
+        let parameters = Parameters { vcs: 1, ..Parameters::default() };
         let table = algorithm.generate(fabric, &parameters)?.table;
         let routers = fabric.routers();
         let terminals = fabric.terminals_by_router();

@@ -1,8 +1,8 @@
 //! Destination-based forwarding, as in InfiniBand and most other networks: a router looks up the
 //! output port by the packet's destination alone.
 //!
-//! The virtual channel of a packet depends on its path ([`Lanes`]): on its destination, on its
-//! source and destination, or on the hop.
+//! The virtual channel of a packet depends on its path ([`VcAssignment`]): on its destination, on
+//! its source and destination, or on the hop.
 
 use super::service_levels::{MANAGEMENT_LANE, ServiceLevels};
 use flitlab_fabric::{Channel, Fabric};
@@ -11,12 +11,12 @@ use flitlab_fabric::{Channel, Fabric};
 pub(super) const NO_PORT: u16 = u16::MAX;
 
 /// Most virtual channels of a table.
-pub const MAXIMUM_LANES: u8 = 16;
+pub const MAX_VCS: u8 = 16;
 
 /// The rule by which a packet gets its virtual channel from its path. Arrays are indexed by
 /// destination terminal times routers plus router.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lanes {
+pub enum VcAssignment {
     /// All packets use virtual channel 0.
     One,
     /// One virtual channel for each destination terminal.
@@ -28,7 +28,7 @@ pub enum Lanes {
     /// channels on their way.
     ByHop(Vec<u8>),
     /// InfiniBand's rule: a service level for each pair of terminals. At each router a map gives
-    /// the virtual lane by input port, output port and service level.
+    /// the virtual channel by input port, output port and service level.
     ByServiceLevel(ServiceLevels),
 }
 
@@ -42,7 +42,7 @@ pub struct ForwardingTable {
     terminals: u32,
     /// Ports by destination terminal, then by router.
     ports: Vec<u16>,
-    lanes: Lanes,
+    vc_assignment: VcAssignment,
     /// Whether a terminal's own router does not deliver its packets, by terminal.
     withheld: Vec<bool>,
 }
@@ -56,7 +56,7 @@ impl ForwardingTable {
             routers,
             terminals,
             ports,
-            lanes: Lanes::One,
+            vc_assignment: VcAssignment::One,
             withheld: vec![false; terminals as usize],
         }
     }
@@ -113,36 +113,38 @@ impl ForwardingTable {
     }
 
     /// The rule by which packets get their virtual channels.
-    pub fn lanes(&self) -> &Lanes {
-        &self.lanes
+    pub fn vc_assignment(&self) -> &VcAssignment {
+        &self.vc_assignment
     }
 
     /// Number of virtual channels: one more than the highest in the table.
-    pub fn lane_count(&self) -> u8 {
-        let lanes = match &self.lanes {
-            Lanes::One => &[][..],
-            Lanes::ByDestination(lanes) | Lanes::ByPair(lanes) | Lanes::ByHop(lanes) => lanes,
-            Lanes::ByServiceLevel(levels) => &levels.lanes,
+    pub fn vc_count(&self) -> u8 {
+        let vcs = match &self.vc_assignment {
+            VcAssignment::One => &[][..],
+            VcAssignment::ByDestination(vcs)
+            | VcAssignment::ByPair(vcs)
+            | VcAssignment::ByHop(vcs) => vcs,
+            VcAssignment::ByServiceLevel(levels) => &levels.vcs,
         };
-        lanes.iter().max().map_or(1, |lane| lane + 1)
+        vcs.iter().max().map_or(1, |vc| vc + 1)
     }
 
     /// Sets the rule by which packets get their virtual channels.
     ///
     /// # Panics
     /// If the rule is that of another fabric, or one of its virtual channels is above 15.
-    pub fn set_lanes(&mut self, lanes: Lanes) {
-        let fits = match &lanes {
-            Lanes::One => true,
-            Lanes::ByDestination(lanes) => lanes.len() == self.terminals as usize,
-            Lanes::ByPair(lanes) | Lanes::ByHop(lanes) => lanes.len() == self.ports.len(),
-            Lanes::ByServiceLevel(levels) => {
+    pub fn set_vc_assignment(&mut self, assignment: VcAssignment) {
+        let fits = match &assignment {
+            VcAssignment::One => true,
+            VcAssignment::ByDestination(vcs) => vcs.len() == self.terminals as usize,
+            VcAssignment::ByPair(vcs) | VcAssignment::ByHop(vcs) => vcs.len() == self.ports.len(),
+            VcAssignment::ByServiceLevel(levels) => {
                 levels.size() == (self.routers as usize, self.terminals as usize)
             }
         };
-        assert!(fits, "lanes of another fabric");
-        self.lanes = lanes;
-        assert!(self.lane_count() <= MAXIMUM_LANES, "lanes are numbered from 0 to 15");
+        assert!(fits, "virtual channels of another fabric");
+        self.vc_assignment = assignment;
+        assert!(self.vc_count() <= MAX_VCS, "virtual channels are numbered from 0 to 15");
     }
 
     /// The value by which routers find the virtual channels of a packet from one terminal to
@@ -151,39 +153,32 @@ impl ForwardingTable {
     /// # Panics
     /// If the source has failed.
     pub fn class(&self, fabric: &Fabric, source: u32, terminal: u32) -> u8 {
-        match &self.lanes {
-            Lanes::One | Lanes::ByHop(_) => 0,
-            Lanes::ByDestination(lanes) => lanes[terminal as usize],
-            Lanes::ByPair(lanes) => {
+        match &self.vc_assignment {
+            VcAssignment::One | VcAssignment::ByHop(_) => 0,
+            VcAssignment::ByDestination(vcs) => vcs[terminal as usize],
+            VcAssignment::ByPair(vcs) => {
                 let router = fabric.terminal_router(source).expect("live terminals send");
-                lanes[self.place(router, terminal)]
+                vcs[self.place(router, terminal)]
             }
-            Lanes::ByServiceLevel(levels) => levels.level(source, terminal),
+            VcAssignment::ByServiceLevel(levels) => levels.level(source, terminal),
         }
     }
 
     /// Whether routers drop packets that would use this virtual channel. That is the one of
     /// management, if service levels lead to it.
-    pub fn discards(&self, lane: u8) -> bool {
-        lane == MANAGEMENT_LANE && matches!(self.lanes, Lanes::ByServiceLevel(_))
+    pub fn discards(&self, vc: u8) -> bool {
+        vc == MANAGEMENT_LANE && matches!(self.vc_assignment, VcAssignment::ByServiceLevel(_))
     }
 
     /// The virtual channel on which a packet of this [class](Self::class) leaves a router through
     /// `output`. It came through input port `input`, or from a terminal of this router if that is
     /// `None`. An input port has the number of the output port of the same cable.
-    pub fn lane(
-        &self,
-        router: u32,
-        terminal: u32,
-        class: u8,
-        input: Option<u16>,
-        output: u16,
-    ) -> u8 {
-        match &self.lanes {
-            Lanes::One => 0,
-            Lanes::ByDestination(_) | Lanes::ByPair(_) => class,
-            Lanes::ByHop(lanes) => lanes[self.place(router, terminal)],
-            Lanes::ByServiceLevel(levels) => levels.lane(router, input, output, class),
+    pub fn vc(&self, router: u32, terminal: u32, class: u8, input: Option<u16>, output: u16) -> u8 {
+        match &self.vc_assignment {
+            VcAssignment::One => 0,
+            VcAssignment::ByDestination(_) | VcAssignment::ByPair(_) => class,
+            VcAssignment::ByHop(vcs) => vcs[self.place(router, terminal)],
+            VcAssignment::ByServiceLevel(levels) => levels.vc(router, input, output, class),
         }
     }
 

@@ -20,7 +20,7 @@ pub struct VirtualChannel {
     /// The directed channel between routers.
     pub channel: Channel,
     /// The number of the virtual channel, from 0.
-    pub lane: u8,
+    pub vc: u8,
 }
 
 /// A flaw of a forwarding table.
@@ -46,7 +46,7 @@ pub enum ForwardingFlaw {
         port: u16,
     },
     /// Packets between these terminals reach router `at`, where their service level leads to a
-    /// virtual lane that takes no data.
+    /// virtual channel that takes no data.
     Discarded {
         /// Number of the terminal that sends.
         source: u32,
@@ -97,7 +97,7 @@ impl ForwardingFlaw {
             ),
             Self::Cycle(places) => {
                 let name = |place: &VirtualChannel| {
-                    format!("{} lane {}", fabric.channel_name(place.channel), place.lane)
+                    format!("{} virtual channel {}", fabric.channel_name(place.channel), place.vc)
                 };
                 format!(
                     "packets can deadlock: each of these can wait for the next, the last for the \
@@ -117,7 +117,7 @@ pub struct ForwardingProof {
     /// Dependencies between virtual channels, by the number of the first one.
     pub dependencies: Vec<u64>,
     /// By virtual channel number: whether a packet uses it between routers.
-    pub lanes: Vec<bool>,
+    pub vcs: Vec<bool>,
     /// Mistakes that were found; none if the table is right.
     pub flaws: Vec<ForwardingFlaw>,
 }
@@ -137,8 +137,8 @@ impl ForwardingProof {
     }
 
     /// Number of virtual channels that packets use.
-    pub fn lanes_used(&self) -> u32 {
-        self.lanes.iter().map(|&used| u32::from(used)).sum()
+    pub fn vcs_used(&self) -> u32 {
+        self.vcs.iter().map(|&used| u32::from(used)).sum()
     }
 }
 
@@ -156,11 +156,11 @@ pub fn prove_forwarding(fabric: &Fabric, table: &ForwardingTable) -> ForwardingP
             walk
         })
         .reduce(none, Walk::merge);
-    let Walk { pairs, lanes, bits, mut flaws, .. } = walk;
-    let found = dependencies.by_lane(&bits);
+    let Walk { pairs, vcs, bits, mut flaws, .. } = walk;
+    let found = dependencies.by_vc(&bits);
     flaws.extend(dependencies.cycle(&bits).map(ForwardingFlaw::Cycle));
-    let lanes = (0..dependencies.lanes).map(|lane| lanes >> lane & 1 == 1).collect();
-    ForwardingProof { pairs, dependencies: found, lanes, flaws }
+    let vcs = (0..dependencies.vcs).map(|vc| vcs >> vc & 1 == 1).collect();
+    ForwardingProof { pairs, dependencies: found, vcs, flaws }
 }
 
 /// The routers with live terminals, and these terminals.
@@ -173,7 +173,7 @@ fn senders(fabric: &Fabric) -> Vec<(u32, Vec<u32>)> {
 /// the next virtual channel.
 struct Dependencies<'a> {
     fabric: &'a Fabric,
-    lanes: usize,
+    vcs: usize,
     /// Number of output ports after all earlier channels.
     before: Vec<usize>,
     /// Whether the table has a virtual channel that drops packets.
@@ -187,56 +187,55 @@ impl<'a> Dependencies<'a> {
             let ports = fabric.target(channel).map_or(0, |next| fabric.outputs(next).len());
             before.push(before[channel as usize] + ports);
         }
-        let lanes = table.lane_count();
-        Self { fabric, lanes: usize::from(lanes), before, may_discard: table.discards(lanes - 1) }
+        let vcs = table.vc_count();
+        Self { fabric, vcs: usize::from(vcs), before, may_discard: table.discards(vcs - 1) }
     }
 
     fn words(&self) -> usize {
-        (self.before[self.before.len() - 1] * self.lanes * self.lanes).div_ceil(64)
+        (self.before[self.before.len() - 1] * self.vcs * self.vcs).div_ceil(64)
     }
 
     /// The number of a dependency.
     fn number(&self, from: VirtualChannel, next: VirtualChannel) -> usize {
         let router = self.fabric.target(from.channel).expect("something is behind it");
         let port = next.channel - self.fabric.outputs(router).start;
-        self.row(from).start + port as usize * self.lanes + usize::from(next.lane)
+        self.row(from).start + port as usize * self.vcs + usize::from(next.vc)
     }
 
     /// The numbers of the dependencies of a virtual channel on the next ones.
     fn row(&self, from: VirtualChannel) -> std::ops::Range<usize> {
         let channel = from.channel as usize;
         let ports = self.before[channel + 1] - self.before[channel];
-        let rows = self.before[channel] * self.lanes + usize::from(from.lane) * ports;
-        let start = rows * self.lanes;
-        start..start + ports * self.lanes
+        let rows = self.before[channel] * self.vcs + usize::from(from.vc) * ports;
+        let start = rows * self.vcs;
+        start..start + ports * self.vcs
     }
 
     /// Number of dependencies, by the number of the first virtual channel.
-    fn by_lane(&self, bits: &[u64]) -> Vec<u64> {
-        let of_lane = |lane: u8| {
+    fn by_vc(&self, bits: &[u64]) -> Vec<u64> {
+        let of_vc = |vc: u8| {
             let rows = (0..self.fabric.channel_slots())
-                .flat_map(move |channel| self.row(VirtualChannel { channel, lane }));
+                .flat_map(move |channel| self.row(VirtualChannel { channel, vc }));
             rows.filter(|&bit| is_set(bits, bit)).count() as u64
         };
-        (0..narrow(self.lanes)).map(of_lane).collect()
+        (0..narrow(self.vcs)).map(of_vc).collect()
     }
 
     /// A cycle of virtual channels; `None` if there is none.
     fn cycle(&self, bits: &[u64]) -> Option<Vec<VirtualChannel>> {
-        let lanes: u32 = narrow(self.lanes);
+        let vcs: u32 = narrow(self.vcs);
         let place =
-            |vertex: u32| VirtualChannel { channel: vertex / lanes, lane: narrow(vertex % lanes) };
+            |vertex: u32| VirtualChannel { channel: vertex / vcs, vc: narrow(vertex % vcs) };
         let successors = |vertex: u32| {
             let from = place(vertex);
             let row = self.row(from);
             let start = row.start;
             let first =
                 self.fabric.target(from.channel).map(|next| self.fabric.outputs(next).start);
-            row.filter(|&bit| is_set(bits, bit)).filter_map(move |bit| {
-                first.map(|first| first * lanes + narrow::<u32>(bit - start))
-            })
+            row.filter(|&bit| is_set(bits, bit))
+                .filter_map(move |bit| first.map(|first| first * vcs + narrow::<u32>(bit - start)))
         };
-        let count = narrow(self.fabric.channel_slots() as usize * self.lanes);
+        let count = narrow(self.fabric.channel_slots() as usize * self.vcs);
         let cycle = cycle::any(count, &successors)?;
         Some(cycle.into_iter().map(place).collect())
     }
@@ -272,7 +271,7 @@ struct Walk<'a> {
     touched: Vec<usize>,
     bits: Vec<u64>,
     /// The virtual channels that packets use, a bit each.
-    lanes: u32,
+    vcs: u32,
     pairs: u64,
     flaws: Vec<ForwardingFlaw>,
 }
@@ -288,10 +287,10 @@ impl<'a> Walk<'a> {
             table,
             dependencies,
             ways: vec![Way::Unknown; fabric.routers() as usize],
-            seen: vec![0; fabric.channel_slots() as usize * dependencies.lanes],
+            seen: vec![0; fabric.channel_slots() as usize * dependencies.vcs],
             touched: Vec::new(),
             bits: vec![0; dependencies.words()],
-            lanes: 0,
+            vcs: 0,
             pairs: 0,
             flaws: Vec::new(),
         }
@@ -301,7 +300,7 @@ impl<'a> Walk<'a> {
         for (word, more) in self.bits.iter_mut().zip(&other.bits) {
             *word |= more;
         }
-        self.lanes |= other.lanes;
+        self.vcs |= other.vcs;
         self.pairs += other.pairs;
         self.flaws.extend(other.flaws);
         self
@@ -411,8 +410,8 @@ impl<'a> Walk<'a> {
         let port = self.table.port(at, terminal)?;
         let input = before.and_then(|before| self.fabric.opposite(before.channel));
         let input = input.map(|back| narrow(back - first));
-        let lane = self.table.lane(at, terminal, class, input, port);
-        Some(VirtualChannel { channel: first + u32::from(port), lane })
+        let vc = self.table.vc(at, terminal, class, input, port);
+        Some(VirtualChannel { channel: first + u32::from(port), vc })
     }
 
     /// The router that drops a packet on its way to the terminal; `None` if none does.
@@ -423,7 +422,7 @@ impl<'a> Walk<'a> {
         let first = self.next(source, None, terminal, class);
         let mut places =
             iter::successors(first, |&place| self.next(source, Some(place), terminal, class));
-        let place = places.find(|place| self.table.discards(place.lane))?;
+        let place = places.find(|place| self.table.discards(place.vc))?;
         Some(self.fabric.source(place.channel))
     }
 
@@ -432,12 +431,12 @@ impl<'a> Walk<'a> {
     fn follow(&mut self, source: u32, terminal: u32, class: u8) {
         let mut before: Option<VirtualChannel> = None;
         while let Some(next) = self.next(source, before, terminal, class) {
-            self.lanes |= 1 << next.lane;
+            self.vcs |= 1 << next.vc;
             if let Some(before) = before {
                 let bit = self.dependencies.number(before, next);
                 self.bits[bit / 64] |= 1 << (bit % 64);
             }
-            let place = next.channel as usize * self.dependencies.lanes + usize::from(next.lane);
+            let place = next.channel as usize * self.dependencies.vcs + usize::from(next.vc);
             if self.seen[place] == 0 {
                 self.touched.push(place);
             }

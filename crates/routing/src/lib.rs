@@ -93,13 +93,13 @@ mod service_levels;
 mod table;
 mod torus_adaptive;
 
-pub use choosing::{MOST_PATHS, PathRoutes, RelationRoutes};
+pub use choosing::{MAX_PATHS, PathRoutes, RelationRoutes};
 pub use deadlock_proof::{Danger, FlowControl, Freedom, prove_deadlock_free};
 pub use direction_order::DirectionOrder;
 use direction_rules::drawn;
 pub use direction_rules::{DirectionRules, HalfRing, OrderError};
 pub use file::TableFile;
-pub use forwarding::{ForwardingTable, Lanes, MAXIMUM_LANES};
+pub use forwarding::{ForwardingTable, MAX_VCS, VcAssignment};
 pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, VirtualChannel, prove_forwarding};
 pub use forwarding_quality::ForwardingQuality;
 pub use header::Header;

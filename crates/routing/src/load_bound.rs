@@ -46,7 +46,7 @@ impl LoadBound {
     pub fn new(fabric: &Fabric, paths: Paths) -> Self {
         let graph = Graph::new(fabric);
         let work = graph.ends.len() as u64 * graph.edges.len() as u64;
-        let steps = (WORK / work.max(1)).clamp(1, MOST_STEPS);
+        let steps = (WORK / work.max(1)).clamp(1, MAX_STEPS);
         let mut exponents = vec![0.0; graph.edges.len()];
         let mut best: Option<(Vec<u32>, u128, u128)> = None;
         for step in 0..steps {
@@ -84,7 +84,7 @@ impl LoadBound {
 
 /// Channels that the search may look at, destinations times steps included, and its most steps.
 const WORK: u64 = 100_000_000;
-const MOST_STEPS: u64 = 200;
+const MAX_STEPS: u64 = 200;
 
 /// The length of the longest channel.
 const LONGEST: f64 = 1_048_576.0;

@@ -99,7 +99,7 @@ impl RelationFlaw {
     pub fn describe(&self, fabric: &Fabric) -> String {
         let router = |&router: &u32| fabric.router_name(router);
         let place = |place: &VirtualChannel| {
-            format!("{} lane {}", fabric.channel_name(place.channel), place.lane)
+            format!("{} virtual channel {}", fabric.channel_name(place.channel), place.vc)
         };
         let list = |places: &[VirtualChannel]| {
             let names: Vec<String> = places.iter().map(place).collect();
@@ -117,11 +117,12 @@ impl RelationFlaw {
                 came(after)
             ),
             Self::NoChannel { destination, at, hop } => format!(
-                "{} may send packets to {} through its port {} in lane {}, which has failed or does not exist",
+                "{} may send packets to {} through its port {} in virtual channel {}, \
+                 which has failed or does not exist",
                 router(at),
                 router(destination),
                 hop.port,
-                hop.lane
+                hop.vc
             ),
             Self::Loop { destination, places } => format!(
                 "packets to {} can go round in circles: {}",
@@ -135,11 +136,12 @@ impl RelationFlaw {
                 came(after)
             ),
             Self::NoBubble { destination, at, hop } => format!(
-                "{} may send packets to {} through its port {} in lane {} onto a ring without leaving a bubble there",
+                "{} may send packets to {} through its port {} in virtual channel {} onto \
+                 a ring without leaving a bubble there",
                 router(at),
                 router(destination),
                 hop.port,
-                hop.lane
+                hop.vc
             ),
             Self::Missed { destination, place: from } => format!(
                 "packets to {} that stay on the ring from {} on never come there",
@@ -205,7 +207,7 @@ fn prove_classes(fabric: &Fabric, relation: &Relation) -> Vec<RelationFlaw> {
     let look = |list: u32| {
         let hops = relation.hops_of_list(list);
         let places = |hops: &mut dyn Iterator<Item = &Hop>| -> Vec<(u16, u8)> {
-            hops.map(|hop| (hop.port, hop.lane)).collect()
+            hops.map(|hop| (hop.port, hop.vc)).collect()
         };
         let goes_on = |class: u8| {
             let own = relation.hops_of_list(relation.of_class(list, class));
@@ -251,14 +253,14 @@ fn prove_without_ring(fabric: &Fabric, relation: &Relation) -> RelationProof {
 /// Proves the hops. Without an escape, `all` hops must have no cycle, as if all were escapes.
 fn prove_hops(fabric: &Fabric, relation: &Relation, all: bool) -> RelationProof {
     let escapes = match all {
-        true => vec![true; fabric.channel_slots() as usize * usize::from(relation.lanes())],
+        true => vec![true; fabric.channel_slots() as usize * usize::from(relation.vcs())],
         false => escapes(fabric, relation),
     };
     let legs = vec![Leg::Last { heading: Heading::default() }];
-    let packets = Packets { lanes: relation.lanes(), escapes, turning: 0, legs };
+    let packets = Packets { vcs: relation.vcs(), escapes, turning: 0, legs };
     prove_choices(fabric, &packets, |head, errand, hops| {
         let state = match head.came {
-            Some(came) => relation.arrived(came.channel, came.lane),
+            Some(came) => relation.arrived(came.channel, came.vc),
             None => relation.injected(head.router),
         };
         let own = relation.hops(state, errand.to).iter();
@@ -273,9 +275,9 @@ fn escapes(fabric: &Fabric, relation: &Relation) -> Vec<bool> {
         for state in 0..relation.states() {
             for hop in relation.hops(state, destination).iter().filter(|hop| hop.escape) {
                 let at = relation.router(fabric, state);
-                let after = at.and_then(|at| go(fabric, relation.lanes(), at, *hop));
+                let after = at.and_then(|at| go(fabric, relation.vcs(), at, *hop));
                 if let Some((channel, _)) = after {
-                    found[relation.arrived(channel, hop.lane) as usize] = true;
+                    found[relation.arrived(channel, hop.vc) as usize] = true;
                 }
             }
         }

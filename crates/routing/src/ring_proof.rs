@@ -71,8 +71,8 @@ impl Marks {
             lists.dedup();
             let hops = lists.iter().flat_map(|&list| relation.hops_of_list(list));
             for hop in hops.filter(|hop| hop.ring != Ring::Off) {
-                let Some((channel, _)) = go(fabric, relation.lanes(), at, *hop) else { continue };
-                let after = relation.arrived(channel, hop.lane);
+                let Some((channel, _)) = go(fabric, relation.vcs(), at, *hop) else { continue };
+                let after = relation.arrived(channel, hop.vc);
                 marks.on_ring[after as usize] = true;
                 if hop.ring == Ring::Along {
                     set_once(&mut marks.next[state as usize], after);
@@ -137,8 +137,8 @@ impl<'a> Look<'a> {
     /// The state to which a hop leads, and the router there; `None` if it leads nowhere.
     fn go(&self, state: u32, hop: Hop) -> Option<(u32, u32)> {
         let at = self.relation.router(self.fabric, state)?;
-        let (channel, router) = go(self.fabric, self.relation.lanes(), at, hop)?;
-        Some((self.relation.arrived(channel, hop.lane), router))
+        let (channel, router) = go(self.fabric, self.relation.vcs(), at, hop)?;
+        Some((self.relation.arrived(channel, hop.vc), router))
     }
 
     fn router(&self, state: u32) -> u32 {

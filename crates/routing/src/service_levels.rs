@@ -1,5 +1,5 @@
 //! InfiniBand's service levels: a number that a packet keeps, from which each router finds the
-//! virtual lane.
+//! virtual channel, a virtual lane in its terms.
 //!
 //! A path's service level belongs to its two terminals. Two terminals of one router may have
 //! different levels to the same destination.
@@ -10,8 +10,8 @@ use flitlab_fabric::Fabric;
 /// Number of service levels.
 pub const SERVICE_LEVELS: usize = 16;
 
-/// The lane of management packets. A router discards a data packet whose service level it maps to
-/// this lane.
+/// The virtual lane of management packets. A router discards a data packet whose service level it
+/// maps to this lane.
 pub const MANAGEMENT_LANE: u8 = 15;
 
 /// A service level for each path, and a map for each router.
@@ -23,25 +23,25 @@ pub struct ServiceLevels {
     rows: u32,
     /// The row of each source terminal. Sources whose paths always have equal levels share one.
     row_of: Vec<u32>,
-    /// The start of each router's map in `lanes`, and the end of the last one.
+    /// The start of each router's map in `vcs`, and the end of the last one.
     starts: Vec<usize>,
     /// Number of output ports of each router.
     outputs: Vec<u16>,
-    /// Lanes by input port (the last one stands for the router's terminals), output port and
-    /// service level.
-    pub(super) lanes: Vec<u8>,
+    /// Virtual channels by input port (the last one stands for the router's terminals), output port
+    /// and service level.
+    pub(super) vcs: Vec<u8>,
 }
 
 impl ServiceLevels {
     /// Levels that all terminals of a router share. At first each path has service level 0, and
-    /// each level lane 0.
+    /// each level virtual channel 0.
     pub fn by_router(fabric: &Fabric) -> Self {
         let router = |terminal| fabric.terminal_router(terminal).unwrap_or(0);
         Self::new(fabric, fabric.routers(), (0..fabric.terminals()).map(router).collect())
     }
 
     /// Levels of each source terminal by itself. At first each path has service level 0, and each
-    /// level lane 0.
+    /// level virtual channel 0.
     pub fn by_terminal(fabric: &Fabric) -> Self {
         Self::new(fabric, fabric.terminals(), (0..fabric.terminals()).collect())
     }
@@ -56,7 +56,7 @@ impl ServiceLevels {
             starts.push(end);
         }
         let levels = vec![0; rows as usize * fabric.terminals() as usize];
-        Self { levels, rows, row_of, starts, outputs, lanes: vec![0; end] }
+        Self { levels, rows, row_of, starts, outputs, vcs: vec![0; end] }
     }
 
     /// Sets the service level of paths to a terminal. They start at a source terminal, or at a
@@ -70,11 +70,11 @@ impl ServiceLevels {
         self.levels[place] = level;
     }
 
-    /// Sets the lane of a service level from one port of a router to another; `input` is `None` for
-    /// the router's terminals.
-    pub fn set_lane(&mut self, router: u32, input: Option<u16>, output: u16, level: u8, lane: u8) {
+    /// Sets the virtual channel of a service level from one port of a router to another; `input` is
+    /// `None` for the router's terminals.
+    pub fn set_vc(&mut self, router: u32, input: Option<u16>, output: u16, level: u8, vc: u8) {
         let place = self.place(router, input, output, level);
-        self.lanes[place] = lane;
+        self.vcs[place] = vc;
     }
 
     /// Number of routers and of terminals.
@@ -91,10 +91,10 @@ impl ServiceLevels {
         terminal as usize * self.rows as usize + row as usize
     }
 
-    /// The lane on which a packet leaves a router; `input` is `None` for packets from the router's
-    /// own terminals.
-    pub fn lane(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> u8 {
-        self.lanes[self.place(router, input, output, level)]
+    /// The virtual channel on which a packet leaves a router; `input` is `None` for packets from
+    /// the router's own terminals.
+    pub fn vc(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> u8 {
+        self.vcs[self.place(router, input, output, level)]
     }
 
     fn place(&self, router: u32, input: Option<u16>, output: u16, level: u8) -> usize {

@@ -385,7 +385,7 @@ impl Adaptive {
     /// The packets of the routing, for the proof.
     fn packets(&self, fabric: &Fabric) -> Packets {
         let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.rules.channels;
-        let mut legs: Vec<Leg> = READS.map(|lane| Leg::Fixed { lane }).into();
+        let mut legs: Vec<Leg> = READS.map(|vc| Leg::Fixed { vc }).into();
         let mut turning = 0;
         if self.rules.non_minimal.goes_via_intermediate() {
             turning = 1 << adaptive | 1 << escape_to_intermediate;
@@ -394,14 +394,14 @@ impl Adaptive {
         let binds = !self.rules.non_minimal.goes_via_intermediate()
             && self.rules.non_minimal != NonMinimalRule::None;
         legs.extend(self.headings(fabric, binds).map(|heading| Leg::Last { heading }));
-        let escapes = READS.iter().fold(1 << escape, |set, lane| set | 1 << lane);
+        let escapes = READS.iter().fold(1 << escape, |set, vc| set | 1 << vc);
         let escapes = escapes | if turning == 0 { 0 } else { 1 << escape_to_intermediate };
         let highest = escape.max(adaptive).max(escape_to_intermediate).max(READS[1]);
-        let lanes = highest + 1;
-        let of_channel = (0..lanes).map(|lane| escapes >> lane & 1 == 1);
+        let vcs = highest + 1;
+        let of_channel = (0..vcs).map(|vc| escapes >> vc & 1 == 1);
         let of_channel: Vec<bool> = of_channel.collect();
         let escapes = of_channel.repeat(fabric.channel_slots() as usize);
-        Packets { lanes, escapes, turning, legs }
+        Packets { vcs, escapes, turning, legs }
     }
 
     /// All headings of packets: the ways of half rings if these are drawn, and, if `binds` is set,
@@ -425,10 +425,10 @@ impl Adaptive {
         let (heading, escape) = match errand.leg {
             Leg::First { heading } => (heading, channels.escape_to_intermediate),
             Leg::Last { heading } => (heading, channels.escape),
-            Leg::Fixed { lane } => (Heading::default(), lane),
+            Leg::Fixed { vc } => (Heading::default(), vc),
         };
         let escaped = matches!(errand.leg, Leg::Fixed { .. })
-            || head.came.is_some_and(|came| came.lane == escape);
+            || head.came.is_some_and(|came| came.vc == escape);
         let onward = self.onward(head.router, errand.to, heading, escaped);
         // Packets without a choice follow direction order where it leaves them one hop.
         let is_fixed = matches!(errand.leg, Leg::Fixed { .. });

@@ -160,17 +160,17 @@ impl Checks<'_> {
             "router.preset",
         ];
         let reads = draft.reads();
-        let (needs, why) = match routing.lanes() {
+        let (needs, why) = match routing.vcs() {
             None if routing.has_dateline() && reads => {
                 (4, "with a dateline requests and responses take two each: write `virtual_channels = 4`".into())
             }
             None if routing.has_dateline() => {
                 (2, "a dateline parts the packets of a ring into two: write `virtual_channels = 2`".into())
             }
-            Some(lanes) if matches!(routing, RoutingSpec::Relation(_)) => {
-                (lanes, format!("the relation has {lanes} lanes"))
+            Some(vcs) if matches!(routing, RoutingSpec::Relation(_)) => {
+                (vcs, format!("the relation has {vcs} virtual channels"))
             }
-            Some(lanes) => (lanes, format!("the table has {lanes} lanes")),
+            Some(vcs) => (vcs, format!("the table has {vcs} virtual channels")),
             None if draft.parameters.sharing.is_some() => return,
             None => {
                 let why =

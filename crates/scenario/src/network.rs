@@ -63,7 +63,7 @@ impl Network {
     /// The algorithm that makes the forwarding table where the routing is another, and none is
     /// named.
     pub fn usual_algorithm(&self) -> Algorithm {
-        let usual = self.topology.usual_table(Parameters::default().lanes);
+        let usual = self.topology.usual_table(Parameters::default().vcs);
         usual.parse().unwrap_or(Algorithm::NUE_BALANCED)
     }
 

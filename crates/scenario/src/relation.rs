@@ -66,7 +66,7 @@ impl PathsSpec {
             }
             paths
         };
-        Ok(PathSet::new(fabric, relation.lanes(), self.choice, paths)?)
+        Ok(PathSet::new(fabric, relation.vcs(), self.choice, paths)?)
     }
 
     fn is_random(&self) -> bool {

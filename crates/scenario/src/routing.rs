@@ -47,8 +47,8 @@ pub enum RoutingSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSmTable {
     pub table: Arc<ForwardingTable>,
-    /// One more than the highest lane that packets take.
-    pub lanes: u8,
+    /// One more than the highest virtual channel that packets take.
+    pub vcs: u8,
     /// The first reason why not every pair has a way.
     gap: Option<String>,
 }
@@ -57,9 +57,9 @@ impl OpenSmTable {
     pub(super) fn new(fabric: &Fabric, table: ForwardingTable) -> Self {
         let proof = prove_forwarding(fabric, &table);
         let gap = proof.flaws.iter().find(|flaw| !matches!(flaw, ForwardingFlaw::Cycle(_)));
-        let highest = proof.lanes.iter().rposition(|&used| used);
+        let highest = proof.vcs.iter().rposition(|&used| used);
         Self {
-            lanes: highest.map_or(1, |lane| narrow(lane + 1)),
+            vcs: highest.map_or(1, |vc| narrow(vc + 1)),
             gap: gap.map(|flaw| flaw.describe(fabric)),
             table: Arc::new(table),
         }
@@ -200,18 +200,18 @@ impl RoutingSpec {
         matches!(self, Self::DirectionOrder(rules) if rules.dateline)
     }
 
-    /// The lanes that a forwarding table or a relation has, or may have.
-    pub fn lanes(&self) -> Option<u8> {
+    /// Number of virtual channels that a forwarding table or a relation has, or may have.
+    pub fn vcs(&self) -> Option<u8> {
         match self {
-            Self::Agnostic { parameters, .. } => Some(parameters.lanes),
-            Self::OpenSm(read) => Some(read.lanes),
-            Self::Relation(spec) => Some(spec.parameters.lanes),
+            Self::Agnostic { parameters, .. } => Some(parameters.vcs),
+            Self::OpenSm(read) => Some(read.vcs),
+            Self::Relation(spec) => Some(spec.parameters.vcs),
             _ => None,
         }
     }
 
     /// Whether every pair of live nodes has a route; makes no table or relation, and so does not
-    /// ask whether an algorithm for any fabric runs out of lanes.
+    /// ask whether an algorithm for any fabric runs out of virtual channels.
     pub(super) fn check(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         self.applies(fabric)?;
         self.claim_memory(fabric)?;
@@ -282,8 +282,8 @@ impl RoutingSpec {
             }
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",
             Self::Agnostic { .. } => {
-                "nue, nue-balanced, mud, up-down and segments route any fabric in any number of lanes; others \
-                 may need more `lanes`, or a fabric of a certain shape or size"
+                "nue, nue-balanced, mud, up-down and segments route any fabric in any number of \
+                 virtual channels; others may need more `lanes`, or a fabric of a certain shape or size"
             }
             Self::Relation(_) => {
                 "minimal alone can deadlock, the other rules can't; or write `unproved = true`, and packets go by it \

@@ -59,8 +59,8 @@ const RELATION: &str = "relation";
 /// cables of a switch, as \[slim-fly\] has it.
 const TERMINALS: [(&str, u32); 3] = [("random_regular", 3), ("kautz", 3), ("slim_fly", 4)];
 
-/// The lanes of the starters' switches.
-const INFINIBAND_LANES: u8 = 8;
+/// Virtual channels of the starters' switches.
+const INFINIBAND_VCS: u8 = 8;
 
 /// The key that says which of its algorithms makes the table.
 const ALGORITHM: &str = "routing.agnostic.algorithm";
@@ -111,7 +111,7 @@ impl Starter {
     fn usual_table(&self) -> &'static str {
         let mut kinds = BUILDERS.into_iter();
         let kind = kinds.find(|kind| kind.name == self.topology);
-        kind.map_or(ANY_TABLE, |kind| kind.usual_table)(INFINIBAND_LANES)
+        kind.map_or(ANY_TABLE, |kind| kind.usual_table)(INFINIBAND_VCS)
     }
 
     /// Whether a topology is one of `dimensions`.

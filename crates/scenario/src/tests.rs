@@ -161,9 +161,9 @@ fn a_resolved_scenario_reads_back_equal() {
     }
 }
 
-/// A ring where there is one lane and buffers have room for it, else two orders.
+/// A ring where there is one virtual channel and buffers have room for it, else two orders.
 #[test]
-fn auto_is_a_rule_by_the_number_of_lanes() {
+fn auto_is_a_rule_by_the_number_of_virtual_channels() {
     let rule = |rest: &str| {
         let text = format!(
             "[topology.random_regular]\nswitches = 8\ndegree = 3\nterminals = 2\n[traffic]\npattern = \"uniform\"\n\

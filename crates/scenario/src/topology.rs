@@ -81,13 +81,13 @@ impl TopologySpec {
     }
 
     /// The algorithm of `[routing.agnostic]` that makes the table where none is named.
-    pub(super) fn usual_table(&self, lanes: u8) -> &'static str {
+    pub(super) fn usual_table(&self, vcs: u8) -> &'static str {
         match self {
             Self::Switched(spec) => match spec.plan {
-                Plan::Built { usual_table, .. } => usual_table(lanes),
-                Plan::Netlist(_) => ANY_TABLE(lanes),
+                Plan::Built { usual_table, .. } => usual_table(vcs),
+                Plan::Netlist(_) => ANY_TABLE(vcs),
             },
-            Self::Torus(..) => ANY_TABLE(lanes),
+            Self::Torus(..) => ANY_TABLE(vcs),
         }
     }
 

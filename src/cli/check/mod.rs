@@ -377,18 +377,15 @@ fn preset(scenario: &Scenario) -> String {
     format!("preset {}, {bubble} bubble flow control{dateline}", scenario.preset)
 }
 
-/// Names and purposes; of a forwarding table the lanes that it uses.
+/// Names and purposes; of a forwarding table how many it uses.
 fn virtual_channels(simulation: &Simulation) -> String {
     let scenario = simulation.scenario();
     let all = scenario.parameters.virtual_channels;
     if let Some(proof) = scenario.network.forwarding_proof() {
-        return format!(
-            "{all}, of which the forwarding table uses {} as lanes",
-            proof.lanes_used()
-        );
+        return format!("{all}, of which the forwarding table uses {}", proof.vcs_used());
     }
     if let RoutingSpec::Relation(spec) = &scenario.network.routing {
-        return format!("{all}, of which the relation uses {} as lanes", spec.parameters.lanes);
+        return format!("{all}, of which the relation uses {}", spec.parameters.vcs);
     }
     if scenario.network.routing.has_dateline() {
         return format!(

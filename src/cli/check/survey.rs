@@ -17,7 +17,7 @@ use flitlab::sweep::Simulation;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The most series whose deadlocks are told one by one.
-const MOST_TOLD: usize = 8;
+const MAX_TOLD: usize = 8;
 
 /// The findings of the check.
 #[derive(Debug, Serialize)]
@@ -117,12 +117,12 @@ pub(super) fn text(survey: &Survey) -> String {
     if let Some(differ) = unasked::text(&survey.unasked) {
         text += &terminal::fact("compared", &differ, 21);
     }
-    for found in survey.can_deadlock.iter().take(MOST_TOLD) {
+    for found in survey.can_deadlock.iter().take(MAX_TOLD) {
         let name = if found.series.is_empty() { "the scenario" } else { &found.series };
         text += &terminal::fact("can deadlock", &format!("{name}: {}", found.cycle), 21);
     }
-    if survey.can_deadlock.len() > MOST_TOLD {
-        let more = survey.can_deadlock.len() - MOST_TOLD;
+    if survey.can_deadlock.len() > MAX_TOLD {
+        let more = survey.can_deadlock.len() - MAX_TOLD;
         text += &terminal::fact("can deadlock", &format!("{} more", count(more, "table")), 21);
     }
     text

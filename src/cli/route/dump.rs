@@ -8,9 +8,9 @@ use super::forwarding::judge;
 use super::forwarding_report::ForwardingReport;
 use super::{Failure, Route, read, wrong_line};
 use crate::cli::folder;
-use flitlab::routing::agnostic::find_lanes;
-use flitlab::routing::opensm::{self, Dump, MOST_NODES, PathLevels};
-use flitlab::routing::{ForwardingTable, Lanes, MANAGEMENT_LANE, MAXIMUM_LANES};
+use flitlab::routing::agnostic::find_vcs;
+use flitlab::routing::opensm::{self, Dump, MAX_NODES, PathLevels};
+use flitlab::routing::{ForwardingTable, MANAGEMENT_LANE, MAX_VCS, VcAssignment};
 use flitlab::scenario::Network;
 use flitlab::topology::netlist::Netlist;
 
@@ -33,14 +33,14 @@ pub(super) struct Files {
     /// [default: paths.txt in the folder, else 0 for all]
     #[arg(long, value_name = "FILE", requires = "check")]
     paths: Option<PathBuf>,
-    /// Its maps from service levels to lanes [default: opensm-sl2vl.dump in the folder, else the
-    /// lane of the same number]
+    /// Its maps from service levels to virtual channels [default: opensm-sl2vl.dump in the
+    /// folder, else the one of the same number]
     #[arg(long, value_name = "FILE", requires = "check")]
     map: Option<PathBuf>,
-    /// Look for lanes in which the dump's paths close no cycle, N at most, as LASH does, whatever
-    /// OpenSM gave them
+    /// Look for virtual channels in which the dump's paths close no cycle, N at most, as LASH does,
+    /// whatever OpenSM gave them
     #[arg(long, value_name = "N", requires = "check", conflicts_with_all = ["paths", "map"],
-          value_parser = clap::value_parser!(u8).range(1..=i64::from(MAXIMUM_LANES)))]
+          value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_VCS)))]
     find_lanes: Option<u8>,
 }
 
@@ -68,24 +68,26 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     let mut dump = Dump::read(&netlist, &read(&tables_path)?)
         .map_err(|error| wrong_line(&tables_path, error.line, &error.message))?;
     let mut report = ForwardingReport::new(netlist_path.display().to_string(), &netlist.fabric);
-    if let Some(lanes) = files.find_lanes {
-        if find_lanes(&netlist.fabric, &mut dump.table, lanes).is_err() {
+    if let Some(vcs) = files.find_lanes {
+        if find_vcs(&netlist.fabric, &mut dump.table, vcs).is_err() {
             return Err(Failure::Check(format!(
-                "error: the paths of {} need more than {lanes} of the lanes that --find-lanes looks for",
+                "error: the paths of {} need more than {vcs} of the virtual channels that \
+                 --find-lanes looks for",
                 tables_path.display()
             )));
         }
-        report.lanes = Some(lanes);
+        report.lanes = Some(vcs);
         report.lanes_from = Some("found for these paths, not those of the dump".into());
     } else {
         set_levels(files, path, &netlist, &mut dump, &mut report)?;
     }
-    let lanes_unknown = report.lanes_unknown;
+    let vcs_unknown = report.lanes_unknown;
     match judge(route, report, &netlist.fabric, &dump.table)? {
         Some(mut lines) => {
-            if lanes_unknown {
+            if vcs_unknown {
                 lines += "\nhelp: so it is if all paths have service level 0; --paths FILE says which they have \
-                          (`saquery PR --slid A --dlid B` tells), --find-lanes 8 looks for lanes without a cycle";
+                          (`saquery PR --slid A --dlid B` tells), --find-lanes 8 looks for \
+                          virtual channels without a cycle";
             }
             Err(Failure::Check(lines))
         }
@@ -93,7 +95,7 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Gives a dump's paths the lanes that its files say.
+/// Gives a dump's paths the virtual channels that its files say.
 fn set_levels(
     files: &Files,
     checked: &Path,
@@ -141,23 +143,25 @@ pub(super) fn save(
     table: &ForwardingTable,
     folder: &Path,
 ) -> Result<(), Failure> {
-    if matches!(table.lanes(), Lanes::ByHop(_)) {
+    if matches!(table.vc_assignment(), VcAssignment::ByHop(_)) {
         return Err(Failure::input(
-            "packets of this table change lanes by their destination, which no file of OpenSM can say\n\
+            "packets of this table change virtual channels by their destination, which no file of \
+             OpenSM can say\n\
              help: without --save, the table is shown and proved",
         ));
     }
-    let by_levels = matches!(table.lanes(), Lanes::ByServiceLevel(_));
-    if table.lane_count() > MANAGEMENT_LANE && !by_levels {
+    let by_levels = matches!(table.vc_assignment(), VcAssignment::ByServiceLevel(_));
+    if table.vc_count() > MANAGEMENT_LANE && !by_levels {
         return Err(Failure::input(format!(
-            "packets of this table take lane {MANAGEMENT_LANE}, which InfiniBand keeps for management\n\
+            "packets of this table take virtual channel {MANAGEMENT_LANE}, which InfiniBand keeps for \
+             management\n\
              help: make one with --lanes {MANAGEMENT_LANE}"
         )));
     }
     let nodes = (network.fabric.routers() + network.fabric.terminals()) as usize;
-    if nodes > MOST_NODES {
+    if nodes > MAX_NODES {
         return Err(Failure::input(format!(
-            "InfiniBand has local identifiers for {MOST_NODES} routers and terminals, and here are {nodes}"
+            "InfiniBand has local identifiers for {MAX_NODES} routers and terminals, and here are {nodes}"
         )));
     }
     let folder = folder::prepare_over("", Some(folder), |folder| route.force && is_in(folder))?;

@@ -27,9 +27,9 @@ impl Route {
         algorithm: Algorithm,
         mut parameters: Parameters,
     ) -> Result<Maker<'static>, Failure> {
-        if let Some(lanes) = self.lanes {
+        if let Some(vcs) = self.lanes {
             meaningful("--lanes", &algorithm, |it| it.parts_paths)?;
-            parameters.lanes = lanes;
+            parameters.vcs = vcs;
         }
         if let Some(partition) = self.partition {
             meaningful("--partition", &algorithm, |it| it.parts_destinations)?;
@@ -70,7 +70,7 @@ pub(super) fn make(
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let mut report = ForwardingReport::new(fabric_text(network), fabric);
     report.algorithm = Some(algorithm.name);
-    report.lanes = algorithm.parts_paths.then_some(parameters.lanes);
+    report.lanes = algorithm.parts_paths.then_some(parameters.vcs);
     report.escape_falls = made.escape_falls;
     report.cpu_seconds = Some(cpu);
     report.seconds = Some(seconds);
@@ -109,10 +109,11 @@ fn finish(
 /// Why there is no table, and what to try.
 fn no_table(error: NoTable) -> Failure {
     let help = match error {
-        NoTable::Lanes { .. } => {
+        NoTable::VirtualChannels { .. } => {
             let names = names(|it| it.avoids_deadlock && it.applies == Applies::Always);
             format!(
-                "give it more --lanes, or take one that any number of lanes suffices for: {names}"
+                "give it more --lanes, or take one that any number of virtual channels suffices \
+                 for: {names}"
             )
         }
         _ => {
@@ -156,7 +157,7 @@ pub(super) fn judge(
     }
     Ok(proof.cycle().map(|places| {
         let name = |place: &VirtualChannel| {
-            format!("\n  {}, lane {}", fabric.channel_name(place.channel), place.lane)
+            format!("\n  {}, virtual channel {}", fabric.channel_name(place.channel), place.vc)
         };
         format!(
             "error: packets can deadlock: each of these {} channels can wait for the next, the last for the \

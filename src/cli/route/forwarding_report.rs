@@ -18,7 +18,7 @@ pub(super) struct ForwardingReport {
     pub algorithm: Option<&'static str>,
     /// Virtual channels that the algorithm may use.
     pub lanes: Option<u8>,
-    /// Where the lanes of a table that was read come from.
+    /// Where the virtual channels of a table that was read come from.
     pub lanes_from: Option<String>,
     /// No file says which service levels paths have.
     pub lanes_unknown: bool,
@@ -47,7 +47,7 @@ pub(super) struct ForwardingReport {
     /// Wall-clock seconds.
     pub seconds: Option<f64>,
     dependencies: u64,
-    /// By the lane of the channel that is held.
+    /// By the virtual channel that is held.
     dependencies_by_lane: Vec<u64>,
     /// Each of these can wait for the next, the last for the first; empty if none was found.
     cycle: Vec<VcChannel>,
@@ -55,7 +55,7 @@ pub(super) struct ForwardingReport {
     pub flaws: usize,
 }
 
-/// A channel and one of its lanes.
+/// A channel and one of its virtual channels.
 #[derive(Debug, Serialize)]
 struct VcChannel {
     channel: String,
@@ -86,7 +86,7 @@ impl ForwardingReport {
         let minimal = if minimal.value() > any.value() { &minimal } else { &any };
         let place = |place: &flitlab::routing::VirtualChannel| VcChannel {
             channel: fabric.channel_name(place.channel),
-            lane: place.lane,
+            lane: place.vc,
         };
         self.routed_pairs = proof.pairs;
         self.pairs_without_route = quality.routed + quality.unrouted - proof.pairs;
@@ -100,7 +100,7 @@ impl ForwardingReport {
         self.hops_maximum = quality.hops_maximum;
         self.least_hops_mean = quality.least_hops_mean;
         self.least_hops_maximum = quality.least_hops_maximum;
-        self.lanes_used = proof.lanes_used();
+        self.lanes_used = proof.vcs_used();
         self.dependencies = proof.dependencies.iter().sum();
         self.dependencies_by_lane.clone_from(&proof.dependencies);
         self.cycle = proof.cycle().unwrap_or_default().iter().map(place).collect();
@@ -130,7 +130,7 @@ impl ForwardingReport {
             self.hops_mean, self.hops_maximum, self.least_hops_mean, self.least_hops_maximum
         );
         line("hops", hops);
-        line("lanes", self.lanes_text());
+        line("virtual channels", self.vcs_text());
         if let Some(falls) = self.escape_falls {
             line("escape paths", format!("to {falls} of {} destinations", self.terminals));
         }
@@ -155,9 +155,9 @@ impl ForwardingReport {
         }
     }
 
-    fn lanes_text(&self) -> String {
+    fn vcs_text(&self) -> String {
         let mut text = match self.lanes {
-            Some(lanes) => format!("{} of {lanes} used", self.lanes_used),
+            Some(vcs) => format!("{} of {vcs} used", self.lanes_used),
             None => format!("{} used", self.lanes_used),
         };
         if let Some(origin) = &self.lanes_from {
@@ -168,11 +168,11 @@ impl ForwardingReport {
 
     fn proof_text(&self) -> String {
         let last = self.dependencies_by_lane.iter().rposition(|&count| count > 0).unwrap_or(0);
-        let lanes: Vec<String> =
+        let vcs: Vec<String> =
             self.dependencies_by_lane[..=last].iter().map(u64::to_string).collect();
-        let lanes = match lanes.len() {
+        let vcs = match vcs.len() {
             1 => String::new(),
-            _ => format!(" ({} by lane)", lanes.join(", ")),
+            _ => format!(" ({} by virtual channel)", vcs.join(", ")),
         };
         let followed = match self.flaws {
             0 => "every path followed".into(),
@@ -185,6 +185,6 @@ impl ForwardingReport {
             (0, _) => String::new(),
             (length, _) => format!(", a cycle of {length}"),
         };
-        format!("{followed}; {} dependencies of channels{lanes}{found}", self.dependencies)
+        format!("{followed}; {} dependencies of channels{vcs}{found}", self.dependencies)
     }
 }

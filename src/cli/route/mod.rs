@@ -19,7 +19,7 @@ use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, rows_text};
-use flitlab::routing::{LoadFigures, MAXIMUM_LANES, TableFile, agnostic, angara as tables};
+use flitlab::routing::{LoadFigures, MAX_VCS, TableFile, agnostic, angara as tables};
 use flitlab::scenario::{Network, OpenSmTable, RoutingSpec};
 use flitlab::topology::Fabric;
 
@@ -48,12 +48,12 @@ pub(super) struct Route {
     /// torus, unless the scenario has [routing.agnostic]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     algorithm: Option<String>,
-    /// Virtual lanes that the algorithm may use [default: the scenario's, else 8]
+    /// Virtual channels that the algorithm may use [default: the scenario's, else 8]
     #[arg(long, value_name = "N",
-          value_parser = clap::value_parser!(u8).range(1..=i64::from(MAXIMUM_LANES)))]
+          value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_VCS)))]
     lanes: Option<u8>,
-    /// How nue and nue-balanced part the destinations among the lanes [default: the scenario's,
-    /// else near]
+    /// How nue and nue-balanced part the destinations among the virtual channels [default: the
+    /// scenario's, else near]
     #[arg(long, value_enum)]
     partition: Option<Partition>,
     /// Write the table: to this file, if it is Angara's, else to files of OpenSM in this folder,
@@ -82,7 +82,7 @@ pub(super) struct Route {
     json: bool,
 }
 
-/// How destinations are parted among lanes, by its name in scenarios.
+/// How destinations are parted among virtual channels, by its name in scenarios.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Partition {
     /// Those near each other together
@@ -196,7 +196,7 @@ impl Route {
         if let Some((_, option)) = options.iter().find(|(given, _)| *given) {
             return Err(Failure::input(format!(
                 "{option} means nothing to {fixed}\nhelp: leave {option} out, or name an algorithm that \
-                 parts paths among lanes, such as --algorithm nue"
+                 parts paths among virtual channels, such as --algorithm nue"
             )));
         }
         Ok(maker)

@@ -59,14 +59,14 @@ fn mistakes_of_a_sweep_and_of_its_points_are_told_by_check() {
 }
 
 #[test]
-fn a_series_whose_table_runs_out_of_lanes_is_told_with_its_place() {
+fn a_series_whose_table_runs_out_of_virtual_channels_is_told_with_its_place() {
     let place = Workplace::new("robust_sweep_lanes");
     let lash = "[topology.switched_torus]\ndimensions = [5, 5]\n[traffic]\npattern = \"uniform\"\nload = 0.1\n\
                 [sweep.series]\nLASH = { routing.agnostic.algorithm = \"lash\", routing.agnostic.lanes = 1 }\n";
     place.write("a.toml", lash);
     let (code, said) = place.soon(&["check", "a.toml"], &[]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("lash needs more than 1 virtual lanes here"), "{said}");
+    assert!(said.contains("lash needs more than 1 virtual channels here"), "{said}");
     assert!(said.contains("a.toml:"), "{said}");
 }
 

@@ -92,7 +92,7 @@ fn check_foretells_what_deadlocks_and_its_advice_helps() {
     let place = Workplace::new("robust_foretold");
     let worms = "[router]\nswitching = \"wormhole\"\nbuffer = \"4 flits\"\n[adapter]\ninjection_buffer = \"4 flits\"\n\
                  [link]\nsharing = \"flit\"\n";
-    let one_lane = worms.replacen("[router]\n", "[router]\nvirtual_channels = 1\n", 1);
+    let one_vc = worms.replacen("[router]\n", "[router]\nvirtual_channels = 1\n", 1);
     let load = |pattern: &str| {
         format!(
             "[traffic]\npattern = \"{pattern}\"\nload = 0.9\n[measure]\nwindow = \"5 us\"\nwarm_up_windows = 4\n\
@@ -101,7 +101,7 @@ fn check_foretells_what_deadlocks_and_its_advice_helps() {
     };
     for (scenario, pattern) in [
         (format!("[topology.torus]\ndimensions = [8, 8]\n{worms}[routing.adaptive]\n"), "uniform"),
-        (format!("[topology.torus]\ndimensions = [8]\n{one_lane}"), "tornado"),
+        (format!("[topology.torus]\ndimensions = [8]\n{one_vc}"), "tornado"),
         (
             "[topology.torus]\ndimensions = [8]\n[router]\nbubble = false\nbuffer = \"36 flits\"\n"
                 .into(),

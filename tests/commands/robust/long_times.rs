@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Output;
 
-use flitlab::application::MOST_NANOSECONDS;
+use flitlab::application::MAX_NANOSECONDS;
 use flitlab::units::Picoseconds;
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
@@ -138,7 +138,7 @@ fn hosts_that_are_busy_for_milliseconds_end_where_links_are_shared_by_flits() {
 /// computes.
 fn program(random: &mut ChaCha8Rng) -> (String, u128) {
     let ranks = random.random_range(2..=4u32);
-    let times = [0, 1, 1_000, MOST_NANOSECONDS / 4, MOST_NANOSECONDS / 3, MOST_NANOSECONDS - 1];
+    let times = [0, 1, 1_000, MAX_NANOSECONDS / 4, MAX_NANOSECONDS / 3, MAX_NANOSECONDS - 1];
     let sizes = [0, 1, 8, 4096, 100_000];
     let mut parts: Vec<(String, u32, u128)> = vec![(String::new(), 0, 0); ranks as usize];
     let mut add = |rank: u32, what: &str, nanoseconds: u64| {
@@ -197,7 +197,7 @@ fn no_time_near_the_limits_panics_or_ends_before_what_a_rank_computes() {
         assert!(!flat(&said).contains("panicked"), "{text}{scenario}{said}");
         match output.status.code() {
             Some(2) => {
-                assert!(computes > u128::from(MOST_NANOSECONDS), "{text}{said}");
+                assert!(computes > u128::from(MAX_NANOSECONDS), "{text}{said}");
                 refused += 1;
             }
             Some(1) => {

@@ -390,8 +390,8 @@ fn routings(all: &mut Vec<Piece>) {
     let channels =
         "routing.{adaptive|pick_orthant}.virtual_channels = { adaptive = 3, escape = 0 }";
     all.push(Piece::new("channels", channels));
-    let lanes = ["routing.{agnostic|relation}.lanes = 1", "routing.{agnostic|relation}.lanes = 3"];
-    all.extend(each("lanes", &lanes));
+    let vcs = ["routing.{agnostic|relation}.lanes = 1", "routing.{agnostic|relation}.lanes = 3"];
+    all.extend(each("lanes", &vcs));
     let trees = ["routing.relation.tree = \"depth-first\"", "routing.relation.root = 3"];
     all.extend(each("tree", &trees));
 }

@@ -84,7 +84,8 @@ Switch 6 \"C\"\n[1] \"A\"[3]\n[2] \"B\"[3]\n[4] \"b\"[2]\n[5] \"d\"[1]\n\n\
 Hca 2 \"a\"\n[1] \"A\"[4]\n[2] \"B\"[4]\n\nHca 2 \"b\"\n[1] \"A\"[5]\n[2] \"C\"[4]\n\n\
 Hca 1 \"c\"\n[1] \"B\"[5]\n\nHca 1 \"d\"\n[1] \"C\"[5]\n";
 
-/// Forwarding tables of small fabrics, with and without cycles, lanes and LIDs in the netlist.
+/// Forwarding tables of small fabrics, with and without cycles, virtual channels and LIDs in the
+/// netlist.
 fn dumps() -> Vec<Table> {
     let of = |cabling: Cabling| Netlist::of(cabling.fabric().unwrap());
     let torus = |sizes: &[u32], terminals, redundancy| {
@@ -106,7 +107,7 @@ fn dumps() -> Vec<Table> {
         Algorithm::DFSSSP,
         Algorithm::NUE_BALANCED,
     ];
-    let parameters = Parameters { lanes: 3, ..Parameters::default() };
+    let parameters = Parameters { vcs: 3, ..Parameters::default() };
     let mut tables = Vec::new();
     for netlist in &fabrics {
         for algorithm in algorithms {

@@ -151,9 +151,10 @@ fn path_selection() -> Section {
         for record in records(&format!("results/path-selection/{table}/table.csv")) {
             let of = |column: &str| record[column].as_str();
             if of("reading") == "routes, lowest first" && !of("published").is_empty() {
-                let (links, lanes) = (of("links"), of("lanes"));
+                let (links, vcs) = (of("links"), of("lanes"));
+                let plural = if vcs == "1" { "" } else { "s" };
                 let what = format!(
-                    "{} of {}, {lanes} lanes, {links} links: deviation",
+                    "{} of {}, {vcs} virtual channel{plural}, {links} links: deviation",
                     of("selection"),
                     of("routing")
                 );

@@ -8,7 +8,7 @@ use flitlab::application::loggops::{LogGops, simulate};
 use super::{Row, Section, in_repository, records, value};
 
 pub fn sections() -> Vec<Section> {
-    vec![caminos(), booksim(), lanes(), opensm(), loggopsim()]
+    vec![caminos(), booksim(), vcs(), opensm(), loggopsim()]
 }
 
 /// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that
@@ -96,18 +96,18 @@ fn booksim() -> Section {
     }
 }
 
-/// Wormhole switching with one lane and two, past saturation.
-fn lanes() -> Section {
+/// Wormhole switching with one virtual channel and two, past saturation.
+fn vcs() -> Section {
     let row = |record: &BTreeMap<String, String>| {
-        let [network, lanes] = ["network", "lanes"].map(|it| &record[it]);
-        let what = format!("{network}, lanes: {lanes}; accepted, flits a node and cycle");
+        let [network, vcs] = ["network", "lanes"].map(|it| &record[it]);
+        let what = format!("{network}, virtual channels: {vcs}; accepted, flits a node and cycle");
         let [theirs, ours] =
             ["booksim", "flitlab"].map(|program| value(&record[&format!("accepted_{program}")]));
         Row::new(what, theirs, ours, "flitlab sweep scenarios/peers/booksim-8x8-mesh.toml")
     };
     Section {
-        title: "Wormhole switching by lanes",
-        source: "An input has 16 flits of buffer, divided among its virtual channels (lanes).\n\
+        title: "Wormhole switching with virtual channels",
+        source: "An input has 16 flits of buffer, divided among its virtual channels.\n\
                  Packets have 20 flits, under uniform traffic at load 1. The expected values\n\
                  are those of BookSim 2, the simulator of\n\
                  [dally-towles](bibliography.md#dally-towles), with one seed. There are\n\

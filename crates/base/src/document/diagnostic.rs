@@ -9,7 +9,7 @@ use crate::printable::{in_place, printable, printable_lines};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 /// Most mistakes that are shown. Longer lists hide what the mistakes have in common.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// A text that values come from: a scenario file, a `--set` argument, a matrix file.
 #[derive(Debug, PartialEq, Eq)]
@@ -166,10 +166,10 @@ impl Diagnostics {
     }
 
     fn render(&self, renderer: &Renderer) -> String {
-        let shown = self.list.iter().take(MOST_SHOWN);
+        let shown = self.list.iter().take(MAX_SHOWN);
         let mut texts: Vec<String> = shown.map(|one| one.render(renderer)).collect();
-        if self.list.len() > MOST_SHOWN {
-            texts.push(format!("... and {} mistakes more", self.list.len() - MOST_SHOWN));
+        if self.list.len() > MAX_SHOWN {
+            texts.push(format!("... and {} mistakes more", self.list.len() - MAX_SHOWN));
         }
         texts.join("\n\n")
     }

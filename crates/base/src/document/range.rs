@@ -3,7 +3,7 @@
 use super::{Diagnostic, Location, Node, Table, Value, quoted};
 
 /// The most values of a range.
-const MOST_VALUES: i128 = 100_000;
+const MAX_VALUES: i128 = 100_000;
 
 /// The keys that a table with a range has, all required.
 pub const KEYS: [&str; 3] = ["from", "to", "step"];
@@ -128,7 +128,7 @@ pub fn values(
             Diagnostic::new(&to_node.place, "the range is empty: `to` is below `from`")
                 .label(format!("below {}", from.text())),
         );
-    } else if (last - first) / width >= MOST_VALUES {
+    } else if (last - first) / width >= MAX_VALUES {
         problems.push(
             Diagnostic::new(&step_node.place, "the range has more than 100000 values")
                 .help("choose a larger `step`"),

@@ -83,7 +83,7 @@ impl FlitRouters {
             let hops =
                 here.hops_of(relation_tables, place(input_vc, self.rules.shift), queue.slot).iter();
             let need = |hop| here.context.need_by(hop, queue.need, queue.left).into();
-            return hops.map(|hop| (u32::from(hop.port), hop.lane, need(hop))).collect();
+            return hops.map(|hop| (u32::from(hop.port), hop.vc, need(hop))).collect();
         }
         let adaptive = here.context.channels.adaptive;
         let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));

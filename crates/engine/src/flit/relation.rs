@@ -56,7 +56,7 @@ impl<'f> FlitRouterView<'_, 'f> {
         if !self.relation_tables().is_some_and(RelationTables::has_ring) {
             return;
         }
-        let taken = |hop: &&Hop| (usize::from(hop.port), hop.lane) == (output, vc);
+        let taken = |hop: &&Hop| (usize::from(hop.port), hop.vc) == (output, vc);
         if self.hops(queue).iter().find(taken).is_some_and(Hop::is_fallback) {
             let slot = self.queue(queue).slot;
             self.packets.packets[slot as usize].count_fallback();
@@ -77,7 +77,7 @@ impl<'f> FlitRouterView<'_, 'f> {
             let mut any = false;
             for hop in hops.iter().filter(|hop| hop.is_fallback() == fallback) {
                 let need = self.context.need_by(hop, need, self.queue(queue).left);
-                any |= self.offer(queue, hop.port.into(), 1 << hop.lane, need, until, now);
+                any |= self.offer(queue, hop.port.into(), 1 << hop.vc, need, until, now);
             }
             if any {
                 return true;
@@ -103,14 +103,14 @@ impl<'f> FlitRouterView<'_, 'f> {
         let (mut best, mut most) = (None, (i64::MIN, 0));
         let mut of_port = (u16::MAX, 0);
         for hop in from_place(hops, first) {
-            let offer = u32::from(hop.port) * vcs + u32::from(hop.lane);
+            let offer = u32::from(hop.port) * vcs + u32::from(hop.vc);
             if !offers.clone().any(|it| it == offer) {
                 continue;
             }
             if of_port.0 != hop.port {
                 of_port = (hop.port, self.ease(hop.port.into(), now));
             }
-            let place = self.vc(hop.port.into(), hop.lane);
+            let place = self.vc(hop.port.into(), hop.vc);
             let own = (of_port.1, self.state.vcs[place].room_at(now, &self.state.times));
             if best.is_none() || own > most {
                 (best, most) = (Some(offer), own);

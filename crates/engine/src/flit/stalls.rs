@@ -254,7 +254,7 @@ impl FlitRouterView<'_, '_> {
             let end = self.context.end(address.destination);
             let hops =
                 relation_tables.hops(self.name, (input, queue.in_vc), (end, address.class)).iter();
-            return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.lane);
+            return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.vc);
         }
         let nearer = queue.options >> output & 1;
         let escape = u16::from(queue.output == output);

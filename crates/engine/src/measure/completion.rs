@@ -231,7 +231,7 @@ impl<'a> Times<'a> {
         let classes = fabric.cable_classes();
         let virtual_channels = match routes {
             _ if sharing.is_some() => [all; 2],
-            Routes::Forwarding(table) => [u32::from(table.lane_count()).min(all).max(1); 2],
+            Routes::Forwarding(table) => [u32::from(table.vc_count()).min(all).max(1); 2],
             Routes::Relation(_) | Routes::Paths(_) | Routes::Adaptive(_) => [all; 2],
             Routes::DirectionOrder(order) if order.has_dateline() => [2, 1],
             Routes::DirectionOrder(_) | Routes::Table(_) => [1; 2],

@@ -59,7 +59,7 @@ const TREE_TABLE: fn(u8) -> &'static str = |_| "d-mod-k";
 /// An algorithm of shortest paths, as routings of Dragonflies begin with, if the virtual channels
 /// surely suffice to separate them; otherwise [`ANY_TABLE`].
 const DRAGONFLY_TABLE: fn(u8) -> &'static str =
-    |lanes| if lanes >= 8 { "dfsssp-balanced" } else { ANY_TABLE(lanes) };
+    |vcs| if vcs >= 8 { "dfsssp-balanced" } else { ANY_TABLE(vcs) };
 
 /// A fabric with its name.
 pub struct Built {

@@ -7,7 +7,7 @@ use flitlab_routing::adaptive::profit::{IdleRatio, WeighedRoute, best_detour};
 use flitlab_routing::adaptive::{Candidate, Leg, Misroute, orthants, outflank, wraparound};
 
 /// Packets with less than this distance to go are never derouted.
-const LEAST_DISTANCE: u32 = 2;
+const MIN_DISTANCE: u32 = 2;
 
 /// The ways open to the packets of a node's current message.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ impl Ways {
         self.candidates.clear();
         self.detours.clear();
         self.minimal_way = None;
-        if self.minimal.distance() < LEAST_DISTANCE {
+        if self.minimal.distance() < MIN_DISTANCE {
             return;
         }
         let weights = match &settings.routing {

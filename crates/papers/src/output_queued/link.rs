@@ -1,6 +1,6 @@
 //! Links: packets that wait to be sent, packets that wait for an answer, and answers.
 
-use super::order::{MOST_SLOTS, Order};
+use super::order::{MAX_SLOTS, Order};
 use super::packet::Packet;
 use flitlab_base::narrow::narrow;
 
@@ -16,15 +16,15 @@ pub(super) struct Slot(u8);
 
 impl Slot {
     fn new(channel: u32, number: u8) -> Self {
-        Self(narrow(channel * MOST_SLOTS + u32::from(number)))
+        Self(narrow(channel * MAX_SLOTS + u32::from(number)))
     }
 
     pub(super) fn channel(self) -> u32 {
-        u32::from(self.0) / MOST_SLOTS
+        u32::from(self.0) / MAX_SLOTS
     }
 
     fn number(self) -> u8 {
-        narrow(u32::from(self.0) % MOST_SLOTS)
+        narrow(u32::from(self.0) % MAX_SLOTS)
     }
 }
 

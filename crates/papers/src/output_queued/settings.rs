@@ -1,7 +1,7 @@
 //! The settings of a run.
 
 use super::SimulationError;
-use super::order::MOST_SLOTS;
+use super::order::MAX_SLOTS;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_fabric::Torus;
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
@@ -71,7 +71,7 @@ impl Parameters {
                 "an answer has at least 1 B and at most as many as a packet",
             ),
             (self.external_rate.0 > 0 && self.internal_rate.0 > 0, "rates are above 0"),
-            ((2..=MOST_SLOTS).contains(&self.capacity), "a queue has 2 to 16 slots"),
+            ((2..=MAX_SLOTS).contains(&self.capacity), "a queue has 2 to 16 slots"),
             (self.message_packets > 0 && self.messages > 0, "there is at least one packet"),
             (
                 self.injection_rate > 0.0 && self.injection_rate <= 1e3,

@@ -1,6 +1,6 @@
 //! The study of failures in the slides of \[nue\]: 25 tori with four terminals a switch, of whose
-//! cables 1% have failed, routed with 8 virtual lanes. The slides say which algorithms still apply
-//! and how their run times compare.
+//! cables 1% have failed, routed with 8 virtual channels. The slides say which algorithms still
+//! apply and how their run times compare.
 //!
 //! Open is which cables failed: here every torus loses 1% of its cables, rounded up, drawn at
 //! random, another draw being made if they part it.
@@ -12,7 +12,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::nue_tables::{
-    COMPARED, LANES, Named, Row, figure, matrix, milliseconds, of, rows, time_figure, tori, torus,
+    COMPARED, Named, Row, VCS, figure, matrix, milliseconds, of, rows, time_figure, tori, torus,
 };
 use super::{Extent, Flawed, Progress, Reproduction};
 use flitlab_routing::agnostic::Algorithm;
@@ -66,9 +66,8 @@ fn text(rows: &[Row]) -> String {
     text += &matrix(rows, &COMPARED, "\nedge-forwarding index", load);
     text += "-: no table; *: a table with which packets can deadlock\n";
     let line = |cells: [&str; 5]| {
-        let [name, tables, lanes, first, slides] = cells;
-        format!("{name:<17}{tables:>9}{lanes:>10}  {first:<12}{slides}").trim_end().to_owned()
-            + "\n"
+        let [name, tables, vcs, first, slides] = cells;
+        format!("{name:<17}{tables:>9}{vcs:>10}  {first:<12}{slides}").trim_end().to_owned() + "\n"
     };
     text.push('\n');
     text += &line(["", "tori with", "lanes at", "first", ""]);
@@ -77,11 +76,11 @@ fn text(rows: &[Row]) -> String {
         let good = || of(rows, algorithm).filter(|row| row.applies);
         let bad = of(rows, algorithm).find(|row| !row.applies);
         let published = PUBLISHED.iter().find(|(other, _)| *other == algorithm);
-        let lanes = good().filter_map(|row| row.lanes).max();
+        let vcs = good().filter_map(|row| row.vcs).max();
         text += &line([
             algorithm.name,
             &good().count().to_string(),
-            &lanes.map_or("-".into(), |lanes| lanes.to_string()),
+            &vcs.map_or("-".into(), |vcs| vcs.to_string()),
             bad.map_or("none", |row| &row.fabric),
             published.map_or("", |(_, statement)| statement),
         ]);
@@ -104,7 +103,7 @@ fn comparison(rows: &[Row]) -> String {
         let faster = pairs().filter(|(nue, other)| nue.cpu_seconds < other.cpu_seconds).count();
         let _ = writeln!(
             text,
-            "nue is faster than {} on {faster} of the {} tori where that has a table for {LANES} lanes",
+            "nue is faster than {} on {faster} of the {} tori where that has a table for {VCS} lanes",
             other.name,
             pairs().count()
         );

@@ -39,8 +39,8 @@ pub(super) const FABRICS: [(&str, &str); 7] = [
     ("tsubame2.5", "director_tree = {}"),
 ];
 
-/// Virtual lanes, as the slides' switches have them.
-pub(super) const LANES: u8 = 8;
+/// Virtual channels, as many as the slides' switches have.
+pub(super) const VCS: u8 = 8;
 
 /// Terminals of each switch of the slides' tori.
 const TERMINALS: u32 = 4;
@@ -69,7 +69,8 @@ pub(super) struct Row {
     pub applies: bool,
     /// Why not.
     pub reason: Option<String>,
-    pub lanes: Option<u32>,
+    #[serde(rename = "lanes")]
+    pub vcs: Option<u32>,
     /// Edge-forwarding index.
     pub maximum_load: Option<u64>,
     pub mean_load: Option<f64>,
@@ -112,7 +113,7 @@ pub(super) fn rows(
 
 fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
     let fabric = &named.fabric;
-    let parameters = Parameters { lanes: LANES, ..Parameters::default() };
+    let parameters = Parameters { vcs: VCS, ..Parameters::default() };
     let mut seconds = Vec::new();
     let made = loop {
         let started = ThreadTime::now();
@@ -143,7 +144,7 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
             let quality = ForwardingQuality::new(fabric, &made.table);
             row.applies = proof.holds();
             row.reason = (!row.applies).then(|| "packets can deadlock".into());
-            row.lanes = Some(proof.lanes_used());
+            row.vcs = Some(proof.vcs_used());
             row.maximum_load = Some(quality.load.maximum);
             row.mean_load = Some(quality.load.mean);
             row.hops_mean = Some(quality.hops_mean);
@@ -173,7 +174,7 @@ pub(super) fn matrix(
     for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
         let _ = write!(text, "{:<longest$}", of_fabric[0].fabric);
         for (&algorithm, &width) in algorithms.iter().zip(&widths) {
-            let row = of(of_fabric, algorithm).find(|row| row.lanes.is_some());
+            let row = of(of_fabric, algorithm).find(|row| row.vcs.is_some());
             let mark = row.map_or("", |row| if row.applies { "" } else { "*" });
             let cell = row.and_then(&cell).unwrap_or_else(|| "-".into());
             let _ = write!(text, "{:>width$}", cell + mark);

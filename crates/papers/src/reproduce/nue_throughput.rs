@@ -1,22 +1,22 @@
 //! Figure 10 of the slides of \[nue\]: throughput of an all-to-all exchange of 2 KiB messages on
-//! seven fabrics of InfiniBand with 4xQDR links and 8 virtual lanes, under Nue with 1 to 8 lanes
-//! and under the algorithms of OpenSM that have a table free of deadlock.
+//! seven fabrics of InfiniBand with 4xQDR links and 8 virtual channels, under Nue with 1 to 8 of
+//! them and under the algorithms of OpenSM that have a table free of deadlock.
 //!
 //! The slides say: Nue gives between 83.5% (10-ary 3-tree) and 121.4% (Cascade) of the best other
-//! algorithm, and more lanes give more throughput. Open is how messages follow each other: here all
-//! are queued at the start, in the order of a shift, so that the network alone decides. Which
-//! random graph theirs was is open too.
+//! algorithm, and more virtual channels give more throughput. Open is how messages follow each
+//! other: here all are queued at the start, in the order of a shift, so that the network alone
+//! decides. Which random graph theirs was is open too.
 //!
 //! Beyond the slides: packets that choose among the hops of the relations `two-orders`,
 //! `bubble-colouring` and, where it is another one than `two-orders`, `parted` with 1, 2, 4 and 8
-//! lanes, and all the same when every terminal offers as much as it can to terminals drawn alike,
-//! and when each sends all that it has to one.
+//! virtual channels, and all the same when every terminal offers as much as it can to terminals
+//! drawn alike, and when each sends all that it has to one.
 
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::nue_tables::{FABRICS, LANES};
+use super::nue_tables::{FABRICS, VCS};
 use super::{Extent, Flawed, Progress, Reproduction, all};
 use flitlab_base::units::Picoseconds;
 use flitlab_report::Status;
@@ -40,8 +40,8 @@ const RELATIONS: [&str; 2] = ["two-orders", "bubble-colouring"];
 const PARTED: &str = "parted";
 const PARTS: [&str; 2] = ["tsubame2.5", "2-ary 3-tree"];
 
-/// Lanes of those that are not tried with all numbers from 1 to 8.
-const SOME_LANES: [u8; 4] = [1, 2, 4, LANES];
+/// Numbers of virtual channels for those that are not tried with all numbers from 1 to 8.
+const SOME_VCS: [u8; 4] = [1, 2, 4, VCS];
 
 /// The traffic in the slides of \[nue\].
 const ALL_TO_ALL: &str = "all-to-all";
@@ -73,7 +73,7 @@ struct Case {
     topology: &'static str,
     traffic: (&'static str, &'static str),
     algorithm: &'static str,
-    lanes: u8,
+    vcs: u8,
 }
 
 /// The result of a simulation, or why there is none.
@@ -82,7 +82,8 @@ struct Row {
     fabric: &'static str,
     traffic: &'static str,
     algorithm: &'static str,
-    lanes: u8,
+    #[serde(rename = "lanes")]
+    vcs: u8,
     /// Payload that a terminal receives.
     #[serde(rename = "throughput_GB_per_s_per_node")]
     throughput: Option<f64>,
@@ -112,7 +113,7 @@ pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Repr
     let of_slides: Vec<Row> =
         rows.iter().filter(|row| row.traffic == ALL_TO_ALL).cloned().collect();
     for algorithm in ["nue", "nue-balanced"].into_iter().chain(RELATIONS) {
-        figures.push((format!("{algorithm}-over-lanes"), over_lanes(&of_slides, algorithm)));
+        figures.push((format!("{algorithm}-over-lanes"), over_vcs(&of_slides, algorithm)));
     }
     for of_fabric in of_slides.chunk_by(|one, other| one.fabric == other.fabric) {
         let name = of_fabric[0].fabric;
@@ -125,18 +126,18 @@ fn cases(quick: bool) -> Vec<Case> {
     let mut cases = Vec::new();
     for &(fabric, topology) in if quick { &SMALL[..] } else { &FABRICS[..] } {
         for traffic in TRAFFIC {
-            let mut case = |algorithm, lanes| {
-                cases.push(Case { fabric, topology, traffic, algorithm, lanes });
+            let mut case = |algorithm, vcs| {
+                cases.push(Case { fabric, topology, traffic, algorithm, vcs });
             };
-            OTHERS.into_iter().for_each(|algorithm| case(algorithm, LANES));
+            OTHERS.into_iter().for_each(|algorithm| case(algorithm, VCS));
             if traffic.0 == ALL_TO_ALL {
-                (1..=LANES).for_each(|lanes| case("nue", lanes));
+                (1..=VCS).for_each(|vcs| case("nue", vcs));
             } else {
-                SOME_LANES.into_iter().for_each(|lanes| case("nue", lanes));
+                SOME_VCS.into_iter().for_each(|vcs| case("nue", vcs));
             }
             let parted = Some(PARTED).filter(|_| PARTS.contains(&fabric));
             for algorithm in ["nue-balanced"].into_iter().chain(RELATIONS).chain(parted) {
-                SOME_LANES.into_iter().for_each(|lanes| case(algorithm, lanes));
+                SOME_VCS.into_iter().for_each(|vcs| case(algorithm, vcs));
             }
         }
     }
@@ -145,15 +146,15 @@ fn cases(quick: bool) -> Vec<Case> {
 
 /// Simulates a case.
 fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
-    let Case { fabric, topology, traffic: (traffic, sent), algorithm, lanes } = *case;
+    let Case { fabric, topology, traffic: (traffic, sent), algorithm, vcs } = *case;
     let routing = if is_relation(algorithm) {
-        format!("routing.relation = {{ rule = \"{algorithm}\", lanes = {lanes} }}")
+        format!("routing.relation = {{ rule = \"{algorithm}\", lanes = {vcs} }}")
     } else {
-        format!("routing.agnostic = {{ algorithm = \"{algorithm}\", lanes = {lanes} }}")
+        format!("routing.agnostic = {{ algorithm = \"{algorithm}\", lanes = {vcs} }}")
     };
     let text =
         format!("topology.{topology}\n{routing}\nrouter.preset = \"infiniband-4xqdr\"\n{}", sent);
-    let mut row = Row { fabric, traffic, algorithm, lanes, ..Row::default() };
+    let mut row = Row { fabric, traffic, algorithm, vcs, ..Row::default() };
     let found = match extent.simulated(&text, || simulate(&text)) {
         Ok(found) => found,
         Err(reason) if OTHERS.contains(&algorithm) => {
@@ -165,7 +166,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
         }
     };
     let Some(found) = found else {
-        return Err(format!("{algorithm} with {lanes} lanes on {fabric} deadlocks"));
+        return Err(format!("{algorithm} with {vcs} virtual channels on {fabric} deadlocks"));
     };
     row.throughput = found.throughput;
     row.completion_time = found.completion_time.map(|time| time.0 as f64 / 1e6);
@@ -192,8 +193,8 @@ struct SimulationResult {
 /// Simulates a scenario; `None` if it deadlocks. Otherwise why it is refused.
 fn simulate(text: &str) -> Result<Option<SimulationResult>, Option<String>> {
     let document = Document::parse("nue-throughput", text);
-    // An algorithm that is not for this fabric is refused at once, one that lacks lanes when it has
-    // tried.
+    // An algorithm that is not for this fabric is refused at once, one that lacks virtual channels
+    // when it has tried.
     let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
     let scenario = Scenario::read(&document).map_err(refused)?;
     let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
@@ -229,24 +230,24 @@ fn note(row: &Result<Row, Flawed>) -> String {
         (Some(throughput), _) => format!("{throughput:.3} GB/s"),
         (None, reason) => reason.clone().unwrap_or_default(),
     };
-    let lanes = lanes_text(row.lanes);
+    let vcs = vcs_text(row.vcs);
     let Row { fabric, traffic, algorithm, .. } = row;
-    format!("{fabric:<14} {traffic:<11} {algorithm:<13} {lanes:<7}  {found}")
+    format!("{fabric:<14} {traffic:<11} {algorithm:<13} {vcs:<7}  {found}")
 }
 
-fn lanes_text(lanes: u8) -> String {
-    if lanes == 1 { "1 lane".into() } else { format!("{lanes} lanes") }
+fn vcs_text(vcs: u8) -> String {
+    if vcs == 1 { "1 lane".into() } else { format!("{vcs} lanes") }
 }
 
-/// Throughput beside the best other's over the lanes given, a curve a fabric.
-fn over_lanes(rows: &[Row], algorithm: &str) -> Figure {
+/// Throughput beside the best other's over the number of virtual channels, a curve a fabric.
+fn over_vcs(rows: &[Row], algorithm: &str) -> Figure {
     let own = rows.chunk_by(|one, other| one.fabric == other.fabric).map(|of_fabric| Series {
         label: of_fabric[0].fabric.into(),
         style: Style::Curve,
         points: of_fabric
             .iter()
             .filter(|row| row.algorithm == algorithm)
-            .filter_map(|row| Some((f64::from(row.lanes), row.of_best_other?)))
+            .filter_map(|row| Some((f64::from(row.vcs), row.of_best_other?)))
             .collect(),
     });
     let title = format!("{algorithm}, all-to-all of 2 KiB messages");
@@ -259,7 +260,7 @@ fn bars(of_fabric: &[Row]) -> Figure {
     let bar = |row: &Row| {
         let name = match row.algorithm {
             other if OTHERS.contains(&other) => other.into(),
-            own => format!("{own}, {}", lanes_text(row.lanes)),
+            own => format!("{own}, {}", vcs_text(row.vcs)),
         };
         Some((name, row.throughput?))
     };
@@ -268,21 +269,21 @@ fn bars(of_fabric: &[Row]) -> Figure {
     ratio_figure(&values, "Throughput (GB/s of payload a node)", &title)
 }
 
-/// Throughputs, a column for each algorithm with so many lanes.
+/// Throughputs, a column for each algorithm and number of virtual channels.
 fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
     let mut text = format!("{:<14}", "");
     for (algorithm, _) in columns {
         let _ = write!(text, "{algorithm:>13}");
     }
     let _ = write!(text, "\n{:<14}", "lanes");
-    for (_, lanes) in columns {
-        let _ = write!(text, "{lanes:>13}");
+    for (_, vcs) in columns {
+        let _ = write!(text, "{vcs:>13}");
     }
     text.push('\n');
     for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
         let _ = write!(text, "{:<14}", of_fabric[0].fabric);
         for column in columns {
-            let row = of_fabric.iter().find(|row| (row.algorithm, row.lanes) == *column);
+            let row = of_fabric.iter().find(|row| (row.algorithm, row.vcs) == *column);
             let cell = row.and_then(|row| row.throughput);
             let cell = cell.map_or("-".into(), |throughput| format!("{throughput:.3}"));
             let _ = write!(text, "{cell:>13}");
@@ -292,34 +293,33 @@ fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
     text
 }
 
-/// A relation beside Nue with as many lanes, and with eight beside the best table.
+/// A relation beside Nue with as many virtual channels, and with eight beside the best table.
 fn beside(rows: &[Row], relation: &str) -> String {
     let mut text = format!("{:<14}{:<13}", "", "traffic");
-    for lanes in SOME_LANES {
-        let _ = write!(text, "{:>20}", lanes_text(lanes));
+    for vcs in SOME_VCS {
+        let _ = write!(text, "{:>20}", vcs_text(vcs));
     }
     text += "          best table with 8\n";
     for alike in rows
         .chunk_by(|one, other| (one.fabric, one.traffic) == (other.fabric, other.traffic))
         .filter(|alike| alike.iter().any(|row| row.algorithm == relation))
     {
-        let throughput = |algorithm: &str, lanes: u8| {
-            let mut own =
-                alike.iter().filter(|row| (row.algorithm, row.lanes) == (algorithm, lanes));
+        let throughput = |algorithm: &str, vcs: u8| {
+            let mut own = alike.iter().filter(|row| (row.algorithm, row.vcs) == (algorithm, vcs));
             own.next().and_then(|row| row.throughput)
         };
         let _ = write!(text, "{:<14}{:<13}", alike[0].fabric, alike[0].traffic);
-        for lanes in SOME_LANES {
-            let own = throughput(relation, lanes).zip(throughput("nue", lanes));
+        for vcs in SOME_VCS {
+            let own = throughput(relation, vcs).zip(throughput("nue", vcs));
             let cell = own.map_or("-".into(), |(own, nue)| format!("{own:.3} ({:.2})", own / nue));
             let _ = write!(text, "{cell:>20}");
         }
         let is_table = |row: &&Row| !is_relation(row.algorithm);
-        let tables = alike.iter().filter(is_table).filter(|row| row.lanes == LANES);
+        let tables = alike.iter().filter(is_table).filter(|row| row.vcs == VCS);
         let best = tables
             .filter_map(|row| Some((row.throughput?, row.algorithm)))
             .max_by(|one, other| one.0.total_cmp(&other.0));
-        if let (Some(own), Some((table, algorithm))) = (throughput(relation, LANES), best) {
+        if let (Some(own), Some((table, algorithm))) = (throughput(relation, VCS), best) {
             let _ = write!(text, "    {table:.3} ({:.2}), {algorithm}", own / table);
         }
         text.push('\n');
@@ -329,7 +329,7 @@ fn beside(rows: &[Row], relation: &str) -> String {
 
 /// `rows` are those of the slides' traffic.
 fn text(all: &[Row], rows: &[Row]) -> String {
-    let others = OTHERS.map(|algorithm| (algorithm, LANES));
+    let others = OTHERS.map(|algorithm| (algorithm, VCS));
     let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)];
     let mut text = String::from("throughput in GB/s of payload a node\n");
     text += &throughputs(rows, &others);
@@ -360,7 +360,7 @@ fn text(all: &[Row], rows: &[Row]) -> String {
             of_fabric[0].fabric,
             other.map_or("-", |row| row.algorithm),
             percent(nue),
-            nue.map_or("-".into(), |row| row.lanes.to_string()),
+            nue.map_or("-".into(), |row| row.vcs.to_string()),
             percent(balanced),
             published.map_or(String::new(), |(_, percent)| format!("{percent}%"))
         );
@@ -390,7 +390,7 @@ mod tests {
             );
             let scenario = Scenario::read(&Document::parse("nue", &text)).unwrap();
             assert_eq!(scenario.network.fabric.routers(), switches, "{name}");
-            assert_eq!(scenario.parameters.virtual_channels, LANES);
+            assert_eq!(scenario.parameters.virtual_channels, VCS);
         }
     }
 

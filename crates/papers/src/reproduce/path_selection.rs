@@ -4,12 +4,12 @@
 //!
 //! The paper leaves open which ten irregular networks were drawn, how paths that differ in their
 //! virtual channels alone are counted, which of equal channels and paths comes first, and which
-//! lanes UDWM's hops may take that are no turns. Networks are drawn here from seeds 1 to 100, with
-//! all 32 links that four ports of 16 switches allow, and with two of them fewer, drawn too, as a
-//! generator leaves that draws links one by one and comes to an end before all ports are taken. Of
-//! each hundred the first ten stand for a table of the paper's kind and all for what it would be on
-//! average. What is open otherwise is computed in each [reading](READINGS), and how near each comes
-//! is printed too.
+//! virtual channels UDWM's hops may take that are no turns. Networks are drawn here from seeds 1 to
+//! 100, with all 32 links that four ports of 16 switches allow, and with two of them fewer, drawn
+//! too, as a generator leaves that draws links one by one and comes to an end before all ports are
+//! taken. Of each hundred the first ten stand for a table of the paper's kind and all for what it
+//! would be on average. What is open otherwise is computed in each [reading](READINGS), and how
+//! near each comes is printed too.
 
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ pub enum PathSelectionTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Routing {
     UpDown,
-    /// Hops that are no turns stay in their lane, or may go to a lower one.
+    /// Hops that are no turns stay in their virtual channel, or may go to a lower one.
     Udwm {
         may_descend: bool,
     },
@@ -118,8 +118,8 @@ impl Routing {
         }
     }
 
-    fn relation(self, fabric: &Fabric, lanes: u8) -> Result<Relation, Flawed> {
-        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+    fn relation(self, fabric: &Fabric, vcs: u8) -> Result<Relation, Flawed> {
+        let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let made = match self {
             Self::UpDown => RelationRule::UP_DOWN.relation(fabric, &parameters),
             Self::Udwm { may_descend } => udwm(fabric, &parameters, may_descend),
@@ -133,7 +133,7 @@ impl Routing {
 }
 
 impl PathSelectionTable {
-    /// Routings with their lanes.
+    /// Routings with their numbers of virtual channels.
     fn routings(self) -> Vec<(Routing, u8)> {
         let udwm = |may_descend| (Routing::Udwm { may_descend }, 5);
         match self {
@@ -144,11 +144,11 @@ impl PathSelectionTable {
     }
 
     /// Readings that make a difference, and can be computed.
-    fn readings(self, routing: Routing, lanes: u8) -> impl Iterator<Item = Reading> {
-        // Up*/Down* in five lanes has too many paths to take them away singly on each network:
-        // 43,620 on the first, of 356 physical routes.
+    fn readings(self, routing: Routing, vcs: u8) -> impl Iterator<Item = Reading> {
+        // Up*/Down* in five virtual channels has too many paths to take them away singly on each
+        // network: 43,620 on the first, of 356 physical routes.
         let makes_sense = move |reading: &Reading| {
-            lanes > 1 && !(routing == Routing::UpDown && reading.singly)
+            vcs > 1 && !(routing == Routing::UpDown && reading.singly)
                 || reading.choices == VcChoices::Distinct && !reading.singly
         };
         READINGS.into_iter().filter(makes_sense)
@@ -170,7 +170,8 @@ struct SelectionRow {
     /// Links between switches.
     links: usize,
     routing: &'static str,
-    lanes: u8,
+    #[serde(rename = "lanes")]
+    vcs: u8,
     selection: &'static str,
     reading: &'static str,
     /// Of the pairs of switches across a channel.
@@ -186,7 +187,8 @@ struct SelectionRow {
 struct Row {
     links: usize,
     routing: &'static str,
-    lanes: u8,
+    #[serde(rename = "lanes")]
+    vcs: u8,
     selection: &'static str,
     reading: &'static str,
     published: Option<f64>,
@@ -247,7 +249,7 @@ fn repeat_first(found: &mut [Vec<SelectionRow>]) {
     for other in others {
         let drawn = std::mem::replace(other, first.clone());
         for found in drawn {
-            let key = |of: &SelectionRow| (of.routing, of.lanes, of.selection, of.reading);
+            let key = |of: &SelectionRow| (of.routing, of.vcs, of.selection, of.reading);
             if let Some(place) = other.iter().position(|of| key(of) == key(&found)) {
                 other[place] = found;
             }
@@ -291,12 +293,12 @@ fn of_network(
 ) -> Result<Vec<SelectionRow>, Flawed> {
     let (network, fabric) = fabric(table, links, seed, quick);
     let mut all = Vec::new();
-    for (routing, lanes) in table.routings() {
-        let relation = routing.relation(&fabric, lanes)?;
+    for (routing, vcs) in table.routings() {
+        let relation = routing.relation(&fabric, vcs)?;
         let bound = RelationBound::new(&fabric, &relation).map_err(|none| none.to_string())?;
         // A pair of switches is so many of terminals.
         let bound = bound.rounded().div_ceil(16);
-        for reading in table.readings(routing, lanes) {
+        for reading in table.readings(routing, vcs) {
             for selection in PATH_SELECTIONS {
                 let Reading { choices, singly, ties, .. } = reading;
                 let counts =
@@ -320,7 +322,7 @@ fn of_network(
                     network: network.clone(),
                     links: fabric.channels() / 2,
                     routing: routing.name(),
-                    lanes,
+                    vcs,
                     selection: selection.name,
                     reading: reading.name,
                     deviation: (squares / loads.len() as f64).sqrt(),
@@ -374,7 +376,7 @@ fn rows(table: PathSelectionTable, found: &[Vec<SelectionRow>]) -> Vec<Row> {
         rows.push(Row {
             links: first.links,
             routing: first.routing,
-            lanes: first.lanes,
+            vcs: first.vcs,
             selection: first.selection,
             reading: first.reading,
             published,
@@ -424,7 +426,7 @@ fn text(table: PathSelectionTable, rows: &[Row]) -> String {
             "{:>5} {:<10} {:>5} {:<18}{:>10}{:>16}{:>16}{:>12}{:>9.2}{:>9.2}",
             row.links,
             row.routing,
-            row.lanes,
+            row.vcs,
             row.selection,
             row.published.map_or("-".into(), |value| format!("{value:.2}")),
             interval(row.deviation_10, row.deviation_10_half_width_95),
@@ -456,17 +458,18 @@ fn readings_text(table: PathSelectionTable, rows: &[Row]) -> String {
     text += "  off by\n";
     let mut links: Vec<usize> = rows.iter().map(|row| row.links).collect();
     links.dedup();
-    for (links, (routing, lanes)) in
+    for (links, (routing, vcs)) in
         links.into_iter().flat_map(|links| table.routings().into_iter().map(move |of| (links, of)))
     {
-        for reading in table.readings(routing, lanes) {
+        for reading in table.readings(routing, vcs) {
             let of = |selection: PathSelection, reading: &str| {
                 rows.iter().find(|row| {
-                    (row.links, row.routing, row.lanes) == (links, routing.name(), lanes)
+                    (row.links, row.routing, row.vcs) == (links, routing.name(), vcs)
                         && (row.selection, row.reading) == (selection.name, reading)
                 })
             };
-            // Random selection counts no channels: only how lanes are counted makes a difference.
+            // Random selection counts no channels: only how virtual channels are counted makes a
+            // difference.
             let drawn = match reading.choices {
                 VcChoices::Distinct => READINGS[0].name,
                 VcChoices::Shared => READINGS[3].name,
@@ -476,8 +479,7 @@ fn readings_text(table: PathSelectionTable, rows: &[Row]) -> String {
                 .into_iter()
                 .chain(counting.iter().filter_map(|at| of(*at, reading.name)))
                 .collect();
-            let _ =
-                write!(text, "{links:>5} {:<17} {lanes:>5} {:<22}", routing.name(), reading.name);
+            let _ = write!(text, "{links:>5} {:<17} {vcs:>5} {:<22}", routing.name(), reading.name);
             for (place, row) in own.iter().enumerate() {
                 let width = if place == 0 { 9 } else { 19 };
                 let _ = write!(text, "{:>width$.2}", row.deviation);
@@ -505,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn with_one_lane_virtual_and_physical_channels_are_the_same() {
+    fn with_one_virtual_channel_virtual_and_physical_channels_are_the_same() {
         let rows = quick(PathSelectionTable::Table2);
         let of = |selection: PathSelection| {
             let own = rows.iter().filter(move |row| row.selection == selection.name);

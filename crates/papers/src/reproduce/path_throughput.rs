@@ -43,11 +43,11 @@ pub enum PathSelectionFigure {
 /// Where packets choose.
 const ADAPTIVE: &str = "adaptive";
 
-/// A network, a routing and the lanes that it has.
+/// A network, a routing and the number of its virtual channels.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rule: &'static str,
-    lanes: u8,
+    vcs: u8,
     selection: &'static str,
     /// Of a random network; none of the torus.
     seed: Option<u64>,
@@ -85,7 +85,7 @@ struct ChannelUse {
 }
 
 impl PathSelectionFigure {
-    /// Rules with their lanes.
+    /// Rules with their numbers of virtual channels.
     fn routings(self) -> &'static [(&'static str, u8)] {
         match self {
             Self::Figure4 => &[("up-down", 1)],
@@ -106,9 +106,9 @@ impl PathSelectionFigure {
         };
         let selections = PATH_SELECTIONS.map(|selection| selection.name);
         let mut cases = Vec::new();
-        for &(rule, lanes) in self.routings() {
+        for &(rule, vcs) in self.routings() {
             for selection in selections.into_iter().chain([ADAPTIVE]) {
-                let case = |&seed: &Option<u64>| Case { rule, lanes, selection, seed, quick };
+                let case = |&seed: &Option<u64>| Case { rule, vcs, selection, seed, quick };
                 cases.extend(seeds.iter().map(case));
             }
         }
@@ -149,22 +149,22 @@ pub fn path_selection_figure(
         return Ok(utilisation(&rows, &uses));
     }
     let mut figures = Vec::new();
-    for &(rule, lanes) in figure.routings() {
-        let own = means(&rows, rule, lanes);
-        let title = format!("{rule}, {}", channels_text(lanes));
+    for &(rule, vcs) in figure.routings() {
+        let own = means(&rows, rule, vcs);
+        let title = format!("{rule}, {}", channels_text(vcs));
         let values: Vec<_> = own
             .iter()
             .map(|mean| (mean.selection.to_owned(), mean.throughput, mean.half))
             .collect();
-        let name = format!("throughput-{rule}-{lanes}");
+        let name = format!("throughput-{rule}-{vcs}");
         figures.push((name, mean_figure(&values, "Throughput (flits a clock and host)", &title)));
     }
     let text = text(figure, &rows, extent.quick);
     Ok(Reproduction::of_rows("throughput", &rows, text, figures))
 }
 
-fn channels_text(lanes: u8) -> String {
-    if lanes == 1 { "1 virtual channel".into() } else { format!("{lanes} virtual channels") }
+fn channels_text(vcs: u8) -> String {
+    if vcs == 1 { "1 virtual channel".into() } else { format!("{vcs} virtual channels") }
 }
 
 fn note(found: &Result<(Row, Vec<ChannelUse>), Flawed>) -> String {
@@ -178,7 +178,7 @@ fn note(found: &Result<(Row, Vec<ChannelUse>), Flawed>) -> String {
 
 /// The scenario of a case at load 1.
 fn scenario(case: &Case) -> String {
-    let Case { rule, lanes, selection, seed, quick } = *case;
+    let Case { rule, vcs, selection, seed, quick } = *case;
     let topology = match (seed, quick) {
         (Some(seed), false) => format!("irregular = {{ switches = 16, seed = {seed} }}"),
         (Some(seed), true) => {
@@ -189,7 +189,7 @@ fn scenario(case: &Case) -> String {
     };
     // A clock is a nanosecond. Windows are as long as what is ignored.
     let (window, windows) = if quick { (2, 4) } else { (50, 19) };
-    let (selection, ties) = match (selection, lanes) {
+    let (selection, ties) = match (selection, vcs) {
         // What was computed before version 14 of the results, when this was the default, is so
         // computed again. With several virtual channels packets like other outputs since then,
         // whatever this says.
@@ -207,7 +207,7 @@ fn scenario(case: &Case) -> String {
         header_flits = 1
         checksum_flits = 0
         maximum_payload = "1016 B"
-        virtual_channels = {lanes}
+        virtual_channels = {vcs}
         buffer = "128 flits"
         routing_latency = "1 ns"
         crossbar_latency = "1 ns"
@@ -297,10 +297,10 @@ fn simulate(scenario: &Scenario) -> Result<LoadResult, Flawed> {
 
 /// Returns the results at a load as rows of a case.
 fn of_case(case: &Case, load: f64, found: LoadResult) -> (Row, Vec<ChannelUse>) {
-    let Case { rule, lanes, selection, seed, .. } = *case;
+    let Case { rule, vcs, selection, seed, .. } = *case;
     let row = Row {
         routing: rule,
-        virtual_channels: lanes,
+        virtual_channels: vcs,
         selection,
         network: seed,
         throughput: found.accepted,
@@ -311,7 +311,7 @@ fn of_case(case: &Case, load: f64, found: LoadResult) -> (Row, Vec<ChannelUse>) 
         digest: format!("{:016x}", found.digest.unwrap_or_default()),
     };
     let channels = found.channels.into_iter().map(|(channel, utilisation)| ChannelUse {
-        virtual_channels: lanes,
+        virtual_channels: vcs,
         selection,
         channel,
         utilisation,
@@ -329,8 +329,8 @@ struct Mean {
 }
 
 /// By selection, in the order of rows.
-fn means(rows: &[Row], rule: &str, lanes: u8) -> Vec<Mean> {
-    let own = |row: &&Row| row.routing == rule && row.virtual_channels == lanes;
+fn means(rows: &[Row], rule: &str, vcs: u8) -> Vec<Mean> {
+    let own = |row: &&Row| row.routing == rule && row.virtual_channels == vcs;
     let own: Vec<&Row> = rows.iter().filter(own).collect();
     let of_selection = own.chunk_by(|one, other| one.selection == other.selection);
     let mean = |rows: &[&Row]| {
@@ -353,10 +353,10 @@ fn text(figure: PathSelectionFigure, rows: &[Row], quick: bool) -> String {
         (true, false) => "\n",
         (false, false) => ", means of ten networks with 95% intervals\n",
     };
-    for &(rule, lanes) in figure.routings() {
-        let _ = writeln!(text, "\n{rule}, {}", channels_text(lanes));
+    for &(rule, vcs) in figure.routings() {
+        let _ = writeln!(text, "\n{rule}, {}", channels_text(vcs));
         let _ = writeln!(text, "{:<20}{:>10}{:>10}{:>10}", "", "mean", "+-", "hops");
-        for mean in means(rows, rule, lanes) {
+        for mean in means(rows, rule, vcs) {
             let half = mean.half.map_or(String::new(), |half| format!("{half:.4}"));
             let Mean { selection, throughput, hops, .. } = mean;
             let _ = writeln!(text, "{selection:<20}{throughput:>10.4}{half:>10}{hops:>10.3}");
@@ -372,14 +372,14 @@ fn utilisation(rows: &[Row], uses: &[Vec<ChannelUse>]) -> Reproduction {
         "utilisation of the channels between switches at the throughput: share of the time\n",
     );
     let mut figures: Vec<(String, Figure)> = Vec::new();
-    for &(rule, lanes) in PathSelectionFigure::Figure7.routings() {
-        let _ = writeln!(text, "\n{rule}, {}", channels_text(lanes));
+    for &(rule, vcs) in PathSelectionFigure::Figure7.routings() {
+        let _ = writeln!(text, "\n{rule}, {}", channels_text(vcs));
         let names = ["mean", "highest", "median", "lowest", "deviation"];
         let _ = write!(text, "{:<20}", "");
         names.iter().for_each(|name| _ = write!(text, "{name:>11}"));
         text.push('\n');
         let mut curves = Vec::new();
-        for (row, uses) in rows.iter().zip(uses).filter(|(row, _)| row.virtual_channels == lanes) {
+        for (row, uses) in rows.iter().zip(uses).filter(|(row, _)| row.virtual_channels == vcs) {
             let mut shares: Vec<f64> = uses.iter().map(|channel| channel.utilisation).collect();
             shares.sort_by(|a, b| b.total_cmp(a));
             let count = shares.len().max(1) as f64;
@@ -403,8 +403,8 @@ fn utilisation(rows: &[Row], uses: &[Vec<ChannelUse>]) -> Reproduction {
         }
         let x = ("Channels, from the fullest on", Scale::Linear);
         let y = ("Utilisation", Scale::Linear);
-        let title = format!("{rule} on a torus, {}", channels_text(lanes));
-        figures.push((format!("utilisation-{lanes}"), xy_figure(&title, x, y, &curves)));
+        let title = format!("{rule} on a torus, {}", channels_text(vcs));
+        figures.push((format!("utilisation-{vcs}"), xy_figure(&title, x, y, &curves)));
     }
     let _ = writeln!(text, "\nthe paper: {}", PathSelectionFigure::Figure7.published());
     let all: Vec<&ChannelUse> = uses.iter().flatten().collect();

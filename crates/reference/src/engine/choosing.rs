@@ -85,7 +85,7 @@ pub fn hops(
     }
     let place = place(fabric, packet.destination);
     hops.retain(|hop| hop.classes >> (place % 32) & 1 == 1);
-    assert!(hops.is_sorted_by_key(|hop| (hop.port, hop.lane)));
+    assert!(hops.is_sorted_by_key(|hop| (hop.port, hop.vc)));
     if routes.random_ties {
         let packet = drawn(routes.seed, packet.source, packet.sequence) >> 48;
         let first = chance_at(router, packet) as usize % hops.len();

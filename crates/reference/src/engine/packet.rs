@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Parameters;
 use flitlab_fabric::Fabric;
-use flitlab_routing::{ForwardingTable, Lanes, Routes};
+use flitlab_routing::{ForwardingTable, Routes, VcAssignment};
 
 use super::{
     channel::OutputName,
@@ -72,12 +72,12 @@ impl Packet {
             let back = fabric.opposite(channel).expect("it is a cable's");
             (back - fabric.outputs(router).start) as u16
         });
-        Some((port, self.lane_of(table, fabric, router, (input, port)).into()))
+        Some((port, self.vc_of(table, fabric, router, (input, port)).into()))
     }
 
     /// The virtual channel that a table has for a packet at a router, by the input port through
     /// which it came and the output.
-    fn lane_of(
+    fn vc_of(
         &self,
         table: &ForwardingTable,
         fabric: &Fabric,
@@ -86,17 +86,17 @@ impl Packet {
     ) -> u8 {
         // Virtual channels are kept by destination, then router.
         let row = self.destination as usize * fabric.routers() as usize;
-        match table.lanes() {
-            Lanes::One => 0,
-            Lanes::ByDestination(vcs) => vcs[self.destination as usize],
-            Lanes::ByPair(vcs) => {
+        match table.vc_assignment() {
+            VcAssignment::One => 0,
+            VcAssignment::ByDestination(vcs) => vcs[self.destination as usize],
+            VcAssignment::ByPair(vcs) => {
                 let source = fabric.terminal_router(self.source).expect("it is live");
                 vcs[row + source as usize]
             }
-            Lanes::ByHop(vcs) => vcs[row + router as usize],
-            Lanes::ByServiceLevel(levels) => {
+            VcAssignment::ByHop(vcs) => vcs[row + router as usize],
+            VcAssignment::ByServiceLevel(levels) => {
                 let level = levels.level(self.source, self.destination);
-                levels.lane(router, input, output, level)
+                levels.vc(router, input, output, level)
             }
         }
     }

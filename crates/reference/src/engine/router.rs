@@ -172,7 +172,7 @@ impl Simulator<'_> {
             let hops = choosing::hops(routes, self.fabric, of, name, came_in);
             let those = |is_one: fn(&Hop) -> bool| {
                 let hops = hops.iter().filter(|hop| is_one(hop));
-                hops.map(|hop| output_vc((hop.port, hop.lane.into()))).collect()
+                hops.map(|hop| output_vc((hop.port, hop.vc.into()))).collect()
             };
             if !hops.is_empty() {
                 return Request {

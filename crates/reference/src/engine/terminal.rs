@@ -236,7 +236,7 @@ impl<'a> Terminals<'a> {
             Routes::Paths(routes) => {
                 let path = choosing::path(routes, packet, (from, to), &mut self.turns);
                 packet.ports = path.iter().map(|hop| hop.port).collect();
-                packet.vcs = path.iter().map(|hop| usize::from(hop.lane)).collect();
+                packet.vcs = path.iter().map(|hop| usize::from(hop.vc)).collect();
             }
             _ => {}
         }

@@ -154,7 +154,7 @@ impl Simulator<'_> {
         let packet = &self.packets[packet];
         let hops = choosing::hops(routes, self.fabric, packet, router as u32, virtual_channel);
         let hops = hops.into_iter().map(|hop| Related {
-            output_vc: self.output_vc(router, (hop.port, hop.lane.into())),
+            output_vc: self.output_vc(router, (hop.port, hop.vc.into())),
             last: hop.escape || hop.detour,
             enters: hop.ring == Ring::Enters,
         });

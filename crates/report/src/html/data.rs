@@ -23,7 +23,7 @@ pub(super) struct Data<'r> {
 }
 
 /// The most points of a result whose ranks are shown: each is a picture of up to half a megabyte.
-const MOST_PICTURES: usize = 6;
+const MAX_PICTURES: usize = 6;
 
 /// The activity of an application's ranks, as a picture.
 #[derive(Serialize)]
@@ -44,7 +44,7 @@ impl Ranks {
             let name = if single { String::new() } else { format!("{series} {repetition}") };
             Self { name: name.trim().into(), svg }
         };
-        points.iter().filter(has).take(MOST_PICTURES).map(picture).collect()
+        points.iter().filter(has).take(MAX_PICTURES).map(picture).collect()
     }
 }
 

@@ -10,13 +10,13 @@ use flitlab_fabric::Torus;
 use flitlab_model::ChannelKind;
 
 /// Numbers for pictures that a page holds at most; about two and a half characters each.
-const MOST_NUMBERS: usize = 600_000;
+const MAX_NUMBERS: usize = 600_000;
 
 /// Points whose busiest channels a page holds at most.
-const MOST_POINTS: usize = 200;
+const MAX_POINTS: usize = 200;
 
 /// Nodes of a torus that is drawn.
-const MOST_NODES: u32 = 4_096;
+const MAX_NODES: u32 = 4_096;
 
 /// Channels that are listed of a point.
 const BUSIEST: usize = 20;
@@ -80,7 +80,7 @@ impl Budget {
     /// Returns the limit of a page, or a result's share of it.
     pub(super) fn of(results: usize) -> Self {
         let share = results.max(1);
-        Self { numbers: MOST_NUMBERS / share, points: (MOST_POINTS / share).max(1) }
+        Self { numbers: MAX_NUMBERS / share, points: (MAX_POINTS / share).max(1) }
     }
 
     pub(super) fn links(mut self, points: &[Point], scenario: Option<&Torus>) -> Links {
@@ -129,11 +129,11 @@ impl PointLinks {
         let network: Vec<&ChannelRow> =
             channels.iter().filter(|row| row.kind == ChannelKind::Network).collect();
         let torus = if network.is_empty() { None } else { torus_of(&network, scenario) };
-        let small = torus.as_ref().filter(|torus| torus.nodes() <= MOST_NODES);
+        let small = torus.as_ref().filter(|torus| torus.nodes() <= MAX_NODES);
         let no_picture = match (&torus, small) {
             (_, Some(_)) => None,
             (Some(torus), None) => Some(format!(
-                "a torus of {} nodes is not drawn (at most {MOST_NODES})",
+                "a torus of {} nodes is not drawn (at most {MAX_NODES})",
                 torus.nodes()
             )),
             (None, _) => Some("these are not the channels of a torus".into()),
@@ -296,7 +296,7 @@ mod tests {
         };
         let points: Vec<Point> = (0..20).map(at).collect();
         let links = Budget::of(1).links(&points, Some(&torus));
-        assert_eq!((links.of, links.points.len()), (20, MOST_NUMBERS / (4096 * 6 * 5)));
+        assert_eq!((links.of, links.points.len()), (20, MAX_NUMBERS / (4096 * 6 * 5)));
         assert_eq!(links.points.last().unwrap().row, 19);
         let large = Torus::new(&[100, 100, 100], &[]).unwrap();
         let links = Budget::of(1).links(&points, Some(&large));

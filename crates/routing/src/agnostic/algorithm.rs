@@ -22,7 +22,7 @@ pub struct Algorithm {
     /// Whether its tables are free of deadlock.
     pub avoids_deadlock: bool,
     /// Whether it distributes paths among the virtual channels, whose number is
-    /// [`Parameters::lanes`].
+    /// [`Parameters::vcs`].
     pub parts_paths: bool,
     /// Whether it distributes destinations among the virtual channels, as [`Parameters::partition`]
     /// says.
@@ -41,7 +41,7 @@ pub enum Applies {
     /// Every connected fabric, with any number of virtual channels.
     Always,
     /// Every connected fabric, if there are enough virtual channels.
-    WithLanes,
+    WithVcs,
     /// Fabrics of certain shapes or sizes.
     SomeShapes,
 }
@@ -55,7 +55,7 @@ pub struct Scale {
     /// Ports of all routers, and so channels between routers.
     pub slots: u64,
     /// Virtual channels that the algorithm may use.
-    pub lanes: u64,
+    pub vcs: u64,
     /// Bytes of a graph of which channel waits for which, as bits.
     pub dependencies: u64,
     /// Pairs of channels that follow each other.
@@ -63,15 +63,15 @@ pub struct Scale {
 }
 
 impl Scale {
-    fn new(fabric: &Fabric, lanes: u8) -> Self {
+    fn new(fabric: &Fabric, vcs: u8) -> Self {
         let (routers, terminals) = (u64::from(fabric.routers()), u64::from(fabric.terminals()));
-        let (slots, lanes) = (u64::from(fabric.channel_slots()), u64::from(lanes));
+        let (slots, vcs) = (u64::from(fabric.channel_slots()), u64::from(vcs));
         let most = (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64).max();
         // Bits for the channels behind each channel and before it.
         let most = most.unwrap_or(0);
         let dependencies = slots * (most.div_ceil(64) * 16 + 16);
         let turns = slots.saturating_mul(most);
-        Self { routers, terminals, slots, lanes, dependencies, turns }
+        Self { routers, terminals, slots, vcs, dependencies, turns }
     }
 
     /// Memory of `bytes` for each pair of router and terminal (the table itself takes 2 of them),
@@ -124,14 +124,14 @@ impl FromStr for Algorithm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// Number of virtual channels, from 1 to 16.
-    pub lanes: u8,
+    pub vcs: u8,
     /// The distribution of destinations among the virtual channels by Nue.
     pub partition: Partition,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { lanes: 8, partition: Partition::default() }
+        Self { vcs: 8, partition: Partition::default() }
     }
 }
 
@@ -148,12 +148,12 @@ pub struct Generated {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTable {
     /// The algorithm needs more virtual channels than there are.
-    #[error("{algorithm} needs more than {lanes} virtual lanes here")]
-    Lanes {
+    #[error("{algorithm} needs more than {vcs} virtual channels here")]
+    VirtualChannels {
         /// Name of the algorithm.
         algorithm: &'static str,
         /// Number of virtual channels that it may use.
-        lanes: u8,
+        vcs: u8,
     },
     /// The algorithm is for tori and meshes, and the routers are not arranged as one.
     #[error(
@@ -240,7 +240,7 @@ impl Algorithm {
     /// If the algorithm does not apply to the fabric, or there is too little memory.
     pub fn generate(&self, fabric: &Fabric, parameters: &Parameters) -> Result<Generated, NoTable> {
         let what = format!("a table of {} here", self.name);
-        let needed = (self.memory)(&Scale::new(fabric, parameters.lanes));
+        let needed = (self.memory)(&Scale::new(fabric, parameters.vcs));
         claim(what, needed).map_err(NoTable::Memory)?;
         let (graph, table) = (Graph::new(fabric), ForwardingTable::empty(fabric));
         let mut task = Task { fabric, parameters, table, escape_falls: None, graph };

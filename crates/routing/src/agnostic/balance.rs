@@ -15,7 +15,7 @@ use super::dependency::{Dependencies, Numbering};
 use super::graph::{Destination, Graph};
 use super::nue::nue;
 use crate::forwarding::NO_PORT;
-use crate::{ForwardingTable, Lanes};
+use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, NONE};
 
@@ -23,7 +23,7 @@ use flitlab_fabric::{Channel, NONE};
 /// together. With few virtual channels some orders are much better than others; with eight, moving
 /// paths makes up for a bad one (results/nue).
 const ORDERS: u8 = 8;
-const ORDERS_OF_ALL_LANES: u8 = 16;
+const ORDERS_OF_ALL_VCS: u8 = 16;
 
 impl Algorithm {
     /// `nue-balanced`.
@@ -31,12 +31,12 @@ impl Algorithm {
         avoids_deadlock: true,
         parts_paths: true,
         parts_destinations: true,
-        memory: |at| at.pairs(15).saturating_add(at.lanes * (at.dependencies + at.turns * 9)),
+        memory: |at| at.pairs(15).saturating_add(at.vcs * (at.dependencies + at.turns * 9)),
         ..Self::plain(
             "nue-balanced",
             "the best of several tables of nue, its fullest channels relieved.",
             |task| {
-                let orders = (ORDERS_OF_ALL_LANES / task.parameters.lanes).clamp(1, ORDERS);
+                let orders = (ORDERS_OF_ALL_VCS / task.parameters.vcs).clamp(1, ORDERS);
                 nue(&task.graph, &mut task.table, task.parameters, orders);
                 balance(&task.graph, &mut task.table, Keeps::NoCycle);
                 Ok(())
@@ -77,9 +77,9 @@ struct Balance<'a> {
     graph: &'a Graph,
     keeps: Keeps,
     numbering: Numbering,
-    lanes: Vec<Lane<'a>>,
+    vcs: Vec<VcDependencies<'a>>,
     /// By place among the destinations.
-    lane_of: Vec<usize>,
+    vc_of: Vec<usize>,
     /// By place among the destinations, then router: the channel towards it, and the terminals
     /// whose paths take that.
     ways: Vec<Channel>,
@@ -95,7 +95,7 @@ struct Balance<'a> {
     paths: u32,
 }
 
-struct Lane<'a> {
+struct VcDependencies<'a> {
     used: Dependencies<'a>,
     /// By dependency, the destinations to which paths need it.
     needed: Vec<u32>,
@@ -107,23 +107,23 @@ struct Lane<'a> {
 impl<'a> Balance<'a> {
     fn new(graph: &'a Graph, table: &mut ForwardingTable, keeps: Keeps) -> Self {
         let numbering = Numbering::new(graph);
-        let lanes = (0..table.lane_count()).map(|_| Lane {
+        let vcs = (0..table.vc_count()).map(|_| VcDependencies {
             used: Dependencies::new(graph),
             needed: vec![0; numbering.count()],
             changes: 1,
             refused_after: vec![0; numbering.count()],
         });
         let destinations = graph.destinations.iter();
-        let lane_of = destinations.clone().map(|at| match table.lanes() {
-            Lanes::ByDestination(lanes) => usize::from(lanes[at.terminal as usize]),
+        let vc_of = destinations.clone().map(|at| match table.vc_assignment() {
+            VcAssignment::ByDestination(vcs) => usize::from(vcs[at.terminal as usize]),
             _ => 0,
         });
         let size = graph.destinations.len() * graph.routers();
         let mut balance = Self {
             graph,
             keeps,
-            lanes: lanes.collect(),
-            lane_of: lane_of.collect(),
+            vcs: vcs.collect(),
+            vc_of: vc_of.collect(),
             ways: vec![NONE; size],
             flows: vec![0; size],
             loads: vec![0; graph.slots()],
@@ -187,12 +187,12 @@ impl<'a> Balance<'a> {
         if self.keeps == Keeps::Lengths {
             return true;
         }
-        let lane = &mut self.lanes[self.lane_of[place]];
+        let vc = &mut self.vcs[self.vc_of[place]];
         let number = self.numbering.number(from, self.graph.port(to));
-        let fits = lane.needed[number] > 0 || lane.used.insert(from, to);
-        lane.needed[number] += u32::from(fits);
+        let fits = vc.needed[number] > 0 || vc.used.insert(from, to);
+        vc.needed[number] += u32::from(fits);
         if !fits {
-            lane.refused_after[number] = lane.changes;
+            vc.refused_after[number] = vc.changes;
         }
         fits
     }
@@ -202,11 +202,11 @@ impl<'a> Balance<'a> {
         if self.keeps == Keeps::Lengths {
             return;
         }
-        let lane = &mut self.lanes[self.lane_of[place]];
+        let vc = &mut self.vcs[self.vc_of[place]];
         let number = self.numbering.number(from, self.graph.port(to));
-        lane.needed[number] -= 1;
-        if lane.needed[number] == 0 {
-            lane.used.remove(from, to);
+        vc.needed[number] -= 1;
+        if vc.needed[number] == 0 {
+            vc.used.remove(from, to);
         }
     }
 
@@ -248,7 +248,7 @@ impl<'a> Balance<'a> {
         let source = self.graph.source(channel);
         let limit = self.loads[channel as usize];
         let begin = self.relieved[channel as usize] as usize;
-        for place in (begin..self.lane_of.len()).chain(0..begin) {
+        for place in (begin..self.vc_of.len()).chain(0..begin) {
             if self.way(place, source) != channel {
                 continue;
             }
@@ -331,10 +331,10 @@ impl<'a> Balance<'a> {
             pairs
         };
         let (gone, come) = (dependencies(old), dependencies(new.channel));
-        let lane = &self.lanes[self.lane_of[place]];
+        let vc = &self.vcs[self.vc_of[place]];
         if come.iter().any(|&(from, to)| {
             let number = self.numbering.number(from, graph.port(to));
-            lane.refused_after[number] == lane.changes
+            vc.refused_after[number] == vc.changes
         }) {
             return None;
         }
@@ -353,7 +353,7 @@ impl<'a> Balance<'a> {
                 return None;
             }
         }
-        self.lanes[self.lane_of[place]].changes += 1;
+        self.vcs[self.vc_of[place]].changes += 1;
         let flow = self.flows[place * graph.routers() + new.router as usize];
         let mut changed = Vec::new();
         self.carry(place, old, flow, false, &mut changed);

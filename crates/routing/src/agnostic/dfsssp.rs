@@ -21,7 +21,7 @@ use super::nue::Partition;
 use super::sssp::{p2_sssp, sssp};
 use super::{Algorithm, Applies, NoTable};
 use crate::forwarding::NO_PORT;
-use crate::{ForwardingTable, Lanes};
+use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Channel;
 
@@ -30,28 +30,29 @@ impl Algorithm {
     pub const DFSSSP: Self = Self {
         avoids_deadlock: true,
         parts_paths: true,
-        applies: Applies::WithLanes,
-        memory: |at| at.pairs(3).saturating_add(at.lanes * (at.dependencies + at.turns * 5)),
+        applies: Applies::WithVcs,
+        memory: |at| at.pairs(3).saturating_add(at.vcs * (at.dependencies + at.turns * 5)),
         ..Self::plain(
             "dfsssp",
-            "the paths of sssp, parted among lanes so that none has a cycle.",
+            "the paths of sssp, parted among virtual channels so that none has a cycle.",
             |task| {
                 sssp(&task.graph, &mut task.table);
-                part("dfsssp", &task.graph, &mut task.table, task.parameters.lanes)
+                part("dfsssp", &task.graph, &mut task.table, task.parameters.vcs)
             },
         )
     };
 
     /// `dfsssp-balanced`.
     pub const DFSSSP_BALANCED: Self = Self {
-        memory: |at| at.pairs(15).saturating_add(at.lanes * (at.dependencies + at.turns * 9)),
+        memory: |at| at.pairs(15).saturating_add(at.vcs * (at.dependencies + at.turns * 9)),
         make: |task| {
             p2_sssp(&task.graph, &mut task.table);
             balance(&task.graph, &mut task.table, Keeps::Lengths);
-            part("dfsssp-balanced", &task.graph, &mut task.table, task.parameters.lanes)
+            part("dfsssp-balanced", &task.graph, &mut task.table, task.parameters.vcs)
         },
         name: "dfsssp-balanced",
-        doc: "shortest paths, the fullest channels relieved, parted among lanes so that none has a cycle.",
+        doc: "shortest paths, the fullest channels relieved, parted among virtual channels so \
+              that none has a cycle.",
         ..Self::DFSSSP
     };
 }
@@ -67,34 +68,34 @@ fn part(
     algorithm: &'static str,
     graph: &Graph,
     table: &mut ForwardingTable,
-    lanes: u8,
+    vcs: u8,
 ) -> Result<(), NoTable> {
-    let one = deal(graph, table, 1, 1).map(|_| Lanes::One);
-    let dealt = one.or_else(|| deal(graph, table, lanes, ROUNDS).map(Lanes::ByPair));
-    table.set_lanes(dealt.ok_or(NoTable::Lanes { algorithm, lanes })?);
+    let one = deal(graph, table, 1, 1).map(|_| VcAssignment::One);
+    let dealt = one.or_else(|| deal(graph, table, vcs, ROUNDS).map(VcAssignment::ByPair));
+    table.set_vc_assignment(dealt.ok_or(NoTable::VirtualChannels { algorithm, vcs })?);
     Ok(())
 }
 
 /// The virtual channel of each path, by destination terminal, then router; `None` if the virtual
 /// channels don't suffice.
-fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) -> Option<Vec<u8>> {
+fn deal(graph: &Graph, table: &mut ForwardingTable, vcs: u8, rounds: usize) -> Option<Vec<u8>> {
     let sources =
         |end: u32| graph.all_routers().filter(move |&at| graph.hosts(at) > 0 && at != end);
-    let mut lane_of_terminal = vec![0; table.terminals() as usize];
-    for (lane, part) in Partition::Near.parts(graph, lanes).iter().enumerate() {
+    let mut vc_of_terminal = vec![0; table.terminals() as usize];
+    for (vc, part) in Partition::Near.parts(graph, vcs).iter().enumerate() {
         for destination in part {
-            lane_of_terminal[destination.terminal as usize] = lane;
+            vc_of_terminal[destination.terminal as usize] = vc;
         }
     }
     let mut paths = Vec::new();
     for destination in &graph.destinations {
         let terminal = destination.terminal;
-        let lane = lane_of_terminal[terminal as usize];
-        paths.extend(sources(destination.router).map(|source| Path { terminal, source, lane }));
+        let vc = vc_of_terminal[terminal as usize];
+        paths.extend(sources(destination.router).map(|source| Path { terminal, source, vc }));
     }
     let all = paths.len();
     let numbering = Numbering::new(graph);
-    let mut lane_of = vec![0; graph.routers() * table.terminals() as usize];
+    let mut vc_of = vec![0; graph.routers() * table.terminals() as usize];
     let mut channels = Vec::new();
     for _ in 0..rounds {
         let layer = || Layer {
@@ -103,15 +104,15 @@ fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) ->
             used: Dependencies::new(graph),
             refused: vec![false; numbering.count()],
         };
-        let mut layers: Vec<Layer<'_>> = (0..lanes).map(|_| layer()).collect();
+        let mut layers: Vec<Layer<'_>> = (0..vcs).map(|_| layer()).collect();
         let (mut dealt, mut lost) = (Vec::new(), Vec::new());
         for path in paths {
             path.channels(graph, table, &mut channels);
-            let mut others = (path.lane..layers.len()).chain(0..path.lane);
-            match others.find(|&lane| layers[lane].take(&channels)) {
-                Some(lane) => {
+            let mut others = (path.vc..layers.len()).chain(0..path.vc);
+            match others.find(|&vc| layers[vc].take(&channels)) {
+                Some(vc) => {
                     let place = path.terminal as usize * graph.routers() + path.source as usize;
-                    lane_of[place] = narrow(lane);
+                    vc_of[place] = narrow(vc);
                     dealt.push(path);
                 }
                 None if rounds == 1 => return None,
@@ -121,7 +122,7 @@ fn deal(graph: &Graph, table: &mut ForwardingTable, lanes: u8, rounds: usize) ->
             }
         }
         if lost.is_empty() {
-            return Some(lane_of);
+            return Some(vc_of);
         }
         lost.append(&mut dealt);
         paths = lost;
@@ -134,7 +135,7 @@ struct Path {
     terminal: u32,
     source: u32,
     /// That of the destination.
-    lane: usize,
+    vc: usize,
 }
 
 impl Path {

@@ -8,7 +8,7 @@
 use super::dependency::{Dependencies, first_layer};
 use super::graph::Graph;
 use super::{Algorithm, Applies, NoTable};
-use crate::{ForwardingTable, Lanes};
+use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, NONE};
 
@@ -17,15 +17,15 @@ impl Algorithm {
     pub const LASH: Self = Self {
         avoids_deadlock: true,
         parts_paths: true,
-        applies: Applies::WithLanes,
+        applies: Applies::WithVcs,
         memory: |at| {
-            let lanes = at.routers.saturating_mul(at.routers).saturating_mul(5);
-            at.pairs(3).saturating_add(lanes).saturating_add(at.lanes * at.dependencies)
+            let vc_of = at.routers.saturating_mul(at.routers).saturating_mul(5);
+            at.pairs(3).saturating_add(vc_of).saturating_add(at.vcs * at.dependencies)
         },
         ..Self::plain(
             "lash",
-            "shortest paths, each in the first lane where it closes no cycle.",
-            |task| lash(&task.graph, &mut task.table, task.parameters.lanes),
+            "shortest paths, each in the first virtual channel where it closes no cycle.",
+            |task| lash(&task.graph, &mut task.table, task.parameters.vcs),
         )
     };
 }
@@ -34,11 +34,11 @@ impl Algorithm {
 ///
 /// # Errors
 /// If the virtual channels don't suffice.
-fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
+fn lash(graph: &Graph, table: &mut ForwardingTable, vcs: u8) -> Result<(), NoTable> {
     let ways = Ways::new(graph);
     let routers = graph.routers();
     let mut layers: Vec<Dependencies<'_>> = Vec::new();
-    let mut lane_of = vec![0u8; routers * routers];
+    let mut vc_of = vec![0u8; routers * routers];
     let (mut path, mut back) = (Vec::new(), Vec::new());
     let ends: Vec<u32> = graph.all_routers().filter(|&router| graph.hosts(router) > 0).collect();
     for (place, &one) in ends.iter().enumerate() {
@@ -46,12 +46,12 @@ fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoT
             ways.path(graph, one, other, &mut path);
             ways.path(graph, other, one, &mut back);
             let pairs = || path.windows(2).chain(back.windows(2));
-            let lane = first_layer(&mut layers, graph, pairs);
-            if lane >= usize::from(lanes) {
-                return Err(NoTable::Lanes { algorithm: "lash", lanes });
+            let vc = first_layer(&mut layers, graph, pairs);
+            if vc >= usize::from(vcs) {
+                return Err(NoTable::VirtualChannels { algorithm: "lash", vcs });
             }
-            lane_of[other as usize * routers + one as usize] = narrow(lane);
-            lane_of[one as usize * routers + other as usize] = narrow(lane);
+            vc_of[other as usize * routers + one as usize] = narrow(vc);
+            vc_of[one as usize * routers + other as usize] = narrow(vc);
         }
     }
     let mut pairs = vec![0; routers * table.terminals() as usize];
@@ -61,9 +61,9 @@ fn lash(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoT
         ways.write(graph, destination.router, turn[end], table.row(destination.terminal));
         turn[end] += 1;
         let start = destination.terminal as usize * routers;
-        pairs[start..start + routers].copy_from_slice(&lane_of[end * routers..(end + 1) * routers]);
+        pairs[start..start + routers].copy_from_slice(&vc_of[end * routers..(end + 1) * routers]);
     }
-    table.set_lanes(Lanes::ByPair(pairs));
+    table.set_vc_assignment(VcAssignment::ByPair(pairs));
     Ok(())
 }
 

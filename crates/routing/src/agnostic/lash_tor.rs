@@ -11,7 +11,7 @@ use super::graph::Graph;
 use super::sssp::sssp;
 use super::{Algorithm, Applies, NoTable};
 use crate::forwarding::NO_PORT;
-use crate::{ForwardingTable, Lanes};
+use crate::{ForwardingTable, VcAssignment};
 use flitlab_fabric::NONE;
 
 impl Algorithm {
@@ -19,12 +19,12 @@ impl Algorithm {
     pub const LASH_TOR: Self = Self {
         avoids_deadlock: true,
         parts_paths: true,
-        applies: Applies::WithLanes,
-        memory: |at| at.pairs(3).saturating_add(at.lanes * at.dependencies),
+        applies: Applies::WithVcs,
+        memory: |at| at.pairs(3).saturating_add(at.vcs * at.dependencies),
         ..Self::plain(
             "lash-tor",
-            "the paths of sssp, changing lanes where they would close a cycle.",
-            |task| lash_tor(&task.graph, &mut task.table, task.parameters.lanes),
+            "the paths of sssp, changing virtual channels where they would close a cycle.",
+            |task| lash_tor(&task.graph, &mut task.table, task.parameters.vcs),
         )
     };
 }
@@ -33,17 +33,17 @@ impl Algorithm {
 ///
 /// # Errors
 /// If the virtual channels don't suffice.
-fn lash_tor(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
+fn lash_tor(graph: &Graph, table: &mut ForwardingTable, vcs: u8) -> Result<(), NoTable> {
     sssp(graph, table);
     let routers = graph.routers();
-    let mut used: Vec<_> = (0..lanes).map(|_| Dependencies::new(graph)).collect();
-    let mut lane_of = vec![0u8; routers * table.terminals() as usize];
+    let mut used: Vec<_> = (0..vcs).map(|_| Dependencies::new(graph)).collect();
+    let mut vc_of = vec![0u8; routers * table.terminals() as usize];
     let (mut hops, mut order) = (vec![NONE; routers], Vec::new());
     for &destination in &graph.destinations {
         let row = table.row(destination.terminal);
         let channel = |router: u32| graph.first(router) + u32::from(row[router as usize]);
         let start = destination.terminal as usize * routers;
-        let lane_of = &mut lane_of[start..start + routers];
+        let vc_of = &mut vc_of[start..start + routers];
         graph.fill_hops(destination.router, &mut hops, &mut order);
         for &router in order[1..].iter().rev() {
             let comes = |&(from, _): &(u32, _)| row[from as usize] != NO_PORT;
@@ -52,18 +52,18 @@ fn lash_tor(graph: &Graph, table: &mut ForwardingTable, lanes: u8) -> Result<(),
                 .map(|input| (graph.source(input), input))
                 .filter(comes)
                 .filter(|&(from, input)| channel(from) == input)
-                .map(|(from, input)| (lane_of[from as usize], [input, channel(router)]))
+                .map(|(from, input)| (vc_of[from as usize], [input, channel(router)]))
                 .collect();
-            let highest = arriving.iter().map(|(lane, _)| *lane).max().unwrap_or(0);
-            let staying = arriving.iter().filter(|(lane, _)| *lane == highest);
+            let highest = arriving.iter().map(|(vc, _)| *vc).max().unwrap_or(0);
+            let staying = arriving.iter().filter(|(vc, _)| *vc == highest);
             let stays = used[usize::from(highest)].insert_all(staying.map(|(_, pair)| &pair[..]));
-            let lane = highest + u8::from(!stays);
-            if lane == lanes {
-                return Err(NoTable::Lanes { algorithm: "lash-tor", lanes });
+            let vc = highest + u8::from(!stays);
+            if vc == vcs {
+                return Err(NoTable::VirtualChannels { algorithm: "lash-tor", vcs });
             }
-            lane_of[router as usize] = lane;
+            vc_of[router as usize] = vc;
         }
     }
-    table.set_lanes(Lanes::ByHop(lane_of));
+    table.set_vc_assignment(VcAssignment::ByHop(vc_of));
     Ok(())
 }

@@ -16,7 +16,7 @@ mod d_mod_k;
 mod dependency;
 mod dfsssp;
 mod dimension_order;
-mod find_lanes;
+mod find_vcs;
 mod frontier;
 mod graph;
 mod grid;
@@ -36,7 +36,7 @@ mod udwm;
 mod up_down;
 
 pub use algorithm::{Algorithm, Applies, Generated, NoTable, Parameters, Scale, Task};
-pub use find_lanes::find_lanes;
+pub use find_vcs::find_vcs;
 pub use nue::Partition;
 
 /// The algorithms that scenarios can name, in the order in which they are offered.

@@ -9,7 +9,7 @@
 use super::Algorithm;
 use super::graph::Graph;
 use super::up_down::{Directions, Ways, center};
-use crate::{ForwardingTable, Lanes};
+use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
 
 impl Algorithm {
@@ -17,19 +17,23 @@ impl Algorithm {
     pub const MUD: Self = Self {
         avoids_deadlock: true,
         parts_paths: true,
-        memory: |at| at.pairs(2).saturating_add(at.lanes * (at.slots + at.routers) * 8),
-        ..Self::plain("mud", "a tree a lane, each destination in the lane that suits it.", |task| {
-            mud(&task.graph, &mut task.table, task.parameters.lanes);
-            Ok(())
-        })
+        memory: |at| at.pairs(2).saturating_add(at.vcs * (at.slots + at.routers) * 8),
+        ..Self::plain(
+            "mud",
+            "a tree for each virtual channel, each destination in the one that suits it.",
+            |task| {
+                mud(&task.graph, &mut task.table, task.parameters.vcs);
+                Ok(())
+            },
+        )
     };
 }
 
 /// Fills in the table.
-fn mud(graph: &Graph, table: &mut ForwardingTable, lanes: u8) {
+fn mud(graph: &Graph, table: &mut ForwardingTable, vcs: u8) {
     let trees: Vec<Directions> =
-        roots(graph, lanes).iter().map(|&root| Directions::new(graph, &[root])).collect();
-    let mut lane_of = vec![0; table.terminals() as usize];
+        roots(graph, vcs).iter().map(|&root| Directions::new(graph, &[root])).collect();
+    let mut vc_of = vec![0; table.terminals() as usize];
     let mut destinations = vec![0u32; trees.len()];
     let mut used = vec![0; graph.slots()];
     let mut ways: Vec<Ways> = trees.iter().map(|_| Ways::new(graph)).collect();
@@ -38,25 +42,25 @@ fn mud(graph: &Graph, table: &mut ForwardingTable, lanes: u8) {
             let complete = ways.find(graph, tree, destination.router);
             assert!(complete, "every router has a way up to the root");
         }
-        let hops = |lane: usize| -> u64 {
+        let hops = |vc: usize| -> u64 {
             let routers = graph.all_routers();
             let routers = routers.filter(|&router| graph.hosts(router) > 0);
-            routers.map(|at| u64::from(graph.hosts(at)) * u64::from(ways[lane].hops(at))).sum()
+            routers.map(|at| u64::from(graph.hosts(at)) * u64::from(ways[vc].hops(at))).sum()
         };
-        let best = (0..trees.len()).min_by_key(|&lane| (hops(lane), destinations[lane]));
-        let lane = best.expect("there is a lane");
-        destinations[lane] += 1;
-        lane_of[destination.terminal as usize] = narrow(lane);
-        ways[lane].write(graph, &trees[lane], destination, &mut used, table);
+        let best = (0..trees.len()).min_by_key(|&vc| (hops(vc), destinations[vc]));
+        let vc = best.expect("there is a virtual channel");
+        destinations[vc] += 1;
+        vc_of[destination.terminal as usize] = narrow(vc);
+        ways[vc].write(graph, &trees[vc], destination, &mut used, table);
     }
-    table.set_lanes(Lanes::ByDestination(lane_of));
+    table.set_vc_assignment(VcAssignment::ByDestination(vc_of));
 }
 
 /// The center, then always the router farthest from those chosen.
-fn roots(graph: &Graph, lanes: u8) -> Vec<u32> {
+fn roots(graph: &Graph, vcs: u8) -> Vec<u32> {
     let mut roots = vec![center(graph)];
     let mut nearest = graph.hops(roots[0]);
-    while roots.len() < usize::from(lanes).min(graph.connected_routers) {
+    while roots.len() < usize::from(vcs).min(graph.connected_routers) {
         let routers = graph.all_routers().filter(|&router| graph.connected(router));
         let farthest = routers
             .max_by_key(|&router| (nearest[router as usize], std::cmp::Reverse(router)))

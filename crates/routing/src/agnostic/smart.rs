@@ -55,7 +55,7 @@ impl Algorithm {
 /// The most routers that the table is made for: of the fabrics in results/nue one has so many. 250
 /// at random take 12 seconds with 8 cables each and 46 with 16, and twice as many eight times as
 /// long.
-const MOST_ROUTERS: usize = 300;
+const MAX_ROUTERS: usize = 300;
 
 /// Fills in the table.
 ///
@@ -63,8 +63,8 @@ const MOST_ROUTERS: usize = 300;
 /// If there are too many routers.
 fn smart(graph: &Graph, table: &mut ForwardingTable) -> Result<(), NoTable> {
     let routers = graph.connected_routers;
-    if routers > MOST_ROUTERS {
-        let reason = format!("smart is for at most {MOST_ROUTERS} routers, not {routers}");
+    if routers > MAX_ROUTERS {
+        let reason = format!("smart is for at most {MAX_ROUTERS} routers, not {routers}");
         return Err(NoTable::Other(reason));
     }
     let (simple, simple_of) = graph.simple();

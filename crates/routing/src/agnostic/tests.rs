@@ -46,8 +46,8 @@ pub(super) fn random_fabric(seed: u64) -> Fabric {
     cabling.fabric().unwrap()
 }
 
-pub(super) fn generate(algorithm: Algorithm, fabric: &Fabric, lanes: u8) -> ForwardingTable {
-    let parameters = Parameters { lanes, ..Parameters::default() };
+pub(super) fn generate(algorithm: Algorithm, fabric: &Fabric, vcs: u8) -> ForwardingTable {
+    let parameters = Parameters { vcs, ..Parameters::default() };
     algorithm.generate(fabric, &parameters).unwrap().table
 }
 
@@ -65,7 +65,7 @@ pub(super) fn proved(fabric: &Fabric, table: &ForwardingTable) -> ForwardingProo
 fn random_fabrics_are_routed_without_a_cycle() {
     for seed in 0..100 {
         let fabric = random_fabric(seed);
-        for (algorithm, lanes) in [
+        for (algorithm, vcs) in [
             (Algorithm::UP_DOWN, 1),
             (Algorithm::SEGMENTS, 1),
             (Algorithm::SMART, 1),
@@ -79,10 +79,10 @@ fn random_fabrics_are_routed_without_a_cycle() {
             (Algorithm::DFSSSP, 16),
             (Algorithm::LASH_TOR, 16),
         ] {
-            let table = generate(algorithm, &fabric, lanes);
+            let table = generate(algorithm, &fabric, vcs);
             let proof = proved(&fabric, &table);
-            assert!(proof.lanes_used() <= u32::from(lanes), "{algorithm:?} {seed}");
-            assert_eq!(table, generate(algorithm, &fabric, lanes), "{algorithm:?} {seed}");
+            assert!(proof.vcs_used() <= u32::from(vcs), "{algorithm:?} {seed}");
+            assert_eq!(table, generate(algorithm, &fabric, vcs), "{algorithm:?} {seed}");
         }
     }
 }
@@ -148,24 +148,24 @@ fn nue_routes_two_published_fabrics_without_a_cycle() {
 }
 
 #[test]
-#[ignore = "long: a minute; Nue on all published fabrics with 1, 2, 4 and 8 lanes"]
+#[ignore = "long: a minute; Nue on all published fabrics with 1, 2, 4 and 8 virtual channels"]
 fn nue_routes_the_published_fabrics_without_a_cycle() {
     nue_routes(&[], &[1, 2, 4, 8]);
 }
 
 /// Routes the published fabrics of these names, or all, with these numbers of virtual channels.
-fn nue_routes(names: &[&str], lanes: &[u8]) {
+fn nue_routes(names: &[&str], vcs: &[u8]) {
     for (name, fabric) in published() {
         if !names.is_empty() && !names.contains(&name) {
             continue;
         }
-        for &lanes in lanes {
+        for &vcs in vcs {
             let [nue, balanced] = [Algorithm::NUE, Algorithm::NUE_BALANCED].map(|algorithm| {
-                let table = generate(algorithm, &fabric, lanes);
-                assert_eq!(proved(&fabric, &table).lanes_used(), u32::from(lanes), "{name}");
+                let table = generate(algorithm, &fabric, vcs);
+                assert_eq!(proved(&fabric, &table).vcs_used(), u32::from(vcs), "{name}");
                 ForwardingQuality::new(&fabric, &table).load.maximum
             });
-            assert!(balanced < nue, "{name}, {lanes} lanes: {balanced}, {nue}");
+            assert!(balanced < nue, "{name}, {vcs} virtual channels: {balanced}, {nue}");
         }
     }
 }
@@ -180,7 +180,7 @@ fn up_down_never_turns_up_again() {
 
 /// Shortest paths round a ring of five close a cycle (the example of \[nue\]).
 #[test]
-fn a_ring_of_five_needs_two_lanes_for_shortest_paths() {
+fn a_ring_of_five_needs_two_virtual_channels_for_shortest_paths() {
     let fabric = torus(&[5], 1, 1);
     for algorithm in [Algorithm::MIN_HOP, Algorithm::SSSP, Algorithm::P2_SSSP] {
         let proof = prove_forwarding(&fabric, &generate(algorithm, &fabric, 1));
@@ -192,21 +192,21 @@ fn a_ring_of_five_needs_two_lanes_for_shortest_paths() {
         }
     }
     for algorithm in [Algorithm::LASH, Algorithm::DFSSSP, Algorithm::LASH_TOR] {
-        let parameters = Parameters { lanes: 1, ..Parameters::default() };
+        let parameters = Parameters { vcs: 1, ..Parameters::default() };
         let error = algorithm.generate(&fabric, &parameters).unwrap_err();
-        assert!(matches!(error, NoTable::Lanes { lanes: 1, .. }), "{error}");
-        assert_eq!(proved(&fabric, &generate(algorithm, &fabric, 2)).lanes_used(), 2);
+        assert!(matches!(error, NoTable::VirtualChannels { vcs: 1, .. }), "{error}");
+        assert_eq!(proved(&fabric, &generate(algorithm, &fabric, 2)).vcs_used(), 2);
     }
     proved(&fabric, &generate(Algorithm::NUE, &fabric, 1));
 }
 
 #[test]
-fn nue_routes_for_any_number_of_lanes() {
+fn nue_routes_for_any_number_of_virtual_channels() {
     let fabric = torus(&[4, 3, 3], 2, 2);
     for partition in [Partition::Near, Partition::InTurn] {
-        for lanes in 1..=15 {
-            let made = Algorithm::NUE.generate(&fabric, &Parameters { lanes, partition }).unwrap();
-            assert_eq!(proved(&fabric, &made.table).lanes_used(), u32::from(lanes));
+        for vcs in 1..=15 {
+            let made = Algorithm::NUE.generate(&fabric, &Parameters { vcs, partition }).unwrap();
+            assert_eq!(proved(&fabric, &made.table).vcs_used(), u32::from(vcs));
         }
     }
 }
@@ -261,16 +261,16 @@ fn every_algorithm_spreads_destinations_over_parallel_cables() {
     let fabrics = [joined(false), joined(true), torus(&[3, 3], 4, 4)];
     for (number, fabric) in fabrics.iter().enumerate() {
         for algorithm in ALGORITHMS.into_iter().filter(|it| !published.contains(it)) {
-            for lanes in [1, 8] {
-                let parameters = Parameters { lanes, ..Parameters::default() };
+            for vcs in [1, 8] {
+                let parameters = Parameters { vcs, ..Parameters::default() };
                 let Ok(made) = algorithm.generate(fabric, &parameters) else { continue };
                 let load = ForwardingQuality::new(fabric, &made.table).load;
                 let figures = (load.minimum, load.maximum);
-                println!("{number} {algorithm:?} {lanes} {figures:?}");
+                println!("{number} {algorithm:?} {vcs} {figures:?}");
                 match number {
-                    0 | 1 => assert_eq!(figures, (4, 4), "{algorithm:?} {lanes}"),
+                    0 | 1 => assert_eq!(figures, (4, 4), "{algorithm:?} {vcs}"),
                     // All ways are shortest; without turns on parallel cables it would be 48.
-                    _ => assert!(load.maximum <= 32, "{algorithm:?} {lanes} {figures:?}"),
+                    _ => assert!(load.maximum <= 32, "{algorithm:?} {vcs} {figures:?}"),
                 }
             }
         }

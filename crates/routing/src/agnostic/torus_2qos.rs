@@ -3,17 +3,17 @@
 //! datelines.
 //!
 //! Each ring has a dateline, between its last router and its first. A path's service level has a
-//! bit for each dimension, whether it crosses the dateline there; the lane of a channel is the bit
-//! of the channel's dimension. A path half-way round a ring goes where no dateline is. So neither
-//! lane's dependencies close a ring.
+//! bit for each dimension, whether it crosses the dateline there; the virtual channel of a channel
+//! is the bit of its dimension. A path half-way round a ring goes where no dateline is. So the
+//! dependencies of neither virtual channel close a ring.
 //!
 //! What has failed does not change service levels, only ways:
 //! - A ring without some cable is gone round the long way. It is a ring no more, so the dateline
 //!   does not matter. A ring that is cut twice is refused.
 //! - Where a path would change dimensions at a router that has failed, it turns one router earlier,
 //!   and back into the first dimension at the next one. The channel behind that turn, which breaks
-//!   the dimension order, is taken in a lane of its own pair: they are four then. No other channel
-//!   of the kind is behind it, so no cycle leads round the failed router.
+//!   the dimension order, is taken in a virtual channel of a pair of its own: they are four then.
+//!   No other channel of the kind is behind it, so no cycle leads round the failed router.
 //!
 //! Several failed routers can make a cycle all the same (OpenSM's manual has an example). That is
 //! looked for, and refused. Multicast and the second level of service are left out.
@@ -21,7 +21,7 @@
 use super::graph::Graph;
 use super::grid::Grid;
 use super::{Algorithm, Applies, NoTable};
-use crate::{ForwardingTable, Lanes, SERVICE_LEVELS, ServiceLevels, prove_forwarding};
+use crate::{ForwardingTable, SERVICE_LEVELS, ServiceLevels, VcAssignment, prove_forwarding};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Fabric;
 
@@ -34,15 +34,15 @@ impl Algorithm {
         memory: |at| at.pairs(4).saturating_add(at.dependencies),
         ..Self::plain(
             "torus-2qos",
-            "dimension order on a torus, other lanes past its dateline.",
-            |task| torus_2qos(&task.graph, task.fabric, &mut task.table, task.parameters.lanes),
+            "dimension order on a torus, other virtual channels past its dateline.",
+            |task| torus_2qos(&task.graph, task.fabric, &mut task.table, task.parameters.vcs),
         )
     };
 }
 
 const NAME: &str = "torus-2qos";
 
-/// The lane bit of channels behind a turn that breaks the dimension order.
+/// The bit of virtual channels for channels behind a turn that breaks the dimension order.
 const TURNED: u8 = 2;
 
 /// Fills in the table.
@@ -54,7 +54,7 @@ fn torus_2qos(
     graph: &Graph,
     fabric: &Fabric,
     table: &mut ForwardingTable,
-    lanes: u8,
+    vcs: u8,
 ) -> Result<(), NoTable> {
     let mut ways = Ways::new(graph, fabric)?;
     let mut levels = ServiceLevels::by_router(fabric);
@@ -73,11 +73,11 @@ fn torus_2qos(
     if turned == 0 && ways.bits == 0 {
         return Ok(());
     }
-    if lanes <= 1 + turned {
-        return Err(NoTable::Lanes { algorithm: NAME, lanes });
+    if vcs <= 1 + turned {
+        return Err(NoTable::VirtualChannels { algorithm: NAME, vcs });
     }
-    ways.write_lanes(turned, &mut levels);
-    table.set_lanes(Lanes::ByServiceLevel(levels));
+    ways.write_vcs(turned, &mut levels);
+    table.set_vc_assignment(VcAssignment::ByServiceLevel(levels));
     if ways.lost.iter().filter(|&&lost| lost).count() > 1
         && !prove_forwarding(fabric, table).holds()
     {
@@ -212,8 +212,8 @@ impl<'a> Ways<'a> {
         bits.filter(crosses).map(|(_, bit)| 1 << bit).sum()
     }
 
-    /// Writes the maps from service levels to lanes.
-    fn write_lanes(&self, turned: u8, levels: &mut ServiceLevels) {
+    /// Writes the maps from service levels to virtual channels.
+    fn write_vcs(&self, turned: u8, levels: &mut ServiceLevels) {
         let torus = self.grid.torus;
         for router in self.graph.all_routers() {
             let of = |direction| self.grid.channels(router, direction).iter();
@@ -227,7 +227,7 @@ impl<'a> Ways<'a> {
                     let breaks = if from > onto { turned } else { 0 };
                     for level in 0..narrow(SERVICE_LEVELS) {
                         let crosses = self.bit[onto].map_or(0, |bit| level >> bit & 1);
-                        levels.set_lane(router, input, output, level, breaks | crosses);
+                        levels.set_vc(router, input, output, level, breaks | crosses);
                     }
                 }
             }
@@ -247,13 +247,13 @@ mod tests {
     use flitlab_fabric::builders::SwitchedTorus;
     use flitlab_fabric::{Faults, Torus};
 
-    fn with_lanes(fabric: &Fabric, lanes: u8) -> Result<ForwardingTable, NoTable> {
-        let parameters = Parameters { lanes, ..Parameters::default() };
+    fn with_vcs(fabric: &Fabric, vcs: u8) -> Result<ForwardingTable, NoTable> {
+        let parameters = Parameters { vcs, ..Parameters::default() };
         Algorithm::TORUS_2QOS.generate(fabric, &parameters).map(|generated| generated.table)
     }
 
     #[test]
-    fn two_lanes_suffice_for_shortest_paths() {
+    fn two_virtual_channels_suffice_for_shortest_paths() {
         for (sizes, redundancy) in [
             (&[5][..], 1),
             (&[3, 3], 1),
@@ -264,17 +264,17 @@ mod tests {
             (&[4, 4, 4, 4], 1),
         ] {
             let fabric = torus(sizes, 2, redundancy);
-            let table = with_lanes(&fabric, 2).unwrap();
-            assert_eq!(proved(&fabric, &table).lanes_used(), 2, "{sizes:?}");
+            let table = with_vcs(&fabric, 2).unwrap();
+            assert_eq!(proved(&fabric, &table).vcs_used(), 2, "{sizes:?}");
             let quality = ForwardingQuality::new(&fabric, &table);
             assert_eq!(quality.hops_mean, quality.least_hops_mean, "{sizes:?}");
-            let refused = with_lanes(&fabric, 1).unwrap_err();
-            assert_eq!(refused, NoTable::Lanes { algorithm: NAME, lanes: 1 });
+            let refused = with_vcs(&fabric, 1).unwrap_err();
+            assert_eq!(refused, NoTable::VirtualChannels { algorithm: NAME, vcs: 1 });
         }
         let desmos = torus(&[2, 2, 2], 1, 1);
-        assert_eq!(proved(&desmos, &with_lanes(&desmos, 1).unwrap()).lanes_used(), 1);
+        assert_eq!(proved(&desmos, &with_vcs(&desmos, 1).unwrap()).vcs_used(), 1);
         let mesh = Torus::new(&[5, 4], &[0, 1]).unwrap().fabric(&Faults::default()).unwrap();
-        assert_eq!(proved(&mesh, &with_lanes(&mesh, 1).unwrap()).lanes_used(), 1);
+        assert_eq!(proved(&mesh, &with_vcs(&mesh, 1).unwrap()).vcs_used(), 1);
     }
 
     /// A ring that has lost cables at two places or more, by the torus' own numbers.
@@ -312,11 +312,11 @@ mod tests {
             let faults = Faults { cables: cables.clone(), ..Faults::default() };
             let whole = torus.fabric(&Faults::default()).unwrap();
             let Ok(fabric) = torus.fabric(&faults) else { continue };
-            match with_lanes(&fabric, 2) {
+            match with_vcs(&fabric, 2) {
                 Ok(table) => {
                     assert!(!cut_twice(&torus, &cables), "{seed}");
                     proved(&fabric, &table);
-                    let before = with_lanes(&whole, 2).unwrap();
+                    let before = with_vcs(&whole, 2).unwrap();
                     let pairs = (0..torus.nodes())
                         .flat_map(|from| (0..torus.nodes()).map(move |to| (from, to)));
                     for (from, to) in pairs {
@@ -342,9 +342,9 @@ mod tests {
             for node in 0..torus.nodes() {
                 let faults = Faults { nodes: vec![node], ..Faults::default() };
                 let fabric = torus.fabric(&faults).unwrap();
-                let table = with_lanes(&fabric, 4).unwrap();
-                assert!((3..=4).contains(&proved(&fabric, &table).lanes_used()), "{sizes:?}");
-                assert!(with_lanes(&fabric, 3).is_err());
+                let table = with_vcs(&fabric, 4).unwrap();
+                assert!((3..=4).contains(&proved(&fabric, &table).vcs_used()), "{sizes:?}");
+                assert!(with_vcs(&fabric, 3).is_err());
             }
         }
     }
@@ -356,7 +356,7 @@ mod tests {
         let torus = Torus::new(&[6, 6], &[]).unwrap();
         for nodes in [vec![14, 20], vec![14, 15]] {
             let fabric = torus.fabric(&Faults { nodes, ..Faults::default() }).unwrap();
-            proved(&fabric, &with_lanes(&fabric, 4).unwrap());
+            proved(&fabric, &with_vcs(&fabric, 4).unwrap());
         }
     }
 
@@ -369,7 +369,7 @@ mod tests {
             let lost = 2 + seed as usize % 3;
             let nodes = (0..lost).map(|_| random.random_range(0..torus.nodes())).collect();
             let Ok(fabric) = torus.fabric(&Faults { nodes, ..Faults::default() }) else { continue };
-            match with_lanes(&fabric, 4) {
+            match with_vcs(&fabric, 4) {
                 Ok(table) => {
                     proved(&fabric, &table);
                     outcomes[0] += 1;
@@ -395,9 +395,9 @@ mod tests {
     fn what_is_no_torus_of_four_dimensions_is_refused() {
         let five = Torus::new(&[3; 5], &[]).unwrap().fabric(&Faults::default()).unwrap();
         let refused = NoTable::Rings { algorithm: NAME, dimensions: 5 };
-        assert_eq!(with_lanes(&five, 16).unwrap_err(), refused);
+        assert_eq!(with_vcs(&five, 16).unwrap_err(), refused);
         let text = include_str!("../../../../tests/fabrics/updn24.net");
         let fabric = flitlab_fabric::netlist::Netlist::read(text).unwrap().fabric;
-        assert_eq!(with_lanes(&fabric, 16).unwrap_err(), NoTable::NoGrid { algorithm: NAME });
+        assert_eq!(with_vcs(&fabric, 16).unwrap_err(), NoTable::NoGrid { algorithm: NAME });
     }
 }

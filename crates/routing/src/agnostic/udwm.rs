@@ -11,7 +11,7 @@
 use super::Algorithm;
 use super::graph::{Destination, Graph};
 use super::up_down::{Directions, Ways, center};
-use crate::{ForwardingTable, Lanes};
+use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, NONE};
 
@@ -21,43 +21,43 @@ impl Algorithm {
         avoids_deadlock: true,
         parts_paths: true,
         memory: |at| at.pairs(3),
-        ..Self::plain("udwm", "up-down, with turns up again into lower lanes.", |task| {
-            udwm(&task.graph, &mut task.table, task.parameters.lanes);
+        ..Self::plain("udwm", "up-down, with turns up again into lower virtual channels.", |task| {
+            udwm(&task.graph, &mut task.table, task.parameters.vcs);
             Ok(())
         })
     };
 }
 
 /// Fills in the table.
-fn udwm(graph: &Graph, table: &mut ForwardingTable, lanes: u8) {
+fn udwm(graph: &Graph, table: &mut ForwardingTable, vcs: u8) {
     let directions = Directions::new(graph, &[center(graph)]);
-    let mut lane_of = vec![0u8; graph.routers() * table.terminals() as usize];
+    let mut vc_of = vec![0u8; graph.routers() * table.terminals() as usize];
     let mut used = vec![0u32; graph.slots()];
     let mut ways = Ways::new(graph);
     for (number, &destination) in graph.destinations.iter().enumerate() {
         let start = destination.terminal as usize * graph.routers();
-        let lane_of = &mut lane_of[start..start + graph.routers()];
-        let tree = Tree::new(graph, &directions, destination, lanes, &used);
+        let vc_of = &mut vc_of[start..start + graph.routers()];
+        let tree = Tree::new(graph, &directions, destination, vcs, &used);
         if tree.complete(graph) {
             let row = table.row(destination.terminal);
-            let most = tree.turns.iter().copied().filter(|&turns| turns < lanes).max().unwrap_or(0);
-            let spare: u8 = narrow(number % usize::from(lanes - most));
+            let most = tree.turns.iter().copied().filter(|&turns| turns < vcs).max().unwrap_or(0);
+            let spare: u8 = narrow(number % usize::from(vcs - most));
             for router in graph.all_routers().map(|router| router as usize) {
                 let channel = tree.channel[router];
                 if channel != NONE {
                     row[router] = graph.port(channel);
                     used[channel as usize] += 1;
-                    lane_of[router] = tree.turns[router] + spare;
+                    vc_of[router] = tree.turns[router] + spare;
                 }
             }
         } else {
             let complete = ways.find(graph, &directions, destination.router);
             assert!(complete, "every router has a way up to the root");
             ways.write(graph, &directions, destination, &mut used, table);
-            lane_of.fill(narrow(number % usize::from(lanes)));
+            vc_of.fill(narrow(number % usize::from(vcs)));
         }
     }
-    table.set_lanes(if lanes == 1 { Lanes::One } else { Lanes::ByHop(lane_of) });
+    table.set_vc_assignment(if vcs == 1 { VcAssignment::One } else { VcAssignment::ByHop(vc_of) });
 }
 
 /// Shortest ways to one destination with few enough turns.
@@ -74,7 +74,7 @@ impl Tree {
         graph: &Graph,
         directions: &Directions,
         destination: Destination,
-        lanes: u8,
+        vcs: u8,
         used: &[u32],
     ) -> Self {
         let end = destination.router;
@@ -97,7 +97,7 @@ impl Tree {
                     next != NONE && directions.up(graph, next) && !directions.up(graph, channel);
                 let turns = tree.turns[at as usize] + u8::from(turns);
                 let further = hops[at as usize] + 1;
-                if turns >= lanes || hops[from] < further {
+                if turns >= vcs || hops[from] < further {
                     continue;
                 }
                 let better = |old: Channel| {

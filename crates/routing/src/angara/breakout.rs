@@ -18,7 +18,7 @@ use flitlab_fabric::{Channel, NONE};
 const REST: std::ops::Range<u64> = 3..13;
 
 /// Most crossings of a route and a channel that are listed, 8 bytes each.
-const MOST_CROSSINGS: usize = 1 << 26;
+const MAX_CROSSINGS: usize = 1 << 26;
 
 /// A search among the routes of pairs.
 pub(super) struct Breakout<'c, 'f> {
@@ -81,7 +81,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
         for channel in 0..slots {
             first[channel + 1] += first[channel];
         }
-        if first[slots] > MOST_CROSSINGS {
+        if first[slots] > MAX_CROSSINGS {
             return None;
         }
         let (mut crossings, mut next) = (vec![(0, 0); first[slots]], first.clone());

@@ -16,7 +16,7 @@ use flitlab_fabric::Channel;
 
 /// A solution is found within a minute or so if pairs with several routes have no more routes than
 /// this.
-pub(super) const MOST_ROUTES: u64 = 20_000;
+pub(super) const MAX_ROUTES: u64 = 20_000;
 
 /// The share of each of a pair's routes, by pair, for pairs with several.
 pub(super) type Shares = Vec<Vec<f64>>;
@@ -96,8 +96,8 @@ struct Program<'c, 'f> {
 impl<'c, 'f> Program<'c, 'f> {
     fn new(choices: &'c Choices<'f>, algorithm: &'static str) -> Result<Self, NoTable> {
         let routes = choices.evaluations();
-        if routes > MOST_ROUTES {
-            return Err(NoTable::TooLarge { algorithm, routes, most: MOST_ROUTES });
+        if routes > MAX_ROUTES {
+            return Err(NoTable::TooLarge { algorithm, routes, most: MAX_ROUTES });
         }
         let channels: Vec<Channel> = choices.region().channels().collect();
         let mut place = vec![usize::MAX; choices.region().fabric().channel_slots() as usize];

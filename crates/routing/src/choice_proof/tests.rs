@@ -107,10 +107,10 @@ fn a_place_without_an_escape_is_found() {
 #[test]
 fn a_hop_through_a_failed_cable_or_into_no_channel_is_found() {
     let (fabric, adaptive) = torus();
-    for (port, lane) in [(0, 2), (1, 9), (40, 2)] {
+    for (port, vc) in [(0, 2), (1, 9), (40, 2)] {
         let flaws = changed(&fabric, &adaptive, |head, _, hops| {
             if head.router == 0 {
-                hops.push(Hop::new(port, lane));
+                hops.push(Hop::new(port, vc));
             }
         });
         assert!(matches!(flaws[0], RelationFlaw::NoChannel { at: 0, .. }), "{flaws:?}");

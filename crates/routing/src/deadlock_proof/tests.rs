@@ -150,8 +150,8 @@ fn escapes_of_adaptive_packets_count_where_buffers_hold_whole_packets() {
 fn escapes_of_relations_count_where_buffers_hold_whole_packets() {
     let fabric = test_fabric(&[4, 4], &[]);
     let judge = |rule: RelationRule, flow| {
-        let lanes = rule.least_lanes.max(2);
-        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+        let vcs = rule.least_vcs.max(2);
+        let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = Arc::new(rule.relation(&fabric, &parameters).unwrap());
         let routes = RelationRoutes { relation, random_ties: true, injection_bubble: 0, seed: 1 };
         prove_deadlock_free(&fabric, &Routes::Relation(routes), flow)

@@ -134,7 +134,7 @@ impl Reader<'_> {
             }
         };
         for (level, &lane) in (0..).zip(&lanes) {
-            found.set_lane(router, from, to, level, lane);
+            found.set_vc(router, from, to, level, lane);
         }
         Ok(())
     }

@@ -12,8 +12,8 @@
 
 mod directory;
 mod identity;
-mod lanes;
 mod map;
+mod path_levels;
 mod read;
 mod write;
 
@@ -21,7 +21,7 @@ use super::ForwardingTable;
 use flitlab_base::InvalidLine;
 use flitlab_fabric::netlist::Netlist;
 
-pub use lanes::PathLevels;
+pub use path_levels::PathLevels;
 
 /// A table with the local identifiers that its dump gives to the terminals.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// Reads the forwarding tables of a netlist's switches. Packets take lane 0.
+    /// Reads the forwarding tables of a netlist's switches. Packets take virtual channel 0.
     ///
     /// # Errors
     /// The first line that does not fit the netlist (a switch or an adapter that it has not, a port
@@ -48,25 +48,25 @@ impl Dump {
 /// are given the lowest free ones, terminals first.
 ///
 /// # Panics
-/// If there are more nodes than [`MOST_NODES`].
+/// If there are more nodes than [`MAX_NODES`].
 pub fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     write::text(netlist, table)
 }
 
 /// The form of `opensm-sl2vl.dump`, and the service levels of paths as [`PathLevels`] has them:
 /// source and destination by the local identifiers in [`text`], paths of service level 0 left out.
-/// A lane becomes the service level of the same number. `None` where all packets take lane 0, and
-/// where they change lanes by their destination ([`Lanes::ByHop`](super::Lanes::ByHop)), which
-/// service levels can't say.
+/// A virtual channel becomes the service level of the same number. `None` where all packets take
+/// virtual channel 0, and where they change virtual channels by their destination
+/// ([`VcAssignment::ByHop`](super::VcAssignment::ByHop)), which service levels can't say.
 ///
 /// # Panics
-/// If there are more nodes than [`MOST_NODES`].
+/// If there are more nodes than [`MAX_NODES`].
 pub fn levels_text(netlist: &Netlist, table: &ForwardingTable) -> Option<(String, String)> {
     write::levels(netlist, table)
 }
 
 /// Terminals and switches for which there are local identifiers.
-pub const MOST_NODES: usize = 0xbfff;
+pub const MAX_NODES: usize = 0xbfff;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::ForwardingTable;
-use crate::{Lanes, SERVICE_LEVELS};
+use crate::{SERVICE_LEVELS, VcAssignment};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::netlist::Netlist;
 
@@ -45,11 +45,13 @@ pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
 }
 
 /// The map of service levels at each switch, and the service level of each path that has not 0;
-/// `None` where packets take one lane or none follows from a service level.
+/// `None` where packets take one virtual channel or none follows from a service level.
 pub(super) fn levels(netlist: &Netlist, table: &ForwardingTable) -> Option<(String, String)> {
-    match table.lanes() {
-        Lanes::One | Lanes::ByHop(_) => None,
-        Lanes::ByDestination(_) | Lanes::ByPair(_) | Lanes::ByServiceLevel(_) => {
+    match table.vc_assignment() {
+        VcAssignment::One | VcAssignment::ByHop(_) => None,
+        VcAssignment::ByDestination(_)
+        | VcAssignment::ByPair(_)
+        | VcAssignment::ByServiceLevel(_) => {
             let lids = netlist.lids();
             Some((map(netlist, table, &lids), paths(netlist, table, &lids)))
         }
@@ -58,7 +60,7 @@ pub(super) fn levels(netlist: &Netlist, table: &ForwardingTable) -> Option<(Stri
 
 fn map(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
     let fabric = &netlist.fabric;
-    let (count, rule) = (table.lane_count(), format!("#{}", "-".repeat(56)));
+    let (count, rule) = (table.vc_count(), format!("#{}", "-".repeat(56)));
     let numbers: Vec<String> = (0..SERVICE_LEVELS).map(|level| format!("{level:<2}")).collect();
     let mut text = String::new();
     for (router, switch) in (0..).zip(&netlist.switches) {
@@ -81,13 +83,13 @@ fn map(netlist: &Netlist, table: &ForwardingTable, lids: &[u16]) -> String {
             for &(input, from) in [(0, None)].iter().chain(&ports) {
                 write!(text, "{input:<3} {output:<3} :").expect("a string");
                 for level in 0..narrow(SERVICE_LEVELS) {
-                    let lane = match (table.lanes(), to) {
-                        (Lanes::ByServiceLevel(levels), Some(to)) => {
-                            levels.lane(router, from, to, level)
+                    let vc = match (table.vc_assignment(), to) {
+                        (VcAssignment::ByServiceLevel(levels), Some(to)) => {
+                            levels.vc(router, from, to, level)
                         }
                         _ => level % count,
                     };
-                    write!(text, " {lane:<2}").expect("a string");
+                    write!(text, " {vc:<2}").expect("a string");
                 }
                 text.push('\n');
             }

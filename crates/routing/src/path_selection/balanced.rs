@@ -87,7 +87,7 @@ struct Pair {
 struct Search<'a> {
     ways: &'a [Ways],
     pairs: &'a [Pair],
-    lanes: usize,
+    vcs: usize,
     /// By channel, and by (channel, virtual channel).
     channels: Vec<u64>,
     places: Vec<u64>,
@@ -100,14 +100,14 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(task: &SelectionTask<'_>, ways: &'a [Ways], pairs: &'a [Pair]) -> Self {
         let nodes = ways.iter().map(Ways::nodes).max().unwrap_or(0) as usize;
-        let lanes = usize::from(task.relation.lanes());
+        let vcs = usize::from(task.relation.vcs());
         let slots = task.fabric.channel_slots() as usize;
         Self {
             ways,
             pairs,
-            lanes,
+            vcs,
             channels: vec![0; slots],
-            places: vec![0; slots * lanes],
+            places: vec![0; slots * vcs],
             paths: vec![Vec::new(); pairs.len()],
             costs: vec![(0.0, 0.0); nodes],
             wanted: vec![false; nodes],
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
     fn load(&mut self, pair: usize, add: bool) {
         let weight = self.pairs[pair].weight;
         for edge in &self.paths[pair] {
-            let place = edge.channel as usize * self.lanes + usize::from(edge.hop.lane);
+            let place = edge.channel as usize * self.vcs + usize::from(edge.hop.vc);
             for load in [&mut self.channels[edge.channel as usize], &mut self.places[place]] {
                 *load = if add { *load + weight } else { *load - weight };
             }
@@ -173,7 +173,7 @@ impl<'a> Search<'a> {
         }
         let behind = |costs: &[(f64, f64)], edge: &Edge| {
             let rest = if edge.next == NONE { (0.0, 0.0) } else { costs[edge.next as usize] };
-            let place = edge.channel as usize * self.lanes + usize::from(edge.hop.lane);
+            let place = edge.channel as usize * self.vcs + usize::from(edge.hop.vc);
             let own = (cost(self.channels[edge.channel as usize]), cost(self.places[place]));
             (rest.0 + own.0, rest.1 + own.1)
         };
@@ -197,10 +197,10 @@ impl<'a> Search<'a> {
             at = edge.next;
         }
         // A path of equal cost stays.
-        let old = self.paths[number].iter().map(|edge| (edge.channel, edge.hop.lane));
+        let old = self.paths[number].iter().map(|edge| (edge.channel, edge.hop.vc));
         let kept = !self.paths[number].is_empty() && {
-            let price = old.fold((0.0, 0.0), |sum: (f64, f64), (channel, lane): (Channel, u8)| {
-                let place = channel as usize * self.lanes + usize::from(lane);
+            let price = old.fold((0.0, 0.0), |sum: (f64, f64), (channel, vc): (Channel, u8)| {
+                let place = channel as usize * self.vcs + usize::from(vc);
                 (sum.0 + cost(self.channels[channel as usize]), sum.1 + cost(self.places[place]))
             });
             let least = self.costs[start as usize];

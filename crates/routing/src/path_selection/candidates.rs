@@ -51,7 +51,7 @@ pub(super) struct Bundle {
 pub(super) struct BundleHop {
     pub channel: Channel,
     /// The virtual channels that are open, a bit each.
-    pub lanes: u16,
+    pub vcs: u16,
     /// Which virtual channels may follow those of the hop before: a place in `follows`.
     pub follows: u32,
 }
@@ -62,7 +62,7 @@ pub(super) type Follows = [u16; 16];
 /// All candidate paths of a relation between routers with terminals.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    lanes: u8,
+    vcs: u8,
     slots: u32,
     pub(super) pairs: Vec<Pair>,
     pub(super) bundles: Vec<Bundle>,
@@ -80,7 +80,10 @@ pub enum NoCandidates {
     #[error("the relation leads no packet from {0} to {1}")]
     NoPath(String, String),
     /// The paths through a channel are too many to count.
-    #[error("there are more than 2^127 ways to choose lanes along the paths through one channel")]
+    #[error(
+        "there are more than 2^127 ways to choose virtual channels along the paths through one \
+         channel"
+    )]
     TooMany,
 }
 
@@ -97,7 +100,7 @@ impl Candidates {
             relation,
             destination: NONE,
             found: Self {
-                lanes: relation.lanes(),
+                vcs: relation.vcs(),
                 slots: fabric.channel_slots(),
                 pairs: Vec::new(),
                 bundles: Vec::new(),
@@ -133,15 +136,15 @@ impl Candidates {
         slots: u32,
         lists: impl Iterator<Item = (u32, u32, Vec<&'c [Channel]>)>,
     ) -> Self {
-        let follows = vec![std::array::from_fn(|lane| u16::from(lane == 0))];
+        let follows = vec![std::array::from_fn(|vc| u16::from(vc == 0))];
         let (pairs, bundles, hops) = (Vec::new(), Vec::new(), Vec::new());
-        let mut all = Self { lanes: 1, slots, pairs, bundles, hops, follows };
+        let mut all = Self { vcs: 1, slots, pairs, bundles, hops, follows };
         for (source, destination, routes) in lists {
             let (pair, first) = (narrow(all.pairs.len()), narrow(all.bundles.len()));
             for route in routes {
                 let start = narrow(all.hops.len());
                 all.bundles.push(Bundle { pair, start, length: narrow(route.len()) });
-                let hop = |&channel: &Channel| BundleHop { channel, lanes: 1, follows: 0 };
+                let hop = |&channel: &Channel| BundleHop { channel, vcs: 1, follows: 0 };
                 all.hops.extend(route.iter().map(hop));
             }
             all.pairs.push(Pair { source, destination, first, last: narrow(all.bundles.len()) });
@@ -167,7 +170,7 @@ impl Candidates {
         for (number, pair) in (0..).zip(&self.pairs) {
             let first = narrow(list.bundles.len());
             for bundle in pair.first..pair.last {
-                self.list_lanes(bundle, number, &mut way, &mut list);
+                self.list_vcs(bundle, number, &mut way, &mut list);
             }
             list.pairs.push(Pair { first, last: narrow(list.bundles.len()), ..*pair });
         }
@@ -175,40 +178,40 @@ impl Candidates {
     }
 
     /// Adds every choice of virtual channels that begins like `way`.
-    fn list_lanes(&self, bundle: u32, pair: u32, way: &mut Vec<u8>, list: &mut Self) {
+    fn list_vcs(&self, bundle: u32, pair: u32, way: &mut Vec<u8>, list: &mut Self) {
         let hops = self.hops_of(bundle);
         if way.len() == hops.len() {
             let start = narrow(list.hops.len());
             list.bundles.push(Bundle { pair, start, length: narrow(hops.len()) });
             let chosen = hops.iter().zip(way.iter());
-            list.hops.extend(chosen.map(|(hop, lane)| BundleHop { lanes: 1 << lane, ..*hop }));
+            list.hops.extend(chosen.map(|(hop, vc)| BundleHop { vcs: 1 << vc, ..*hop }));
             return;
         }
         let hop = hops[way.len()];
         let open = match way.last() {
-            Some(&before) => self.follows[hop.follows as usize][usize::from(before)] & hop.lanes,
-            None => hop.lanes,
+            Some(&before) => self.follows[hop.follows as usize][usize::from(before)] & hop.vcs,
+            None => hop.vcs,
         };
-        for lane in bits(open) {
-            way.push(lane);
-            self.list_lanes(bundle, pair, way, list);
+        for vc in bits(open) {
+            way.push(vc);
+            self.list_vcs(bundle, pair, way, list);
             way.pop();
         }
     }
 
     /// Number of virtual channels of each physical channel.
-    pub fn lanes(&self) -> u8 {
-        self.lanes
+    pub fn vcs(&self) -> u8 {
+        self.vcs
     }
 
     /// Number of (channel, virtual channel).
     pub(super) fn places(&self) -> usize {
-        self.slots as usize * usize::from(self.lanes)
+        self.slots as usize * usize::from(self.vcs)
     }
 
     /// Number of a (channel, virtual channel).
-    pub(super) fn place(&self, channel: Channel, lane: u8) -> usize {
-        channel as usize * usize::from(self.lanes) + usize::from(lane)
+    pub(super) fn place(&self, channel: Channel, vc: u8) -> usize {
+        channel as usize * usize::from(self.vcs) + usize::from(vc)
     }
 
     fn hops_of(&self, bundle: u32) -> &[BundleHop] {
@@ -223,13 +226,13 @@ impl Candidates {
 
     /// The virtual channels that are open at a hop of a bundle, a bit each.
     pub(super) fn open(&self, bundle: u32, hop: usize) -> u16 {
-        self.hops_of(bundle)[hop].lanes
+        self.hops_of(bundle)[hop].vcs
     }
 
     /// Says which virtual channels are open at a hop.
-    pub(super) fn set_open(&mut self, bundle: u32, hop: usize, lanes: u16) {
+    pub(super) fn set_open(&mut self, bundle: u32, hop: usize, vcs: u16) {
         let start = self.bundles[bundle as usize].start as usize;
-        self.hops[start + hop].lanes = lanes;
+        self.hops[start + hop].vcs = vcs;
     }
 
     /// How many paths a bundle has; `None` if too many to count.
@@ -237,16 +240,16 @@ impl Candidates {
         let mut paths = [0u128; 16];
         for (place, hop) in self.hops_of(bundle).iter().enumerate() {
             paths = match place {
-                0 => ones(hop.lanes),
+                0 => ones(hop.vcs),
                 _ => self.forth(&paths, hop).ok_or(NoCandidates::TooMany)?,
             };
         }
         sum(&paths).ok_or(NoCandidates::TooMany)
     }
 
-    /// How many paths of a bundle take each virtual channel at each of its hops: `each(hop, lane,
+    /// How many paths of a bundle take each virtual channel at each of its hops: `each(hop, vc,
     /// paths)` for those that some take; gives the number of all.
-    pub(super) fn for_each_lane(
+    pub(super) fn for_each_vc(
         &self,
         bundle: u32,
         choices: VcChoices,
@@ -257,19 +260,19 @@ impl Candidates {
         let mut to = Vec::with_capacity(hops.len());
         for (place, hop) in hops.iter().enumerate() {
             to.push(match place {
-                0 => ones(hop.lanes),
+                0 => ones(hop.vcs),
                 _ => self.forth(&to[place - 1], hop).ok_or(NoCandidates::TooMany)?,
             });
         }
         let all = to.last().map_or(Some(1), sum).ok_or(NoCandidates::TooMany)?;
         let mut from = ones(u16::MAX);
         for (place, hop) in hops.iter().enumerate().rev() {
-            for lane in bits(hop.lanes) {
-                let paths = to[place][usize::from(lane)] * from[usize::from(lane)];
+            for vc in bits(hop.vcs) {
+                let paths = to[place][usize::from(vc)] * from[usize::from(vc)];
                 if paths > 0 {
                     each(
                         place,
-                        lane,
+                        vc,
                         match choices {
                             VcChoices::Distinct => paths,
                             VcChoices::Shared => share(paths, all),
@@ -279,8 +282,8 @@ impl Candidates {
             }
             let follows = &self.follows[hop.follows as usize];
             let mut before = [0; 16];
-            for (lane, before) in before.iter_mut().enumerate() {
-                *before = bits(follows[lane] & hop.lanes).map(|next| from[usize::from(next)]).sum();
+            for (vc, before) in before.iter_mut().enumerate() {
+                *before = bits(follows[vc] & hop.vcs).map(|next| from[usize::from(next)]).sum();
             }
             from = before;
         }
@@ -292,8 +295,8 @@ impl Candidates {
     fn forth(&self, before: &[u128; 16], hop: &BundleHop) -> Option<[u128; 16]> {
         let follows = &self.follows[hop.follows as usize];
         let mut paths = [0u128; 16];
-        for (lane, &before) in before.iter().enumerate().filter(|(_, before)| **before > 0) {
-            for next in bits(follows[lane] & hop.lanes) {
+        for (vc, &before) in before.iter().enumerate().filter(|(_, before)| **before > 0) {
+            for next in bits(follows[vc] & hop.vcs) {
                 let sum = paths[usize::from(next)].checked_add(before)?;
                 paths[usize::from(next)] = (sum >> 100 == 0).then_some(sum)?;
             }
@@ -311,37 +314,37 @@ impl Candidates {
         let mut from = vec![[1u128; 16]; hops.len()];
         for place in (1..hops.len()).rev() {
             let hop = hops[place];
-            for lane in 0..16 {
-                let next = bits(self.follows[hop.follows as usize][lane] & hop.lanes);
-                from[place - 1][lane] = next.map(|next| from[place][usize::from(next)]).sum();
+            for vc in 0..16 {
+                let next = bits(self.follows[hop.follows as usize][vc] & hop.vcs);
+                from[place - 1][vc] = next.map(|next| from[place][usize::from(next)]).sum();
             }
         }
         let mut path = Vec::with_capacity(hops.len());
         let mut before: Option<u8> = None;
         for (hop, from) in hops.iter().zip(&from) {
-            let open = before.map_or(hop.lanes, |lane| {
-                self.follows[hop.follows as usize][usize::from(lane)] & hop.lanes
+            let open = before.map_or(hop.vcs, |vc| {
+                self.follows[hop.follows as usize][usize::from(vc)] & hop.vcs
             });
-            let lane = bits(open).find(|&lane| {
-                let paths = from[usize::from(lane)];
+            let vc = bits(open).find(|&vc| {
+                let paths = from[usize::from(vc)];
                 let here = number < paths;
                 if !here {
                     number -= paths;
                 }
                 here
             });
-            let lane = lane.expect("there are so many paths");
+            let vc = vc.expect("there are so many paths");
             let first = fabric.outputs(fabric.source(hop.channel)).start;
-            path.push(Hop::new(narrow(hop.channel - first), lane));
-            before = Some(lane);
+            path.push(Hop::new(narrow(hop.channel - first), vc));
+            before = Some(vc);
         }
         path
     }
 }
 
 /// One for each virtual channel whose bit is set.
-fn ones(lanes: u16) -> [u128; 16] {
-    std::array::from_fn(|lane| u128::from(lanes >> lane & 1))
+fn ones(vcs: u16) -> [u128; 16] {
+    std::array::from_fn(|vc| u128::from(vcs >> vc & 1))
 }
 
 fn sum(paths: &[u128; 16]) -> Option<u128> {

@@ -76,8 +76,8 @@ impl Counters {
         ties: Ties,
     ) -> Result<Self, NoCandidates> {
         let (places, bundles) = (candidates.places(), candidates.bundles.len());
-        let lanes = usize::from(candidates.lanes());
-        let channels = places / lanes;
+        let vcs = usize::from(candidates.vcs());
+        let channels = places / vcs;
         let mut first = vec![0u32; channels + 1];
         for bundle in 0..narrow(bundles) {
             candidates.channels(bundle).for_each(|channel| first[channel as usize + 1] += 1);
@@ -116,9 +116,9 @@ impl Counters {
     fn count(&mut self, bundle: u32, add: bool) -> Result<(), NoCandidates> {
         let Self { candidates, by_place, by_channel, lowered, .. } = self;
         let channels: Vec<Channel> = candidates.channels(bundle).collect();
-        let all = candidates.for_each_lane(bundle, self.choices, |hop, lane, paths| {
+        let all = candidates.for_each_vc(bundle, self.choices, |hop, vc, paths| {
             let channel = channels[hop];
-            let place = candidates.place(channel, lane);
+            let place = candidates.place(channel, vc);
             for counter in [&mut by_place[place], &mut by_channel[channel as usize]] {
                 *counter = if add { *counter + paths } else { *counter - paths };
             }
@@ -143,32 +143,31 @@ impl Counters {
     }
 
     /// Keeps only these virtual channels open at a hop of a bundle.
-    fn narrow_to(&mut self, bundle: u32, hop: usize, lanes: u16) {
+    fn narrow_to(&mut self, bundle: u32, hop: usize, vcs: u16) {
         const COUNTED: &str = "fewer paths than were counted before";
         self.count(bundle, false).expect(COUNTED);
-        self.candidates.set_open(bundle, hop, lanes);
+        self.candidates.set_open(bundle, hop, vcs);
         self.count(bundle, true).expect(COUNTED);
     }
 
     /// Whether some path of a bundle takes a virtual channel at a hop.
-    fn takes(&self, bundle: u32, hop: usize, lane: u8) -> bool {
-        self.paths_of(bundle, hop, lane) > 0
+    fn takes(&self, bundle: u32, hop: usize, vc: u8) -> bool {
+        self.paths_of(bundle, hop, vc) > 0
     }
 
     /// How many paths of a bundle take a virtual channel at a hop.
-    fn paths_of(&self, bundle: u32, hop: usize, lane: u8) -> u128 {
-        if self.of_bundle[bundle as usize] == 0
-            || self.candidates.open(bundle, hop) >> lane & 1 == 0
+    fn paths_of(&self, bundle: u32, hop: usize, vc: u8) -> u128 {
+        if self.of_bundle[bundle as usize] == 0 || self.candidates.open(bundle, hop) >> vc & 1 == 0
         {
             return 0;
         }
         let mut found = 0;
         let take = |at, other, paths| {
-            if (at, other) == (hop, lane) {
+            if (at, other) == (hop, vc) {
                 found = paths;
             }
         };
-        self.candidates.for_each_lane(bundle, VcChoices::Distinct, take).expect("counted before");
+        self.candidates.for_each_vc(bundle, VcChoices::Distinct, take).expect("counted before");
         found
     }
 
@@ -182,45 +181,45 @@ impl Counters {
             [self.first[channel as usize] as usize..self.first[channel as usize + 1] as usize]
     }
 
-    fn lanes(&self) -> u8 {
-        self.candidates.lanes()
+    fn vcs(&self) -> u8 {
+        self.candidates.vcs()
     }
 
     /// Takes paths of a bundle away that take a virtual channel at a hop.
-    fn remove(&mut self, bundle: u32, hop: usize, lane: u8) {
-        if self.paths_of(bundle, hop, lane) < self.left[self.pair_of(bundle)] {
-            let lanes = self.candidates.open(bundle, hop) & !(1 << lane);
-            return self.narrow_to(bundle, hop, lanes);
+    fn remove(&mut self, bundle: u32, hop: usize, vc: u8) {
+        if self.paths_of(bundle, hop, vc) < self.left[self.pair_of(bundle)] {
+            let vcs = self.candidates.open(bundle, hop) & !(1 << vc);
+            return self.narrow_to(bundle, hop, vcs);
         }
         // All paths that are left go through here: another hop's fullest virtual channel is closed.
-        let best = self.choices_of(bundle).into_iter().max_by_key(|&(hop, lane)| {
-            let place = self.place_of(bundle, hop, lane);
+        let best = self.choices_of(bundle).into_iter().max_by_key(|&(hop, vc)| {
+            let place = self.place_of(bundle, hop, vc);
             (self.by_place[place], Reverse(self.place_rank[place]), Reverse(hop))
         });
-        let (hop, lane) = best.expect("it has several paths");
-        let lanes = self.candidates.open(bundle, hop) & !(1 << lane);
-        self.narrow_to(bundle, hop, lanes);
+        let (hop, vc) = best.expect("it has several paths");
+        let vcs = self.candidates.open(bundle, hop) & !(1 << vc);
+        self.narrow_to(bundle, hop, vcs);
     }
 
     /// The hops of a bundle at which there is a choice, with their virtual channels.
     fn choices_of(&self, bundle: u32) -> Vec<(usize, u8)> {
         let mut found: Vec<(usize, u8)> = Vec::new();
-        let take = |hop, lane, _| found.push((hop, lane));
-        self.candidates.for_each_lane(bundle, VcChoices::Distinct, take).expect("counted before");
+        let take = |hop, vc, _| found.push((hop, vc));
+        self.candidates.for_each_vc(bundle, VcChoices::Distinct, take).expect("counted before");
         let several = |hop: usize| found.iter().filter(|(other, _)| *other == hop).count() > 1;
         found.iter().copied().filter(|&(hop, _)| several(hop)).collect()
     }
 
-    fn place_of(&self, bundle: u32, hop: usize, lane: u8) -> usize {
+    fn place_of(&self, bundle: u32, hop: usize, vc: u8) -> usize {
         let channel = self.candidates.channels(bundle).nth(hop).expect("a hop of it");
-        self.candidates.place(channel, lane)
+        self.candidates.place(channel, vc)
     }
 
     /// Takes paths away from the fullest place that has any to give, until every pair has one: of
     /// the channel with the highest sum if `physical`, else of all.
     pub(super) fn thin(&mut self, physical: bool) {
         let groups = if physical { self.by_channel.len() } else { self.by_place.len() };
-        let lanes = self.lanes();
+        let vcs = self.vcs();
         let mut givers: Vec<Option<Givers>> = (0..self.by_place.len()).map(|_| None).collect();
         let mut heap: BinaryHeap<(u128, Reverse<u32>, u32)> = (0..narrow(groups))
             .map(|group: u32| (u128::MAX, Reverse(self.group_rank(group, physical)), group))
@@ -237,7 +236,7 @@ impl Counters {
                 continue;
             }
             let mut places: Vec<usize> = if physical {
-                (0..lanes).map(|lane| self.candidates.place(group, lane)).collect()
+                (0..vcs).map(|vc| self.candidates.place(group, vc)).collect()
             } else {
                 vec![group as usize]
             };
@@ -246,16 +245,16 @@ impl Counters {
                 let own = givers[place].get_or_insert_with(|| Givers::new(self, place));
                 own.take(self, place)
             });
-            let Some((bundle, hop, lane)) = found else { continue };
-            self.remove(bundle, hop, lane);
+            let Some((bundle, hop, vc)) = found else { continue };
+            self.remove(bundle, hop, vc);
             self.lowered.clear();
             heap.push((count, rank, group));
         }
     }
 
     fn group_rank(&self, group: u32, physical: bool) -> u32 {
-        let lanes = usize::from(self.lanes());
-        self.place_rank[if physical { group as usize * lanes } else { group as usize }]
+        let vcs = usize::from(self.vcs());
+        self.place_rank[if physical { group as usize * vcs } else { group as usize }]
     }
 
     /// Fixes paths across the emptiest place that has any to choose from, until every pair has one:
@@ -273,27 +272,27 @@ impl Counters {
         for group in 0..narrow(groups) {
             heap.push(Reverse((count(self, group), self.group_rank(group, physical), group)));
         }
-        let lanes = u32::from(self.lanes());
+        let vcs = u32::from(self.vcs());
         while let Some(Reverse((was, rank, group))) = heap.pop() {
             if count(self, group) != was {
                 // There is an entry for what it is now.
                 continue;
             }
             let mut places: Vec<usize> = if physical {
-                (0..self.lanes()).map(|lane| self.candidates.place(group, lane)).collect()
+                (0..self.vcs()).map(|vc| self.candidates.place(group, vc)).collect()
             } else {
                 vec![group as usize]
             };
             places.sort_by_key(|&at| (self.by_place[at], self.place_rank[at]));
-            let Some((bundle, hop, lane)) = places.into_iter().find_map(|at| self.emptiest(at))
+            let Some((bundle, hop, vc)) = places.into_iter().find_map(|at| self.emptiest(at))
             else {
                 continue;
             };
             self.lowered.clear();
-            self.settle(bundle, hop, lane);
+            self.settle(bundle, hop, vc);
             let mut changed: Vec<u32> = std::mem::take(&mut self.lowered);
             if physical {
-                changed.iter_mut().for_each(|place| *place /= lanes);
+                changed.iter_mut().for_each(|place| *place /= vcs);
             }
             changed.push(group);
             changed.sort_unstable();
@@ -308,28 +307,28 @@ impl Counters {
     /// Of the paths across a place whose pairs have a choice, that which crosses the emptiest other
     /// place.
     fn emptiest(&self, place: usize) -> Option<(u32, usize, u8)> {
-        let lane: u8 = narrow(place % usize::from(self.lanes()));
-        let channel = narrow(place / usize::from(self.lanes()));
+        let vc: u8 = narrow(place % usize::from(self.vcs()));
+        let channel = narrow(place / usize::from(self.vcs()));
         let own = self.across(channel).iter().filter(|&&(bundle, hop)| {
-            self.left[self.pair_of(bundle)] > 1 && self.takes(bundle, usize::from(hop), lane)
+            self.left[self.pair_of(bundle)] > 1 && self.takes(bundle, usize::from(hop), vc)
         });
         let best = own.min_by_key(|&&(bundle, own)| {
             let mut least = u128::MAX;
             for (hop, channel) in self.candidates.channels(bundle).enumerate() {
-                for lane in bits(self.candidates.open(bundle, hop)) {
+                for vc in bits(self.candidates.open(bundle, hop)) {
                     if hop != usize::from(own) {
-                        least = least.min(self.by_place[self.candidates.place(channel, lane)]);
+                        least = least.min(self.by_place[self.candidates.place(channel, vc)]);
                     }
                 }
             }
             (least, self.bundle_rank[bundle as usize])
         });
-        best.map(|&(bundle, hop)| (bundle, usize::from(hop), lane))
+        best.map(|&(bundle, hop)| (bundle, usize::from(hop), vc))
     }
 
     /// Leaves a pair one path: one of this bundle that takes this virtual channel at this hop,
     /// elsewhere the emptiest ones first.
-    fn settle(&mut self, bundle: u32, hop: usize, lane: u8) {
+    fn settle(&mut self, bundle: u32, hop: usize, vc: u8) {
         let pair = self.candidates.bundles[bundle as usize].pair as usize;
         let own = self.candidates.pairs[pair];
         for other in (own.first..own.last).filter(|&other| other != bundle) {
@@ -337,14 +336,14 @@ impl Counters {
                 self.narrow_to(other, 0, 0);
             }
         }
-        self.narrow_to(bundle, hop, 1 << lane);
+        self.narrow_to(bundle, hop, 1 << vc);
         while self.left[pair] > 1 {
-            let best = self.choices_of(bundle).into_iter().min_by_key(|&(hop, lane)| {
-                let place = self.place_of(bundle, hop, lane);
+            let best = self.choices_of(bundle).into_iter().min_by_key(|&(hop, vc)| {
+                let place = self.place_of(bundle, hop, vc);
                 (self.by_place[place], self.place_rank[place], hop)
             });
-            let (hop, lane) = best.expect("it has several paths");
-            self.narrow_to(bundle, hop, 1 << lane);
+            let (hop, vc) = best.expect("it has several paths");
+            self.narrow_to(bundle, hop, 1 << vc);
         }
     }
 
@@ -358,8 +357,8 @@ impl Counters {
 
     /// How many paths cross a channel in a virtual channel.
     #[cfg(test)]
-    pub(super) fn value(&self, channel: Channel, lane: u8) -> u128 {
-        self.by_place[self.candidates.place(channel, lane)]
+    pub(super) fn value(&self, channel: Channel, vc: u8) -> u128 {
+        self.by_place[self.candidates.place(channel, vc)]
     }
 }
 
@@ -375,10 +374,10 @@ struct Givers {
 
 impl Givers {
     fn new(counters: &Counters, place: usize) -> Self {
-        let channel = narrow(place / usize::from(counters.lanes()));
-        let lane = place % usize::from(counters.lanes());
+        let channel = narrow(place / usize::from(counters.vcs()));
+        let vc = place % usize::from(counters.vcs());
         let open = counters.across(channel).iter().filter(|&&(bundle, hop)| {
-            counters.candidates.open(bundle, usize::from(hop)) >> lane & 1 == 1
+            counters.candidates.open(bundle, usize::from(hop)) >> vc & 1 == 1
         });
         let mut hops: Vec<(u32, u16)> = open.copied().collect();
         let rank = |bundle: u32| counters.bundle_rank[bundle as usize];
@@ -398,12 +397,11 @@ impl Givers {
 
     /// The first, which stays among them as long as it has paths.
     fn take(&mut self, counters: &Counters, place: usize) -> Option<(u32, usize, u8)> {
-        let lane = narrow(place % usize::from(counters.lanes()));
+        let vc = narrow(place % usize::from(counters.vcs()));
         while let Some((left, rank, at)) = self.heap.pop() {
             let (next, end) = &mut self.own[at as usize];
             // A path that does not cross the place any more never will again.
-            let gone =
-                |&(bundle, hop): &(u32, u16)| !counters.takes(bundle, usize::from(hop), lane);
+            let gone = |&(bundle, hop): &(u32, u16)| !counters.takes(bundle, usize::from(hop), vc);
             while next < end && gone(&self.hops[*next as usize]) {
                 *next += 1;
             }
@@ -418,7 +416,7 @@ impl Givers {
             let entry = (now, Reverse(counters.bundle_rank[bundle as usize]), at);
             self.heap.push(entry);
             if entry == (left, rank, at) {
-                return Some((bundle, usize::from(hop), lane));
+                return Some((bundle, usize::from(hop), vc));
             }
         }
         None

@@ -23,12 +23,12 @@ impl Listing<'_> {
         let hops = self.relation.hops(state, self.destination).to_vec();
         for port in hops.chunk_by(|one, other| one.port == other.port) {
             let channel = self.fabric.outputs(source).start + u32::from(port[0].port);
-            let lanes = port.iter().fold(0, |lanes, hop| lanes | 1 << hop.lane);
-            self.way.push(BundleHop { channel, lanes, follows: 0 });
+            let vcs = port.iter().fold(0, |vcs, hop| vcs | 1 << hop.vc);
+            self.way.push(BundleHop { channel, vcs, follows: 0 });
             if self.found.follows.is_empty() {
                 self.found.follows.push([0; 16]);
             }
-            self.go_on(channel, lanes)?;
+            self.go_on(channel, vcs)?;
             self.way.pop();
         }
         Ok(())
@@ -36,35 +36,35 @@ impl Listing<'_> {
 
     /// Lists the routes that begin like the present way, which came through a channel in one of
     /// these virtual channels.
-    fn go_on(&mut self, channel: Channel, lanes: u16) -> Result<(), NoCandidates> {
+    fn go_on(&mut self, channel: Channel, vcs: u16) -> Result<(), NoCandidates> {
         let router = self.fabric.target(channel).expect("a relation without flaw");
         if router == self.destination {
             return self.keep();
         }
         // By port, which virtual channels may follow which.
         let mut next: Vec<(u16, Follows)> = Vec::new();
-        for lane in bits(lanes) {
-            let state = self.relation.arrived(channel, lane);
+        for vc in bits(vcs) {
+            let state = self.relation.arrived(channel, vc);
             for hop in self.relation.hops(state, self.destination) {
                 let place = next.iter().position(|(port, _)| *port == hop.port);
                 let place = place.unwrap_or_else(|| {
                     next.push((hop.port, [0; 16]));
                     next.len() - 1
                 });
-                next[place].1[usize::from(lane)] |= 1 << hop.lane;
+                next[place].1[usize::from(vc)] |= 1 << hop.vc;
             }
         }
         next.sort_unstable_by_key(|(port, _)| *port);
         for (port, follows) in next {
-            let lanes = follows.iter().fold(0, |all, lanes| all | lanes);
+            let vcs = follows.iter().fold(0, |all, vcs| all | vcs);
             let known = self.found.follows.iter().position(|known| *known == follows);
             let known = known.unwrap_or_else(|| {
                 self.found.follows.push(follows);
                 self.found.follows.len() - 1
             });
             let channel = self.fabric.outputs(router).start + u32::from(port);
-            self.way.push(BundleHop { channel, lanes, follows: narrow(known) });
-            self.go_on(channel, lanes)?;
+            self.way.push(BundleHop { channel, vcs, follows: narrow(known) });
+            self.go_on(channel, vcs)?;
             self.way.pop();
         }
         Ok(())

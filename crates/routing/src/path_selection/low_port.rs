@@ -10,11 +10,11 @@ impl PathSelection {
     /// `low-port`.
     pub const LOW_PORT: Self = Self {
         name: "low-port",
-        doc: "the lowest port at each router, in a lane drawn from those offered there.",
+        doc: "the lowest port at each router, in a virtual channel drawn from those offered there.",
         select: |task: &SelectionTask<'_>| {
             task.walk(|hops, random| {
-                let lanes = hops.iter().take_while(|hop| hop.port == hops[0].port).count();
-                if lanes == 1 { 0 } else { random.random_range(0..lanes) }
+                let vcs = hops.iter().take_while(|hop| hop.port == hops[0].port).count();
+                if vcs == 1 { 0 } else { random.random_range(0..vcs) }
             })
         },
     };

@@ -133,7 +133,7 @@ impl PathSelection {
         let task = SelectionTask { fabric, relation, parameters };
         let mut chosen = (self.select)(&task)?.paths.into_iter();
         let next = |_, _| chosen.next().into_iter().collect();
-        Ok(PathSet::new(fabric, relation.lanes(), PathChoice::default(), next)?)
+        Ok(PathSet::new(fabric, relation.vcs(), PathChoice::default(), next)?)
     }
 }
 
@@ -187,7 +187,7 @@ impl SelectionTask<'_> {
                     let hop = hops[pick(hops, &mut random)];
                     let channel = fabric.outputs(at).start + u32::from(hop.port);
                     path.push(hop);
-                    state = relation.arrived(channel, hop.lane);
+                    state = relation.arrived(channel, hop.vc);
                     at = fabric.target(channel).expect("a relation without flaw");
                 }
                 paths.push(path);

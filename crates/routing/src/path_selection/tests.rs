@@ -14,8 +14,8 @@ fn random_fabric(routers: u32, seed: u64) -> Fabric {
     graph.cabling().unwrap().fabric().unwrap()
 }
 
-fn relation(fabric: &Fabric, rule: RelationRule, lanes: u8) -> Relation {
-    let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+fn relation(fabric: &Fabric, rule: RelationRule, vcs: u8) -> Relation {
+    let parameters = RelationParameters { vcs, ..RelationParameters::default() };
     rule.relation(fabric, &parameters).unwrap()
 }
 
@@ -34,8 +34,8 @@ fn all_paths(fabric: &Fabric, relation: &Relation, source: u32, destination: u32
         for hop in relation.hops(state, destination) {
             let channel = fabric.outputs(at).start + u32::from(hop.port);
             let mut way = way.clone();
-            way.push((channel, hop.lane));
-            open.push((relation.arrived(channel, hop.lane), fabric.target(channel).unwrap(), way));
+            way.push((channel, hop.vc));
+            open.push((relation.arrived(channel, hop.vc), fabric.target(channel).unwrap(), way));
         }
     }
     // As candidates are numbered: by physical route, then by virtual channels.
@@ -60,7 +60,7 @@ fn places(fabric: &Fabric, source: u32, path: &[Hop]) -> Places {
     let step = |hop: &Hop| {
         let channel = fabric.outputs(at).start + u32::from(hop.port);
         at = fabric.target(channel).unwrap();
-        (channel, hop.lane)
+        (channel, hop.vc)
     };
     path.iter().map(step).collect()
 }
@@ -115,7 +115,7 @@ fn figure_1_has_the_papers_counters_and_selections() {
 
 #[test]
 fn counters_are_those_of_lists_of_all_paths() {
-    let parameters = RelationParameters { lanes: 3, ..RelationParameters::default() };
+    let parameters = RelationParameters { vcs: 3, ..RelationParameters::default() };
     for fabric in [random_fabric(9, 1), test_fabric(&[4, 3], &[]), figure_1()] {
         for relation in [
             relation(&fabric, RelationRule::UP_DOWN, 3),
@@ -140,8 +140,8 @@ fn counters_are_those_of_lists_of_all_paths() {
                     assert_eq!(places(&fabric, source, &same), path);
                     let listed = list.path(&fabric, bundles.next().unwrap(), 0);
                     assert_eq!(listed, same);
-                    for (channel, lane) in path {
-                        expected[channel as usize * 3 + usize::from(lane)] += 1;
+                    for (channel, vc) in path {
+                        expected[channel as usize * 3 + usize::from(vc)] += 1;
                     }
                 }
             }
@@ -154,13 +154,13 @@ fn counters_are_those_of_lists_of_all_paths() {
 }
 
 #[test]
-fn shared_choices_of_lanes_count_as_one_path_together() {
+fn shared_choices_of_virtual_channels_count_as_one_path_together() {
     let fabric = random_fabric(9, 1);
-    let [one, three] = [1, 3].map(|lanes| relation(&fabric, RelationRule::UP_DOWN, lanes));
+    let [one, three] = [1, 3].map(|vcs| relation(&fabric, RelationRule::UP_DOWN, vcs));
     let values = |relation: &Relation, channel: Channel| {
         let candidates = Candidates::new(&fabric, relation).unwrap();
         let counters = Counters::new(candidates, VcChoices::Shared, Ties::Lowest).unwrap();
-        (0..relation.lanes()).map(|lane| counters.value(channel, lane)).collect::<Vec<_>>()
+        (0..relation.vcs()).map(|vc| counters.value(channel, vc)).collect::<Vec<_>>()
     };
     for channel in [0, 5, 12, 33] {
         let (all, parts) = (values(&one, channel)[0], values(&three, channel));
@@ -171,30 +171,30 @@ fn shared_choices_of_lanes_count_as_one_path_together() {
 /// How the selections of \[path-selection\] are told apart: by fullest or emptiest, virtual or
 /// physical channel.
 fn plainly(fabric: &Fabric, relation: &Relation, high: bool, physical: bool) -> Vec<Places> {
-    let lanes = usize::from(relation.lanes());
+    let vcs = usize::from(relation.vcs());
     let mut left: Vec<Vec<Places>> = pairs(fabric)
         .iter()
         .map(|&(source, destination)| all_paths(fabric, relation, source, destination))
         .collect();
     loop {
-        let mut counts = vec![0usize; fabric.channel_slots() as usize * lanes];
+        let mut counts = vec![0usize; fabric.channel_slots() as usize * vcs];
         let mut open = vec![false; counts.len()];
         for paths in &left {
-            for &(channel, lane) in paths.iter().flatten() {
-                let place = channel as usize * lanes + usize::from(lane);
+            for &(channel, vc) in paths.iter().flatten() {
+                let place = channel as usize * vcs + usize::from(vc);
                 counts[place] += 1;
                 open[place] |= paths.len() > 1;
             }
         }
         let sum = |place: usize| -> usize {
-            let first = place / lanes * lanes;
-            counts[first..first + lanes].iter().sum()
+            let first = place / vcs * vcs;
+            counts[first..first + vcs].iter().sum()
         };
         let key = |&place: &usize| (if physical { sum(place) } else { 0 }, counts[place]);
         let candidates = (0..counts.len()).filter(|&place| open[place]);
         let place = if high {
             // A physical channel before its virtual ones, of equals the lowest.
-            let key = |place: &usize| (key(place).0, Reverse(place / lanes), key(place).1);
+            let key = |place: &usize| (key(place).0, Reverse(place / vcs), key(place).1);
             let key = |place: &usize| {
                 let (sum, channel, count) = key(place);
                 (sum, if physical { channel } else { Reverse(0) }, count, Reverse(*place))
@@ -202,14 +202,14 @@ fn plainly(fabric: &Fabric, relation: &Relation, high: bool, physical: bool) -> 
             candidates.max_by_key(key)
         } else {
             let key = |place: &usize| {
-                (key(place).0, if physical { place / lanes } else { 0 }, key(place).1, *place)
+                (key(place).0, if physical { place / vcs } else { 0 }, key(place).1, *place)
             };
             candidates.min_by_key(key)
         };
         let Some(place) = place else {
             return left.into_iter().map(|mut paths| paths.remove(0)).collect();
         };
-        let here = ((place / lanes) as Channel, (place % lanes) as u8);
+        let here = ((place / vcs) as Channel, (place % vcs) as u8);
         let crossing = left.iter().enumerate().filter(|(_, paths)| paths.len() > 1);
         let crossing = crossing.flat_map(|(pair, paths)| {
             let own = paths.iter().enumerate().filter(|(_, path)| path.contains(&here));
@@ -223,8 +223,8 @@ fn plainly(fabric: &Fabric, relation: &Relation, high: bool, physical: bool) -> 
         } else {
             let least = |path: &Places| {
                 let others = path.iter().filter(|&&other| other != here);
-                let counts = others
-                    .map(|&(channel, lane)| counts[channel as usize * lanes + usize::from(lane)]);
+                let counts =
+                    others.map(|&(channel, vc)| counts[channel as usize * vcs + usize::from(vc)]);
                 counts.min().unwrap_or(usize::MAX)
             };
             let (pair, number, _) =
@@ -242,24 +242,24 @@ fn each_selection_goes_step_by_step_as_the_paper_says() {
         (PathSelection::LOW_VIRTUAL, false, false),
         (PathSelection::LOW_PHYSICAL, false, true),
     ];
-    for (fabric, lanes) in [
+    for (fabric, vcs) in [
         (random_fabric(12, 1), 1),
         (test_fabric(&[4, 4], &[]), 1),
         (random_fabric(8, 2), 2),
         (figure_1(), 3),
     ] {
         for rule in [RelationRule::UP_DOWN, RelationRule::UDWM] {
-            let relation = relation(&fabric, rule, lanes);
+            let relation = relation(&fabric, rule, vcs);
             for (selection, high, physical) in cases {
                 let parameters = SelectionParameters { singly: true, ..Default::default() };
                 let paths = selection.paths(&fabric, &relation, parameters).unwrap();
                 let expected = plainly(&fabric, &relation, high, physical);
                 for ((source, destination), expected) in pairs(&fabric).into_iter().zip(expected) {
                     let path = paths.paths(source, destination).next().unwrap();
-                    let name = (selection.name, rule.name, lanes);
+                    let name = (selection.name, rule.name, vcs);
                     assert_eq!(places(&fabric, source, path), expected, "{name:?}");
                 }
-                if lanes == 1 {
+                if vcs == 1 {
                     let together = SelectionParameters::default();
                     assert_eq!(selection.paths(&fabric, &relation, together).unwrap(), paths);
                 }
@@ -272,13 +272,13 @@ fn each_selection_goes_step_by_step_as_the_paper_says() {
 fn what_is_selected_is_one_way_of_the_relation_for_each_pair() {
     let tree = Tree { arity: 3, levels: 2, terminals: 2 };
     let tree = tree.cabling().unwrap().fabric().unwrap();
-    for (fabric, rule, lanes) in [
+    for (fabric, rule, vcs) in [
         (&random_fabric(16, 1), RelationRule::UDWM, 5),
         (&random_fabric(16, 2), RelationRule::LEFT_RIGHT, 16),
         (&test_fabric(&[4, 4], &[(3, 1)]), RelationRule::UP_DOWN, 2),
         (&tree, RelationRule::MINIMAL, 1),
     ] {
-        let relation = relation(fabric, rule, lanes);
+        let relation = relation(fabric, rule, vcs);
         for selection in PATH_SELECTIONS {
             for choices in [VcChoices::Distinct, VcChoices::Shared] {
                 for ties in [Ties::Lowest, Ties::Highest, Ties::Drawn(7)] {
@@ -291,7 +291,7 @@ fn what_is_selected_is_one_way_of_the_relation_for_each_pair() {
                         for hop in own[0] {
                             assert!(relation.hops(state, destination).contains(hop));
                             let channel = fabric.outputs(at).start + u32::from(hop.port);
-                            state = relation.arrived(channel, hop.lane);
+                            state = relation.arrived(channel, hop.vc);
                             at = fabric.target(channel).unwrap();
                         }
                         assert_eq!(at, destination, "{}", selection.name);

@@ -67,7 +67,7 @@ impl Ways {
                 let hops = relation.hops(*state, destination);
                 let behind = |hop: &Hop| {
                     let channel = fabric.outputs(*router).start + u32::from(hop.port);
-                    (channel, relation.arrived(channel, hop.lane), fabric.target(channel))
+                    (channel, relation.arrived(channel, hop.vc), fabric.target(channel))
                 };
                 if let Some(hop) = hops.get(*next) {
                     *next += 1;

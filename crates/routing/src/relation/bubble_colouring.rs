@@ -34,9 +34,9 @@ impl RelationRule {
     /// `bubble-colouring`.
     pub const BUBBLE_COLOURING: Self = Self {
         name: "bubble-colouring",
-        doc: "all shortest ways in all lanes; rings that keep a bubble are the escape.",
+        doc: "all shortest ways in all virtual channels; rings that keep a bubble are the escape.",
         avoids_deadlock: true,
-        least_lanes: 1,
+        least_vcs: 1,
         injection_bubble: 3,
         keeps_bubble: true,
         make,
@@ -49,21 +49,21 @@ fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, No
         return Ok(relation);
     }
     let tour = Tour::new(fabric, &tree);
-    let mut builder = Builder::new(fabric, parameters.lanes)?;
+    let mut builder = Builder::new(fabric, parameters.vcs)?;
     let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
     let mut hops = Vec::new();
     for destination in fabric.ends() {
         breadth_first(destination, &mut hops_left, &mut order, |at| fabric.neighbors(at));
         for &router in order.iter().filter(|&&router| router != destination) {
             let nearer = onward(fabric, router, &hops_left, FirstHop::SHORTEST).collect();
-            let choice = Choice { fabric, tour: &tour, lanes: parameters.lanes, router, nearer };
+            let choice = Choice { fabric, tour: &tour, vcs: parameters.vcs, router, nearer };
             choice.hops(None, &mut hops);
             let state = builder.relation().injected(router);
             builder.set(state, destination, &mut hops);
             for channel in fabric.outputs(router).filter_map(|own| fabric.opposite(own)) {
-                for lane in 0..parameters.lanes {
-                    choice.hops(Some(VirtualChannel { channel, lane }), &mut hops);
-                    let state = builder.relation().arrived(channel, lane);
+                for vc in 0..parameters.vcs {
+                    choice.hops(Some(VirtualChannel { channel, vc }), &mut hops);
+                    let state = builder.relation().arrived(channel, vc);
                     builder.set(state, destination, &mut hops);
                 }
             }
@@ -76,7 +76,7 @@ fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, No
 struct Choice<'a> {
     fabric: &'a Fabric,
     tour: &'a Tour,
-    lanes: u8,
+    vcs: u8,
     router: u32,
     nearer: Vec<Onward>,
 }
@@ -88,7 +88,7 @@ impl Choice<'_> {
         // Where the ring goes on for it.
         let next = came.and_then(|came| {
             let channel = self.tour.after(came.channel)?;
-            Some(VirtualChannel { channel, lane: came.lane })
+            Some(VirtualChannel { channel, vc: came.vc })
         });
         let back = came.and_then(|came| self.fabric.opposite(came.channel));
         let hop = |port: u16, onto: VirtualChannel| Hop {
@@ -97,20 +97,19 @@ impl Choice<'_> {
                 Some(_) if Some(onto) == next => Ring::Along,
                 Some(_) => Ring::Enters,
             },
-            ..Hop::new(port, onto.lane)
+            ..Hop::new(port, onto.vc)
         };
         for &Onward { port, channel, .. } in &self.nearer {
-            let places = (0..self.lanes).map(|lane| VirtualChannel { channel, lane });
+            let places = (0..self.vcs).map(|vc| VirtualChannel { channel, vc });
             let ways = places.filter(|&onto| Some(channel) != back || Some(onto) == next);
             hops.extend(ways.map(|onto| hop(port, onto)));
         }
         let nearer = hops.len();
         let outputs = (0u16..).zip(self.fabric.outputs(self.router));
         for (port, channel) in outputs.filter(|&(_, channel)| self.tour.after(channel).is_some()) {
-            for lane in 0..self.lanes {
-                let onto = VirtualChannel { channel, lane };
-                let is_nearer =
-                    hops[..nearer].iter().any(|hop| (hop.port, hop.lane) == (port, lane));
+            for vc in 0..self.vcs {
+                let onto = VirtualChannel { channel, vc };
+                let is_nearer = hops[..nearer].iter().any(|hop| (hop.port, hop.vc) == (port, vc));
                 if !is_nearer && next.is_none_or(|next| next == onto) {
                     hops.push(Hop { escape: true, ..hop(port, onto) });
                 }

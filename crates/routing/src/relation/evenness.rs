@@ -90,7 +90,7 @@ impl<'a> Evenness<'a> {
         let lead = |hop: &super::Hop| {
             let channel = self.fabric.outputs(router).start + u32::from(hop.port);
             let ends = self.fabric.target(channel) == Some(destination);
-            (channel, (!ends).then(|| self.relation.arrived(channel, hop.lane)))
+            (channel, (!ends).then(|| self.relation.arrived(channel, hop.vc)))
         };
         hops.map(lead).collect()
     }
@@ -110,7 +110,7 @@ impl<'a> Evenness<'a> {
                 };
                 *next += 1;
                 let channel = self.fabric.outputs(*router).start + u32::from(hop.port);
-                let after = self.relation.arrived(channel, hop.lane);
+                let after = self.relation.arrived(channel, hop.vc);
                 let target = self.fabric.target(channel).expect("hops lead somewhere");
                 if !hop.is_fallback()
                     && target != destination

@@ -19,7 +19,7 @@ impl RelationRule {
         name: "left-right",
         doc: "all shortest ways that first go left in a tree's preorder, then right.",
         avoids_deadlock: true,
-        least_lanes: 1,
+        least_vcs: 1,
         injection_bubble: 0,
         keeps_bubble: false,
         make,
@@ -29,5 +29,5 @@ impl RelationRule {
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
     let left = parameters.tree(fabric)?.left(fabric);
     let legal = |before: u32, next: u32| left[before as usize] || !left[next as usize];
-    Ok(shortest(fabric, parameters.lanes, |before, next| legal(before.channel, next.channel))?)
+    Ok(shortest(fabric, parameters.vcs, |before, next| legal(before.channel, next.channel))?)
 }

@@ -26,20 +26,21 @@ impl RelationRule {
     /// `minimal`.
     pub const MINIMAL: Self = Self {
         name: "minimal",
-        doc: "all shortest ways in all lanes; can deadlock where these close a cycle.",
+        doc: "all shortest ways in all virtual channels; can deadlock where these close a cycle.",
         avoids_deadlock: false,
-        least_lanes: 1,
+        least_vcs: 1,
         injection_bubble: 0,
         keeps_bubble: false,
-        make: |fabric, parameters| Ok(shortest(fabric, parameters.lanes, |_, _| true)?),
+        make: |fabric, parameters| Ok(shortest(fabric, parameters.vcs, |_, _| true)?),
     };
 
     /// `minimal-up-down`.
     pub const MINIMAL_UP_DOWN: Self = Self {
         name: "minimal-up-down",
-        doc: "all shortest ways in lanes 1 and up, with Up*/Down* in lane 0 as the escape.",
+        doc: "all shortest ways in virtual channels 1 and up, with Up*/Down* in virtual channel 0 as \
+              the escape.",
         avoids_deadlock: true,
-        least_lanes: 2,
+        least_vcs: 2,
         injection_bubble: 0,
         keeps_bubble: false,
         make: minimal_up_down,
@@ -48,9 +49,10 @@ impl RelationRule {
     /// `minimal-nue`.
     pub const MINIMAL_NUE: Self = Self {
         name: "minimal-nue",
-        doc: "all shortest ways in lanes 1 and up, with Nue's table in lane 0 as the escape.",
+        doc: "all shortest ways in virtual channels 1 and up, with Nue's table in virtual channel 0 as \
+              the escape.",
         avoids_deadlock: true,
-        least_lanes: 2,
+        least_vcs: 2,
         injection_bubble: 0,
         keeps_bubble: false,
         make: minimal_nue,
@@ -61,20 +63,20 @@ fn minimal_up_down(
     fabric: &Fabric,
     parameters: &RelationParameters,
 ) -> Result<Relation, NoRelation> {
-    let own = RelationParameters { lanes: 1, ..*parameters };
+    let own = RelationParameters { vcs: 1, ..*parameters };
     let builder = up_down(fabric, &own)?;
     let escape = builder.relation();
-    let lanes = Lanes { all: parameters.lanes, escape: 1 };
-    with_escape(fabric, lanes, FirstHop::SHORTEST, relation_as_escape(escape))
+    let vcs = VcCounts { all: parameters.vcs, escape: 1 };
+    with_escape(fabric, vcs, FirstHop::SHORTEST, relation_as_escape(escape))
 }
 
 fn minimal_nue(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
-    let of_one_lane = Parameters { lanes: 1, ..Parameters::default() };
-    let table = Algorithm::NUE.generate(fabric, &of_one_lane).map_err(NoRelation::Table)?.table;
+    let of_one_vc = Parameters { vcs: 1, ..Parameters::default() };
+    let table = Algorithm::NUE.generate(fabric, &of_one_vc).map_err(NoRelation::Table)?.table;
     let first: Vec<Option<u32>> =
         fabric.terminals_by_router().iter().map(|own| own.first().copied()).collect();
-    let lanes = Lanes { all: parameters.lanes, escape: 1 };
-    with_escape(fabric, lanes, FirstHop::SHORTEST, |_, router, destination, hops| {
+    let vcs = VcCounts { all: parameters.vcs, escape: 1 };
+    with_escape(fabric, vcs, FirstHop::SHORTEST, |_, router, destination, hops| {
         let terminal = first[destination as usize].expect("destinations have terminals");
         hops.extend(table.port(router, terminal).map(|port| Hop::new(port, 0)));
     })
@@ -86,7 +88,7 @@ pub(super) fn relation_as_escape(
 ) -> impl Fn(Option<VirtualChannel>, u32, u32, &mut Vec<Hop>) + '_ {
     move |before, router, destination, hops| {
         let state = match before {
-            Some(place) => escape.arrived(place.channel, place.lane),
+            Some(place) => escape.arrived(place.channel, place.vc),
             None => escape.injected(router),
         };
         hops.extend(escape.hops(state, destination).iter().copied());
@@ -95,7 +97,7 @@ pub(super) fn relation_as_escape(
 
 /// How many virtual channels there are, the first of which are the escape's.
 #[derive(Clone, Copy)]
-pub(super) struct Lanes {
+pub(super) struct VcCounts {
     pub all: u8,
     pub escape: u8,
 }
@@ -105,11 +107,11 @@ pub(super) struct Lanes {
 /// `before` of the escape, or is new to it.
 pub(super) fn with_escape(
     fabric: &Fabric,
-    lanes: Lanes,
+    vcs: VcCounts,
     first_hop: FirstHop,
     escape: impl Fn(Option<VirtualChannel>, u32, u32, &mut Vec<Hop>),
 ) -> Result<Relation, NoRelation> {
-    let mut builder = Builder::new(fabric, lanes.all)?;
+    let mut builder = Builder::new(fabric, vcs.all)?;
     let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
     let (mut first, mut own, mut hops) = (Vec::new(), Vec::new(), Vec::new());
     for destination in fabric.ends() {
@@ -120,7 +122,7 @@ pub(super) fn with_escape(
             let outputs = fabric.outputs(router);
             for Onward { port, nearer, detour, .. } in onward(fabric, router, &hops_left, first_hop)
             {
-                let free = (lanes.escape..lanes.all).map(|lane| Hop::new(port, lane));
+                let free = (vcs.escape..vcs.all).map(|vc| Hop::new(port, vc));
                 first.extend(free.clone().map(|hop| Hop { detour, ..hop }));
                 if nearer {
                     own.extend(free);
@@ -138,17 +140,17 @@ pub(super) fn with_escape(
                 let back = |hop: &&Hop| outputs.start + u32::from(hop.port) != own_end;
                 hops.clear();
                 hops.extend(own.iter().filter(|hop| hop.escape || back(hop)));
-                let first_free = builder.relation().arrived(channel, lanes.escape);
+                let first_free = builder.relation().arrived(channel, vcs.escape);
                 builder.set(first_free, destination, &mut hops);
-                for lane in lanes.escape + 1..lanes.all {
-                    let state = builder.relation().arrived(channel, lane);
+                for vc in vcs.escape + 1..vcs.all {
+                    let state = builder.relation().arrived(channel, vc);
                     builder.set_like(state, first_free, destination);
                 }
-                for lane in 0..lanes.escape {
+                for vc in 0..vcs.escape {
                     hops.clear();
-                    escape(Some(VirtualChannel { channel, lane }), router, destination, &mut hops);
+                    escape(Some(VirtualChannel { channel, vc }), router, destination, &mut hops);
                     hops.iter_mut().for_each(|hop| hop.escape = true);
-                    let state = builder.relation().arrived(channel, lane);
+                    let state = builder.relation().arrived(channel, vc);
                     builder.set(state, destination, &mut hops);
                 }
             }

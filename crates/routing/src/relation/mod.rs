@@ -9,7 +9,6 @@
 
 mod bubble_colouring;
 mod evenness;
-mod lanes_apart;
 mod left_right;
 mod minimal;
 mod order;
@@ -25,6 +24,7 @@ mod tree;
 mod two_orders;
 mod udwm;
 mod up_down;
+mod vcs_apart;
 
 pub use path_set::{PathChoice, PathSet};
 pub use relation::{
@@ -64,7 +64,7 @@ pub struct RelationRule {
     /// bubble](Self::keeps_bubble).
     pub avoids_deadlock: bool,
     /// Least number of virtual channels.
-    pub least_lanes: u8,
+    pub least_vcs: u8,
     /// Number of largest packets for which an injected packet leaves room by default, as far as
     /// buffers can hold them.
     pub injection_bubble: u8,
@@ -86,9 +86,9 @@ impl RelationRule {
         fabric: &Fabric,
         parameters: &RelationParameters,
     ) -> Result<Relation, NoRelation> {
-        if parameters.lanes < self.least_lanes {
-            let (rule, needed) = (self.name, self.least_lanes);
-            return Err(NoRelation::Lanes { rule, needed, lanes: parameters.lanes });
+        if parameters.vcs < self.least_vcs {
+            let (rule, needed) = (self.name, self.least_vcs);
+            return Err(NoRelation::VirtualChannels { rule, needed, vcs: parameters.vcs });
         }
         (self.make)(fabric, parameters)
     }
@@ -111,7 +111,7 @@ impl fmt::Debug for RelationRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelationParameters {
     /// Number of virtual channels, from 1 to 16.
-    pub lanes: u8,
+    pub vcs: u8,
     /// The search order of the spanning tree, for rules that have one.
     pub tree: TreeOrder,
     /// The root of the spanning tree; `None` for the connected router of lowest number, or the one
@@ -121,7 +121,7 @@ pub struct RelationParameters {
 
 impl Default for RelationParameters {
     fn default() -> Self {
-        Self { lanes: 1, tree: TreeOrder::default(), root: None }
+        Self { vcs: 1, tree: TreeOrder::default(), root: None }
     }
 }
 
@@ -149,14 +149,14 @@ impl RelationParameters {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRelation {
     /// The rule needs more virtual channels than there are.
-    #[error("{rule} needs {needed} virtual lanes, and there are {lanes}")]
-    Lanes {
+    #[error("{rule} needs {needed} virtual channels, and there are {vcs}")]
+    VirtualChannels {
         /// Name of the rule.
         rule: &'static str,
         /// Number of virtual channels that it needs.
         needed: u8,
         /// Number of virtual channels that there are.
-        lanes: u8,
+        vcs: u8,
     },
     /// The root that was named does not exist.
     #[error("there is no router {root} to be the root: there are {routers}")]

@@ -61,14 +61,14 @@ fn part_at(builder: &mut Builder<'_>, destination: u32, channels: &[u32]) {
     let fabric = builder.fabric();
     let after = |relation: &Relation, state: u32, hop: &Hop| {
         let at = relation.router(fabric, state).expect("packets are at live places");
-        relation.arrived(fabric.outputs(at).start + u32::from(hop.port), hop.lane) as usize
+        relation.arrived(fabric.outputs(at).start + u32::from(hop.port), hop.vc) as usize
     };
     let states = relation.states_towards(fabric, destination);
     // By state: the classes of packets that come to it but for detours, a bit each.
     let mut here = vec![0; relation.states() as usize];
     for (class, &channel) in channels.iter().enumerate() {
-        for lane in 0..relation.lanes() {
-            here[relation.arrived(channel, lane) as usize] |= 1 << class;
+        for vc in 0..relation.vcs() {
+            here[relation.arrived(channel, vc) as usize] |= 1 << class;
         }
     }
     for &state in &states {

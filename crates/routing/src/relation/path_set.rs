@@ -20,7 +20,7 @@ pub enum PathChoice {
 /// destination's. With one path a pair it is deterministic source routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSet {
-    lanes: u8,
+    vcs: u8,
     choice: PathChoice,
     /// By router: its place among those with terminals, or [`NONE`].
     row: Vec<u32>,
@@ -44,11 +44,11 @@ impl PathSet {
     /// If there are no virtual channels or more than 16.
     pub fn new(
         fabric: &Fabric,
-        lanes: u8,
+        vcs: u8,
         choice: PathChoice,
         mut paths: impl FnMut(u32, u32) -> Vec<Vec<Hop>>,
     ) -> Result<Self, Shortage> {
-        assert!((1..=crate::MAXIMUM_LANES).contains(&lanes), "1 to 16 lanes");
+        assert!((1..=crate::MAX_VCS).contains(&vcs), "1 to 16 virtual channels");
         let mut row = vec![NONE; fabric.routers() as usize];
         let routers = fabric.ends();
         for (place, &router) in (0..).zip(&routers) {
@@ -58,7 +58,7 @@ impl PathSet {
         // The number of a pair, and a path of some ten hops.
         claim("the paths of all pairs", ends.saturating_mul(ends).saturating_mul(4 + 4 + 40))?;
         let mut set = Self {
-            lanes,
+            vcs,
             choice,
             row,
             ends: narrow(ends),
@@ -81,8 +81,8 @@ impl PathSet {
     }
 
     /// Number of virtual channels of each physical channel.
-    pub fn lanes(&self) -> u8 {
-        self.lanes
+    pub fn vcs(&self) -> u8 {
+        self.vcs
     }
 
     /// The rule by which one of several paths is chosen.

@@ -1,6 +1,6 @@
 //! The table of hops that packets may take next.
 
-use crate::{MAXIMUM_LANES, VirtualChannel};
+use crate::{MAX_VCS, VirtualChannel};
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, NONE};
@@ -25,7 +25,7 @@ pub struct Hop {
     /// The output port, numbered as in [`Fabric::outputs`].
     pub port: u16,
     /// The virtual channel, from 0.
-    pub lane: u8,
+    pub vc: u8,
     /// Whether the hop belongs to the escape (the routing subfunction of \[duato\]). Never set in
     /// relations that have none.
     pub escape: bool,
@@ -47,8 +47,8 @@ pub const ALL_CLASSES: u32 = u32::MAX;
 
 impl Hop {
     /// A hop that is neither escape nor detour, and is not of a ring.
-    pub fn new(port: u16, lane: u8) -> Self {
-        Self { port, lane, escape: false, detour: false, ring: Ring::Off, classes: ALL_CLASSES }
+    pub fn new(port: u16, vc: u8) -> Self {
+        Self { port, vc, escape: false, detour: false, ring: Ring::Off, classes: ALL_CLASSES }
     }
 
     /// Whether packets take the hop only where no other has room: escapes and detours.
@@ -62,10 +62,8 @@ impl std::hash::Hash for Hop {
     /// Hashes one word, since the making of a relation mostly looks up lists of hops.
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         let kind = (self.ring as u32) << 2 | u32::from(self.detour) << 1 | u32::from(self.escape);
-        let lane = u32::from(self.lane) << 4 | kind;
-        state.write_u64(
-            u64::from(self.classes) << 32 | u64::from(u32::from(self.port) << 16 | lane),
-        );
+        let vc = u32::from(self.vc) << 4 | kind;
+        state.write_u64(u64::from(self.classes) << 32 | u64::from(u32::from(self.port) << 16 | vc));
     }
 }
 
@@ -73,9 +71,9 @@ impl std::hash::Hash for Hop {
 /// destination.
 ///
 /// The place of a head is a *state* with a number:
-/// - for arrival through channel c in virtual channel v, it is `c * lanes + v`
+/// - for arrival through channel c in virtual channel v, it is `c * vcs + v`
 ///   ([`arrived`](Self::arrived));
-/// - for injection at router r, it is `channel_slots * lanes + r` ([`injected`](Self::injected)).
+/// - for injection at router r, it is `channel_slots * vcs + r` ([`injected`](Self::injected)).
 ///
 /// States that no packet for the destination can reach have no hops. States at the destination's
 /// own router have none either: packets leave the network there.
@@ -85,7 +83,7 @@ impl std::hash::Hash for Hop {
 /// may prefer some. Many states have equal hops, which are stored once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    lanes: u8,
+    vcs: u8,
     /// Channel numbers, vacant ones included.
     channels: u32,
     states: u32,
@@ -111,8 +109,8 @@ pub const MAX_FALLBACKS: u8 = 16;
 
 impl Relation {
     /// Number of virtual channels of each physical channel.
-    pub fn lanes(&self) -> u8 {
-        self.lanes
+    pub fn vcs(&self) -> u8 {
+        self.vcs
     }
 
     /// Number of states; their numbers are below it.
@@ -124,30 +122,29 @@ impl Relation {
     /// first hop.
     #[inline]
     pub fn injected(&self, router: u32) -> u32 {
-        self.channels * u32::from(self.lanes) + router
+        self.channels * u32::from(self.vcs) + router
     }
 
     /// The state of a packet whose head has arrived through a channel, in a virtual channel.
     #[inline]
-    pub fn arrived(&self, channel: Channel, lane: u8) -> u32 {
-        channel * u32::from(self.lanes) + u32::from(lane)
+    pub fn arrived(&self, channel: Channel, vc: u8) -> u32 {
+        channel * u32::from(self.vcs) + u32::from(vc)
     }
 
     /// The channel and virtual channel that a packet in this state came through; `None` if it was
     /// injected.
     #[inline]
     pub fn place(&self, state: u32) -> Option<VirtualChannel> {
-        let lanes = u32::from(self.lanes);
-        let channel = state / lanes;
-        (state < self.channels * lanes)
-            .then(|| VirtualChannel { channel, lane: narrow(state % lanes) })
+        let vcs = u32::from(self.vcs);
+        let channel = state / vcs;
+        (state < self.channels * vcs).then(|| VirtualChannel { channel, vc: narrow(state % vcs) })
     }
 
     /// The router at which a packet in this state waits; `None` for a state of a vacant channel.
     pub fn router(&self, fabric: &Fabric, state: u32) -> Option<u32> {
         match self.place(state) {
             Some(place) => fabric.target(place.channel),
-            None => Some(state - self.channels * u32::from(self.lanes)),
+            None => Some(state - self.channels * u32::from(self.vcs)),
         }
     }
 
@@ -274,8 +271,8 @@ impl<'f> Builder<'f> {
     ///
     /// # Panics
     /// If there are no virtual channels or more than 16.
-    pub fn new(fabric: &'f Fabric, lanes: u8) -> Result<Self, Shortage> {
-        assert!((1..=MAXIMUM_LANES).contains(&lanes), "1 to 16 lanes");
+    pub fn new(fabric: &'f Fabric, vcs: u8) -> Result<Self, Shortage> {
+        assert!((1..=MAX_VCS).contains(&vcs), "1 to 16 virtual channels");
         let (routers, channels) = (fabric.routers(), fabric.channel_slots());
         let mut row = vec![NONE; routers as usize];
         let ends = fabric.ends();
@@ -283,14 +280,14 @@ impl<'f> Builder<'f> {
             row[router as usize] = place;
         }
         let rows: u32 = narrow(ends.len());
-        let states = u64::from(channels) * u64::from(lanes) + u64::from(routers);
+        let states = u64::from(channels) * u64::from(vcs) + u64::from(routers);
         // List numbers; the lists themselves are a router's ports and virtual channels a few times
         // over.
-        let lists = u64::from(channels) * u64::from(lanes) * 4 * 2;
+        let lists = u64::from(channels) * u64::from(vcs) * 4 * 2;
         let needed = u64::from(rows).saturating_mul(states * 4 + lists);
         claim("the routing relation", needed.saturating_mul(2))?;
         let relation = Relation {
-            lanes,
+            vcs,
             channels,
             states: narrow(states),
             row,
@@ -324,8 +321,8 @@ impl<'f> Builder<'f> {
     pub fn set(&mut self, state: u32, destination_router: u32, hops: &mut Vec<Hop>) {
         let row = self.relation.row[destination_router as usize];
         assert!(row != NONE, "only routers with terminals are destinations");
-        hops.sort_unstable_by_key(|hop| (hop.port, hop.lane, !hop.escape, hop.detour));
-        hops.dedup_by_key(|hop| (hop.port, hop.lane));
+        hops.sort_unstable_by_key(|hop| (hop.port, hop.vc, !hop.escape, hop.detour));
+        hops.dedup_by_key(|hop| (hop.port, hop.vc));
         let relation = &mut self.relation;
         let place = row as usize * relation.states as usize + state as usize;
         if hops.is_empty() {
@@ -391,7 +388,7 @@ impl Relation {
         for list in 0..self.lists() {
             let along = self.hops_of_list(list).iter().find(|hop| hop.ring == Ring::Along).copied();
             let own = along.map_or(list, |along| {
-                *known.entry((along.port, along.lane)).or_insert_with(|| {
+                *known.entry((along.port, along.vc)).or_insert_with(|| {
                     self.hops.push(Hop { escape: false, ..along });
                     self.starts.push(narrow(self.hops.len()));
                     self.lists() - 1
@@ -460,7 +457,7 @@ impl Search {
                     *next += 1;
                     let channel = fabric.outputs(*router).start + u32::from(hop.port);
                     let Some(target) = fabric.target(channel) else { continue };
-                    let after = relation.arrived(channel, hop.lane);
+                    let after = relation.arrived(channel, hop.vc);
                     match self.depth[after as usize] {
                         UNSEEN if target == destination => {
                             self.depth[after as usize] = 0;

@@ -13,10 +13,10 @@ use flitlab_fabric::{Fabric, NONE};
 /// the same cable are never asked about.
 pub(super) fn shortest(
     fabric: &Fabric,
-    lanes: u8,
+    vcs: u8,
     legal: impl Fn(VirtualChannel, VirtualChannel) -> bool,
 ) -> Result<Relation, Shortage> {
-    Ok(from_everywhere(fabric, lanes, FirstHop::SHORTEST, legal)?.finish())
+    Ok(from_everywhere(fabric, vcs, FirstHop::SHORTEST, legal)?.finish())
 }
 
 /// By how many hops the way of a packet may be longer than the shortest one because of its first
@@ -48,12 +48,12 @@ impl FirstHop {
 /// even if no packet from a terminal's router would reach it.
 pub(super) fn from_everywhere(
     fabric: &Fabric,
-    lanes: u8,
+    vcs: u8,
     first: FirstHop,
     legal: impl Fn(VirtualChannel, VirtualChannel) -> bool,
 ) -> Result<Builder<'_>, Shortage> {
-    let mut builder = Builder::new(fabric, lanes)?;
-    let turns = Turns::new(fabric, lanes, legal);
+    let mut builder = Builder::new(fabric, vcs)?;
+    let turns = Turns::new(fabric, vcs, legal);
     let mut hops_left = vec![NONE; turns.places()];
     let mut queue: Vec<u32> = Vec::new();
     let mut list = Vec::new();
@@ -105,7 +105,7 @@ pub(super) fn from_everywhere(
 /// The legal turns between places, which are numbered as the states of arrival in a relation.
 struct Turns<'f> {
     fabric: &'f Fabric,
-    lanes: u32,
+    vcs: u32,
     /// By place: the router that its channel leaves, or [`NONE`] for a vacant one.
     hops: Vec<Hop>,
     live: Vec<bool>,
@@ -129,13 +129,13 @@ impl Lists {
 impl<'f> Turns<'f> {
     fn new(
         fabric: &'f Fabric,
-        lanes: u8,
+        vcs: u8,
         legal: impl Fn(VirtualChannel, VirtualChannel) -> bool,
     ) -> Self {
-        let lanes = u32::from(lanes);
-        let count = fabric.channel_slots() * lanes;
+        let vcs = u32::from(vcs);
+        let count = fabric.channel_slots() * vcs;
         let place =
-            |number: u32| VirtualChannel { channel: number / lanes, lane: narrow(number % lanes) };
+            |number: u32| VirtualChannel { channel: number / vcs, vc: narrow(number % vcs) };
         let mut after = Lists { starts: vec![0], items: Vec::new() };
         let (mut hops, mut live) = (Vec::new(), Vec::new());
         let mut degree = vec![0; count as usize + 1];
@@ -144,14 +144,14 @@ impl<'f> Turns<'f> {
             let target = fabric.target(from.channel);
             live.push(target.is_some());
             let port = from.channel - fabric.outputs(fabric.source(from.channel)).start;
-            hops.push(Hop::new(narrow(port), from.lane));
+            hops.push(Hop::new(narrow(port), from.vc));
             if let Some(target) = target {
                 for next in fabric.outputs(target) {
                     let back = fabric.opposite(from.channel) == Some(next);
                     if back || fabric.target(next).is_none() {
                         continue;
                     }
-                    for to in next * lanes..(next + 1) * lanes {
+                    for to in next * vcs..(next + 1) * vcs {
                         if legal(from, place(to)) {
                             after.items.push(to);
                             degree[to as usize + 1] += 1;
@@ -173,7 +173,7 @@ impl<'f> Turns<'f> {
             }
         }
         let before = Lists { starts: degree, items };
-        Self { fabric, lanes, hops, live, after, before }
+        Self { fabric, vcs, hops, live, after, before }
     }
 
     fn places(&self) -> usize {
@@ -194,13 +194,13 @@ impl<'f> Turns<'f> {
 
     fn leaving(&self, router: u32) -> impl Iterator<Item = u32> + Clone + '_ {
         let outputs = self.fabric.outputs(router);
-        let places = outputs.start * self.lanes..outputs.end * self.lanes;
+        let places = outputs.start * self.vcs..outputs.end * self.vcs;
         places.filter(|&place| self.live[place as usize])
     }
 
     fn arriving_at(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
         let opposite = |channel| self.fabric.opposite(channel);
         let inputs = self.fabric.outputs(router).filter_map(opposite);
-        inputs.flat_map(|channel| channel * self.lanes..(channel + 1) * self.lanes)
+        inputs.flat_map(|channel| channel * self.vcs..(channel + 1) * self.vcs)
     }
 }

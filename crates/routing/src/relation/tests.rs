@@ -38,8 +38,8 @@ fn ways(
             let channel = fabric.outputs(router).start + u32::from(hop.port);
             let next = fabric.target(channel).unwrap();
             let mut way: Vec<(u32, u8)> = way.clone();
-            way.push((next, hop.lane));
-            open.push((relation.arrived(channel, hop.lane), next, way));
+            way.push((next, hop.vc));
+            open.push((relation.arrived(channel, hop.vc), next, way));
         }
     }
     found
@@ -67,14 +67,14 @@ fn up_down_offers_both_ways_of_figure_1_and_never_turns_up() {
 }
 
 #[test]
-fn every_lane_is_offered_and_numbers_of_states_can_be_taken_back() {
+fn every_virtual_channel_is_offered_and_numbers_of_states_can_be_taken_back() {
     let fabric = test_fabric(&[4, 4], &[]);
-    let parameters = RelationParameters { lanes: 3, ..RelationParameters::default() };
+    let parameters = RelationParameters { vcs: 3, ..RelationParameters::default() };
     let relation = RelationRule::UP_DOWN.relation(&fabric, &parameters).unwrap();
-    assert_eq!(relation.hops(relation.injected(0), 1), [0, 1, 2].map(|lane| Hop::new(0, lane)));
+    assert_eq!(relation.hops(relation.injected(0), 1), [0, 1, 2].map(|vc| Hop::new(0, vc)));
     for state in 0..relation.states() {
         match relation.place(state) {
-            Some(place) => assert_eq!(relation.arrived(place.channel, place.lane), state),
+            Some(place) => assert_eq!(relation.arrived(place.channel, place.vc), state),
             None => assert_eq!(relation.injected(relation.router(&fabric, state).unwrap()), state),
         }
     }

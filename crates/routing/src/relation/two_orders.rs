@@ -15,7 +15,7 @@
 //! it, in any virtual channels. So it is where terminals are at the edge alone and each pair has
 //! shortest ways up and then down, as on fat trees of fat trees, though others may lead down and up
 //! again. With four virtual channels and more packets for different outputs are [kept
-//! apart](super::lanes_apart) in the virtual channels before a router where they have no choice.
+//! apart](super::vcs_apart) in the virtual channels before a router where they have no choice.
 //!
 //! **Which order.** Of those that are found the one is taken in which the fullest channel has the
 //! least to carry, if what is somewhere parts alike among all hops that it may take: throughput
@@ -37,11 +37,11 @@
 //! channels throughput falls to a fraction (results/nue).
 
 use super::evenness::Evenness;
-use super::lanes_apart::apart;
-use super::minimal::{Lanes, relation_as_escape, with_escape};
+use super::minimal::{VcCounts, relation_as_escape, with_escape};
 use super::order::{Ordered, fat_tree_order, order};
 use super::shortest::{FirstHop, from_everywhere};
 use super::tree::middle;
+use super::vcs_apart::apart;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
 use crate::VirtualChannel;
 use flitlab_fabric::Fabric;
@@ -50,9 +50,10 @@ impl RelationRule {
     /// `two-orders`.
     pub const TWO_ORDERS: Self = Self {
         name: "two-orders",
-        doc: "ways up an order of channels in lane 0, down it in 1; all shortest ways in others.",
+        doc: "ways up an order of channels in virtual channel 0, down it in 1; all shortest ways \
+              in others.",
         avoids_deadlock: true,
-        least_lanes: 1,
+        least_vcs: 1,
         injection_bubble: 2,
         keeps_bubble: false,
         make,
@@ -69,7 +70,7 @@ pub(super) fn make(
     fabric: &Fabric,
     parameters: &RelationParameters,
 ) -> Result<Relation, NoRelation> {
-    in_order(fabric, &best_order(fabric, parameters)?, parameters.lanes)
+    in_order(fabric, &best_order(fabric, parameters)?, parameters.vcs)
 }
 
 /// The relation of a fabric that needs one order alone, such as a fat tree; `None` of others.
@@ -79,20 +80,20 @@ pub(super) fn of_fat_tree(
 ) -> Result<Option<Relation>, NoRelation> {
     let rank = fat_tree_order(fabric, &parameters.tree_from(fabric, middle)?);
     let ordered = rank.map(|rank| Ordered { rank, is_enough: true });
-    ordered.map(|ordered| in_order(fabric, &ordered, parameters.lanes)).transpose()
+    ordered.map(|ordered| in_order(fabric, &ordered, parameters.vcs)).transpose()
 }
 
 /// The relation of an order, with the longer ways that suit it.
-fn in_order(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<Relation, NoRelation> {
-    let longer = longer(fabric, ordered, lanes)?;
-    let detour = if lanes > 1 { DETOUR } else { 0 };
-    with_lanes(fabric, ordered, lanes, FirstHop { longer, detour })
+fn in_order(fabric: &Fabric, ordered: &Ordered, vcs: u8) -> Result<Relation, NoRelation> {
+    let longer = longer(fabric, ordered, vcs)?;
+    let detour = if vcs > 1 { DETOUR } else { 0 };
+    with_vcs(fabric, ordered, vcs, FirstHop { longer, detour })
 }
 
 /// The order whose fullest channel carries the least.
 fn best_order(fabric: &Fabric, parameters: &RelationParameters) -> Result<Ordered, NoRelation> {
     order(fabric, &parameters.tree_from(fabric, middle)?, |rank| {
-        let relation = opposite(fabric, rank, parameters.lanes.min(2), FirstHop::SHORTEST)?;
+        let relation = opposite(fabric, rank, parameters.vcs.min(2), FirstHop::SHORTEST)?;
         let mut evenness = Evenness::new(fabric, &relation);
         Ok((evenness.fullest(), evenness.burdens()))
     })
@@ -101,12 +102,12 @@ fn best_order(fabric: &Fabric, parameters: &RelationParameters) -> Result<Ordere
 /// By how many hops a way may be longer than the shortest because of its first one. That for which
 /// the fullest channel has the least to carry, of equals the least: longer ways that relieve
 /// nothing cost throughput, as on Cascade.
-fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelation> {
+fn longer(fabric: &Fabric, ordered: &Ordered, vcs: u8) -> Result<u32, NoRelation> {
     let mut best = (0, f64::INFINITY);
     for longer in LONGER {
         // Further virtual channels are like the third.
         let first = FirstHop { longer, detour: 0 };
-        let relation = with_lanes(fabric, ordered, lanes.min(3), first)?;
+        let relation = with_vcs(fabric, ordered, vcs.min(3), first)?;
         let fullest = Evenness::new(fabric, &relation).fullest();
         // Sums in another order differ in their last digits.
         if fullest < best.1 * (1.0 - 1e-9) {
@@ -117,10 +118,10 @@ fn longer(fabric: &Fabric, ordered: &Ordered, lanes: u8) -> Result<u32, NoRelati
 }
 
 /// The relation of an order with so many virtual channels.
-fn with_lanes(
+fn with_vcs(
     fabric: &Fabric,
     ordered: &Ordered,
-    lanes: u8,
+    vcs: u8,
     first: FirstHop,
 ) -> Result<Relation, NoRelation> {
     let Ordered { rank, is_enough } = ordered;
@@ -128,31 +129,31 @@ fn with_lanes(
         let ascends = |before: VirtualChannel, next: VirtualChannel| {
             rank[before.channel as usize] < rank[next.channel as usize]
         };
-        return Ok(apart(fabric, from_everywhere(fabric, lanes, first, ascends)?.finish()));
+        return Ok(apart(fabric, from_everywhere(fabric, vcs, first, ascends)?.finish()));
     }
-    if lanes <= 2 {
-        return opposite(fabric, rank, lanes, first);
+    if vcs <= 2 {
+        return opposite(fabric, rank, vcs, first);
     }
     let escape = from_everywhere(fabric, 2, FirstHop::SHORTEST, against_each_other(rank))?;
-    let lanes = Lanes { all: lanes, escape: 2 };
-    with_escape(fabric, lanes, first, relation_as_escape(escape.relation()))
+    let vcs = VcCounts { all: vcs, escape: 2 };
+    with_escape(fabric, vcs, first, relation_as_escape(escape.relation()))
 }
 
 /// The relation with one virtual channel or two.
 fn opposite(
     fabric: &Fabric,
     rank: &[u32],
-    lanes: u8,
+    vcs: u8,
     first: FirstHop,
 ) -> Result<Relation, NoRelation> {
-    Ok(from_everywhere(fabric, lanes, first, against_each_other(rank))?.finish())
+    Ok(from_everywhere(fabric, vcs, first, against_each_other(rank))?.finish())
 }
 
 /// The turns that are legal in the two virtual channels.
 fn against_each_other(rank: &[u32]) -> impl Fn(VirtualChannel, VirtualChannel) -> bool + '_ {
     |before, next| {
         let ascends = rank[before.channel as usize] < rank[next.channel as usize];
-        next.lane > before.lane || next.lane == before.lane && ascends == (before.lane == 0)
+        next.vc > before.vc || next.vc == before.vc && ascends == (before.vc == 0)
     }
 }
 

@@ -16,9 +16,9 @@ impl RelationRule {
     /// `udwm`.
     pub const UDWM: Self = Self {
         name: "udwm",
-        doc: "up-down, and a turn from down to up that leads to a lower lane.",
+        doc: "up-down, and a turn from down to up that leads to a lower virtual channel.",
         avoids_deadlock: true,
-        least_lanes: 1,
+        least_vcs: 1,
         injection_bubble: 0,
         keeps_bubble: false,
         make: |fabric, parameters| udwm(fabric, parameters, true),
@@ -33,9 +33,9 @@ pub fn udwm(
     may_descend: bool,
 ) -> Result<Relation, NoRelation> {
     let up = parameters.tree(fabric)?.up(fabric);
-    let legal = shortest(fabric, parameters.lanes, |before, next| {
+    let legal = shortest(fabric, parameters.vcs, |before, next| {
         let turns = !up[before.channel as usize] && up[next.channel as usize];
-        next.lane < before.lane && (turns || may_descend) || next.lane == before.lane && !turns
+        next.vc < before.vc && (turns || may_descend) || next.vc == before.vc && !turns
     })?;
     Ok(legal)
 }

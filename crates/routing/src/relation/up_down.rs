@@ -14,7 +14,7 @@ impl RelationRule {
         name: "up-down",
         doc: "all shortest ways that first go up a tree, then down.",
         avoids_deadlock: true,
-        least_lanes: 1,
+        least_vcs: 1,
         injection_bubble: 0,
         keeps_bubble: false,
         make,
@@ -33,5 +33,5 @@ pub(super) fn up_down<'f>(
     let up = parameters.tree(fabric)?.up(fabric);
     let legal = |before: u32, next: u32| up[before as usize] || !up[next as usize];
     let legal = |before: VirtualChannel, next: VirtualChannel| legal(before.channel, next.channel);
-    Ok(from_everywhere(fabric, parameters.lanes, FirstHop::SHORTEST, legal)?)
+    Ok(from_everywhere(fabric, parameters.vcs, FirstHop::SHORTEST, legal)?)
 }

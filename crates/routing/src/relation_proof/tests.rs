@@ -30,7 +30,7 @@ pub(crate) fn changed(
     relation: &Relation,
     change: impl Fn(u32, u32, &mut Vec<Hop>),
 ) -> Relation {
-    let mut builder = RelationBuilder::new(fabric, relation.lanes()).unwrap();
+    let mut builder = RelationBuilder::new(fabric, relation.vcs()).unwrap();
     for (destination, terminals) in (0u32..).zip(fabric.terminals_by_router()) {
         for state in (0..relation.states()).filter(|_| !terminals.is_empty()) {
             let mut hops = relation.hops(state, destination).to_vec();
@@ -48,22 +48,22 @@ fn every_rule_keeps_what_it_promises_on_any_fabric() {
     for (name, fabric) in fabrics() {
         let ends = fabric.terminals_by_router().iter().filter(|own| !own.is_empty()).count() as u64;
         for rule in RELATION_RULES {
-            for lanes in [1, 2, 4] {
+            for vcs in [1, 2, 4] {
                 for (tree, root) in [
                     (TreeOrder::BreadthFirst, None),
                     (TreeOrder::DepthFirst, None),
                     (TreeOrder::BreadthFirst, Some(fabric.routers() / 2)),
                 ] {
-                    let parameters = RelationParameters { lanes, tree, root };
+                    let parameters = RelationParameters { vcs, tree, root };
                     let Ok(relation) = rule.relation(&fabric, &parameters) else {
-                        assert!(lanes < rule.least_lanes, "{name} {}", rule.name);
+                        assert!(vcs < rule.least_vcs, "{name} {}", rule.name);
                         continue;
                     };
                     let proof = prove_relation(&fabric, &relation);
                     let flaws: Vec<String> =
                         proof.flaws.iter().map(|flaw| flaw.describe(&fabric)).collect();
                     let acyclic = rule.avoids_deadlock || name == "fat tree";
-                    assert_eq!(proof.holds(), acyclic, "{name} {} {lanes}: {flaws:?}", rule.name);
+                    assert_eq!(proof.holds(), acyclic, "{name} {} {vcs}: {flaws:?}", rule.name);
                     assert!(acyclic || proof.cycle().is_some() && proof.flaws.len() == 1);
                     assert_eq!(proof.pairs, ends * (ends - 1), "{name} {}", rule.name);
                     let longest = relation.longest();
@@ -81,15 +81,15 @@ fn every_rule_keeps_what_it_promises_on_any_fabric() {
 }
 
 #[test]
-fn the_strict_reading_of_udwm_is_right_too_and_a_higher_lane_is_not() {
+fn the_strict_reading_of_udwm_is_right_too_and_a_higher_virtual_channel_is_not() {
     let fabric = random(3);
-    let parameters = RelationParameters { lanes: 3, ..RelationParameters::default() };
+    let parameters = RelationParameters { vcs: 3, ..RelationParameters::default() };
     let strict = udwm(&fabric, &parameters, false).unwrap();
     assert!(prove_relation(&fabric, &strict).holds());
     // Every virtual channel after every hop: turns can be had again and again.
     let free = changed(&fabric, &strict, |_, _, hops| {
         let ports: Vec<u16> = hops.iter().map(|hop| hop.port).collect();
-        hops.extend(ports.iter().flat_map(|&port| (0..3).map(move |lane| Hop::new(port, lane))));
+        hops.extend(ports.iter().flat_map(|&port| (0..3).map(move |vc| Hop::new(port, vc))));
     });
     assert!(!prove_relation(&fabric, &free).holds());
 }
@@ -117,13 +117,13 @@ fn a_turn_from_down_to_up_closes_a_cycle_that_is_named() {
     // One turn opens one direction of the ring: 2 to 3 to 4, and round by the root.
     let cycle = proof.cycle().map(<[_]>::len);
     assert_eq!(cycle, Some(6), "{:?}", proof.flaws);
-    assert!(proof.flaws[0].describe(&fabric).contains("(2) +x lane 0"));
+    assert!(proof.flaws[0].describe(&fabric).contains("(2) +x virtual channel 0"));
 }
 
 #[test]
 fn minimal_routing_on_a_ring_deadlocks_round_it() {
     let fabric = test_fabric(&[6], &[]);
-    let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
+    let parameters = RelationParameters { vcs: 2, ..RelationParameters::default() };
     let relation = RelationRule::MINIMAL.relation(&fabric, &parameters).unwrap();
     let proof = prove_relation(&fabric, &relation);
     assert!(proof.cycle().is_some_and(|cycle| cycle.len() >= 6));
@@ -135,7 +135,7 @@ fn an_escape_that_may_be_left_again_needs_its_indirect_dependencies() {
     // Going back from the escape to the new channels puts any two escape channels one after the
     // other.
     let fabric = random(1);
-    let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
+    let parameters = RelationParameters { vcs: 2, ..RelationParameters::default() };
     let relation = RelationRule::MINIMAL_UP_DOWN.relation(&fabric, &parameters).unwrap();
     let stays = prove_relation(&fabric, &relation);
     assert!(stays.holds());
@@ -147,16 +147,16 @@ fn an_escape_that_may_be_left_again_needs_its_indirect_dependencies() {
     let proof = prove_relation(&fabric, &leaves);
     assert!(proof.dependencies > stays.dependencies);
     let cycle = proof.cycle().expect("up after down, by way of a new channel");
-    assert!(cycle.iter().all(|place| place.lane == 0));
+    assert!(cycle.iter().all(|place| place.vc == 0));
 }
 
 #[test]
 fn an_escape_has_to_be_there_wherever_packets_come() {
     let fabric = test_fabric(&[4, 4], &[]);
-    let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
+    let parameters = RelationParameters { vcs: 2, ..RelationParameters::default() };
     let relation = RelationRule::MINIMAL_UP_DOWN.relation(&fabric, &parameters).unwrap();
     let without = changed(&fabric, &relation, |state, destination, hops| {
-        if destination == 5 && relation.place(state).is_some_and(|place| place.lane == 1) {
+        if destination == 5 && relation.place(state).is_some_and(|place| place.vc == 1) {
             hops.retain(|hop| !hop.escape);
         }
     });
@@ -207,14 +207,14 @@ fn dead_ends_loops_and_ports_that_lead_nowhere_are_found() {
 #[test]
 fn a_class_without_a_hop_is_found_and_so_is_an_escape_that_is_not_for_all() {
     let fabric = test_fabric(&[3, 3], &[]);
-    let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
+    let parameters = RelationParameters { vcs: 2, ..RelationParameters::default() };
     let up_down = RelationRule::UP_DOWN.relation(&fabric, &parameters).unwrap();
     let at = up_down.injected(4);
     let halves = |bits: u32| {
         changed(&fabric, &up_down, |state, to, hops| {
             if (state, to) == (at, 0) {
                 for hop in hops.iter_mut() {
-                    hop.classes = if hop.lane == 0 { 0xffff } else { bits };
+                    hop.classes = if hop.vc == 0 { 0xffff } else { bits };
                 }
             }
         })
@@ -222,8 +222,8 @@ fn a_class_without_a_hop_is_found_and_so_is_an_escape_that_is_not_for_all() {
     let parted = halves(0xffff_0000);
     assert!(prove_relation(&fabric, &parted).holds());
     let [low, high] = [3, 20].map(|class| parted.of_class(parted.list(at, 0), class));
-    assert!(parted.hops_of_list(low).iter().all(|hop| hop.lane == 0));
-    assert!(parted.hops_of_list(high).iter().all(|hop| hop.lane == 1));
+    assert!(parted.hops_of_list(low).iter().all(|hop| hop.vc == 0));
+    assert!(parted.hops_of_list(high).iter().all(|hop| hop.vc == 1));
     let flaw = RelationFlaw::DeadEnd { destination: 0, at: 4, after: None };
     assert_eq!(prove_relation(&fabric, &halves(0xfffe_0000)).flaws, [flaw]);
 

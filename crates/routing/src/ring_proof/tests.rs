@@ -12,8 +12,8 @@ fn random() -> Fabric {
     graph.cabling().unwrap().fabric().unwrap()
 }
 
-fn relation(fabric: &Fabric, lanes: u8) -> Relation {
-    let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+fn relation(fabric: &Fabric, vcs: u8) -> Relation {
+    let parameters = RelationParameters { vcs, ..RelationParameters::default() };
     RelationRule::BUBBLE_COLOURING.relation(fabric, &parameters).unwrap()
 }
 
@@ -33,15 +33,15 @@ fn only(proof: &RelationProof, is: impl Fn(&RelationFlaw) -> bool) {
 }
 
 #[test]
-fn the_rings_of_the_rule_are_right_with_any_lanes() {
+fn the_rings_of_the_rule_are_right_with_any_virtual_channels() {
     for fabric in [random(), test_fabric(&[5], &[]), test_fabric(&[3, 4], &[(0, 0)])] {
-        for lanes in [1, 2, 3] {
-            let relation = relation(&fabric, lanes);
+        for vcs in [1, 2, 3] {
+            let relation = relation(&fabric, vcs);
             let proof = prove_relation(&fabric, &relation);
             assert!(relation.has_ring() && proof.holds(), "{:?}", proof.flaws);
             // Each cable of the tree in both directions, in each virtual channel.
             let routers = u64::from(fabric.routers());
-            assert_eq!(proof.dependencies, 2 * (routers - 1) * u64::from(lanes));
+            assert_eq!(proof.dependencies, 2 * (routers - 1) * u64::from(vcs));
             assert_eq!(proof.pairs, routers * (routers - 1));
             assert!(proof.longest < u32::MAX);
         }

@@ -113,7 +113,7 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         RoutingError::NoSelection(_) => {
             "leave out `selection`, and packets choose at each router; or take a rule without escapes".into()
         }
-        RoutingError::NoRelation(NoRelation::Lanes { needed, .. }) => format!(
+        RoutingError::NoRelation(NoRelation::VirtualChannels { needed, .. }) => format!(
             "write `virtual_channels = {needed}` in [router], and leave `lanes` out; or choose another rule"
         ),
         RoutingError::NoRelation(NoRelation::Root { routers, .. }) => {

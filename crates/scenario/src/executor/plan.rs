@@ -22,7 +22,7 @@ const ALL_REHEARSALS: Duration = Duration::from_secs(3);
 const REHEARSAL: Duration = Duration::from_millis(200);
 
 /// The most series that are rehearsed.
-const MOST_REHEARSED: usize = 64;
+const MAX_REHEARSED: usize = 64;
 
 /// How far a point of a sweep, or a search for saturation, is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,11 +200,11 @@ fn expected(
         series[at].push((rank, number));
     }
     let begun = Instant::now();
-    let limit = (all / narrow::<u32>(2 * series.len().clamp(1, MOST_REHEARSED))).min(each);
+    let limit = (all / narrow::<u32>(2 * series.len().clamp(1, MAX_REHEARSED))).min(each);
     // By series that was rehearsed, then rank.
     let mut known: BTreeMap<usize, BTreeMap<usize, Expected>> = BTreeMap::new();
     for at in spread(series.len()) {
-        let enough = known.len() >= MOST_REHEARSED || begun.elapsed() > all;
+        let enough = known.len() >= MAX_REHEARSED || begun.elapsed() > all;
         if enough && !known.is_empty() {
             break;
         }

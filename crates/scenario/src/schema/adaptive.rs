@@ -10,8 +10,8 @@ use flitlab_routing::adaptive::{
 };
 use flitlab_routing::{AdaptiveRules, NonMinimalRule, agnostic::Algorithm};
 
-const ESCAPES_BY_TABLE: &str = "the table of [routing.agnostic]'s algorithm of this name in one lane, without a bubble; \
-                                a packet that escapes keeps to it to the end of its leg.";
+const ESCAPES_BY_TABLE: &str = "the table of [routing.agnostic]'s algorithm of this name in one virtual \
+                                channel, without a bubble; a packet that escapes keeps to it to the end of its leg.";
 
 /// Of all routings whose packets choose hop by hop.
 pub(super) const INJECTION_BUBBLE: &str = "Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters: \

@@ -14,9 +14,9 @@ use flitlab_routing::{
     opensm::{Dump, PathLevels},
 };
 
-/// `lanes` are those of the routers.
+/// `vcs` is the number of virtual channels of the routers.
 pub(super) fn agnostic<'v, 'd>(
-    lanes: u8,
+    vcs: u8,
     topology: Option<&'v TopologySpec>,
     features: &'v Features,
 ) -> Variant<'v, 'd, RoutingSpec> {
@@ -25,11 +25,11 @@ pub(super) fn agnostic<'v, 'd>(
                topologies but [topology.torus]. `flitlab route` shows how good it is.";
     with_keys("agnostic", doc, move |reader: &mut Reader<'_>| {
         let doc = "What makes the table. If none is named, nue-balanced does, but d-mod-k on [topology.tree], and with eight \
-                   lanes or more dfsssp-balanced on [topology.dragonfly] and [topology.cascade].";
+                   virtual channels or more dfsssp-balanced on [topology.dragonfly] and [topology.cascade].";
         let written = reader.scope.table.and_then(|table| table.get("lanes"));
         let own = match written.map(|node| &node.value) {
-            Some(&Value::Integer(Some(own))) => u8::try_from(own).unwrap_or(lanes),
-            _ => lanes,
+            Some(&Value::Integer(Some(own))) => u8::try_from(own).unwrap_or(vcs),
+            _ => vcs,
         };
         let usual = topology.map_or(ANY_TABLE(own), |topology| topology.usual_table(own));
         let choice = Choice::usual("algorithm", "algorithm", usual, doc);
@@ -37,19 +37,19 @@ pub(super) fn agnostic<'v, 'd>(
             plain(it.name, it, it.doc).known_as(elsewhere(it.name).iter().map(|name| (*name, "")))
         });
         let algorithm = reader.choice(&choice, named.collect());
-        let lanes = narrow(reader.value_from(
+        let vcs = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
-            lanes.into(),
+            vcs.into(),
             "as router.virtual_channels",
-            "Virtual lanes that the algorithm may use.",
+            "Virtual channels that the algorithm may use.",
         ));
-        let doc = "How nue and nue-balanced part the destinations among the lanes.";
+        let doc = "How nue and nue-balanced part the destinations among the virtual channels.";
         let near = "those near each other together, by multilevel partitioning of the fabric.";
         let partitions =
             [("near", Partition::Near, near), ("in-turn", Partition::InTurn, "in turn.")];
         let partition = reader.one_of("partition", "partition", doc, partitions)?;
-        let parameters = Parameters { lanes, partition };
+        let parameters = Parameters { vcs, partition };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })
     .known_as(features.algorithms().flat_map(|it| {
@@ -96,14 +96,14 @@ pub(super) fn opensm<'v, 'd: 'v>(
             "paths",
             &kind("paths.txt"),
             "Service levels of paths, a line each: local identifiers (LIDs) of source and destination, service \
-             level. Without it packets take lane 0.",
+             level. Without it packets take virtual channel 0.",
         );
         let map = InputFile::optional(
             reader,
             "map",
             &kind("opensm-sl2vl.dump"),
-            "The switches' maps from service levels to lanes; without it a service level is the lane of the \
-             same number.",
+            "The switches' maps from service levels to virtual channels; without it a service level \
+             is the virtual channel of the same number.",
         );
         // A fabric that falls apart is reported as such.
         let netlist = topology?.netlist().ok()?;

@@ -5,7 +5,7 @@ use crate::{Features, PathsSpec, RelationSpec, RoutingSpec};
 use flitlab_base::document::{Choice, Flag, Reader, Variant, Whole, plain, with_keys};
 use flitlab_base::narrow::narrow;
 use flitlab_routing::{
-    MOST_PATHS,
+    MAX_PATHS,
     path_selection::{PATH_SELECTIONS, PathSelection},
     relation::{PathChoice, RELATION_RULES, RelationParameters, RelationRule, TreeOrder},
 };
@@ -15,7 +15,7 @@ pub(super) fn variant<'v, 'd>(
     router: &flitlab_engine::Parameters,
     features: &Features,
 ) -> Variant<'v, 'd, RoutingSpec> {
-    let (lanes, most) = (router.virtual_channels, router.most_bubble());
+    let (vcs, most) = (router.virtual_channels, router.most_bubble());
     // Names that tables have too are theirs.
     let taken = |rule: &RelationRule| features.algorithms().any(|it| it.name == rule.name);
     let own = RELATION_RULES.into_iter().filter(|rule| !taken(rule));
@@ -24,17 +24,18 @@ pub(super) fn variant<'v, 'd>(
     with_keys("relation", doc, move |reader: &mut Reader<'_>| {
         let doc = "What says which hops packets may take.";
         let rules = RELATION_RULES.map(|rule| (rule.name, Some(rule), rule.doc));
-        let auto = ("auto", None, "bubble-colouring with one lane, two-orders with more (results/nue).");
+        let auto_doc = "bubble-colouring with one virtual channel, two-orders with more (results/nue).";
+        let auto = ("auto", None, auto_doc);
         let rule = reader.one_of("rule", "rule", doc, rules.into_iter().chain([auto]));
-        let lanes = narrow(reader.value_from(
+        let vcs = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
-            lanes.into(),
+            vcs.into(),
             "as router.virtual_channels",
             "Virtual channels that the rule may use.",
         ));
         // The rings of bubble colouring need room for two packets.
-        let usual = match lanes {
+        let usual = match vcs {
             1 if most > 0 => RelationRule::BUBBLE_COLOURING,
             _ => RelationRule::TWO_ORDERS,
         };
@@ -74,7 +75,7 @@ pub(super) fn variant<'v, 'd>(
         }
         let doc = "Whether a relation is used that the proof refuses: then packets may wait for each other for ever.";
         let unproved = reader.value("unproved", &Flag, false, doc);
-        let parameters = RelationParameters { lanes, tree: tree?, root: root.map(narrow) };
+        let parameters = RelationParameters { vcs, tree: tree?, root: root.map(narrow) };
         Some(RoutingSpec::Relation(RelationSpec {
             rule: rule?,
             parameters,
@@ -91,7 +92,7 @@ pub(super) fn variant<'v, 'd>(
 fn several(reader: &mut Reader<'_>) -> Option<Option<PathsSpec>> {
     let doc = "How many paths are drawn for each pair; of equal ones one is left.";
     let mut most = 1;
-    reader.set("paths", &Whole { range: 1..=MOST_PATHS as u64 }, &mut most, doc);
+    reader.set("paths", &Whole { range: 1..=MAX_PATHS as u64 }, &mut most, doc);
     let doc = "Which of several paths a packet takes.";
     let in_turn = "one after the other, packet by packet of its source.";
     let choices = [

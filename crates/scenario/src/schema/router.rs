@@ -17,10 +17,10 @@ use flitlab_fabric::CableClass;
 const CHANNELS: Whole = Whole { range: 1..=255 };
 
 /// The most bytes of a flit.
-const MOST_FLIT: u64 = 4096;
+const MAX_FLIT_SIZE: u64 = 4096;
 
 /// The most bytes of a packet of nothing else.
-const MOST_PAYLOAD: u64 = MAX_FLITS as u64 * MOST_FLIT;
+const MAX_PAYLOAD: u64 = MAX_FLITS as u64 * MAX_FLIT_SIZE;
 
 /// A part of the time from router to router, which is limited as a whole.
 fn hop_time(least: Picoseconds) -> Quantity<Picoseconds> {
@@ -70,7 +70,7 @@ fn router(
     let preset = Choice::usual("preset", "preset", usual, doc);
     let angara = "the Angara router: virtual cut-through, input buffers, bubble flow control.";
     let infiniband = "InfiniBand: 32 Gb/s of data, flits of 64 B, packets of up to 2 KiB with a header of one \
-                      flit, 8 virtual channels (lanes) with buffers of 132 flits, 100 ns a switch, one \
+                      flit, 8 virtual channels with buffers of 132 flits, 100 ns a switch, one \
                       injection and one ejection channel, no bubble.";
     let presets = vec![
         plain(ANGARA, (ANGARA, Parameters::default()), angara),
@@ -79,18 +79,18 @@ fn router(
     let (preset, parameters) =
         reader.choice(&preset, presets).unwrap_or((usual, Parameters::default()));
     *to = parameters;
-    reader.set("flit", &size(1, MOST_FLIT), &mut to.flit, "Size of a flit.");
+    reader.set("flit", &size(1, MAX_FLIT_SIZE), &mut to.flit, "Size of a flit.");
     let few = Whole { range: 0..=1024 };
     let doc = "Flits of a packet before its payload.";
     reader.set("header_flits", &few, &mut to.header_flits, doc);
     let doc = "Flits of a packet after its payload.";
     reader.set("checksum_flits", &few, &mut to.checksum_flits, doc);
     let doc = "Payload of the largest packet; longer messages are cut into several.";
-    reader.set("maximum_payload", &size(1, MOST_PAYLOAD), &mut to.maximum_payload, doc);
+    reader.set("maximum_payload", &size(1, MAX_PAYLOAD), &mut to.maximum_payload, doc);
     let doc = "Virtual channels of each channel: Angara's five (request, response, adaptive, two collective), or \
-               the lanes of a forwarding table or a relation.";
-    let lanes = Whole { range: 1..=MAX_VIRTUAL_CHANNELS.into() };
-    reader.set("virtual_channels", &lanes, &mut to.virtual_channels, doc);
+               those of a forwarding table or a relation.";
+    let vcs = Whole { range: 1..=MAX_VIRTUAL_CHANNELS.into() };
+    reader.set("virtual_channels", &vcs, &mut to.virtual_channels, doc);
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \
                one where links are shared flit by flit without the bubble rule, any with wormhole switching.";
     reader.set("buffer", &flits(), &mut to.buffer, doc);

@@ -5,7 +5,7 @@ use crate::{Document, series::LOAD};
 use flitlab_base::document::{Diagnostic, Location, Node, Value, nearest, quoted};
 
 /// Beyond this a sweep is a mistake.
-const MOST_POINTS: usize = 100_000;
+const MAX_POINTS: usize = 100_000;
 
 /// All mistakes.
 pub(super) fn check(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
@@ -153,13 +153,13 @@ fn check_whole(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
         counts.push((sweep.repetitions as usize, "repetitions"));
     }
     let points = counts.iter().try_fold(1usize, |points, (count, _)| points.checked_mul(*count));
-    if points.is_none_or(|points| points > MOST_POINTS) {
+    if points.is_none_or(|points| points > MAX_POINTS) {
         let counts: Vec<String> =
             counts.iter().map(|(count, path)| format!("{count} of {path}")).collect();
         problems.push(
             Diagnostic::new(
                 &place("sweep.grid"),
-                format!("the sweep has more than {MOST_POINTS} points"),
+                format!("the sweep has more than {MAX_POINTS} points"),
             )
             .help(format!("values: {}", counts.join(" times "))),
         );

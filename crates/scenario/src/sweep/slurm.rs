@@ -9,7 +9,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, ClockTime};
 
 /// The most points of a task.
-const MOST_POINTS: u64 = 100_000;
+const MAX_POINTS: u64 = 100_000;
 
 /// The resources that sbatch is asked for, for a sweep's tasks. A value of `None` is left to the
 /// cluster.
@@ -68,7 +68,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<SlurmSettings> {
         let memory = size(1 << 20, 1 << 50);
         let memory =
             reader.optional("memory", &memory, "Most memory of a task; without it the cluster's default.");
-        let points = Whole { range: 1..=MOST_POINTS };
+        let points = Whole { range: 1..=MAX_POINTS };
         let doc = "Points, or searches for saturation, that a task computes one after the other.";
         let given = reader.has("points_per_task");
         let points_per_task = narrow(reader.value("points_per_task", &points, 1, doc));

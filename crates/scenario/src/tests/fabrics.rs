@@ -66,17 +66,17 @@ fn a_fabric_of_switches_is_routed_and_switched_as_infiniband_unless_told_otherwi
     let expected = flitlab_routing::agnostic::Algorithm::D_MOD_K;
     assert!(matches!(
         scenario.network.routing,
-        RoutingSpec::Agnostic { algorithm, parameters } if algorithm == expected && parameters.lanes == 8
+        RoutingSpec::Agnostic { algorithm, parameters } if algorithm == expected && parameters.vcs == 8
     ));
     let angara = read(&format!("{text}[router]\npreset = \"angara\"\n"));
     assert_eq!(angara.parameters, Parameters { bubble: false, ..Parameters::default() });
-    assert_eq!(angara.network.routing.lanes(), Some(5), "as many as the router has");
+    assert_eq!(angara.network.routing.vcs(), Some(5), "as many as the router has");
     let torus = read(&format!("{PLAIN}[routing.agnostic]\n"));
     assert_eq!(torus.parameters, Parameters::infiniband_4xqdr());
 }
 
-/// Topologies other than tori take the routing that their users take, as far as there are lanes for
-/// it.
+/// Topologies other than tori take the routing that their users take, as far as there are virtual
+/// channels for it.
 #[test]
 fn trees_and_dragonflies_have_shortest_paths_by_themselves() {
     let algorithm = |text: &str| match read(text).network.routing {

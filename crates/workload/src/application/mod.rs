@@ -30,7 +30,7 @@ pub(crate) use matching::Matching;
 pub use check::{Unmatched, check};
 pub use format::Format;
 pub use schedule::{
-    ANY, Action, MOST_NANOSECONDS, MOST_OPERATIONS, Operation, Schedule, ScheduleBuilder,
+    ANY, Action, MAX_NANOSECONDS, MAX_OPERATIONS, Operation, Schedule, ScheduleBuilder,
     ScheduleError, Until,
 };
 pub use stuck::Stuck;

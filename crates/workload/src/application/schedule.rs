@@ -17,10 +17,10 @@ pub const ANY: u32 = u32::MAX;
 
 /// The most operations of a schedule: their numbers share 32 bits with what else is said of a
 /// message.
-pub const MOST_OPERATIONS: u32 = 1 << 29;
+pub const MAX_OPERATIONS: u32 = 1 << 29;
 
 /// The longest computation, and the longest that a rank can compute, in nanoseconds: 213 days.
-pub const MOST_NANOSECONDS: u64 = Picoseconds::LAST.0 / Picoseconds::NANOSECOND.0;
+pub const MAX_NANOSECONDS: u64 = Picoseconds::LAST.0 / Picoseconds::NANOSECOND.0;
 
 /// The subject of a message about a shortage of memory.
 const THIS: &str = "this schedule";
@@ -236,7 +236,7 @@ impl Schedule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// There is no room for another operation.
-    #[error("a schedule can have {MOST_OPERATIONS} operations at the most")]
+    #[error("a schedule can have {MAX_OPERATIONS} operations at the most")]
     TooMany,
     /// Operations of a rank that wait for each other: their places in the rank, and what they are
     /// called.
@@ -249,12 +249,12 @@ pub enum ScheduleError {
     },
     /// An operation computes for longer than can be told.
     #[error(
-        "a computation takes {MOST_NANOSECONDS} ns (213 days) at the most: a later time can't be told"
+        "a computation takes {MAX_NANOSECONDS} ns (213 days) at the most: a later time can't be told"
     )]
     TooLong,
     /// What a rank computes one after the other takes longer than can be told.
     #[error(
-        "rank {rank} computes for more than {MOST_NANOSECONDS} ns (213 days) in all: its end is later than can be told"
+        "rank {rank} computes for more than {MAX_NANOSECONDS} ns (213 days) in all: its end is later than can be told"
     )]
     RankTooLong {
         /// The rank.
@@ -335,13 +335,13 @@ impl ScheduleBuilder {
     /// Gives the rank another operation. Its place in the rank.
     ///
     /// # Errors
-    /// If there are [`MOST_OPERATIONS`] of them, it computes for more than [`MOST_NANOSECONDS`], or
+    /// If there are [`MAX_OPERATIONS`] of them, it computes for more than [`MAX_NANOSECONDS`], or
     /// there is no memory.
     pub fn add(&mut self, operation: Operation) -> Result<u32, ScheduleError> {
-        if self.schedule.steps.len() >= MOST_OPERATIONS as usize {
+        if self.schedule.steps.len() >= MAX_OPERATIONS as usize {
             return Err(ScheduleError::TooMany);
         }
-        if operation.action == Action::Compute && operation.amount > MOST_NANOSECONDS {
+        if operation.action == Action::Compute && operation.amount > MAX_NANOSECONDS {
             return Err(ScheduleError::TooLong);
         }
         self.shortage()?;
@@ -380,7 +380,7 @@ impl ScheduleBuilder {
     ///
     /// # Errors
     /// If operations of the rank wait for each other, it computes for more than
-    /// [`MOST_NANOSECONDS`], or there is no memory.
+    /// [`MAX_NANOSECONDS`], or there is no memory.
     pub fn end_rank(&mut self) -> Result<(), ScheduleError> {
         let (first, operations) = (self.first_of_rank(), self.operations_of_rank());
         self.shortage()?;
@@ -563,7 +563,7 @@ mod tests {
             waits.iter().for_each(|&(waiting, until, other)| builder.wait(waiting, until, other));
             builder.end_rank()
         };
-        let (most, half) = (MOST_NANOSECONDS, MOST_NANOSECONDS / 2 + 1);
+        let (most, half) = (MAX_NANOSECONDS, MAX_NANOSECONDS / 2 + 1);
         let long = Err(ScheduleError::RankTooLong { rank: 0 });
         assert_eq!(end(&[(most, 0), (0, 0)], &[]), Ok(()));
         // One after the other, on one stream or by what they wait for; but not side by side.

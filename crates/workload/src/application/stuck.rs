@@ -33,7 +33,7 @@ pub struct Stuck {
 const MOST: usize = 8;
 
 /// The most operations whose cause is looked for: each takes a search among its rank's messages.
-const MOST_FOLLOWED: usize = 4096;
+const MAX_FOLLOWED: usize = 4096;
 
 impl Stuck {
     /// Nothing has happened.
@@ -58,7 +58,7 @@ impl Stuck {
         let mut causes: Vec<Cause> = Vec::new();
         let mut found = vec![false; self.waits.len()];
         let mut others = Vec::new();
-        for &number in waiting.iter().take(MOST_FOLLOWED) {
+        for &number in waiting.iter().take(MAX_FOLLOWED) {
             if let Some(cause) = search.cause(number, &mut found) {
                 causes.push(cause);
             }

@@ -17,8 +17,8 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::Fabric;
 
-const LEAST_FRACTION: f64 = 1e-9;
-const GREATEST_FRACTION: f64 = 1e3;
+const MIN_FRACTION: f64 = 1e-9;
+const MAX_FRACTION: f64 = 1e3;
 const PICOSECONDS_A_SECOND: u64 = 1_000_000_000_000;
 
 /// Why traffic can't be bound to a fabric and its parameters. All of these are the user's mistakes.
@@ -29,7 +29,7 @@ pub enum LoadError {
     #[error("{0}")]
     Pattern(#[from] PatternError),
     /// The fraction is outside 10^-9 to 1000.
-    #[error("a load must be between {LEAST_FRACTION:e} and {GREATEST_FRACTION}, not {0}")]
+    #[error("a load must be between {MIN_FRACTION:e} and {MAX_FRACTION}, not {0}")]
     Fraction(f64),
     /// A payload rate, but messages without payload.
     #[error("a payload rate needs messages of at least one byte")]
@@ -321,7 +321,7 @@ fn fraction_interval(
     message_flits: u64,
     slot: Picoseconds,
 ) -> Result<Interval, LoadError> {
-    if !(LEAST_FRACTION..=GREATEST_FRACTION).contains(&load) {
+    if !(MIN_FRACTION..=MAX_FRACTION).contains(&load) {
         return Err(LoadError::Fraction(load));
     }
     let (load_over, load_under) = simplest_fraction(load);

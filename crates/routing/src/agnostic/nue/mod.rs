@@ -26,7 +26,7 @@ pub(super) use search::Search;
 
 use super::graph::Graph;
 use super::{Algorithm, Parameters};
-use crate::{ForwardingTable, Lanes};
+use crate::{ForwardingTable, VcAssignment};
 
 impl Algorithm {
     /// `nue`.
@@ -35,15 +35,19 @@ impl Algorithm {
         parts_paths: true,
         parts_destinations: true,
         memory: |at| at.pairs(3).saturating_add(at.dependencies + at.turns * 2),
-        ..Self::plain("nue", "paths that close no cycle, in any number of lanes.", |task| {
-            task.escape_falls = Some(nue(&task.graph, &mut task.table, task.parameters, 1));
-            Ok(())
-        })
+        ..Self::plain(
+            "nue",
+            "paths that close no cycle, in any number of virtual channels.",
+            |task| {
+                task.escape_falls = Some(nue(&task.graph, &mut task.table, task.parameters, 1));
+                Ok(())
+            },
+        )
     };
 }
 
 /// After so many further orders a virtual channel without paths along the tree is good enough.
-const LEAST_ORDERS: u8 = 3;
+const MIN_ORDERS: u8 = 3;
 
 /// Fills in the table and gives the number of destinations whose paths follow the spanning tree.
 ///
@@ -53,20 +57,20 @@ const LEAST_ORDERS: u8 = 3;
 pub(super) fn nue(
     graph: &Graph,
     table: &mut ForwardingTable,
-    &Parameters { lanes, partition }: &Parameters,
+    &Parameters { vcs, partition }: &Parameters,
     orders: u8,
 ) -> u32 {
     let vertices = (graph.destinations.len() + graph.connected_routers) as u64;
     let mut weights = vec![graph.weight_above(vertices); graph.slots()];
-    let mut lane_of = vec![0; table.terminals() as usize];
+    let mut vc_of = vec![0; table.terminals() as usize];
     let mut falls = 0;
     let mut search = Search::new(graph);
-    for (lane, mut part) in (0..).zip(partition.parts(graph, lanes)) {
+    for (vc, mut part) in (0..).zip(partition.parts(graph, vcs)) {
         if part.is_empty() {
             continue;
         }
         for destination in &part {
-            lane_of[destination.terminal as usize] = lane;
+            vc_of[destination.terminal as usize] = vc;
         }
         let hull = hull::hull(graph, &part);
         let root = centrality::root(graph, &part, &hull);
@@ -79,7 +83,7 @@ pub(super) fn nue(
         };
         let mut best = route(0);
         let mut last = 0;
-        while (best.0 > 0 || last < LEAST_ORDERS) && last + 1 < orders {
+        while (best.0 > 0 || last < MIN_ORDERS) && last + 1 < orders {
             last += 1;
             let other = route(last);
             if (other.0, other.1) < (best.0, best.1) {
@@ -92,6 +96,10 @@ pub(super) fn nue(
         falls += best.0;
         weights = best.3;
     }
-    table.set_lanes(if lanes == 1 { Lanes::One } else { Lanes::ByDestination(lane_of) });
+    table.set_vc_assignment(if vcs == 1 {
+        VcAssignment::One
+    } else {
+        VcAssignment::ByDestination(vc_of)
+    });
     falls
 }

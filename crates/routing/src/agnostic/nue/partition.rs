@@ -16,19 +16,19 @@ pub enum Partition {
 
 impl Partition {
     /// A part for each virtual channel, in the first order.
-    pub(in crate::agnostic) fn parts(self, graph: &Graph, lanes: u8) -> Vec<Vec<Destination>> {
+    pub(in crate::agnostic) fn parts(self, graph: &Graph, vcs: u8) -> Vec<Vec<Destination>> {
         let mut destinations = graph.destinations.clone();
         order(&mut destinations, 0);
-        let lanes = usize::from(lanes);
-        let mut parts = vec![Vec::new(); lanes];
+        let vcs = usize::from(vcs);
+        let mut parts = vec![Vec::new(); vcs];
         match self {
             Self::InTurn => {
                 for (place, &destination) in destinations.iter().enumerate() {
-                    parts[place % lanes].push(destination);
+                    parts[place % vcs].push(destination);
                 }
             }
             Self::Near => {
-                let part_of = weighted(graph).parts(lanes);
+                let part_of = weighted(graph).parts(vcs);
                 for destination in destinations {
                     parts[part_of[destination.router as usize]].push(destination);
                 }

@@ -6,8 +6,8 @@ use crate::relation::{Relation, RelationParameters, RelationRule};
 use flitlab_fabric::Fabric;
 use flitlab_fabric::builders::{DirectorTree, Tree};
 
-fn relation(fabric: &Fabric, lanes: u8) -> Relation {
-    let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+fn relation(fabric: &Fabric, vcs: u8) -> Relation {
+    let parameters = RelationParameters { vcs, ..RelationParameters::default() };
     RelationRule::PARTED.relation(fabric, &parameters).unwrap()
 }
 
@@ -27,7 +27,7 @@ fn last(
         assert!(!relation.hops_of_list(list).is_empty(), "{at} to {destination}, class {class}");
         for hop in relation.hops_of_list(list) {
             let channel = fabric.outputs(at).start + u32::from(hop.port);
-            let after = relation.arrived(channel, hop.lane);
+            let after = relation.arrived(channel, hop.vc);
             if fabric.target(channel) == Some(destination) {
                 found.insert(channel);
             } else if seen.insert(after) {
@@ -58,14 +58,18 @@ fn each_terminal_of_a_fat_tree_has_a_channel_of_its_own() {
     }
     // They still choose on the way up.
     let first = relation.list(relation.injected(ends[0]), ends[15]);
-    assert_eq!(relation.hops_of_list(relation.of_class(first, 0)).len(), 2, "a cable, two lanes");
+    assert_eq!(
+        relation.hops_of_list(relation.of_class(first, 0)).len(),
+        2,
+        "a cable, two virtual channels"
+    );
     let channel = fabric.outputs(ends[0]).start;
     let next = relation.arrived(channel, 0);
     let most = (0..4).map(|class| {
         let list = relation.of_class(relation.list(next, ends[15]), class);
         relation.hops_of_list(list).len()
     });
-    assert_eq!(most.max(), Some(8), "four cables, two lanes");
+    assert_eq!(most.max(), Some(8), "four cables, two virtual channels");
 }
 
 /// With unequal numbers of cables some sources can't come by the channel of a terminal; packets

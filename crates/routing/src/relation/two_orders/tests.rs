@@ -44,20 +44,20 @@ fn directors() -> Fabric {
 }
 
 #[test]
-fn every_pair_of_random_fabrics_is_connected_without_a_cycle_in_any_lanes() {
+fn every_pair_of_random_fabrics_is_connected_without_a_cycle_in_any_virtual_channels() {
     for seed in 0..12 {
         let whole = random(seed);
         for fabric in [&whole, &with_failures(&whole, seed)] {
             let ends = fabric.ends().len() as u64;
-            for lanes in [1, 2, 3, 4, 8] {
-                let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+            for vcs in [1, 2, 3, 4, 8] {
+                let parameters = RelationParameters { vcs, ..RelationParameters::default() };
                 let relation = RelationRule::TWO_ORDERS.relation(fabric, &parameters).unwrap();
                 let proof = prove_relation(fabric, &relation);
                 let flaws: Vec<_> = proof.flaws.iter().map(|flaw| flaw.describe(fabric)).collect();
-                assert!(proof.holds(), "{seed} {lanes}: {flaws:?}");
-                assert_eq!(proof.pairs, ends * (ends - 1), "{seed} {lanes}");
-                assert_eq!(relation.has_escape(), lanes > 2);
-                if lanes == 3 {
+                assert!(proof.holds(), "{seed} {vcs}: {flaws:?}");
+                assert_eq!(proof.pairs, ends * (ends - 1), "{seed} {vcs}");
+                assert_eq!(relation.has_escape(), vcs > 2);
+                if vcs == 3 {
                     let again = RelationRule::TWO_ORDERS.relation(fabric, &parameters).unwrap();
                     assert!(relation == again, "{seed}");
                 }
@@ -69,9 +69,9 @@ fn every_pair_of_random_fabrics_is_connected_without_a_cycle_in_any_lanes() {
 /// The hops of one state more: back to the lower virtual channel, in which the order ascends once
 /// more.
 #[test]
-fn a_way_back_to_the_first_lane_is_refused() {
+fn a_way_back_to_the_first_virtual_channel_is_refused() {
     let fabric = random(3);
-    let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
+    let parameters = RelationParameters { vcs: 2, ..RelationParameters::default() };
     let relation = RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap();
     let mut builder = RelationBuilder::new(&fabric, 2).unwrap();
     for &destination in &fabric.ends() {
@@ -90,11 +90,11 @@ fn a_way_back_to_the_first_lane_is_refused() {
 /// On a Kautz graph: with a second virtual channel no way but a detour is longer than the longest
 /// of the shortest.
 #[test]
-fn a_second_lane_makes_all_ways_shortest_where_they_are_short() {
+fn a_second_virtual_channel_makes_all_ways_shortest_where_they_are_short() {
     let kautz = Kautz { degree: 3, length: 2, redundancy: 2, terminals: 2 };
     let fabric = kautz.cabling().unwrap().fabric().unwrap();
-    let longest = |lanes| {
-        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+    let longest = |vcs| {
+        let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap();
         relation.without_detours(&fabric).longest()
     };
@@ -106,8 +106,8 @@ fn a_second_lane_makes_all_ways_shortest_where_they_are_short() {
 fn detours_are_first_hops_to_routers_as_far_from_the_destination() {
     let fabric = random(5);
     let mut hops_left = vec![0; fabric.routers() as usize];
-    for lanes in [1, 2, 4] {
-        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+    for vcs in [1, 2, 4] {
+        let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = RelationRule::TWO_ORDERS.relation(&fabric, &parameters).unwrap();
         let mut detours = 0;
         for &destination in &fabric.ends() {
@@ -120,23 +120,23 @@ fn detours_are_first_hops_to_routers_as_far_from_the_destination() {
                     assert!(relation.place(state).is_none() && !hop.escape);
                     // With two virtual channels the way from a nearer router may be longer, since
                     // it has to be legal.
-                    assert!(lanes == 2 || there == here);
+                    assert!(vcs == 2 || there == here);
                     detours += 1;
                 }
             }
         }
-        assert_eq!(detours > 0, lanes > 1, "{lanes}");
+        assert_eq!(detours > 0, vcs > 1, "{vcs}");
         let straight = relation.without_detours(&fabric);
-        assert!(!straight.has_detours() && relation.has_detours() == (lanes > 1));
+        assert!(!straight.has_detours() && relation.has_detours() == (vcs > 1));
         assert!(prove_relation(&fabric, &straight).holds());
     }
 }
 
 /// The order that is found, and by how many hops first ones may make ways longer.
-fn found(fabric: &Fabric, lanes: u8) -> (Ordered, u32) {
-    let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+fn found(fabric: &Fabric, vcs: u8) -> (Ordered, u32) {
+    let parameters = RelationParameters { vcs, ..RelationParameters::default() };
     let ordered = best_order(fabric, &parameters).unwrap();
-    let longer = longer(fabric, &ordered, lanes).unwrap();
+    let longer = longer(fabric, &ordered, vcs).unwrap();
     (ordered, longer)
 }
 
@@ -159,8 +159,8 @@ fn on_fat_trees_all_shortest_ways_are_offered() {
     let tree = builders::Tree { arity: 4, levels: 3, terminals: 4 };
     let whole = tree.cabling().unwrap().fabric().unwrap();
     assert!(found(&whole, 1).0.is_enough);
-    for lanes in [1, 2, 5] {
-        let parameters = RelationParameters { lanes, ..RelationParameters::default() };
+    for vcs in [1, 2, 5] {
+        let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = RelationRule::TWO_ORDERS.relation(&whole, &parameters).unwrap();
         let minimal = RelationRule::MINIMAL.relation(&whole, &parameters).unwrap();
         let ports = |hops: &[Hop]| {
@@ -173,9 +173,9 @@ fn on_fat_trees_all_shortest_ways_are_offered() {
             for state in (0..relation.states()).filter(comes_to) {
                 let own = relation.hops(state, destination);
                 let all = minimal.hops(state, destination);
-                assert_eq!(ports(own), ports(all), "{lanes} {state} {destination}");
-                // With more virtual channels some are kept for other packets (lanes_apart.rs).
-                assert!(lanes > 2 || own == all, "{lanes} {state} {destination}");
+                assert_eq!(ports(own), ports(all), "{vcs} {state} {destination}");
+                // With more virtual channels some are kept for other packets (vcs_apart.rs).
+                assert!(vcs > 2 || own == all, "{vcs} {state} {destination}");
             }
         }
     }
@@ -191,9 +191,9 @@ fn on_fat_trees_all_shortest_ways_are_offered() {
 /// Edge switches under directors have shortest ways that lead down and up again, and close cycles
 /// with the others.
 #[test]
-fn fat_trees_of_fat_trees_have_ways_up_and_then_down_in_all_lanes() {
+fn fat_trees_of_fat_trees_have_ways_up_and_then_down_in_all_virtual_channels() {
     let directors = directors();
-    let parameters = RelationParameters { lanes: 2, ..RelationParameters::default() };
+    let parameters = RelationParameters { vcs: 2, ..RelationParameters::default() };
     let relation = |rule: RelationRule| rule.relation(&directors, &parameters).unwrap();
     assert!(prove_relation(&directors, &relation(RelationRule::MINIMAL)).cycle().is_some());
     for rule in [RelationRule::TWO_ORDERS, RelationRule::BUBBLE_COLOURING] {
@@ -202,7 +202,11 @@ fn fat_trees_of_fat_trees_have_ways_up_and_then_down_in_all_lanes() {
         assert!(proof.holds() && proof.longest == 4, "{}: {:?}", rule.name, proof.flaws.first());
         assert!(!relation.has_ring() && !relation.has_escape());
         let first = relation.hops(relation.injected(0), 20);
-        assert_eq!(first.len(), 2 * directors.outputs(0).len(), "by each cable, in each lane");
+        assert_eq!(
+            first.len(),
+            2 * directors.outputs(0).len(),
+            "by each cable, in each virtual channel"
+        );
     }
     // Of a ring whose every other router has terminals, opposite pairs can't go up and down once.
     let mut cabling = Cabling::default();

@@ -23,10 +23,10 @@ use super::Schedule;
 use flitlab_base::document::nearest;
 
 /// The most bytes of a message that can be asked for: a tebibyte.
-const MOST_BYTES: u64 = 1 << 40;
+const MAX_BYTES: u64 = 1 << 40;
 
 /// The most ranks.
-const MOST_RANKS: u32 = 1 << 27;
+const MAX_RANKS: u32 = 1 << 27;
 
 /// The parameters of a schedule. A missing one has a default, or is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,8 +90,8 @@ impl Parameters {
         match self.ranks {
             None => Err("the number of ranks is not given".into()),
             Some(0) => Err("a schedule has at least one rank".into()),
-            Some(ranks) if ranks > MOST_RANKS => {
-                Err(format!("{ranks} ranks are too many: {MOST_RANKS} at the most"))
+            Some(ranks) if ranks > MAX_RANKS => {
+                Err(format!("{ranks} ranks are too many: {MAX_RANKS} at the most"))
             }
             Some(ranks) => Ok(ranks),
         }
@@ -214,7 +214,7 @@ fn make_collective(generator: &Generator, parameters: &Parameters) -> Result<Sch
     let ranks = parameters.ranks()?;
     let bytes = match (parameters.bytes, collective.name) {
         (Some(0), _) => return Err("bytes have to be 1 or more".into()),
-        (Some(bytes), _) if bytes > MOST_BYTES => return Err("bytes are 1 TiB at the most".into()),
+        (Some(bytes), _) if bytes > MAX_BYTES => return Err("bytes are 1 TiB at the most".into()),
         (Some(bytes), _) => bytes,
         (None, "barrier") => 1,
         (None, name) => return Err(format!("{name} needs bytes")),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::complaints::Flaw;
-use crate::application::{ANY, MOST_NANOSECONDS, Operation, Until};
+use crate::application::{ANY, MAX_NANOSECONDS, Operation, Until};
 use flitlab_base::document::nearest;
 use flitlab_base::narrow::narrow;
 
@@ -256,7 +256,7 @@ impl<'l> Cursor<'l> {
 
     fn operation(&mut self, kind: &str, label: Option<Word<'l>>) -> Result<Statement<'l>, Flaw> {
         if kind == "calc" {
-            let (time, _) = self.number("a time in nanoseconds", MOST_NANOSECONDS, "calc 1500")?;
+            let (time, _) = self.number("a time in nanoseconds", MAX_NANOSECONDS, "calc 1500")?;
             let mut operation = Operation::compute(time);
             self.stream(&mut operation)?;
             return Ok(Statement::Operation { label, operation, peer: 0..0 });

@@ -22,7 +22,7 @@ use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::{Picoseconds, Rate};
 
 /// Of more operations it is not kept when they were done: it would fill the memory.
-const MOST_RECORDED: usize = 20_000_000;
+const MAX_RECORDED: usize = 20_000_000;
 
 /// Bytes that are kept of an operation, and that its explanation takes.
 const RECORDED: usize = 160;
@@ -171,7 +171,7 @@ impl Application {
 
     /// Whether there is room for what would be kept of each operation.
     pub fn keeps_records(spec: &ApplicationSpec) -> bool {
-        spec.schedule.operations().len() <= MOST_RECORDED
+        spec.schedule.operations().len() <= MAX_RECORDED
     }
 
     /// Bytes that it takes at the most, on a fabric of so many terminals, about.

@@ -3,7 +3,7 @@
 use super::NoTable;
 use super::dependency::{Dependencies, first_layer};
 use super::graph::Graph;
-use crate::{ForwardingTable, Lanes};
+use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
 
@@ -12,10 +12,10 @@ use flitlab_fabric::{Channel, Fabric};
 ///
 /// # Errors
 /// If so many virtual channels don't suffice; another order of the paths could.
-pub fn find_lanes(fabric: &Fabric, table: &mut ForwardingTable, lanes: u8) -> Result<(), NoTable> {
+pub fn find_vcs(fabric: &Fabric, table: &mut ForwardingTable, vcs: u8) -> Result<(), NoTable> {
     let graph = Graph::new(fabric);
     let mut layers: Vec<Dependencies<'_>> = Vec::new();
-    let mut lane_of = vec![0; graph.routers() * table.terminals() as usize];
+    let mut vc_of = vec![0; graph.routers() * table.terminals() as usize];
     let mut path: Vec<Channel> = Vec::new();
     for destination in graph.destinations.iter().filter(|at| table.delivers(at.terminal)) {
         for source in graph.all_routers().filter(|&router| graph.hosts(router) > 0) {
@@ -32,14 +32,17 @@ pub fn find_lanes(fabric: &Fabric, table: &mut ForwardingTable, lanes: u8) -> Re
             if at != destination.router {
                 continue;
             }
-            let lane = first_layer(&mut layers, &graph, || path.windows(2));
-            if lane >= usize::from(lanes) {
-                return Err(NoTable::Lanes { algorithm: "this table", lanes });
+            let vc = first_layer(&mut layers, &graph, || path.windows(2));
+            if vc >= usize::from(vcs) {
+                return Err(NoTable::VirtualChannels { algorithm: "this table", vcs });
             }
-            lane_of[destination.terminal as usize * graph.routers() + source as usize] =
-                narrow(lane);
+            vc_of[destination.terminal as usize * graph.routers() + source as usize] = narrow(vc);
         }
     }
-    table.set_lanes(if layers.len() < 2 { Lanes::One } else { Lanes::ByPair(lane_of) });
+    table.set_vc_assignment(if layers.len() < 2 {
+        VcAssignment::One
+    } else {
+        VcAssignment::ByPair(vc_of)
+    });
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::directory::{Directory, hexadecimal};
 use super::{Dump, map};
-use crate::{Lanes, SERVICE_LEVELS, ServiceLevels};
+use crate::{SERVICE_LEVELS, ServiceLevels, VcAssignment};
 use flitlab_base::InvalidLine;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::netlist::Netlist;
@@ -16,12 +16,12 @@ pub struct PathLevels<'t> {
     /// of its node (`0x...`), as `ibdmchk` takes them. Paths that are not listed have service level
     /// 0; none may be listed twice.
     pub paths: &'t str,
-    /// Without it a service level is the lane of the same number.
+    /// Without it a service level is the virtual channel of the same number.
     pub map: Option<&'t str>,
 }
 
 impl Dump {
-    /// Gives the table the lanes that follow from service levels.
+    /// Gives the table the virtual channels that follow from service levels.
     ///
     /// # Errors
     /// The first line of either text that does not fit, with the name of the text.
@@ -39,7 +39,7 @@ impl Dump {
             None => identity(netlist, &mut found),
         }
         self.paths(netlist, levels.paths, &mut found).map_err(|error| ("paths", error))?;
-        self.table.set_lanes(Lanes::ByServiceLevel(found));
+        self.table.set_vc_assignment(VcAssignment::ByServiceLevel(found));
         Ok(())
     }
 
@@ -94,7 +94,7 @@ impl Dump {
     }
 }
 
-/// Service level n takes lane n everywhere.
+/// Service level n takes virtual channel n everywhere.
 fn identity(netlist: &Netlist, found: &mut ServiceLevels) {
     let fabric = &netlist.fabric;
     for router in 0..fabric.routers() {
@@ -102,7 +102,7 @@ fn identity(netlist: &Netlist, found: &mut ServiceLevels) {
         for input in (0..ports).map(Some).chain([None]) {
             for output in 0..ports {
                 for level in 0..narrow(SERVICE_LEVELS) {
-                    found.set_lane(router, input, output, level, level);
+                    found.set_vc(router, input, output, level, level);
                 }
             }
         }

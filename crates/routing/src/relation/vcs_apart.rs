@@ -14,14 +14,14 @@ use super::{Hop, Relation};
 use flitlab_fabric::Fabric;
 
 /// With fewer virtual channels an output would have only one of them.
-const LEAST_LANES: u8 = 4;
+const MIN_VCS: u8 = 4;
 
 /// The relation without those hops whose virtual channel is not for the output by which packets
 /// have to leave the router that they lead to. Where packets have a choice of routers, or have
 /// arrived, any virtual channel is right. Only hops are left out, and of no port all, so what was
 /// free of deadlock without an escape still is.
 pub(super) fn apart(fabric: &Fabric, relation: Relation) -> Relation {
-    if relation.lanes() < LEAST_LANES {
+    if relation.vcs() < MIN_VCS {
         return relation;
     }
     let mut builder = Builder::of(fabric, relation);
@@ -36,9 +36,9 @@ pub(super) fn apart(fabric: &Fabric, relation: Relation) -> Relation {
             let at = relation.router(fabric, state).expect("packets are at live places");
             let suits = |hop: &&Hop| {
                 let channel = fabric.outputs(at).start + u32::from(hop.port);
-                let next = relation.arrived(channel, hop.lane);
+                let next = relation.arrived(channel, hop.vc);
                 let output = only_output(fabric, relation, next, destination);
-                output.is_none_or(|output| is_for(hop.lane, relation.lanes(), output))
+                output.is_none_or(|output| is_for(hop.vc, relation.vcs(), output))
             };
             hops.clear();
             hops.extend(own.iter().filter(suits));
@@ -58,9 +58,9 @@ fn only_output(fabric: &Fabric, relation: &Relation, state: u32, destination: u3
 
 /// Whether a virtual channel is one of the half that an output has; of an odd number it is the
 /// larger half.
-fn is_for(lane: u8, lanes: u8, output: u16) -> bool {
-    let [lane, lanes] = [lane, lanes].map(u16::from);
-    (lane + lanes - output % lanes) % lanes < lanes.div_ceil(2)
+fn is_for(vc: u8, vcs: u8, output: u16) -> bool {
+    let [vc, vcs] = [vc, vcs].map(u16::from);
+    (vc + vcs - output % vcs) % vcs < vcs.div_ceil(2)
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::cli::Failure;
-use crate::cli::input::reject;
 use crate::cli::terminal;
 use crate::cli::text::duration;
 use crate::cli::unasked;
@@ -84,7 +83,7 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
         let network: &Network = &point.scenario.network;
         if network.routes().is_err() {
             // Reading the point again says it with its place.
-            Scenario::read(&point.document).map_err(|found| reject(&found))?;
+            Scenario::read(&point.document)?;
         }
         Simulation::new(&point.scenario)?;
         survey.networks_looked_at += 1;

@@ -497,14 +497,7 @@ impl Simulation {
             };
             let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
             let flits = parameters.packet_flits(last);
-            let sender = spec.schedule.rank_of(leg.operation);
-            let receiver = spec.schedule.operation(leg.operation).peer;
-            let ends = match leg.kind {
-                // It goes the other way.
-                LegKind::Answer => [receiver, sender],
-                LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
-            };
-            let ends = ends.map(|rank| places[rank as usize]);
+            let ends = ends_of(leg, spec).map(|rank| places[rank as usize]);
             let ends_classes = ends.map(|terminal| fabric.terminal_class(terminal));
             empty.latency(ends_classes, self.classes_of_way(ends, leg.hops), flits)
         };
@@ -541,26 +534,15 @@ impl Simulation {
         explanation: &Explanation,
     ) -> Vec<PathChannelRow> {
         let Traffic::Application(placed, spec) = &self.traffic else { return Vec::new() };
-        let followed = |leg: &Leg| {
-            let operation = spec.schedule.operation(leg.operation);
-            // An answer goes the other way.
-            let sender = match leg.kind {
-                LegKind::Answer => operation.peer,
-                _ => spec.schedule.rank_of(leg.operation),
-            };
-            Followed {
-                source: placed.places[sender as usize],
-                channel: leg.channel,
-                sequence: leg.sequence,
-            }
+        let followed = |leg: &Leg| Followed {
+            source: placed.places[ends_of(leg, spec)[0] as usize],
+            channel: leg.channel,
+            sequence: leg.sequence,
         };
         // Each message's time on the path, one after the other.
         let mut legs: Vec<(Picoseconds, Picoseconds, Followed)> = Vec::new();
         for message in explanation.path.chunk_by(|one, next| one.leg == next.leg) {
-            let ends = message.first().zip(message.last());
-            let Some((first, last)) = ends.filter(|(first, _)| first.leg.is_some()) else {
-                continue;
-            };
+            let (first, last) = (&message[0], &message[message.len() - 1]);
             let leg = first.leg.map(|number| &outcome.records.legs[number as usize]);
             if let Some(leg) = leg.filter(|leg| !leg.in_memory) {
                 legs.push((first.start, last.end, followed(leg)));
@@ -703,6 +685,17 @@ impl Simulation {
             deadlock: None,
         };
         outcome(found, None)
+    }
+}
+
+/// The rank that a leg of a message comes from, and the one that it goes to.
+fn ends_of(leg: &Leg, spec: &ApplicationSpec) -> [u32; 2] {
+    let sender = spec.schedule.rank_of(leg.operation);
+    let receiver = spec.schedule.operation(leg.operation).peer;
+    match leg.kind {
+        // It goes the other way.
+        LegKind::Answer => [receiver, sender],
+        LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
     }
 }
 

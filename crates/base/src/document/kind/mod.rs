@@ -83,13 +83,17 @@ pub trait Kind {
 /// The message for a value of the wrong type: the allowed values, the type that was found, an
 /// example.
 pub fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
+    not_of_kind(&kind.describe(), &kind.example(), slot, node)
+}
+
+fn not_of_kind(kind: &str, example: &str, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
     if matches!(node.value, Value::Broken) {
         return Vec::new();
     }
     vec![
-        Diagnostic::new(&node.place, format!("{slot} must be {}", kind.describe()))
+        Diagnostic::new(&node.place, format!("{slot} must be {kind}"))
             .label(format!("this is {}", node.what()))
-            .help(format!("write for example {}", slot.write(node, &kind.example()))),
+            .help(format!("write for example {}", slot.write(node, example))),
     ]
 }
 

@@ -162,7 +162,7 @@ impl Drop for Claim {
     }
 }
 
-fn cannot_write(path: &Path, cause: &io::Error) -> Failure {
+pub(super) fn cannot_write(path: &Path, cause: &io::Error) -> Failure {
     Failure::Run(format!("can't write {}: {cause}", path.display()))
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::input::{Input, reject};
+use super::input::Input;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{print_json, print_text};
@@ -68,7 +68,7 @@ struct Row {
 
 impl Failures {
     pub(super) fn execute(self) -> Result<(), Failure> {
-        let network = Network::read(&self.input.document()?).map_err(|found| reject(&found))?;
+        let network = Network::read(&self.input.document()?)?;
         let (torus, faults) = network.torus().ok_or_else(|| {
             let message = "error: failures are counted for Angara's routing, on [topology.torus]; of other \
                            fabrics `random_failures` makes one system a scenario";

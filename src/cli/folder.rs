@@ -9,7 +9,6 @@ use clap::Args;
 use fs4::{FileExt, TryLockError};
 
 use super::Failure;
-use super::input::reject;
 use super::same_file::is_file_at;
 use flitlab::scenario::{Document, Scenario};
 
@@ -163,7 +162,7 @@ impl Drop for Claim {
     }
 }
 
-fn cannot_write(path: &Path, cause: &io::Error) -> Failure {
+pub(super) fn cannot_write(path: &Path, cause: &io::Error) -> Failure {
     Failure::Run(format!("can't write {}: {cause}", path.display()))
 }
 
@@ -220,7 +219,7 @@ pub(super) fn write_by(
 /// # Errors
 /// If the scenario is wrong.
 pub(super) fn resolved(document: &Document) -> Result<String, Failure> {
-    let (_, text) = Scenario::read_resolved(document).map_err(|found| reject(&found))?;
+    let (_, text) = Scenario::read_resolved(document)?;
     Ok(resolved_by(&text))
 }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::summary::{print_json, print_text};
 use super::text::fabric_text;
 use super::{Failure, terminal};
-use flitlab::scenario::{Document, Offer, Scenario, Starter, StarterWorkload, Sweep};
+use flitlab::scenario::{Diagnostic, Document, Offer, Scenario, Starter, StarterWorkload, Sweep};
 use flitlab::units::parse_bytes;
 
 /// Write a first scenario, with a comment for each key
@@ -220,18 +220,8 @@ impl Init {
         output: &mut impl Write,
     ) -> Result<Starter, Failure> {
         let mut form = Form { input, output };
-        let offered = |offers: &[Offer], answer: &str| {
-            let known = offers.iter().any(|offer| offer.name == answer);
-            let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
-            if known { Ok(()) } else { Err(format!("choose one of {}", names.join(", "))) }
-        };
         if self.topology.is_none() {
-            let offers = Starter::topologies();
-            form.list(&offers)?;
-            self.topology = Some(form.ask("Topology", "torus", |answer| {
-                offered(&offers, answer)?;
-                Ok(answer.to_owned())
-            })?);
+            self.topology = Some(form.choose("Topology", "torus", &Starter::topologies())?);
         }
         let topology = self.starter().topology;
         if self.dimensions.is_none() && Starter::has_dimensions(&topology) {
@@ -246,16 +236,9 @@ impl Init {
         }
         let usual = Starter::usual_routing(&topology);
         if self.routing.is_none() && usual == Starter::default().routing {
-            let mut offers = Starter::routings();
-            offers.retain(|offer| {
-                self.usable(|starter| starter.routing = offer.name.clone()).is_ok()
-            });
-            form.list(&offers)?;
-            self.routing = Some(form.ask("Routing", usual, |answer| {
-                offered(&offers, answer)?;
-                self.usable(|starter| starter.routing = answer.into())?;
-                Ok(answer.to_owned())
-            })?);
+            let offers =
+                self.usable(Starter::routings(), |starter, name| starter.routing = name.into());
+            self.routing = Some(form.choose("Routing", usual, &offers)?);
         }
         if self.load.is_none() && self.exchange.is_none() {
             let question =
@@ -272,25 +255,21 @@ impl Init {
         }
         if self.pattern.is_none() {
             // Some are defined on some shapes only, and some have no steps for an exchange.
-            let mut offers = Starter::patterns();
-            offers.retain(|offer| {
-                self.usable(|starter| starter.pattern = offer.name.clone()).is_ok()
-            });
-            form.list(&offers)?;
-            self.pattern = Some(form.ask("Traffic", self.usual_pattern(), |answer| {
-                offered(&offers, answer)?;
-                self.usable(|starter| starter.pattern = answer.into())?;
-                Ok(answer.to_owned())
-            })?);
+            let offers =
+                self.usable(Starter::patterns(), |starter, name| starter.pattern = name.into());
+            self.pattern = Some(form.choose("Traffic", self.usual_pattern(), &offers)?);
         }
         Ok(self.starter())
     }
 
-    /// Returns whether the values known so far, together with an answer, make a scenario.
-    fn usable(&self, answer: impl FnOnce(&mut Starter)) -> Result<(), String> {
-        let mut starter = self.starter();
-        answer(&mut starter);
-        read(&starter, "scenario.toml").map(drop).map_err(|problems| problems.join("\n"))
+    /// Returns those that make a scenario together with the values known so far.
+    fn usable(&self, mut offers: Vec<Offer>, answer: fn(&mut Starter, &str)) -> Vec<Offer> {
+        offers.retain(|offer| {
+            let mut starter = self.starter();
+            answer(&mut starter, &offer.name);
+            read(&starter, "scenario.toml").is_ok()
+        });
+        offers
     }
 }
 
@@ -309,14 +288,11 @@ fn read(starter: &Starter, path: &str) -> Result<Scenario, Vec<String>> {
         StarterWorkload::Exchange(_) => Scenario::read(&document),
     };
     scenario.map_err(|found| {
-        let words = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        found
-            .iter()
-            .map(|one| {
-                let parts = [words(&one.message), words(&one.label), one.help.clone()];
-                parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
-            })
-            .collect()
+        let words = |one: &Diagnostic| {
+            let parts = [&one.message, &one.label].into_iter().filter(|text| !text.is_empty());
+            parts.chain(&one.help).cloned().collect::<Vec<_>>().join("; ")
+        };
+        found.iter().map(words).collect()
     })
 }
 
@@ -352,14 +328,25 @@ impl<I: BufRead, O: Write> Form<'_, I, O> {
         }
     }
 
-    fn list(&mut self, offers: &[Offer]) -> Result<(), Failure> {
+    /// Lists what is offered, and asks until one of it is named.
+    fn choose(
+        &mut self,
+        question: &str,
+        default: &str,
+        offers: &[Offer],
+    ) -> Result<String, Failure> {
         let lines = offers.iter().map(|offer| {
             let doc = offer.doc.trim_start_matches("The ");
             // The first sentence: the file has the rest.
             let doc = doc.split(". ").next().unwrap_or(doc).trim_end_matches('.');
             terminal::fact(&offer.name, doc, 22)
         });
-        self.say(&lines.collect::<String>())
+        self.say(&lines.collect::<String>())?;
+        let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
+        self.ask(question, default, |answer| match names.contains(&answer) {
+            true => Ok(answer.to_owned()),
+            false => Err(format!("choose one of {}", names.join(", "))),
+        })
     }
 
     fn say(&mut self, text: &str) -> Result<(), Failure> {

@@ -29,7 +29,7 @@ impl Input {
             let message = format!("error: {name} is {what}, no scenario\n  = help: {way_out}");
             return Err(Failure::Input(message));
         }
-        let mut document = Document::open(&self.path).map_err(|found| reject(&found))?;
+        let mut document = Document::open(&self.path)?;
         for assignment in &self.set {
             document.set(assignment);
         }
@@ -39,14 +39,16 @@ impl Input {
     /// The checked scenario.
     pub(super) fn scenario(&self) -> Result<(Document, Scenario), Failure> {
         let document = self.document()?;
-        let scenario = Scenario::read(&document).map_err(|found| reject(&found))?;
+        let scenario = Scenario::read(&document)?;
         Ok((document, scenario))
     }
 }
 
 /// The mistakes of a scenario, in colour if that can be seen and is wanted.
-pub(super) fn reject(diagnostics: &Diagnostics) -> Failure {
-    let colored =
-        stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
-    Failure::Mistakes(if colored { diagnostics.colored() } else { diagnostics.plain() })
+impl From<Diagnostics> for Failure {
+    fn from(found: Diagnostics) -> Self {
+        let colored =
+            stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+        Self::Mistakes(if colored { found.colored() } else { found.plain() })
+    }
 }

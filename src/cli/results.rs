@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::cli::Failure;
-use crate::cli::input::reject;
 use crate::cli::say::say;
 use crate::cli::summary::Expectation;
 use flitlab::report::folder::{POINTS, SUMMARY};
@@ -66,8 +65,8 @@ impl Results {
         let mut notes = Vec::new();
         let scenario = folder.join("scenario.toml");
         let scenario = if scenario.exists() {
-            let document = Document::open(&scenario).map_err(|found| reject(&found))?;
-            document.syntax().map_err(|found| reject(&found))?;
+            let document = Document::open(&scenario)?;
+            document.syntax()?;
             Some(document)
         } else {
             notes.push(format!(

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::checkpoint::Keeping;
 use super::folder::{Claim, Output};
-use super::input::{Input, reject};
+use super::input::Input;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::same_file::refuse_same;
@@ -83,7 +83,7 @@ impl Run {
         refuse_same(&files[1..], ("--out", self.output.out.as_deref()))?;
         let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
-        let identity = || Scenario::identity(&document).map_err(|found| reject(&found));
+        let identity = || Ok(Scenario::identity(&document)?);
         let (mut keeper, from) = self.keeping.begin(identity)?.unzip();
         let from = from.flatten();
         let threads = self.threads.of_simulation(scenario.network.fabric.routers());

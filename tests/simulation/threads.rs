@@ -15,23 +15,25 @@ use rand_chacha::ChaCha8Rng;
 
 use flitlab_reference::threads::{Run, STOPS, THREADS, compare};
 
+/// Compares the runs of a scenario's own messages, of which some arrive.
+fn compare_messages(seed: u64, scenario: &RandomScenario) -> Run {
+    let workload = Workload::Script(Script::new(scenario.messages.clone()));
+    let one = compare(&format!("seed {seed}"), scenario, &workload, &STOPS);
+    assert!(!one.log.0.is_empty(), "seed {seed}");
+    one
+}
+
 #[test]
 fn random_scenarios_are_the_same_on_any_number_of_threads() {
     for seed in 0..10 {
-        let scenario = RandomScenario::ruled(seed);
-        let workload = Workload::Script(Script::new(scenario.messages.clone()));
-        let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS);
-        assert!(!one.log.0.is_empty(), "seed {seed}");
+        compare_messages(seed, &RandomScenario::ruled(seed));
     }
 }
 
 #[test]
 fn forwarding_tables_give_the_same_on_any_number_of_threads() {
     for seed in 0..8 {
-        let scenario = RandomScenario::forwarding(seed);
-        let workload = Workload::Script(Script::new(scenario.messages.clone()));
-        let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS);
-        assert!(!one.log.0.is_empty(), "seed {seed}");
+        compare_messages(seed, &RandomScenario::forwarding(seed));
     }
 }
 
@@ -42,9 +44,7 @@ fn adaptive_routing_with_failures_gives_the_same_on_any_number_of_threads() {
         if scenario.fabric.live_terminals().count() < 7 {
             continue;
         }
-        let workload = Workload::Script(Script::new(scenario.messages.clone()));
-        let one = compare(&format!("seed {seed}"), &scenario, &workload, &STOPS);
-        assert!(!one.log.0.is_empty() && one.deadlock.is_none(), "seed {seed}");
+        assert!(compare_messages(seed, &scenario).deadlock.is_none(), "seed {seed}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Amount, DIMENSION_NAMES, Fabric, Torus};
 use flitlab_base::document::{
-    Diagnostic, Kind, Node, Slot, Value, Whole, nearest, out_of_range, quoted, wrong_type,
+    Diagnostic, Kind, Node, Slot, Value, Whole, both, nearest, out_of_range, quoted, wrong_type,
 };
 use flitlab_base::narrow::narrow;
 
@@ -174,17 +174,12 @@ impl Kind for NodeName<'_> {
             && coordinates
             && numbers.len() != torus.dimensions()
         {
+            let message = format!("a node of this torus has {} coordinates", torus.dimensions());
+            let (sizes, example) = (sizes_text(torus.sizes()), self.example());
+            let problem = Diagnostic::new(&node.place, message);
+            let problem = problem.label(format!("this has {}", numbers.len()));
             return Err(vec![
-                Diagnostic::new(
-                    &node.place,
-                    format!("a node of this torus has {} coordinates", torus.dimensions()),
-                )
-                .label(format!("this has {}", numbers.len()))
-                .help(format!(
-                    "the torus is {}; write for example {}",
-                    sizes_text(torus.sizes()),
-                    self.example()
-                )),
+                problem.help(format!("the torus is {sizes}; write for example {example}")),
             ]);
         }
         self.find(&numbers, coordinates).ok_or_else(|| self.outside(node))
@@ -266,17 +261,11 @@ impl Kind for NodePair<'_> {
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<(u32, u32), Vec<Diagnostic>> {
         let Value::List(ends) = &node.value else { return Err(wrong_type(self, slot, node)) };
         let [source, destination] = ends.as_slice() else {
-            return Err(vec![
-                Diagnostic::new(&node.place, "a pair is two nodes: [source, destination]")
-                    .label(format!("this has {}", ends.len())),
-            ]);
+            let message = "a pair is two nodes: [source, destination]";
+            let problem = Diagnostic::new(&node.place, message);
+            return Err(vec![problem.label(format!("this has {}", ends.len()))]);
         };
-        match (self.0.parse(slot, source), self.0.parse(slot, destination)) {
-            (Ok(source), Ok(destination)) => Ok((source, destination)),
-            (source, destination) => {
-                Err([source.err(), destination.err()].into_iter().flatten().flatten().collect())
-            }
-        }
+        both(self.0.parse(slot, source), self.0.parse(slot, destination))
     }
 
     fn show(&self, value: &(u32, u32)) -> String {
@@ -313,10 +302,9 @@ impl Kind for DimensionName {
         };
         let names = &DIMENSION_NAMES[..self.dimensions];
         names.iter().position(|name| name == text).ok_or_else(|| {
-            vec![
-                Diagnostic::new(&node.place, format!("this torus has no dimension `{text}`"))
-                    .help(format!("its dimensions are {}", names.join(", "))),
-            ]
+            let message = format!("this torus has no dimension `{text}`");
+            let help = format!("its dimensions are {}", names.join(", "));
+            vec![Diagnostic::new(&node.place, message).help(help)]
         })
     }
 

@@ -4,54 +4,34 @@
 //! has cut short: readers leave it out and say so, and a writer that goes on with the file removes
 //! it.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize as _, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::ReportError;
 use super::label::{Label, Labels};
-use super::table::Cell;
+use super::table::{Cell, Column};
 use flitlab_base::FileError;
 
-/// A kind of row; its fields' names are the columns.
-pub trait Row: Serialize + DeserializeOwned + Default {
-    /// Columns without which rows say nothing. Any other may be absent, as in files of earlier
-    /// versions: its values are.
-    fn required() -> Vec<&'static str>;
-
+/// A kind of row.
+pub trait Row: Serialize + DeserializeOwned + Default + 'static {
     /// The columns, in their order.
-    fn names() -> Vec<&'static str>;
+    fn columns() -> &'static [Column<Self>];
 
-    /// The row in a line of a file with this header.
+    /// Reads back what [`Row::text`] wrote; `None` if the text is not that of rows of this kind.
     ///
-    /// This, [`Row::of_text`], [`Row::text`] and [`Row::cells`] have no type parameters. So they are
-    /// compiled, and optimised, in the crate of the rows: a file may have millions of cells.
-    ///
-    /// # Errors
-    /// If a cell is wrong or missing.
-    fn of_record(
-        record: &::csv::StringRecord,
-        header: &::csv::StringRecord,
-    ) -> Result<Self, ::csv::Error>;
-
-    /// [`rows_of_text`] of this kind.
-    ///
-    /// # Errors
-    /// If the text is not that of rows of this kind.
-    fn of_text(text: &str) -> Result<Vec<Self>, ::csv::Error>;
+    /// This and [`Row::text`] have no type parameters. So they are compiled, and optimised, in the
+    /// crate of the rows: a file may have millions of cells.
+    fn of_text(text: &str) -> Option<Vec<Self>>;
 
     /// [`rows_text`] of this kind.
     fn text(rows: &[Self]) -> String;
-
-    /// The cells, in the order of the columns.
-    ///
-    /// # Errors
-    /// If a value that must be there is no finite number.
-    fn cells(&self) -> Result<Vec<Cell>, ::csv::Error>;
 }
 
 /// The contents of a result file.
@@ -166,33 +146,85 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
     let incomplete_line = (whole.len() < content.len()).then_some(lines + 1);
 
     let mut reader = csv::Reader::from_reader(whole);
-    let header = reader.headers().map_err(|error| line_error(path, &error, None))?.clone();
-    let known = labels.names().into_iter().chain(R::names());
+    let header = reader.headers().map_err(|error| line_error(path, &error))?.clone();
+    let known = labels.names().into_iter().chain(names::<R>());
     let absent = known.filter(|&name| !header.iter().any(|column| column == name));
     let absent: Vec<String> = absent.map(str::to_owned).collect();
-    let required = [Label::required(), R::required()].concat();
+    let required = [required::<Label>(), required::<R>()].concat();
     let missing: Vec<String> =
         absent.iter().filter(|name| required.contains(&name.as_str())).cloned().collect();
     if !missing.is_empty() {
         return Err(ReportError::Columns { path: path.into(), missing });
     }
+    let (of_label, of_row) = (columns::<Label>(&header), columns::<R>(&header));
     let mut rows = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| line_error(path, &error, None))?;
-        let read = Label::of_record(&record, &header).and_then(|mut label| {
+        let record = record.map_err(|error| line_error(path, &error))?;
+        let read = row::<Label>(&record, &of_label).and_then(|mut label| {
             label.read_settings(&header, &record);
-            Ok((label, R::of_record(&record, &header)?))
+            Ok((label, row::<R>(&record, &of_row)?))
         });
-        match read {
-            Ok(row) => rows.push(row),
-            Err(error) => {
-                let column = wrong_column::<Label>(path, &header, &record)?;
-                let column = column.or(wrong_column::<R>(path, &header, &record)?);
-                return Err(line_error(path, &error, column));
-            }
-        }
+        rows.push(read.map_err(|(column, problem)| ReportError::Line {
+            path: path.into(),
+            line: record.position().map_or(1, csv::Position::line),
+            column: Some(column.into()),
+            problem,
+        })?);
     }
     Ok(Rows { rows, incomplete_line, absent })
+}
+
+/// [`Row::of_text`] of any kind.
+pub(super) fn of_text<R: Row>(text: &str) -> Option<Vec<R>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let columns = columns(reader.headers().ok()?);
+    reader.records().map(|record| row(&record.ok()?, &columns).ok()).collect()
+}
+
+/// A row from an object whose values are its cells.
+pub(super) fn of_object<'de, R: Row, D: Deserializer<'de>>(deserializer: D) -> Result<R, D::Error> {
+    let cells = HashMap::<String, Value>::deserialize(deserializer)?;
+    let mut row = R::default();
+    for column in R::columns() {
+        let read = match cells.get(column.name) {
+            None => continue,
+            Some(Value::Null) => (column.read)(&mut row, ""),
+            Some(Value::String(text)) => (column.read)(&mut row, text),
+            Some(value) => (column.read)(&mut row, &value.to_string()),
+        };
+        read.map_err(D::Error::custom)?;
+    }
+    Ok(row)
+}
+
+/// The column that each cell of a line stands in, by the file's header; `None` of those that such
+/// rows do not have.
+fn columns<R: Row>(header: &csv::StringRecord) -> Vec<Option<&'static Column<R>>> {
+    header.iter().map(|name| R::columns().iter().find(|column| column.name == name)).collect()
+}
+
+/// The row in a line, or the column whose cell is wrong and what is wrong with it.
+fn row<R: Row>(
+    record: &csv::StringRecord,
+    columns: &[Option<&'static Column<R>>],
+) -> Result<R, (&'static str, String)> {
+    let mut row = R::default();
+    for (cell, column) in record.iter().zip(columns) {
+        if let Some(column) = column {
+            (column.read)(&mut row, cell).map_err(|problem| (column.name, problem))?;
+        }
+    }
+    Ok(row)
+}
+
+fn names<R: Row>() -> Vec<&'static str> {
+    R::columns().iter().map(|column| column.name).collect()
+}
+
+/// Columns without which rows say nothing. Any other may be absent, as in files of earlier
+/// versions: its values are.
+fn required<R: Row>() -> Vec<&'static str> {
+    R::columns().iter().filter(|column| column.given).map(|column| column.name).collect()
 }
 
 /// The content up to and with its last line break.
@@ -201,47 +233,20 @@ fn whole_lines(content: &[u8]) -> &[u8] {
     &content[..end]
 }
 
-fn line_error(path: &Path, error: &csv::Error, column: Option<String>) -> ReportError {
+fn line_error(path: &Path, error: &csv::Error) -> ReportError {
     let line = error.position().map_or(1, csv::Position::line);
     let problem = match error.kind() {
-        csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("{len} cells where the header has {expected_len}")
         }
         csv::ErrorKind::Utf8 { .. } => "not UTF-8".into(),
         _ => error.to_string(),
     };
-    ReportError::Line { path: path.into(), line, column, problem }
-}
-
-/// The first column whose cell is wrong, found by putting right all cells after it: the error
-/// itself often does not say.
-fn wrong_column<R: Row>(
-    path: &Path,
-    header: &csv::StringRecord,
-    record: &csv::StringRecord,
-) -> Result<Option<String>, ReportError> {
-    let names = R::names();
-    let good = line(&R::default().cells().map_err(ReportError::row(path))?, path)?;
-    let mut good = csv::ReaderBuilder::new().has_headers(false).from_reader(good.as_slice());
-    let cells = good.records().next().and_then(Result::ok).unwrap_or_default();
-    let good_cell = |name: &str| {
-        names.iter().position(|&other| other == name).and_then(|at| cells.get(at)).unwrap_or("")
-    };
-    let wrong = (0..header.len()).find(|&last| {
-        let mixed: csv::StringRecord = header
-            .iter()
-            .zip(record)
-            .enumerate()
-            .map(|(at, (name, cell))| if at <= last { cell } else { good_cell(name) })
-            .collect();
-        R::of_record(&mixed, header).is_err()
-    });
-    Ok(wrong.and_then(|at| header.get(at)).map(str::to_owned))
+    ReportError::Line { path: path.into(), line, column: None, problem }
 }
 
 fn header_line<R: Row>(labels: &Labels, path: &Path) -> Result<Vec<u8>, ReportError> {
-    let names = labels.names().into_iter().chain(R::names());
+    let names = labels.names().into_iter().chain(names::<R>());
     line(&names.map(|name| Cell::Text(name.into())).collect::<Vec<_>>(), path)
 }
 
@@ -252,8 +257,9 @@ fn row_line<R: Row>(
     row: &R,
     path: &Path,
 ) -> Result<Vec<u8>, ReportError> {
-    let cells = row.cells().map_err(ReportError::row(path))?;
-    line(&[labels.cells(label), cells].concat(), path)
+    let cells = R::columns().iter().map(|column| column.written(row));
+    let cells: Result<Vec<Cell>, csv::Error> = cells.collect();
+    line(&[labels.cells(label), cells.map_err(ReportError::row(path))?].concat(), path)
 }
 
 /// One line of a file.

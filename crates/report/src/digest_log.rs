@@ -14,7 +14,7 @@ table! {
     /// How far a simulation had come.
     pub struct DigestRow {
         /// When, in picoseconds.
-        time: Picoseconds as Given<Count<Picoseconds>>, "time_ps", "time", Label, usual;
+        time: u64 as Given<Count<u64>>, "time_ps", "time", Label, usual;
         /// Channels granted to packets up to and including that time.
         grants: u64 as Given<Count<u64>>, "events", "events", Count, usual;
         /// The fingerprint of all of them, 16 hexadecimal digits.
@@ -54,7 +54,7 @@ impl DigestLog {
             return Self::create(path);
         }
         let mut kept = read::<DigestRow>(&path, &Labels::None)?.rows;
-        kept.retain(|(_, row)| row.time <= time);
+        kept.retain(|(_, row)| row.time <= time.0);
         let grants = kept.last().map_or(0, |(_, row)| row.grants);
         std::fs::remove_file(&path).map_err(FileError::write(&path))?;
         let mut rows = RowWriter::create(path, Labels::None)?;
@@ -71,7 +71,7 @@ impl DigestLog {
     pub fn add(&self, time: Picoseconds, grants: u64, digest: Digest) {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if log.failed.is_none() && std::mem::replace(&mut log.grants, grants) != grants {
-            let row = DigestRow { time, grants, digest: digest.0 };
+            let row = DigestRow { time: time.0, grants, digest: digest.0 };
             log.failed = log.rows.write(&Label::default(), &row).err();
         }
     }

@@ -9,11 +9,13 @@
 //! Fractions and rates are rounded to six decimals, so that a file has the same bytes wherever it
 //! is written. A value that does not exist is an empty cell, and null in JSON.
 
-use std::fmt;
 use std::marker::PhantomData;
+use std::num::{ParseFloatError, ParseIntError};
+use std::str::FromStr;
 
-use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
+use serde::de::value::Error;
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 use flitlab_base::narrow::{rounded, try_rounded};
 use flitlab_base::units::Picoseconds;
@@ -69,6 +71,8 @@ pub struct Column<R> {
     pub(super) given: bool,
     /// The value in a row.
     pub cell: fn(&R) -> Cell,
+    /// Puts the value of a cell's text into a row, or tells what is wrong with the text.
+    pub(super) read: fn(&mut R, &str) -> Result<(), String>,
 }
 
 impl<R> Column<R> {
@@ -81,7 +85,8 @@ impl<R> Column<R> {
     ) -> Self {
         let Unit { text: unit, suffix, decimals } = Number::UNIT;
         let (meaning, usual, given) = (title, true, false);
-        Self { name, title, meaning, unit, suffix, decimals, role, usual, given, cell }
+        let read = |_: &mut R, _: &str| Ok(());
+        Self { name, title, meaning, unit, suffix, decimals, role, usual, given, cell, read }
     }
 
     /// The value in a row that is written.
@@ -166,8 +171,17 @@ fn to_six_decimals(value: f64) -> f64 {
     if scaled.abs() < EXACT { scaled.round() / SCALE } else { value }
 }
 
-fn finite<'de, D: Deserializer<'de>>(value: f64) -> Result<f64, D::Error> {
-    if value.is_finite() { Ok(value) } else { Err(D::Error::custom("not a finite number")) }
+/// The value of a text that is not empty.
+fn unless_empty<T>(
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    if text.is_empty() { Ok(None) } else { read(text).map(Some) }
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|error: ParseFloatError| error.to_string())?;
+    if value.is_finite() { Ok(value) } else { Err("not a finite number".into()) }
 }
 
 /// How values of a column become cells, and cells values.
@@ -179,7 +193,8 @@ pub(super) trait CellKind {
 
     fn cell(value: &Self::Value) -> Cell;
 
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Value, D::Error>;
+    /// The value of a cell's text, or what is wrong with it.
+    fn read(text: &str) -> Result<Self::Value, String>;
 }
 
 /// A unit for people, the end of names that tells it, and the decimals that are worth reading.
@@ -215,15 +230,12 @@ impl<const UNIT: u64> CellKind for Time<UNIT> {
         }
     }
 
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Value, D::Error> {
-        match Option::<f64>::deserialize(deserializer)? {
-            None => Ok(None),
-            Some(value) if value < 0.0 => Err(D::Error::custom("a time can't be negative")),
-            Some(value) => {
-                let time = try_rounded(finite::<D>(value)? * UNIT as f64);
-                time.map(Some).ok_or_else(|| D::Error::custom("a time of 2^64 ps or more"))
-            }
-        }
+    fn read(text: &str) -> Result<Self::Value, String> {
+        unless_empty(text, |text| match finite(text)? {
+            value if value < 0.0 => Err("a time can't be negative".into()),
+            value => try_rounded(value * UNIT as f64)
+                .ok_or_else(|| "a time of 2^64 ps or more".to_owned()),
+        })
     }
 }
 
@@ -256,8 +268,8 @@ macro_rules! numbers {
                 Cell::number_or_empty(*value)
             }
 
-            fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Value, D::Error> {
-                Option::<f64>::deserialize(deserializer)?.map(finite::<D>).transpose()
+            fn read(text: &str) -> Result<Self::Value, String> {
+                unless_empty(text, finite)
             }
         }
     )*};
@@ -275,15 +287,15 @@ numbers! {
 /// A whole number that may be missing.
 pub(super) struct Count<T>(PhantomData<T>);
 
-impl<T: Copy + Into<i128> + DeserializeOwned> CellKind for Count<T> {
+impl<T: Copy + Into<i128> + FromStr<Err = ParseIntError>> CellKind for Count<T> {
     type Value = Option<T>;
 
     fn cell(value: &Option<T>) -> Cell {
         value.map_or(Cell::Empty, |count| Cell::Whole(count.into()))
     }
 
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Value, D::Error> {
-        Option::deserialize(deserializer)
+    fn read(text: &str) -> Result<Self::Value, String> {
+        unless_empty(text, |text| text.parse().map_err(|error: ParseIntError| error.to_string()))
     }
 }
 
@@ -297,14 +309,11 @@ impl CellKind for Hexadecimal {
         value.map_or(Cell::Empty, |digest| Cell::Text(format!("{digest:016x}")))
     }
 
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Value, D::Error> {
-        let Some(text) = Option::<String>::deserialize(deserializer)? else {
-            return Ok(None);
-        };
-        match (text.len() == 16).then(|| u64::from_str_radix(&text, 16)) {
-            Some(Ok(digest)) => Ok(Some(digest)),
-            _ => Err(D::Error::custom(format!("`{text}` is not 16 hexadecimal digits"))),
-        }
+    fn read(text: &str) -> Result<Self::Value, String> {
+        unless_empty(text, |text| match (text.len() == 16).then(|| u64::from_str_radix(text, 16)) {
+            Some(Ok(digest)) => Ok(digest),
+            _ => Err(format!("`{text}` is not 16 hexadecimal digits")),
+        })
     }
 }
 
@@ -320,8 +329,8 @@ impl<T: Copy, K: CellKind<Value = Option<T>>> CellKind for Given<K> {
         K::cell(&Some(*value))
     }
 
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        K::read(deserializer)?.ok_or_else(|| D::Error::custom("the cell is empty"))
+    fn read(text: &str) -> Result<T, String> {
+        K::read(text)?.ok_or_else(|| "the cell is empty".into())
     }
 }
 
@@ -336,8 +345,8 @@ impl<K: CellKind> CellKind for Later<K> {
         K::cell(value)
     }
 
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<K::Value, D::Error> {
-        K::read(deserializer)
+    fn read(text: &str) -> Result<K::Value, String> {
+        K::read(text)
     }
 }
 
@@ -355,46 +364,8 @@ impl<T: Serialize + DeserializeOwned> CellKind for Text<T> {
         }
     }
 
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        T::deserialize(deserializer)
-    }
-}
-
-/// Reads a value of a kind.
-pub(super) struct Reader<K>(pub PhantomData<K>);
-
-impl<'de, K: CellKind> DeserializeSeed<'de> for Reader<K> {
-    type Value = K::Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<K::Value, D::Error> {
-        K::read(deserializer)
-    }
-}
-
-/// The place of a name among the names of columns.
-pub(super) struct ColumnIndex(pub &'static [&'static str]);
-
-impl<'de> DeserializeSeed<'de> for ColumnIndex {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl Visitor<'_> for ColumnIndex {
-    type Value = Option<usize>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the name of a column")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Option<usize>, E> {
-        self.visit_bytes(name.as_bytes())
-    }
-
-    fn visit_bytes<E: serde::de::Error>(self, name: &[u8]) -> Result<Option<usize>, E> {
-        Ok(self.0.iter().position(|own| own.as_bytes() == name))
+    fn read(text: &str) -> Result<T, String> {
+        T::deserialize(text.into_deserializer()).map_err(|error: Error| error.to_string())
     }
 }
 
@@ -433,37 +404,26 @@ macro_rules! table {
                         usual: table!(@ $shown),
                         given: <$CellKind as crate::table::CellKind>::GIVEN,
                         cell: |row| <$CellKind as crate::table::CellKind>::cell(&row.$field),
+                        read: |row, text| {
+                            row.$field = <$CellKind as crate::table::CellKind>::read(text)?;
+                            Ok(())
+                        },
                     }
                 },)*
             ];
         }
 
         impl crate::Row for $Row {
-            fn required() -> Vec<&'static str> {
-                Self::COLUMNS.iter().filter(|it| it.given).map(|it| it.name).collect()
+            fn columns() -> &'static [crate::table::Column<Self>] {
+                Self::COLUMNS
             }
 
-            fn names() -> Vec<&'static str> {
-                Self::COLUMNS.iter().map(|column| column.name).collect()
-            }
-
-            fn of_record(
-                record: &::csv::StringRecord,
-                header: &::csv::StringRecord,
-            ) -> Result<Self, ::csv::Error> {
-                record.deserialize(Some(header))
-            }
-
-            fn of_text(text: &str) -> Result<Vec<Self>, ::csv::Error> {
-                crate::rows_of_text(text)
+            fn of_text(text: &str) -> Option<Vec<Self>> {
+                crate::csv::of_text(text)
             }
 
             fn text(rows: &[Self]) -> String {
                 crate::rows_text(rows)
-            }
-
-            fn cells(&self) -> Result<Vec<crate::Cell>, ::csv::Error> {
-                Self::COLUMNS.iter().map(|column| column.written(self)).collect()
             }
         }
 
@@ -480,41 +440,7 @@ macro_rules! table {
 
         impl<'de> serde::Deserialize<'de> for $Row {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                use crate::table::{ColumnIndex, Reader};
-
-                const NAMES: &[&str] = &[$($name),*];
-
-                struct Cells;
-
-                impl<'de> serde::de::Visitor<'de> for Cells {
-                    type Value = $Row;
-
-                    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        formatter.write_str("a row")
-                    }
-
-                    fn visit_map<A: serde::de::MapAccess<'de>>(
-                        self,
-                        mut cells: A,
-                    ) -> Result<$Row, A::Error> {
-                        let mut row = $Row::default();
-                        while let Some(place) = cells.next_key_seed(ColumnIndex(NAMES))? {
-                            let Some(place) = place else {
-                                cells.next_value::<serde::de::IgnoredAny>()?;
-                                continue;
-                            };
-                            let mut fields = 0..;
-                            $(if fields.next() == Some(place) {
-                                row.$field = cells.next_value_seed(Reader::<$CellKind>(std::marker::PhantomData))?;
-                                continue;
-                            })*
-                            let _ = fields;
-                        }
-                        Ok(row)
-                    }
-                }
-
-                deserializer.deserialize_struct(stringify!($Row), NAMES, Cells)
+                crate::csv::of_object(deserializer)
             }
         }
     };

@@ -25,18 +25,18 @@ impl Kind for Load {
             Value::Integer(_) | Value::Float(..) => {
                 FRACTION.parse(slot, node).map(OfferedLoad::Fraction)
             }
-            Value::Text(text) if percent(text).is_some() => Err(vec![
-                Diagnostic::new(&node.place, format!("{slot} is a fraction, not a percentage"))
-                    .help(format!(
-                        "write {}",
-                        slot.write(node, &percent(text).unwrap_or_default().to_string())
-                    )),
-            ]),
-            Value::Text(text) if text.trim().parse::<f64>().is_ok() => Err(vec![
-                Diagnostic::new(&node.place, format!("{slot} is text without a unit"))
-                    .label("a fraction, or a rate?")
-                    .help(either(slot, node, text.trim(), &format!("\"{} GB/s\"", text.trim()))),
-            ]),
+            Value::Text(text) if percent(text).is_some() => {
+                let message = format!("{slot} is a fraction, not a percentage");
+                let share = percent(text).unwrap_or_default().to_string();
+                let help = format!("write {}", slot.write(node, &share));
+                Err(vec![Diagnostic::new(&node.place, message).help(help)])
+            }
+            Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
+                let problem =
+                    Diagnostic::new(&node.place, format!("{slot} is text without a unit"));
+                let help = either(slot, node, text.trim(), &format!("\"{} GB/s\"", text.trim()));
+                Err(vec![problem.label("a fraction, or a rate?").help(help)])
+            }
             Value::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
                 rate().parse(slot, node).map(OfferedLoad::Payload)
             }

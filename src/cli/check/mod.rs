@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Failure;
-use super::input::{Input, reject};
+use super::input::Input;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::say::say;
@@ -64,7 +64,7 @@ impl Check {
             bar.above(|| say("note: [sweep] is left out, since --set gives a key that it sweeps"));
         }
         let points = if document.has_sweep() && !overruled {
-            Some(Sweep::read_without_tables(&document).map_err(|found| reject(&found))?)
+            Some(Sweep::read_without_tables(&document)?)
         } else {
             None
         };
@@ -78,9 +78,9 @@ impl Check {
                 if let Some(found) = Sweep::mistakes_of_run(&document) {
                     bar.above(|| say(&refused_by_run(&found)));
                 }
-                Scenario::read(&sweep.points[0].document).map_err(|found| reject(&found))?
+                Scenario::read(&sweep.points[0].document)?
             }
-            (Err(found), None) => return Err(reject(&found)),
+            (Err(found), None) => return Err(found.into()),
         };
         bar.doing("looking at all pairs of nodes");
         let simulation = Simulation::new(&scenario)?;

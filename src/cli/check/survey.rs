@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::cli::Failure;
-use crate::cli::input::reject;
 use crate::cli::terminal;
-use crate::cli::text::duration;
+use crate::cli::text::{counted, duration};
 use crate::cli::unasked;
 use flitlab::scenario::{Deadlock, Network, Point, Scenario, Sweep, Unasked};
 use flitlab::sweep::Simulation;
@@ -84,7 +83,7 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
         let network: &Network = &point.scenario.network;
         if network.routes().is_err() {
             // Reading the point again says it with its place.
-            Scenario::read(&point.document).map_err(|found| reject(&found))?;
+            Scenario::read(&point.document)?;
         }
         Simulation::new(&point.scenario)?;
         survey.networks_looked_at += 1;
@@ -98,18 +97,14 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
 
 /// For people.
 pub(super) fn text(survey: &Survey) -> String {
-    let count = |count: usize, one: &str| match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {one}s"),
-    };
     let series =
         if survey.series == 1 { "1 series".into() } else { format!("{} series", survey.series) };
-    let all = format!("{} in {series}", count(survey.points, "point"));
+    let all = format!("{} in {series}", counted(survey.points, "point"));
     let tables = match survey.networks - survey.networks_looked_at {
         0 => "all of them can be run".into(),
         left => format!(
             "no mistakes in them; the routes of {} were not made within {}",
-            count(left, "network"),
+            counted(left, "network"),
             duration(PATIENCE.as_secs_f64())
         ),
     };
@@ -123,7 +118,7 @@ pub(super) fn text(survey: &Survey) -> String {
     }
     if survey.can_deadlock.len() > MAX_TOLD {
         let more = survey.can_deadlock.len() - MAX_TOLD;
-        text += &terminal::fact("can deadlock", &format!("{} more", count(more, "table")), 21);
+        text += &terminal::fact("can deadlock", &format!("{} more", counted(more, "table")), 21);
     }
     text
 }

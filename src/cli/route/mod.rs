@@ -12,7 +12,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::input::{Input, reject};
+use super::input::Input;
 use super::same_file::is_same;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
@@ -141,7 +141,7 @@ impl Route {
                 )));
             }
         }
-        let network = Network::read(&input.document()?).map_err(|found| reject(&found))?;
+        let network = Network::read(&input.document()?)?;
         self.threads.with(|| match self.maker(&network)? {
             Maker::Angara(algorithm, parameters) => {
                 angara::make(&self, &network, algorithm, &parameters)

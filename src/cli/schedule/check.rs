@@ -6,7 +6,6 @@ use clap::Args;
 use serde::Serialize;
 
 use super::super::Failure;
-use super::super::input::reject;
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::{print_json, print_text};
@@ -47,10 +46,7 @@ impl Check {
         let _interrupt = Interrupt::clear(&bar)?;
         let schedule = goal::read(&self.file);
         bar.doing("matching messages");
-        let schedule = schedule.map_err(|found| {
-            bar.finish();
-            reject(&found)
-        })?;
+        let schedule = schedule.inspect_err(|_| bar.finish())?;
         let (tally, unmatched) = (Tally::new(&schedule), check(&schedule));
         bar.finish();
         let examples: Vec<String> =

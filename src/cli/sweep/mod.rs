@@ -21,7 +21,7 @@ use clap::Args;
 
 use super::again::{again, hint};
 use super::folder::Output;
-use super::input::{Input, reject};
+use super::input::Input;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{SaturationNote, mention};
@@ -77,7 +77,7 @@ impl Sweep {
         let document = self.input.document()?;
         let read =
             if self.dry_run { scenario::Sweep::read_without_tables } else { scenario::Sweep::read };
-        let sweep = read(&document).map_err(|found| reject(&found))?;
+        let sweep = read(&document)?;
         if self.executor == Executor::Local {
             self.slurm.refuse()?;
         }
@@ -112,7 +112,7 @@ impl Sweep {
             return dry_run::execute(&self, &sweep);
         }
         let first = &sweep.points.first().expect("a sweep has a point").scenario;
-        let scenario = folder::resolved_by(&sweep.resolved().map_err(|found| reject(&found))?);
+        let scenario = folder::resolved_by(&sweep.resolved()?);
         if self.executor == Executor::Slurm {
             return submit::execute(&self, &sweep, &scenario);
         }

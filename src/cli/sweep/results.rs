@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
-use super::super::{Failure, text};
+use super::super::{Failure, folder, text};
 use crate::cli::say::say;
 use flitlab::report::figure::{FigureKind, FigureRequest, Medium, draw_all};
 use flitlab::report::folder::keys_of;
@@ -251,11 +251,9 @@ fn remove_other_figures(folder: &Path, drawn: &[PathBuf]) -> Result<(), Failure>
 
 fn remove(path: &Path) -> Result<(), Failure> {
     match fs::remove_file(path) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cannot_write(path, &cause)),
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            Err(folder::cannot_write(path, &cause))
+        }
         _ => Ok(()),
     }
-}
-
-fn cannot_write(path: &Path, cause: &std::io::Error) -> Failure {
-    Failure::Run(format!("can't write {}: {cause}", path.display()))
 }

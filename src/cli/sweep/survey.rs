@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::super::input::reject;
 use super::super::summary::SaturationNote;
 use super::super::{Failure, folder};
 use super::order;
@@ -43,9 +42,9 @@ impl Begun {
                 env!("CARGO_PKG_VERSION")
             ));
         }
-        let document = Document::open(&path).map_err(|found| reject(&found))?;
-        let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
-        let resolved = folder::resolved_by(&sweep.resolved().map_err(|found| reject(&found))?);
+        let document = Document::open(&path)?;
+        let sweep = scenario::Sweep::read(&document)?;
+        let resolved = folder::resolved_by(&sweep.resolved()?);
         Ok(Self { sweep, resolved })
     }
 }

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::super::Failure;
-use super::super::input::reject;
 use super::super::summary::print_text;
 use super::super::text::counted_are;
 use super::super::threads::Threads;
@@ -50,8 +49,8 @@ impl Task {
                 self.task
             )));
         };
-        let document = Document::open(&submission.scenario()).map_err(|found| reject(&found))?;
-        let sweep = scenario::Sweep::read(&document).map_err(|found| reject(&found))?;
+        let document = Document::open(&submission.scenario())?;
+        let sweep = scenario::Sweep::read(&document)?;
         // Two series may have the same point, and only one of them end before it.
         let mut places: HashMap<String, Vec<usize>> = HashMap::new();
         for (place, point) in sweep.points.iter().enumerate() {

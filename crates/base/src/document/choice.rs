@@ -13,13 +13,13 @@ type Read<'v, 'd, T> = Box<dyn FnOnce(&mut Reader<'d>) -> Option<T> + 'v>;
 /// One name that can be chosen, for [`Reader::choice`]; made by [`plain`] or [`with_keys`].
 pub struct Variant<'v, 'd, T> {
     name: Name,
-    doc: &'static str,
     read: Read<'v, 'd, T>,
 }
 
 /// A name, and what people may write in its place.
 struct Name {
     name: &'static str,
+    doc: &'static str,
     /// Whether lists of the names and the reference page show the name.
     offered: bool,
     /// Other names of the same thing, each with the text to write for it here; an empty text stands
@@ -29,7 +29,7 @@ struct Name {
 
 impl<'v, 'd, T> Variant<'v, 'd, T> {
     fn new(name: &'static str, doc: &'static str, read: Read<'v, 'd, T>) -> Self {
-        Self { name: Name { name, offered: true, others: Vec::new() }, doc, read }
+        Self { name: Name { name, doc, offered: true, others: Vec::new() }, read }
     }
 
     /// Adds names by which the thing is known elsewhere, so that they are not taken for
@@ -123,29 +123,52 @@ impl<'d> Reader<'d> {
         if self.is_documenting() {
             variants.retain(|variant| variant.name.offered);
         }
+        let (names, mut reads): (Vec<Name>, Vec<_>) =
+            variants.into_iter().map(|variant| (variant.name, Some(variant.read))).unzip();
+        let mut value = None;
+        self.choose(choice, &names, &mut |reader, scope, at| {
+            let read = reads[at].take().expect("each is read once at most");
+            let found = reader.within(scope, read);
+            let is_read = found.is_some();
+            // Of all that are documented, the keys after this one go with the default.
+            if !reader.is_documenting() || choice.default == Some(names[at].name) {
+                value = found;
+            }
+            is_read
+        });
+        value
+    }
+
+    /// Reads the name that is chosen, or documents them all. `read` reads in a scope what has the
+    /// name at a place, and returns whether it could. This is no part of [`Self::choice`], which is
+    /// compiled for each type of values.
+    fn choose(
+        &mut self,
+        choice: &Choice,
+        names: &[Name],
+        read: &mut dyn FnMut(&mut Self, Scope<'d>, usize) -> bool,
+    ) {
         let presence = match choice.default {
             Some(name) => Presence::Default(quoted(name), None),
             None => Presence::Required,
         };
-        let example = variants.iter().find(|variant| variant.name.offered);
-        let example = quoted(example.map_or("", Variant::name));
-        let node = self.find(choice.key, &presence, example);
+        let example = names.iter().find(|name| name.offered);
+        let example = quoted(example.map_or("", |name| name.name));
+        let node = self.find(choice.key, &presence, &example);
         if self.is_documenting() {
-            return self.document_choice(choice, presence, variants);
+            return self.document_choice(choice, presence, names, read);
         }
         let broken = self.broken.contains(&self.path(choice.key));
-        let (name, inner) = match node {
-            None => (choice.default.filter(|_| !broken)?, None),
-            Some(node) => match self.chosen(choice, &names(&variants), node) {
-                Ok(chosen) => chosen,
-                Err(problem) => {
-                    self.problems.push(problem);
-                    self.mark_broken(choice.key);
-                    return None;
-                }
-            },
+        let chosen = match node {
+            None => Ok(choice.default.filter(|_| !broken).map(|name| (name, None))),
+            Some(node) => self.chosen(choice, names, node).map(Some),
         };
-        let variant = variants.into_iter().find(|variant| variant.name() == name)?;
+        let (name, inner) = match chosen {
+            Ok(Some(chosen)) => chosen,
+            Ok(None) => return,
+            Err(problem) => return self.refuse(choice.key, vec![problem]),
+        };
+        let Some(at) = names.iter().position(|known| known.name == name) else { return };
         let path = format!("{}.{name}", self.path(choice.key));
         let place =
             inner.or(node).map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
@@ -162,8 +185,7 @@ impl<'d> Reader<'d> {
             });
         }
         let (problems, resolved) = (self.problems.len(), self.resolved.len());
-        let value = self.within(scope, variant.read);
-        if self.problems.len() > problems || value.is_none() {
+        if !read(self, scope, at) || self.problems.len() > problems {
             self.mark_broken(choice.key);
         }
         if !choice.sections {
@@ -171,14 +193,13 @@ impl<'d> Reader<'d> {
             let text = if keys == "{}" { quoted(name) } else { format!("{{ {name} = {keys} }}") };
             self.record(choice.key, text);
         }
-        value
     }
 
     /// The name and, if there is one, the table below it.
     fn chosen(
         &self,
         choice: &Choice,
-        names: &[&Name],
+        names: &[Name],
         node: &'d Node,
     ) -> Result<(&'static str, Option<&'d Node>), Diagnostic> {
         let Choice { key, noun, .. } = choice;
@@ -318,31 +339,25 @@ impl<'d> Reader<'d> {
         }
     }
 
-    fn document_choice<T>(
+    fn document_choice(
         &mut self,
         choice: &Choice,
         presence: Presence,
-        variants: Vec<Variant<'_, 'd, T>>,
-    ) -> Option<T> {
+        names: &[Name],
+        read: &mut dyn FnMut(&mut Self, Scope<'d>, usize) -> bool,
+    ) {
         let path = self.path(choice.key);
-        let example = quoted(variants[0].name());
+        let example = quoted(names[0].name);
         let mut documented = Vec::new();
-        let mut value = None;
-        for variant in variants {
-            let name = variant.name();
+        for (at, &Name { name, doc, .. }) in names.iter().enumerate() {
             let items = self.items.len();
             let inner = format!("{path}.{name}");
             if choice.sections {
-                self.items.push(Item::Section { path: inner.clone(), doc: variant.doc });
+                self.items.push(Item::Section { path: inner.clone(), doc });
             }
-            let one = self.within(Scope::new(inner, String::new(), None, None), variant.read);
-            // The keys after this one are documented with the default's value.
-            if choice.default == Some(name) {
-                value = one;
-            }
+            read(self, Scope::new(inner, String::new(), None, None), at);
             if !choice.sections {
-                let fields = self.fields(items);
-                documented.push(VariantDoc { name, doc: variant.doc, fields });
+                documented.push(VariantDoc { name, doc, fields: self.fields(items) });
             }
         }
         if !choice.sections {
@@ -351,16 +366,11 @@ impl<'d> Reader<'d> {
             doc.variants = documented;
             self.items.push(Item::Key(doc));
         }
-        value
     }
 }
 
-fn names<'n, T>(variants: &'n [Variant<'_, '_, T>]) -> Vec<&'n Name> {
-    variants.iter().map(|variant| &variant.name).collect()
-}
-
 /// The name that is known elsewhere by the word that was written, and the text to write for it.
-fn meant<'n>(written: &str, names: &[&'n Name]) -> Option<(&'static str, &'n str)> {
+fn meant<'n>(written: &str, names: &'n [Name]) -> Option<(&'static str, &'n str)> {
     let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
     let written = plain(written);
     names.iter().find_map(|name| {

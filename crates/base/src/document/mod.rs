@@ -23,7 +23,7 @@ pub use choice::{Choice, Variant, plain, with_keys};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use file::{InputFile, hexadecimal, read_other};
 pub use kind::{
-    Auto, CountIn, LARGEST, Word, clock_time, nearest, out_of_range, quoted, report_repeated,
+    Auto, CountIn, LARGEST, Word, both, clock_time, nearest, out_of_range, quoted, report_repeated,
     time_to, wrong_type,
 };
 pub use kind::{

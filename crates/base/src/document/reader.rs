@@ -244,29 +244,46 @@ impl<'d> Reader<'d> {
         presence: Presence,
         doc: &'static str,
     ) -> Option<K::Value> {
-        let Some(node) = self.find(key, &presence, kind.example()) else {
-            match presence {
-                _ if self.is_documenting() => {
-                    let path = self.path(key);
-                    let key = KeyDoc::new(path, kind.describe(), presence, kind.example(), doc);
-                    self.items.push(Item::Key(key));
-                }
-                Presence::Default(text, _) => self.record(key, text),
-                _ => {}
-            }
-            return None;
-        };
+        let node = self.written(key, &|| kind.describe(), kind.example(), presence, doc)?;
         match kind.parse(Slot { key, element: false }, node) {
             Ok(value) => {
                 self.record(key, kind.show(&value));
                 Some(value)
             }
             Err(problems) => {
-                self.problems.extend(problems);
-                self.mark_broken(key);
+                self.refuse(key, problems);
                 None
             }
         }
+    }
+
+    /// The key's value, if it is written. If it is not, the key is documented, or its default is
+    /// recorded. This is no part of [`Self::key`], which is compiled for each kind.
+    fn written(
+        &mut self,
+        key: &'static str,
+        describe: &dyn Fn() -> String,
+        example: String,
+        presence: Presence,
+        doc: &'static str,
+    ) -> Option<&'d Node> {
+        let node = self.find(key, &presence, &example);
+        match presence {
+            _ if node.is_some() => {}
+            _ if self.is_documenting() => {
+                let key = KeyDoc::new(self.path(key), describe(), presence, example, doc);
+                self.items.push(Item::Key(key));
+            }
+            Presence::Default(text, _) => self.record(key, text),
+            _ => {}
+        }
+        node
+    }
+
+    /// Reports what is wrong with a key's value.
+    pub(crate) fn refuse(&mut self, key: &str, problems: Vec<Diagnostic>) {
+        self.problems.extend(problems);
+        self.mark_broken(key);
     }
 
     /// The key's value, if it is written and can be used. Notes that it was asked for, and that it
@@ -275,7 +292,7 @@ impl<'d> Reader<'d> {
         &mut self,
         key: &'static str,
         presence: &Presence,
-        example: String,
+        example: &str,
     ) -> Option<&'d Node> {
         self.scope.asked.push(key);
         let node = self.scope.table.and_then(|table| table.get(key));
@@ -285,7 +302,7 @@ impl<'d> Reader<'d> {
                 None
             }
             None if matches!(presence, Presence::Required) && !self.is_documenting() => {
-                self.scope.missing.push((key, example));
+                self.scope.missing.push((key, example.into()));
                 self.mark_broken(key);
                 None
             }

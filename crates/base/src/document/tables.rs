@@ -10,7 +10,7 @@ impl<'d> Reader<'d> {
         doc: &'static str,
         read: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let node = self.find(key, &Presence::Optional, String::new());
+        let node = self.find(key, &Presence::Optional, "");
         let path = self.path(key);
         if self.is_documenting() {
             self.items.push(Item::Section { path: path.clone(), doc });
@@ -27,7 +27,7 @@ impl<'d> Reader<'d> {
         doc: &'static str,
         read: impl FnOnce(&mut Self) -> T,
     ) -> Option<T> {
-        let node = self.find(key, &Presence::Optional, String::new());
+        let node = self.find(key, &Presence::Optional, "");
         let path = self.path(key);
         if node.is_none() && !self.is_documenting() {
             return None;
@@ -60,7 +60,7 @@ impl<'d> Reader<'d> {
         doc: &'static str,
         mut read: impl FnMut(&mut Self) -> Option<T>,
     ) -> Vec<(Location, T)> {
-        let node = self.find(key, &Presence::Optional, String::new());
+        let node = self.find(key, &Presence::Optional, "");
         let path = self.path(key);
         if self.is_documenting() {
             let items = self.items.len();

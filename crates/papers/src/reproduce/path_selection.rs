@@ -180,6 +180,8 @@ struct SelectionRow {
     mean: f64,
     /// The maximum of no selection can be lower.
     bound: u64,
+    #[serde(skip)]
+    published: Option<f64>,
 }
 
 /// The result of a selection on all networks.
@@ -225,7 +227,7 @@ pub fn path_selection(
     if table == PathSelectionTable::Table4 {
         repeat_first(&mut found);
     }
-    let rows = rows(table, &found);
+    let rows = rows(&found);
     let first = |found: &&SelectionRow| found.reading == READINGS[0].name;
     let networks: Vec<SelectionRow> = found.iter().flatten().filter(first).cloned().collect();
     Ok(Reproduction {
@@ -329,6 +331,7 @@ fn of_network(
                     maximum: loads.iter().copied().max().unwrap_or(0),
                     mean,
                     bound,
+                    published: routing.published(table, selection),
                 });
             }
         }
@@ -355,7 +358,7 @@ fn loads(fabric: &Fabric, paths: &PathSet) -> Vec<u64> {
     live.map(|channel| loads[channel as usize]).collect()
 }
 
-fn rows(table: PathSelectionTable, found: &[Vec<SelectionRow>]) -> Vec<Row> {
+fn rows(found: &[Vec<SelectionRow>]) -> Vec<Row> {
     let networks = found.len();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let mut rows = Vec::new();
@@ -365,26 +368,18 @@ fn rows(table: PathSelectionTable, found: &[Vec<SelectionRow>]) -> Vec<Row> {
         };
         let deviations = values(|found| found.deviation);
         let few = &deviations[..networks.min(PAPERS)];
-        let (routing, _) = table
-            .routings()
-            .into_iter()
-            .find(|(routing, _)| routing.name() == first.routing)
-            .expect("a routing of the table");
-        let selection = PATH_SELECTIONS.into_iter().find(|it| it.name == first.selection);
-        let selection = selection.expect("a selection of the list");
-        let published = routing.published(table, selection);
         rows.push(Row {
             links: first.links,
             routing: first.routing,
             vcs: first.vcs,
             selection: first.selection,
             reading: first.reading,
-            published,
+            published: first.published,
             deviation_10: mean(few),
             deviation_10_half_width_95: half_width_95(few),
             deviation: mean(&deviations),
             deviation_half_width_95: half_width_95(&deviations),
-            difference: published.map(|published| mean(&deviations) - published),
+            difference: first.published.map(|published| mean(&deviations) - published),
             networks,
             maximum_mean: mean(&values(|found| found.maximum as f64)),
             bound_mean: mean(&values(|found| found.bound as f64)),
@@ -503,7 +498,7 @@ mod tests {
         let seeds: Vec<u64> = (1..=2).collect();
         let found: Result<Vec<_>, _> =
             seeds.iter().map(|&seed| of_seed(table, seed, true)).collect();
-        rows(table, &found.unwrap())
+        rows(&found.unwrap())
     }
 
     #[test]

@@ -115,10 +115,7 @@ pub(super) fn draw(chart: &BarChart, sheet: &Sheet) -> Scene {
     let half = font::width(&text, sheet.axis_size()) / 2.0;
     let centre = f64::midpoint(left, right).min(right - half);
     scene.text(&text, (centre, axis_title), sheet.axis_size(), Anchor::Middle, BLACK);
-    let (legend_top, room) = (axis_title + 6.0, sheet.width() - 2.0 * MARGIN);
-    legend.draw(&mut scene, sheet, (MARGIN, legend_top), room);
-    scene.height = (legend_top + legend.height(sheet, room) + MARGIN).ceil();
-    scene
+    legend.end(scene, sheet, axis_title + 6.0)
 }
 
 fn draw_whisker(scene: &mut Scene, (low, high): (f64, f64), y: f64) {

@@ -2,6 +2,7 @@
 
 use super::font;
 use super::palette::{BLACK, Colour, GREY, Marker, Pen};
+use super::plot::MARGIN;
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use flitlab_base::narrow::rounded_down;
@@ -124,6 +125,14 @@ impl Legend {
             let note = font::shorten(note, size, width);
             scene.text(&note, place, size, Anchor::Middle, GREY);
         }
+    }
+
+    /// Ends a scene with it: from so far down on, as wide as the sheet.
+    pub fn end(&self, mut scene: Scene, sheet: &Sheet, top: f64) -> Scene {
+        let room = sheet.width() - 2.0 * MARGIN;
+        self.draw(&mut scene, sheet, (MARGIN, top), room);
+        scene.height = (top + self.height(sheet, room) + MARGIN).ceil();
+        scene
     }
 
     /// Where each entry begins, row by row: several series in columns of equal width, keys as they

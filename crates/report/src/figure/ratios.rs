@@ -19,8 +19,6 @@ pub fn mean_figure(values: &[(String, f64, Option<f64>)], axis: &str, title: &st
 
 /// A bar for each value, such as a ratio to a baseline, from 0 on.
 pub fn ratio_figure(values: &[(String, f64)], axis: &str, title: &str) -> Figure {
-    let bar = |(label, value): &(String, f64)| Group::of_one(label, *value, None, BAR);
-    let groups: Vec<Group> = values.iter().map(bar).collect();
-    let axis = Axis::new(axis, highest(&groups)).up_to_a_tick(TICKS);
-    Figure::of_bars(BarChart { title: title.into(), axis, groups, legend: Legend::default() })
+    let values = values.iter().map(|(label, value)| (label.clone(), *value, None));
+    mean_figure(&values.collect::<Vec<_>>(), axis, title)
 }

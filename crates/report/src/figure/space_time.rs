@@ -132,10 +132,7 @@ pub(super) fn draw(figure: &SpaceTime, sheet: &Sheet) -> Scene {
     let axis_title = bottom + TICK + 2.0 + size + 3.0 + sheet.axis_size();
     let centre = f64::midpoint(left, right);
     scene.text(&axis.title, (centre, axis_title), sheet.axis_size(), Anchor::Middle, BLACK);
-    let (legend_top, room) = (axis_title + 6.0, sheet.width() - 2.0 * MARGIN);
-    legend.draw(&mut scene, sheet, (MARGIN, legend_top), room);
-    scene.height = (legend_top + legend.height(sheet, room) + MARGIN).ceil();
-    scene
+    legend.end(scene, sheet, axis_title + 6.0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Algorithms that make forwarding tables: their description, their task and their errors.
 
-use std::fmt;
 use std::str::FromStr;
 
 use super::graph::Graph;
@@ -95,18 +94,7 @@ pub struct Task<'f> {
     pub(super) graph: Graph,
 }
 
-impl PartialEq for Algorithm {
-    /// Names are unique.
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl fmt::Debug for Algorithm {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name)
-    }
-}
+told_by_name!(Algorithm);
 
 impl FromStr for Algorithm {
     type Err = String;

@@ -1,7 +1,5 @@
 //! Algorithms that make routing tables for Angara: their description and their errors.
 
-use std::fmt;
-
 use super::{Choices, LowerBound, Parameters};
 use crate::RouteTable;
 use crate::path_selection::NoCandidates;
@@ -71,18 +69,7 @@ pub enum NoTable {
     },
 }
 
-impl PartialEq for Algorithm {
-    /// Names are unique.
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl fmt::Debug for Algorithm {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name)
-    }
-}
+told_by_name!(Algorithm);
 
 /// A table with the counts of its algorithm.
 #[derive(Clone, Debug)]

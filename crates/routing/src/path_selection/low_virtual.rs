@@ -2,17 +2,13 @@
 //! one is fixed that crosses the virtual channel with the fewest, of several there the one that
 //! crosses the emptiest other channel.
 
-use super::{Chosen, PathSelection, SelectionTask};
+use super::{PathSelection, SelectionTask};
 
 impl PathSelection {
     /// `low-virtual`.
     pub const LOW_VIRTUAL: Self = Self {
         name: "low-virtual",
         doc: "fixes paths across the emptiest virtual channel.",
-        select: |task: &SelectionTask<'_>| {
-            let mut counters = task.counters()?;
-            counters.fix(false);
-            Ok(Chosen::of(task.fabric, &counters))
-        },
+        select: |task: &SelectionTask<'_>| task.counted(|counters| counters.fix(false)),
     };
 }

@@ -33,8 +33,6 @@ pub use bound::RelationBound;
 pub use candidates::{Candidates, NoCandidates, VcChoices};
 pub use counters::Ties;
 
-use std::fmt;
-
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -164,6 +162,15 @@ impl SelectionTask<'_> {
         Ok(Counters::new(candidates, choices, ties)?)
     }
 
+    /// The paths that are left of all candidates once their counters have chosen.
+    fn counted(&self, choose: impl FnOnce(&mut Counters)) -> Result<Chosen, NoSelection> {
+        let mut counters = self.counters()?;
+        choose(&mut counters);
+        debug_assert_eq!(counters.open_pairs(), 0, "every pair has one path");
+        let path = |bundle| counters.candidates.path(self.fabric, bundle, 0);
+        Ok(Chosen { paths: counters.chosen().map(path).collect() })
+    }
+
     /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops
     /// offered there, by its place.
     fn walk(
@@ -197,24 +204,4 @@ impl SelectionTask<'_> {
     }
 }
 
-impl Chosen {
-    /// The paths that counters have left.
-    fn of(fabric: &Fabric, counters: &Counters) -> Self {
-        debug_assert_eq!(counters.open_pairs(), 0, "every pair has one path");
-        let path = |bundle| counters.candidates.path(fabric, bundle, 0);
-        Self { paths: counters.chosen().map(path).collect() }
-    }
-}
-
-impl PartialEq for PathSelection {
-    /// Names are unique.
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl fmt::Debug for PathSelection {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name)
-    }
-}
+told_by_name!(PathSelection);

@@ -2,17 +2,13 @@
 //! several paths, one is taken away that crosses the (virtual) channel with the most, of the pair
 //! with the most.
 
-use super::{Chosen, PathSelection, SelectionTask};
+use super::{PathSelection, SelectionTask};
 
 impl PathSelection {
     /// `traffic-balancing`.
     pub const TRAFFIC_BALANCING: Self = Self {
         name: "traffic-balancing",
         doc: "takes paths away from the fullest virtual channel (Sancho and Robles).",
-        select: |task: &SelectionTask<'_>| {
-            let mut counters = task.counters()?;
-            counters.thin(false);
-            Ok(Chosen::of(task.fabric, &counters))
-        },
+        select: |task: &SelectionTask<'_>| task.counted(|counters| counters.thin(false)),
     };
 }

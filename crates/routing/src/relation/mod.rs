@@ -33,8 +33,6 @@ pub use relation::{
 pub use tree::Order as TreeOrder;
 pub use udwm::udwm;
 
-use std::fmt;
-
 use crate::agnostic::NoTable;
 use flitlab_base::memory::Shortage;
 use flitlab_fabric::Fabric;
@@ -94,18 +92,7 @@ impl RelationRule {
     }
 }
 
-impl PartialEq for RelationRule {
-    /// Names are unique.
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl fmt::Debug for RelationRule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name)
-    }
-}
+told_by_name!(RelationRule);
 
 /// The resources of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

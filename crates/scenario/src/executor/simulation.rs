@@ -447,7 +447,8 @@ impl Simulation {
         let flit_time = parameters.link_flit_time();
         let all = senders as f64 / flit_time.0 as f64;
         let flits = load.offered_flits * all;
-        let packet = parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
+        let flits_of_packet =
+            parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
         // All pairs of nodes are looked at for these: seconds in a large network.
         let bound = looks_at_all_pairs(self.fabric(), self.pattern())
             .then(|| self.forecast().bottleneck.as_ref())
@@ -456,10 +457,7 @@ impl Simulation {
         let settled = self.scenario.measure.window.is_some();
         let zero_load = (!settled).then(|| {
             let packet: Picoseconds = rounded_down(self.forecast().zero_load_mean);
-            let behind = parameters.message_flits(spec.message.0)
-                - u64::from(
-                    parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0)),
-                );
+            let behind = parameters.message_flits(spec.message.0) - u64::from(flits_of_packet);
             let slowest = self.fabric().cable_classes().iter().map(|&class| {
                 parameters
                     .injection_flit_time_of(class)
@@ -471,7 +469,7 @@ impl Simulation {
         });
         Offered {
             flits,
-            packets: flits / f64::from(packet),
+            packets: flits / f64::from(flits_of_packet),
             messages: load.offered_messages * all,
             flit_time,
             random: load.is_random() || self.routes().draws(),
@@ -499,14 +497,7 @@ impl Simulation {
             };
             let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
             let flits = parameters.packet_flits(last);
-            let sender = spec.schedule.rank_of(leg.operation);
-            let receiver = spec.schedule.operation(leg.operation).peer;
-            let ends = match leg.kind {
-                // It goes the other way.
-                LegKind::Answer => [receiver, sender],
-                LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
-            };
-            let ends = ends.map(|rank| places[rank as usize]);
+            let ends = ends_of(leg, spec).map(|rank| places[rank as usize]);
             let ends_classes = ends.map(|terminal| fabric.terminal_class(terminal));
             empty.latency(ends_classes, self.classes_of_way(ends, leg.hops), flits)
         };
@@ -543,26 +534,15 @@ impl Simulation {
         explanation: &Explanation,
     ) -> Vec<PathChannelRow> {
         let Traffic::Application(placed, spec) = &self.traffic else { return Vec::new() };
-        let followed = |leg: &Leg| {
-            let operation = spec.schedule.operation(leg.operation);
-            // An answer goes the other way.
-            let sender = match leg.kind {
-                LegKind::Answer => operation.peer,
-                _ => spec.schedule.rank_of(leg.operation),
-            };
-            Followed {
-                source: placed.places[sender as usize],
-                channel: leg.channel,
-                sequence: leg.sequence,
-            }
+        let followed = |leg: &Leg| Followed {
+            source: placed.places[ends_of(leg, spec)[0] as usize],
+            channel: leg.channel,
+            sequence: leg.sequence,
         };
         // Each message's time on the path, one after the other.
         let mut legs: Vec<(Picoseconds, Picoseconds, Followed)> = Vec::new();
         for message in explanation.path.chunk_by(|one, next| one.leg == next.leg) {
-            let ends = message.first().zip(message.last());
-            let Some((first, last)) = ends.filter(|(first, _)| first.leg.is_some()) else {
-                continue;
-            };
+            let (first, last) = (&message[0], &message[message.len() - 1]);
             let leg = first.leg.map(|number| &outcome.records.legs[number as usize]);
             if let Some(leg) = leg.filter(|leg| !leg.in_memory) {
                 legs.push((first.start, last.end, followed(leg)));
@@ -616,66 +596,57 @@ impl Simulation {
         let measured = measure_finite(&mut engine, messages, self.senders().len(), span, watch);
         let logged = engine.observer().logged();
         let work = self.work(&engine, started, built, memory);
-        let unfinished = |status, time| PointRow {
-            status,
-            simulated_time: Some(time),
-            events: engine.counters().grants,
-            digest: Some(engine.digest().0),
-            ..row.clone()
+        // Of a point that does not come to its end.
+        let unfinished = |status, time, warnings| PointResult {
+            measured: PointRow {
+                status,
+                simulated_time: Some(time),
+                events: engine.counters().grants,
+                digest: Some(engine.digest().0),
+                ..row.clone()
+            },
+            warnings,
+            ..PointResult::default()
         };
+        let outcome = |found, deadlock| Outcome { found, deadlock, logged, work };
         let measured = match measured {
             Ok(measured) => measured,
             Err(Halt::Livelock(livelock)) => {
-                let warning = livelock_warning(livelock, self.passage());
-                let found = PointResult {
-                    measured: unfinished(Status::Livelock, engine.now()),
-                    warnings: vec![warning],
-                    ..PointResult::default()
-                };
-                return Outcome { found, deadlock: None, logged, work };
+                let warnings = vec![livelock_warning(livelock, self.passage())];
+                return outcome(unfinished(Status::Livelock, engine.now(), warnings), None);
             }
             Err(Halt::Deadlock(deadlock)) => {
-                let found = PointResult {
-                    measured: unfinished(Status::Deadlock, deadlock.time),
-                    warnings: self.scenario.deadlock_advice().into_iter().collect(),
-                    deadlock: Some((&deadlock).into()),
-                    ..PointResult::default()
-                };
-                return Outcome { found, deadlock: Some(deadlock), logged, work };
+                let warnings = self.scenario.deadlock_advice().into_iter().collect();
+                let mut found = unfinished(Status::Deadlock, deadlock.time, warnings);
+                found.deadlock = Some((&deadlock).into());
+                return outcome(found, Some(deadlock));
             }
         };
         if engine.now() == END {
-            let measured = unfinished(Status::TooLong, END);
-            let found =
-                PointResult { measured, warnings: vec![TOO_LONG.into()], ..PointResult::default() };
-            return Outcome { found, deadlock: None, logged, work };
+            return outcome(unfinished(Status::TooLong, END, vec![TOO_LONG.into()]), None);
         }
         let mut row = finite_row(row.clone(), &measured);
         let mut explained = Explained::default();
-        let stuck = |warning, time| {
-            let measured = unfinished(Status::Stuck, time);
-            PointResult { measured, warnings: vec![warning], ..PointResult::default() }
-        };
         if let Traffic::Application(placed, spec) = &self.traffic {
             match Application::outcome(engine.applications()) {
-                Ok(outcome) => {
+                Ok(ended) => {
                     let kept = Application::keeps_records(spec);
-                    let explanation = kept.then(|| self.explain(spec, &placed.places, &outcome));
+                    let explanation = kept.then(|| self.explain(spec, &placed.places, &ended));
                     let payload: u128 = placed.messages.iter().map(|it| u128::from(it.2)).sum();
                     let each = payload as f64 / self.senders().len().max(1) as f64;
-                    row = application_row(row, outcome.time(), each, explanation.as_ref());
+                    row = application_row(row, ended.time(), each, explanation.as_ref());
                     if let Some(explanation) = explanation {
-                        explained = Explained::new(&explanation, &outcome.finished, |it| {
+                        explained = Explained::new(&explanation, &ended.finished, |it| {
                             spec.schedule.describe(it)
                         });
                         if self.traces_path {
-                            explained.channels = self.channels_of_path(&outcome, &explanation);
+                            explained.channels = self.channels_of_path(&ended, &explanation);
                         }
                     }
                 }
                 Err(ranks) => {
-                    let found = stuck(stuck_warning(&ranks, &spec.schedule), ranks.time);
-                    return Outcome { found, deadlock: None, logged, work };
+                    let warnings = vec![stuck_warning(&ranks, &spec.schedule)];
+                    return outcome(unfinished(Status::Stuck, ranks.time, warnings), None);
                 }
             }
         }
@@ -687,8 +658,8 @@ impl Simulation {
                     row = collective_row(row, (spec.start, last), bytes, span.is_some());
                 }
                 Err(hangs) => {
-                    let found = stuck(collective_warning(hangs), engine.now());
-                    return Outcome { found, deadlock: None, logged, work };
+                    let warnings = vec![collective_warning(hangs)];
+                    return outcome(unfinished(Status::Stuck, engine.now(), warnings), None);
                 }
             }
         }
@@ -713,7 +684,18 @@ impl Simulation {
             warnings,
             deadlock: None,
         };
-        Outcome { found, deadlock: None, logged, work }
+        outcome(found, None)
+    }
+}
+
+/// The rank that a leg of a message comes from, and the one that it goes to.
+fn ends_of(leg: &Leg, spec: &ApplicationSpec) -> [u32; 2] {
+    let sender = spec.schedule.rank_of(leg.operation);
+    let receiver = spec.schedule.operation(leg.operation).peer;
+    match leg.kind {
+        // It goes the other way.
+        LegKind::Answer => [receiver, sender],
+        LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
     }
 }
 

@@ -52,13 +52,13 @@ fn parse(text: &str) -> Option<PointResult> {
     let Head { point, warnings, deadlock } = serde_json::from_str(parts.next()?).ok()?;
     Some(PointResult {
         measured: point.into_owned(),
-        channels: Row::of_text(parts.next()?).ok()?,
-        latencies: Row::of_text(parts.next()?).ok()?,
-        windows: Row::of_text(parts.next()?).ok()?,
+        channels: Row::of_text(parts.next()?)?,
+        latencies: Row::of_text(parts.next()?)?,
+        windows: Row::of_text(parts.next()?)?,
         explained: Explained {
-            ranks: Row::of_text(parts.next()?).ok()?,
-            activity: Row::of_text(parts.next()?).ok()?,
-            path: Row::of_text(parts.next()?).ok()?,
+            ranks: Row::of_text(parts.next()?)?,
+            activity: Row::of_text(parts.next()?)?,
+            path: Row::of_text(parts.next()?)?,
             // Of single runs only.
             channels: Vec::new(),
         },

@@ -25,8 +25,6 @@ pub(super) fn read(
 ) -> Option<WorkloadSpec> {
     const WORKLOADS: [&str; 5] =
         ["traffic", "exchange", "application", "collective", "remote_memory"];
-    let written = WORKLOADS.map(|name| reader.is_documenting() || reader.has(name));
-    let [traffic, exchange, application, collective, remote_memory] = written;
     let present: Vec<&str> = WORKLOADS.into_iter().filter(|name| reader.has(name)).collect();
     // A load may go on beside collective operations.
     if let [_, .., last] = present[..]
@@ -39,7 +37,7 @@ pub(super) fn read(
             "[traffic] goes on for ever at a load, the others end; keep one, or [collective] with [traffic] beside it",
         ));
     }
-    if !written.contains(&true) && purpose != Purpose::Routes {
+    if present.is_empty() && !reader.is_documenting() && purpose != Purpose::Routes {
         let misspelt = WORKLOADS.into_iter().any(|name| reader.has_misspelt(name));
         if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             reader.problems.push(
@@ -53,57 +51,50 @@ pub(super) fn read(
             );
         }
     }
-    // All are always asked for, so that a misspelt header is told the right name.
-    let (mut load_spec, mut exchange_spec, mut application_spec) = (None, None, None);
-    let (mut collective_spec, mut remote_memory_spec) = (None, None);
-    if traffic {
-        let doc = "Traffic that goes on for ever at an offered load. A scenario has this, [exchange] or [application]; \
-                   or it goes on beside [collective].";
-        load_spec = reader.table("traffic", doc, |reader| load(reader, senders, parameters));
-    } else {
-        reader.ignore("traffic");
-    }
-    if exchange {
-        let doc = "A finite workload: every node sends a message to each of its partners. A \
-                   scenario has this, [traffic] or [application].";
-        exchange_spec = reader.table("exchange", doc, |reader| exchange::read(reader, senders));
-    } else {
-        reader.ignore("exchange");
-    }
-    if application {
-        let doc = "An application: what each of its ranks sends, receives and computes, as docs/model.md says under \
-                   \"Applications\". A scenario has this, [traffic] or [exchange].";
-        application_spec = reader.table("application", doc, |reader| {
-            application::read(reader, senders.places, parameters)
-        });
-    } else {
-        reader.ignore("application");
-    }
-    if collective {
-        let doc = "Operations of the collective subnetwork: routers combine and replicate packets along trees, as \
-                   docs/model.md says under \"Collective subnetwork\". [traffic] may go on beside them.";
-        let read =
-            reader.table("collective", doc, |reader| collective::read(reader, senders.places));
-        collective_spec = read.map(|(spec, unit)| {
-            parameters.collective = unit;
-            WorkloadSpec::Collective(CollectiveSpec { load: load_spec.clone(), ..spec })
-        });
-    } else {
-        reader.ignore("collective");
-    }
-    if remote_memory {
-        let doc = "Remote memory operations: puts, gets and atomic operations, one after the other or many at a time, as \
-                   docs/model.md says under \"Remote memory operations\".";
-        remote_memory_spec = reader
-            .table("remote_memory", doc, |reader| remote_memory::read(reader, senders, parameters));
-    } else {
-        reader.ignore("remote_memory");
-    }
+    let doc = "Traffic that goes on for ever at an offered load. A scenario has this, [exchange] or [application]; \
+               or it goes on beside [collective].";
+    let load_spec = workload(reader, "traffic", doc, |reader| load(reader, senders, parameters));
+    let doc = "A finite workload: every node sends a message to each of its partners. A \
+               scenario has this, [traffic] or [application].";
+    let exchange_spec = workload(reader, "exchange", doc, |reader| exchange::read(reader, senders));
+    let doc = "An application: what each of its ranks sends, receives and computes, as docs/model.md says under \
+               \"Applications\". A scenario has this, [traffic] or [exchange].";
+    let application_spec = workload(reader, "application", doc, |reader| {
+        application::read(reader, senders.places, parameters)
+    });
+    let doc = "Operations of the collective subnetwork: routers combine and replicate packets along trees, as \
+               docs/model.md says under \"Collective subnetwork\". [traffic] may go on beside them.";
+    let collective_spec =
+        workload(reader, "collective", doc, |reader| collective::read(reader, senders.places));
+    let collective_spec = collective_spec.map(|(spec, unit)| {
+        parameters.collective = unit;
+        WorkloadSpec::Collective(CollectiveSpec { load: load_spec.clone(), ..spec })
+    });
+    let doc = "Remote memory operations: puts, gets and atomic operations, one after the other or many at a time, as \
+               docs/model.md says under \"Remote memory operations\".";
+    let remote_memory_spec = workload(reader, "remote_memory", doc, |reader| {
+        remote_memory::read(reader, senders, parameters)
+    });
     collective_spec.or(load_spec
         .map(WorkloadSpec::Load)
         .or(exchange_spec.map(WorkloadSpec::Exchange))
         .or(application_spec.map(WorkloadSpec::Application))
         .or(remote_memory_spec.map(WorkloadSpec::RemoteMemory)))
+}
+
+/// The table of a workload, if it is written. All are asked for, so that a misspelt header is told
+/// the right name.
+fn workload<T>(
+    reader: &mut Reader<'_>,
+    name: &'static str,
+    doc: &'static str,
+    read: impl FnOnce(&mut Reader<'_>) -> Option<T>,
+) -> Option<T> {
+    if !reader.is_documenting() && !reader.has(name) {
+        reader.ignore(name);
+        return None;
+    }
+    reader.table(name, doc, read)
 }
 
 fn load(

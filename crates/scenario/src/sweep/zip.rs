@@ -42,10 +42,8 @@ impl Zip {
     fn group(&self, slot: Slot<'_>, node: &Node) -> Result<Group, Vec<Diagnostic>> {
         let Value::List(list) = &node.value else { return Err(wrong_type(self, slot, node)) };
         if list.len() < 2 {
-            return Err(vec![
-                Diagnostic::new(&node.place, "zipping takes two keys or more")
-                    .help(format!("write for example zip = {}", self.example())),
-            ]);
+            let problem = Diagnostic::new(&node.place, "zipping takes two keys or more");
+            return Err(vec![problem.help(format!("write for example zip = {}", self.example()))]);
         }
         let key = |element: &Node| match &element.value {
             Value::Text(text) => Ok((text.trim().to_owned(), element.place.clone())),

@@ -5,14 +5,18 @@
 //! for one of its rank. Followed on from one to the next, that leads to a **cause**: an operation
 //! that waits for what can't come, or a cycle.
 
-use std::fmt;
-
 use super::schedule::{ANY, Action, Operation, Schedule, Until};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 
 /// Operations that can't go on: nothing is left that could free them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{} receipts without a message, {} messages without a receipt, {} operations never begun",
+    receipts.len(),
+    messages.len(),
+    self.not_begun()
+)]
 pub struct Stuck {
     /// When the last thing happened.
     pub time: Picoseconds,
@@ -93,20 +97,6 @@ impl Stuck {
         lines.join("\n")
     }
 }
-
-impl fmt::Display for Stuck {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{} receipts without a message, {} messages without a receipt, {} operations never begun",
-            self.receipts.len(),
-            self.messages.len(),
-            self.not_begun()
-        )
-    }
-}
-
-impl std::error::Error for Stuck {}
 
 /// Where waiting comes to an end.
 enum Cause {

@@ -5,11 +5,10 @@ use std::sync::LazyLock;
 
 use flitlab::report::{
     ChannelRow, Label, Labels, LatencyRow, PointResult, PointRow, Row, RowWriter, Sustained,
-    WindowRow, read, rows_of_text, rows_text,
+    WindowRow, read,
 };
 use flitlab::scenario::{Document, Identity, Scenario};
 use flitlab::sweep::{Simulation, Store};
-use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use super::files::Folder;
@@ -100,10 +99,10 @@ pub fn stored(bytes: &[u8]) {
     csv(&windows);
 }
 
-fn csv<R: Serialize + DeserializeOwned + Debug + PartialEq>(rows: &[R]) {
+fn csv<R: Row + Debug + PartialEq>(rows: &[R]) {
     let again = |rows: &[R]| -> Vec<R> {
-        let text = rows_text(rows);
-        rows_of_text(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+        let text = R::text(rows);
+        R::of_text(&text).unwrap_or_else(|| panic!("{text}"))
     };
     let once = again(rows);
     assert_eq!(again(&once), once);

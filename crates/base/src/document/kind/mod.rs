@@ -83,22 +83,33 @@ pub trait Kind {
 /// The message for a value of the wrong type: the allowed values, the type that was found, an
 /// example.
 pub fn wrong_type(kind: &impl Kind, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
+    not_of_kind(&kind.describe(), &kind.example(), slot, node)
+}
+
+fn not_of_kind(kind: &str, example: &str, slot: Slot<'_>, node: &Node) -> Vec<Diagnostic> {
     if matches!(node.value, Value::Broken) {
         return Vec::new();
     }
-    vec![
-        Diagnostic::new(&node.place, format!("{slot} must be {}", kind.describe()))
-            .label(format!("this is {}", node.what()))
-            .help(format!("write for example {}", slot.write(node, &kind.example()))),
-    ]
+    let problem = Diagnostic::new(&node.place, format!("{slot} must be {kind}"));
+    let help = format!("write for example {}", slot.write(node, example));
+    vec![problem.label(format!("this is {}", node.what())).help(help)]
+}
+
+/// Two values that belong together, or what is wrong with either of them.
+pub fn both<A, B>(
+    one: Result<A, Vec<Diagnostic>>,
+    other: Result<B, Vec<Diagnostic>>,
+) -> Result<(A, B), Vec<Diagnostic>> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (one, other) => Err([one.err(), other.err()].into_iter().flatten().flatten().collect()),
+    }
 }
 
 /// The message for a value of the right type outside its range.
 pub fn out_of_range(slot: Slot<'_>, node: &Node, allowed: &str) -> Vec<Diagnostic> {
-    vec![
-        Diagnostic::new(&node.place, format!("{slot} is out of range"))
-            .label(format!("must be {allowed}")),
-    ]
+    let problem = Diagnostic::new(&node.place, format!("{slot} is out of range"));
+    vec![problem.label(format!("must be {allowed}"))]
 }
 
 /// A text as a TOML string.

@@ -178,11 +178,9 @@ impl Kind for Number {
 }
 
 fn without_quotes(kind: &impl Kind, slot: Slot<'_>, text: &str, node: &Node) -> Vec<Diagnostic> {
-    vec![
-        Diagnostic::new(&node.place, format!("{slot} must be {}", kind.describe()))
-            .label("this is text")
-            .help(format!("leave the quotes out: {}", slot.write(node, text.trim()))),
-    ]
+    let problem = Diagnostic::new(&node.place, format!("{slot} must be {}", kind.describe()));
+    let help = format!("leave the quotes out: {}", slot.write(node, text.trim()));
+    vec![problem.label("this is text").help(help)]
 }
 
 /// True or false.

@@ -149,11 +149,8 @@ impl<T: Copy + PartialOrd> Quantity<T> {
         let meant = format!("{number} {}", self.usual);
         let written = slot.write(node, &quoted(&meant));
         let help = format!("for {meant} write {written}{}", self.all_units());
-        vec![
-            Diagnostic::new(&node.place, format!("{slot} has no unit"))
-                .label(format!("needs {} with its unit", self.what))
-                .help(help),
-        ]
+        let problem = Diagnostic::new(&node.place, format!("{slot} has no unit"));
+        vec![problem.label(format!("needs {} with its unit", self.what)).help(help)]
     }
 
     fn all_units(&self) -> String {

@@ -23,20 +23,18 @@ impl Kind for Text {
     }
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<String, Vec<Diagnostic>> {
+        let refuse = |message, help| Err(vec![Diagnostic::new(&node.place, message).help(help)]);
         match &node.value {
-            Value::Text(text) if text.trim().is_empty() => Err(vec![
-                Diagnostic::new(&node.place, format!("{slot} is empty"))
-                    .help(format!("write for example {}", slot.write(node, &self.example()))),
-            ]),
+            Value::Text(text) if text.trim().is_empty() => {
+                let help = format!("write for example {}", slot.write(node, &self.example()));
+                refuse(format!("{slot} is empty"), help)
+            }
             Value::Text(text) => match text.chars().find(|letter| letter.is_control()) {
                 None => Ok(text.clone()),
-                Some(letter) => Err(vec![
-                    Diagnostic::new(
-                        &node.place,
-                        format!("{slot} has the character {letter:?} in it"),
-                    )
-                    .help("it goes into figures, files and terminals as it is: leave it out"),
-                ]),
+                Some(letter) => refuse(
+                    format!("{slot} has the character {letter:?} in it"),
+                    "it goes into figures, files and terminals as it is: leave it out".into(),
+                ),
             },
             // `--set name=2024` means a text.
             Value::Integer(_) | Value::Float(..) | Value::Flag(_) | Value::Date

@@ -33,8 +33,7 @@ pub(super) static ALL_REDUCE: Collective = Collective {
             "a binomial reduce, then a binomial broadcast.",
             |program, members, call| {
                 reduce::binomial(program, members, call);
-                let family = tree::binomial(members.place(), members.size);
-                tree::down(program, members, call, u64::MAX, &family);
+                tree::down(program, members, call, u64::MAX, tree::binomial);
             },
         ),
     ],

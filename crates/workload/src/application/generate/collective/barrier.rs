@@ -22,13 +22,11 @@ pub(super) static BARRIER: Collective = Collective {
         ),
         Algorithm::new("tree", "up and down a binomial tree.", |program, members, call| {
             reduce::binomial(program, members, call);
-            let family = tree::binomial(members.place(), members.size);
-            tree::down(program, members, call, u64::MAX, &family);
+            tree::down(program, members, call, u64::MAX, tree::binomial);
         }),
         Algorithm::new("linear", "all to the first rank, then back.", |program, members, call| {
-            let family = tree::linear(members.place(), members.size);
-            tree::up(program, members, call, u64::MAX, &family);
-            tree::down(program, members, call, u64::MAX, &family);
+            tree::up(program, members, call, u64::MAX, tree::linear);
+            tree::down(program, members, call, u64::MAX, tree::linear);
         }),
     ],
     open_mpi: open_mpi::BARRIER,

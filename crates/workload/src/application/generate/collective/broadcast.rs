@@ -11,28 +11,24 @@ pub(super) static BROADCAST: Collective = Collective {
     name: "broadcast",
     algorithms: &[
         Algorithm::new("binomial", "along a binomial tree, whole.", |program, members, call| {
-            let family = tree::binomial(members.place(), members.size);
-            tree::down(program, members, call, call.segment.unwrap_or(u64::MAX), &family);
+            tree::down(program, members, call, call.segment.unwrap_or(u64::MAX), tree::binomial);
         }),
         Algorithm::new(
             "binary",
             "along a binary tree, in segments of 64 KiB.",
             |program, members, call| {
-                let family = tree::binary(members.place(), members.size);
-                tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
+                tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), tree::binary);
             },
         ),
         Algorithm::new(
             "chain",
             "from rank to rank, in segments of 64 KiB (pipelined).",
             |program, members, call| {
-                let family = tree::chain(members.place(), members.size);
-                tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
+                tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), tree::chain);
             },
         ),
         Algorithm::new("linear", "from the root to each rank.", |program, members, call| {
-            let family = tree::linear(members.place(), members.size);
-            tree::down(program, members, call, u64::MAX, &family);
+            tree::down(program, members, call, u64::MAX, tree::linear);
         }),
         Algorithm::new(
             "scatter-recursive-doubling",

@@ -14,21 +14,18 @@ pub(super) static REDUCE: Collective = Collective {
             "binary",
             "along a binary tree, in segments of 64 KiB.",
             |program, members, call| {
-                let family = tree::binary(members.place(), members.size);
-                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
+                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), tree::binary);
             },
         ),
         Algorithm::new(
             "chain",
             "from rank to rank, in segments of 64 KiB (pipelined).",
             |program, members, call| {
-                let family = tree::chain(members.place(), members.size);
-                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), &family);
+                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), tree::chain);
             },
         ),
         Algorithm::new("linear", "from each rank to the root.", |program, members, call| {
-            let family = tree::linear(members.place(), members.size);
-            tree::up(program, members, call, u64::MAX, &family);
+            tree::up(program, members, call, u64::MAX, tree::linear);
         }),
         Algorithm::new(
             "rabenseifner",
@@ -41,8 +38,7 @@ pub(super) static REDUCE: Collective = Collective {
 };
 
 pub(super) fn binomial(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    let family = tree::binomial(members.place(), members.size);
-    tree::up(program, members, call, call.segment.unwrap_or(u64::MAX), &family);
+    tree::up(program, members, call, call.segment.unwrap_or(u64::MAX), tree::binomial);
 }
 
 fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {

@@ -60,8 +60,9 @@ pub(super) fn down(
     members: &mut Communicator<'_>,
     call: &Call,
     segment: u64,
-    family: &Family,
+    shape: fn(u32, u32) -> Family,
 ) {
+    let family = shape(members.place(), members.size);
     let sizes: Vec<u64> = segments(call.bytes, segment).collect();
     let tags = members.tags(flitlab_base::narrow::narrow(sizes.len()));
     let post = |program: &mut Program, round: u32| {
@@ -86,8 +87,9 @@ pub(super) fn up(
     members: &mut Communicator<'_>,
     call: &Call,
     segment: u64,
-    family: &Family,
+    shape: fn(u32, u32) -> Family,
 ) {
+    let family = shape(members.place(), members.size);
     let sizes: Vec<u64> = segments(call.bytes, segment).collect();
     let tags = members.tags(flitlab_base::narrow::narrow(sizes.len()));
     for (round, &bytes) in (0..).zip(&sizes) {

@@ -25,10 +25,8 @@ pub(super) fn read(
             std::io::ErrorKind::NotFound => "there is no such file".into(),
             _ => error.to_string(),
         };
-        vec![
-            Diagnostic::new(place, format!("can't read {}: {why}", path.display()))
-                .help("the path is taken from the scenario's own folder"),
-        ]
+        let problem = Diagnostic::new(place, format!("can't read {}: {why}", path.display()));
+        vec![problem.help("the path is taken from the scenario's own folder")]
     })?;
     let order = usize::MAX;
     let name = path.display().to_string();

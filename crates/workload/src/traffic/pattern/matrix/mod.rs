@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use super::rows::{bounds, row};
 use super::{Bind, Live, Nodes, Partners, PatternError, PatternKind, PatternRule};
 use flitlab_base::document::{
-    Diagnostic, Kind, List, Listed, Location, Node, Reader, Slot, Text, Value, wrong_type,
+    Diagnostic, Kind, List, Listed, Location, Node, Reader, Slot, Text, Value, both, wrong_type,
 };
 use flitlab_base::narrow::rounded_down;
 use flitlab_fabric::{NodeName, NodePair, Places};
@@ -48,10 +48,8 @@ impl Kind for Weighted<'_> {
             Value::List(parts) if parts.len() == 3 => parts,
             Value::List(parts) => {
                 let message = "a weight is three things: [source, destination, weight]";
-                return Err(vec![
-                    Diagnostic::new(&node.place, message)
-                        .label(format!("this has {}", parts.len())),
-                ]);
+                let problem = Diagnostic::new(&node.place, message);
+                return Err(vec![problem.label(format!("this has {}", parts.len()))]);
             }
             _ => return Err(wrong_type(self, slot, node)),
         };
@@ -66,12 +64,7 @@ impl Kind for Weighted<'_> {
             weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
                 vec![Diagnostic::new(&parts[2].place, "a weight is a number, 0 or above")]
             });
-        match (pair, weight) {
-            (Ok((source, destination)), Ok(weight)) => Ok((source, destination, weight)),
-            (pair, weight) => {
-                Err([pair.err(), weight.err()].into_iter().flatten().flatten().collect())
-            }
-        }
+        both(pair, weight).map(|((source, destination), weight)| (source, destination, weight))
     }
 
     fn show(&self, value: &Weight) -> String {

@@ -15,10 +15,11 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use super::common::Common;
 use super::encoded_route::{AdaptivePhase, AdaptiveRoute};
+use super::hosts::Hosts;
 use super::network_context::NetworkContext;
 use super::packet::{Origin, Packet, Packets};
-use super::part::Part;
 use super::port_block::BLOCK_PORTS;
 use super::ports::{Input, NOT_STALLED, Output, PacketQueue, Ports};
 use super::relation::{RelationTables, RoomCache};
@@ -27,8 +28,8 @@ use super::router::{AllocationPass, RouterView};
 use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
-use super::{Arbitration, Stall};
 use flitlab_base::narrow::fitted;
+use flitlab_model::{Arbitration, Stall};
 use flitlab_routing::adaptive::{Heading, drawn_at};
 use flitlab_routing::{Adaptive, Course, Onward};
 
@@ -152,17 +153,18 @@ impl<'f> AdaptiveState<'f> {
     }
 }
 
-impl Part<'_> {
+impl Hosts {
     /// Sets the route of a packet that is injected.
     pub(super) fn set_route(
         &mut self,
+        common: &mut Common<'_>,
         terminal: u32,
         (from, to): (u32, u32),
         (ejection, vc): (u16, u8),
         packet: &mut Packet,
         origin: &mut Origin,
     ) {
-        let adaptive_state = self.adaptive_state.as_mut().expect("packets choose their ways");
+        let adaptive_state = common.adaptive_state.as_mut().expect("packets choose their ways");
         let adaptive = adaptive_state.adaptive();
         let mut route = AdaptiveRoute {
             destination: to,
@@ -170,7 +172,7 @@ impl Part<'_> {
             heading: Heading::default(),
             phase: AdaptivePhase::Fixed,
         };
-        if vc == self.context.channels.adaptive && from != to {
+        if vc == common.context.channels.adaptive && from != to {
             let course =
                 adaptive.inject(from, to, adaptive_state.state.random.get_mut(terminal as usize));
             packet.note = course.drawn;
@@ -185,7 +187,7 @@ impl Part<'_> {
                 AdaptivePhase::ToDestination
             };
         } else {
-            let route = self.context.routes.source_route(self.context.fabric, from, to);
+            let route = common.context.routes.source_route(common.context.fabric, from, to);
             origin.hops = fitted!(route.unwrap_or_default().hops(), u16);
         }
         packet.route = route.into();

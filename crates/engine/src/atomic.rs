@@ -3,8 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::common::Common;
+use super::hosts::Hosts;
 use super::message::Queued;
-use super::part::Part;
 use super::sink::HostEvent;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
@@ -21,16 +22,22 @@ pub(super) struct Atomic {
     pub injection_channel: u8,
 }
 
-impl Part<'_> {
+impl Hosts {
     /// Performs the operations whose requests have come to a terminal at this instant, after those
     /// that came before. No two of them came by one ejection channel; they are performed in the
     /// order of these channels.
-    pub(super) fn perform(&mut self, terminal: u32, mut atomics: Vec<Atomic>, now: Picoseconds) {
-        let parameters = &self.context.parameters;
+    pub(super) fn perform(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        mut atomics: Vec<Atomic>,
+        now: Picoseconds,
+    ) {
+        let parameters = &common.context.parameters;
         let (channels, takes) = (parameters.ejection_channels, parameters.atomic_time);
         let service_time = parameters.service_time;
         atomics.sort_by_key(|it| u32::from(it.injection_channel) % channels);
-        self.latest = self.latest.max(now);
+        common.latest = common.latest.max(now);
         let until = &mut self.sink.performing_until;
         if until.len() <= terminal as usize {
             until.resize(terminal as usize + 1, Picoseconds::ZERO);
@@ -42,7 +49,7 @@ impl Part<'_> {
             let message =
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
             let event = HostEvent::Respond { message, injection_channel, of_atomic: true };
-            self.schedule_host_event(terminal, created, event);
+            self.schedule_host_event(common, terminal, created, event);
         }
     }
 }

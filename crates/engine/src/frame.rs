@@ -17,9 +17,9 @@ use cpu_time::ThreadTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::Observer;
 use super::active::Active;
 use super::exchange::{Exchange, HasEarliest};
+use super::observer::Observer;
 use super::thread_barrier::ThreadBarrier;
 use super::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick, time};
 use flitlab_base::narrow::fitted;
@@ -101,12 +101,12 @@ pub(super) trait SimulatedPart: Send {
     /// next event.
     fn visit(&mut self, router: u32) -> Tick;
 
-    /// Delivers what visits have sent to routers of this part. What is for other parts goes into
-    /// [`outgoing`](Self::outgoing).
+    /// Delivers what visits have sent to routers of this part. What is for other parts is kept
+    /// until [`swap_outgoing`](Self::swap_outgoing).
     fn deliver(&mut self);
 
-    /// The outgoing data for each part, by its number.
-    fn outgoing(&mut self) -> &mut [Self::Outgoing];
+    /// Swaps the outgoing data for another part with `empty`, which is empty.
+    fn swap_outgoing(&mut self, to: usize, empty: &mut Self::Outgoing);
 
     /// Takes what another part has sent in a window. Leaves `incoming` empty, but with its memory.
     fn take_incoming(&mut self, from: usize, incoming: &mut Self::Outgoing);
@@ -303,11 +303,7 @@ impl<L: HasEarliest> ThreadTeam<L> {
         reports[own].at_barrier.store(part.at_barrier().0, Ordering::Relaxed);
         self.barrier.wait();
         for from in (0..parts).filter(|&from| from != own) {
-            let mut incoming = L::default();
-            self.exchange.swap(window, from, own, &mut incoming);
-            part.take_incoming(from, &mut incoming);
-            // Empty, but with its memory for the next time.
-            self.exchange.swap(window, from, own, &mut incoming);
+            part.take_incoming(from, &mut self.exchange.open(window, from, own));
         }
         let times = |time: fn(&WindowReport) -> &AtomicU64| {
             reports.iter().map(move |report| Picoseconds(time(report).load(Ordering::Relaxed)))
@@ -324,11 +320,12 @@ impl<L: HasEarliest> ThreadTeam<L> {
     /// Puts what is for other parts into the exchange. Returns a lower bound of the events in this
     /// part and of those that the outgoing data causes.
     fn send<P: SimulatedPart<Outgoing = L>>(&self, window: usize, part: &mut P) -> Picoseconds {
-        let own = part.schedule().part;
+        let (own, parts) = (part.schedule().part, self.reports.len() / 2);
         let mut earliest = part.schedule().active.earliest();
-        for (to, outgoing) in part.outgoing().iter_mut().enumerate().filter(|&(to, _)| to != own) {
+        for to in (0..parts).filter(|&to| to != own) {
+            let mut outgoing = self.exchange.open(window, own, to);
+            part.swap_outgoing(to, &mut outgoing);
             earliest = earliest.min(outgoing.earliest());
-            self.exchange.swap(window, own, to, outgoing);
         }
         match earliest {
             NEVER => NO_TIME,
@@ -446,8 +443,8 @@ mod tests {
             }
         }
 
-        fn outgoing(&mut self) -> &mut [Tokens] {
-            &mut self.outgoing
+        fn swap_outgoing(&mut self, to: usize, empty: &mut Tokens) {
+            std::mem::swap(&mut self.outgoing[to], empty);
         }
 
         fn take_incoming(&mut self, _: usize, incoming: &mut Tokens) {

@@ -12,16 +12,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::common::Common;
+use super::hosts::Hosts;
 use super::next_hop::NextHop;
 use super::part::Part;
-use super::{Engine, Observer};
+use super::routers::{PacketId, Routers};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::{Channel, Fabric, NONE};
+use flitlab_fabric::{Channel, Fabric};
 use flitlab_routing::ForwardingTable;
 
 /// Interval of the checks whether the network is empty.
-const DRAIN_CHECK: Picoseconds = Picoseconds(100_000);
+pub(super) const DRAIN_CHECK: Picoseconds = Picoseconds(100_000);
 
 /// A failure during operation, and the forwarding table made without what fails.
 #[derive(Clone, Debug)]
@@ -116,118 +118,36 @@ impl FailureProgress {
     }
 }
 
-impl<'f, O: Observer> Engine<'f, O> {
-    /// Takes a due interruption to its next stage.
-    pub(super) fn go_on_with(
-        &mut self,
-        interruption: &'f Interruption,
-        progress: FailureProgress,
-        now: Picoseconds,
-    ) {
-        let under_way = self.packets_under_way() as u64;
-        // A packet may be complete only with flits that are sent later.
-        let cut = match progress {
-            FailureProgress::Ahead => self.cut_flit_by_flit(interruption),
-            _ => Vec::new(),
-        };
-        let parts = self.parts.iter_mut().map(|it| &mut it.part);
-        let next = match progress {
-            FailureProgress::Ahead => {
-                self.under_way_when_it_came = under_way;
-                parts.for_each(|part| {
-                    part.lose_flit_by_flit(&cut);
-                    part.fail(interruption);
-                });
-                FailureProgress::Failed
-            }
-            FailureProgress::Failed => {
-                parts.for_each(|part| part.sources.paused = true);
-                FailureProgress::Draining(now)
-            }
-            FailureProgress::Draining(_) if under_way > 0 => {
-                FailureProgress::Draining(now + DRAIN_CHECK)
-            }
-            FailureProgress::Draining(_) => {
-                parts.for_each(|part| part.change_tables(interruption, now));
-                FailureProgress::Over(now)
-            }
-            FailureProgress::Over(_) => progress,
-        };
-        self.interruption = Some((interruption, next));
-    }
-
-    /// The effects of the interruption so far, if there is one.
-    pub fn interruption(&self) -> Option<InterruptionReport> {
-        let (_, progress) = self.interruption?;
-        let counters = self.counters();
-        Some(InterruptionReport {
-            packets_under_way: self.under_way_when_it_came,
-            packets_lost: counters.packets_lost,
-            messages_lost: counters.messages_lost,
-            resumed: match progress {
-                FailureProgress::Over(time) => Some(time),
-                _ => None,
-            },
-        })
-    }
-}
-
-impl<'f> Part<'f> {
-    /// Makes failed channels swallow what is sent to them, and loses what is in failed routers.
-    fn fail(&mut self, interruption: &Interruption) {
-        if self.flits.is_some() {
-            // Until then packets wait for the reasons that they have had so far.
-            self.settle_stalls(self.schedule.tick(interruption.at + Picoseconds(1)));
-        }
-        let fabric = self.context.fabric;
-        let first_router = self.context.cut.first_router(self.schedule.part);
-        for number in 0..fitted!(self.ports.routers.len(), u32) {
-            let router = self.ports.routers[number as usize];
+impl<'f, R: Routers> Part<'f, R> {
+    /// Makes failed channels swallow what is sent to them, and loses what is in failed routers, and
+    /// the packets that are cut.
+    pub(super) fn fail(&mut self, interruption: &Interruption, cut: &[PacketId]) {
+        let Self { common, hosts, routers } = self;
+        routers.begin_failure(common, cut, interruption.at);
+        let fabric = common.context.fabric;
+        let first_router = common.context.cut.first_router(common.schedule.part);
+        for number in 0..fitted!(routers.ports().routers.len(), u32) {
             let name = number + first_router;
             for (port, channel) in (0..).zip(fabric.outputs(name)) {
                 if interruption.failed_channels[channel as usize] {
-                    let output = self.ports.output_mut(number, port);
-                    output.dead = true;
-                    output.needs_room = false;
-                    (output.hands_on, output.repeats) = (false, false);
-                    if self.flits.is_some() {
-                        self.swallow_flits(number, port, interruption.at + Picoseconds(1));
-                        continue;
-                    }
-                    // It may be granted now, whatever it waited for.
-                    let next =
-                        output.free_at.max(self.schedule.tick(interruption.at + Picoseconds(1)));
-                    self.ports.lower(number, port, next);
-                    self.schedule.active.lower(number, next);
+                    routers.fail_output(common, number, port, interruption.at);
                 }
             }
             if interruption.failed_routers[name as usize] {
-                if self.flits.is_some() {
-                    self.lose_flits_of(number);
-                    continue;
-                }
-                let first = router.first_input << self.ports.size.shift;
-                let end = (router.first_input + u32::from(router.inputs)) << self.ports.size.shift;
-                for queue in first..end {
-                    let mut slot = self.ports.queues[queue as usize].head;
-                    while slot != NONE {
-                        self.packets.origins[slot as usize].lose();
-                        slot = self.packets.packets[slot as usize].next;
-                    }
-                }
+                routers.fail_router(common, number);
             }
         }
-        for delivery in &self.sink.late {
-            let adapter = self.sources.adapters.get(delivery.terminal as usize);
+        for delivery in &hosts.sink.late {
+            let adapter = hosts.sources.adapters.get(delivery.terminal as usize);
             if adapter
                 .is_some_and(|it| interruption.failed_routers[(it.router + first_router) as usize])
             {
-                self.packets.origins[delivery.slot as usize].lose();
+                common.packets.origins[delivery.slot as usize].lose();
             }
         }
-        for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
-            if !interruption.serves(fabric, self.sources.adapters[terminal as usize].name) {
-                self.drop_queued(terminal, |_| true);
+        for terminal in 0..hosts.terminals() {
+            if !interruption.serves(fabric, hosts.sources.adapters[terminal as usize].name) {
+                hosts.drop_queued(common, terminal, |_| true);
             }
         }
     }
@@ -235,28 +155,37 @@ impl<'f> Part<'f> {
     /// Continues from a checkpoint at this stage of an interruption.
     pub(super) fn follow(&mut self, interruption: &'f Interruption, progress: FailureProgress) {
         if let FailureProgress::Over(_) = progress {
-            self.next_hop = Some(NextHop::Table(&interruption.table));
+            self.common.next_hop = Some(NextHop::Table(&interruption.table));
         }
     }
 
     /// Changes to the new table.
-    fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
-        self.next_hop = Some(NextHop::Table(&interruption.table));
-        self.sources.paused = false;
-        let next = self.schedule.tick(now + Picoseconds(1));
-        let fabric = self.context.fabric;
-        for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
-            self.drop_queued(terminal, |to| !interruption.serves(fabric, to));
-            self.resume(terminal, next);
+    pub(super) fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
+        let Self { common, hosts, .. } = self;
+        common.next_hop = Some(NextHop::Table(&interruption.table));
+        hosts.sources.paused = false;
+        let next = common.schedule.tick(now + Picoseconds(1));
+        let fabric = common.context.fabric;
+        for terminal in 0..hosts.terminals() {
+            hosts.drop_queued(common, terminal, |to| !interruption.serves(fabric, to));
+            hosts.resume(common, terminal, next);
         }
     }
+}
 
+impl Hosts {
     /// Whether a message between two terminals is lost before it is queued.
     #[inline]
-    pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
-        self.interruption.is_some_and(|interruption| {
-            let fabric = self.context.fabric;
-            let changed = matches!(self.next_hop, Some(NextHop::Table(it))
+    pub(super) fn is_cut_off(
+        &self,
+        common: &mut Common<'_>,
+        source: u32,
+        destination: u32,
+        now: Picoseconds,
+    ) -> bool {
+        common.interruption.is_some_and(|interruption| {
+            let fabric = common.context.fabric;
+            let changed = matches!(common.next_hop, Some(NextHop::Table(it))
                     if std::ptr::eq(it, &raw const interruption.table));
             now > interruption.at && !interruption.serves(fabric, source)
                 || changed && !interruption.serves(fabric, destination)

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::encoded_route::EncodedRoute;
+use super::encoded_route::{EncodedRoute, MAX_WORDS};
 use super::tick::{Tick, rebased};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
@@ -114,6 +114,14 @@ impl Origin {
     }
 }
 
+/// A packet on a cable between two parts: with links shared flit by flit, one whose header is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PacketCrossing {
+    pub packet: Packet,
+    pub origin: Origin,
+    pub rest: [u64; MAX_WORDS],
+}
+
 /// All packets of a part. Slots are reused; their numbers have no meaning in the model.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Packets {
@@ -184,6 +192,24 @@ impl Packets {
 
     pub(super) fn rest_of(&self, slot: u32) -> &[u64] {
         &self.rests[slot as usize * self.words..][..self.words]
+    }
+
+    /// Takes a packet out of this part.
+    pub(super) fn take_away(&mut self, slot: u32) -> PacketCrossing {
+        let mut rest = [0; MAX_WORDS];
+        let own = self.rest(slot);
+        rest[..own.len()].copy_from_slice(own);
+        let (packet, origin) = (self.packets[slot as usize], self.origins[slot as usize]);
+        self.remove(slot);
+        PacketCrossing { packet, origin, rest }
+    }
+
+    /// Puts in a packet of another part, and returns its slot.
+    pub(super) fn take_in(&mut self, crossing: &PacketCrossing) -> u32 {
+        let slot = self.insert(crossing.packet, crossing.origin);
+        let own = self.rest(slot);
+        own.copy_from_slice(&crossing.rest[..own.len()]);
+        slot
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {

@@ -1,4 +1,4 @@
-//! A part of the network: the state of its routers and terminals.
+//! A part of the network: the hosts of a range of routers, and routers of one kind.
 //!
 //! The [`Engine`](super::Engine) owns the parts. The frame runs each of them as a
 //! [`SimulatedPart`], on a thread of its own.
@@ -6,27 +6,24 @@
 use std::sync::Arc;
 
 use super::adaptive::AdaptiveState;
-use super::collective::ReductionUnits;
-use super::credits::Credits;
-use super::exchange::Outgoing;
-use super::flit::FlitRouters;
+use super::common::{Common, ToHosts};
+use super::counters::Counters;
+use super::exchange::HasEarliest;
 use super::frame::{Schedule, SimulatedPart};
-use super::link::Links;
+use super::hosts::{HostMessages, Hosts};
+use super::interruption::Interruption;
 use super::network_context::NetworkContext;
 use super::next_hop::NextHop;
+use super::observer::Observer;
 use super::packet::Packets;
 use super::ports::Ports;
 use super::relation::RelationTables;
-use super::router_view::Outbox;
-use super::sink::Sink;
-use super::source::Sources;
+use super::routers::Routers;
 use super::statistics::Statistics;
 use super::tick::{FAR, NEVER, NO_TIME, Tick};
-use super::trace::Trace;
-use super::{Counters, Digest, Interruption, Observer};
-use flitlab_base::narrow::fitted;
-use flitlab_base::prefetch::Stage;
+use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
+use flitlab_model::Digest;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Workload;
 
@@ -34,44 +31,27 @@ use flitlab_workload::traffic::Workload;
 const NEAR_MEMORY: usize = 2 << 20;
 
 /// All state of a part. Routers, terminals, channels and buffers have the part's own numbers.
-pub(super) struct Part<'f> {
-    pub context: Arc<NetworkContext<'f>>,
-    pub schedule: Schedule,
-    /// The lookup of packets' next hops, if the routing needs one.
-    pub next_hop: Option<NextHop<'f>>,
-    pub interruption: Option<&'f Interruption>,
-    pub ports: Ports,
-    pub credits: Credits,
-    /// The routers' state with links shared flit by flit, instead of buffers and credits for
-    /// packets.
-    pub flits: Option<Box<FlitRouters>>,
-    pub packets: Packets,
-    pub workload: Workload,
-    pub sources: Sources,
-    pub sink: Sink,
-    pub statistics: Statistics,
-    pub adaptive_state: Option<AdaptiveState<'f>>,
-    /// The routers' reduction units, if there are collective operations.
-    pub reduction_units: Option<ReductionUnits>,
-    /// The state of links that send again, if links err.
-    pub links: Option<Links>,
-    /// Whether routing is adaptive, or routers combine and replicate packets, or links err.
-    pub special: bool,
-    pub outbox: Outbox,
-    /// Whether a delivered packet may let a terminal send something within the window.
-    pub hosts_answer: bool,
-    pub digest: Digest,
-    pub trace: Option<Box<Trace>>,
-    pub counters: Counters,
-    /// Whether its state is larger than the processor's nearer caches.
-    pub is_large: bool,
-    /// By part: the data for it.
-    pub outgoing: Vec<Outgoing>,
-    /// Time of the latest event. A packet that waits for a free output counts as one.
-    pub latest: Picoseconds,
+pub(super) struct Part<'f, R> {
+    pub common: Common<'f>,
+    pub hosts: Hosts,
+    pub routers: R,
 }
 
-impl<'f> Part<'f> {
+/// What one part sends another.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing<M> {
+    hosts: HostMessages,
+    routers: M,
+}
+
+/// Messages between hosts have no effect by themselves.
+impl<M: HasEarliest> HasEarliest for Outgoing<M> {
+    fn earliest(&self) -> Tick {
+        self.routers.earliest()
+    }
+}
+
+impl<'f, R: Routers> Part<'f, R> {
     /// An empty part at time 0.
     pub(super) fn new(
         context: &Arc<NetworkContext<'f>>,
@@ -79,7 +59,7 @@ impl<'f> Part<'f> {
         workload: Workload,
         interruption: Option<&'f Interruption>,
     ) -> Self {
-        let mut ports = Ports::new(context, part);
+        let ports = Ports::new(context, part);
         let adaptive_state = match context.routes {
             Routes::Adaptive(adaptive) => Some(AdaptiveState::new(context, part, &ports, adaptive)),
             Routes::Relation(routes) => {
@@ -88,214 +68,241 @@ impl<'f> Part<'f> {
             }
             _ => None,
         };
-        let routers = ports.routers.len();
-        let own = context.terminals_of_part(part).len();
-        let reduction_units =
-            context.trees.as_ref().map(|trees| ReductionUnits::new(trees, routers, own));
-        let links = Links::new(context, part, &ports);
         let channels = ports.outputs + context.injections_of_part(part);
-        let flits = FlitRouters::new(context, part, &ports, workload.kinds()).map(Box::new);
-        let mut rooms = Vec::new();
-        if flits.is_some() {
-            // The flit-by-flit routers have queues and credits of their own.
-            ports.queues = Vec::new();
-        } else {
-            rooms = ports.rooms(context);
-        }
         let hosts_answer = workload.wants_receipts() || workload.kinds().1;
-        let mut part = Self {
-            outbox: Outbox::default(),
-            hosts_answer,
-            schedule: Schedule::new(part, routers),
+        let mut common = Common {
+            schedule: Schedule::new(part, ports.routers.len()),
             next_hop: match context.routes {
                 Routes::Forwarding(table) => Some(NextHop::Table(table)),
                 Routes::Paths(paths) => Some(NextHop::Paths(paths)),
                 _ => None,
             },
             interruption,
-            sources: Sources::new(context, part, &ports, workload.wants_waits()),
-            workload,
-            sink: Sink::new(context.cut.parts()),
             statistics: Statistics::new(ports.outputs, channels, context.vc_map.count()),
-            credits: Credits::new(rooms),
             packets: Packets::new(context.rest),
-            flits,
-            ports,
-            special: adaptive_state.is_some() || reduction_units.is_some() || links.is_some(),
             adaptive_state,
-            reduction_units,
-            links,
+            to_hosts: ToHosts { hosts_answer, ..ToHosts::default() },
             digest: Digest::default(),
             trace: None,
             counters: Counters::default(),
-            outgoing: (0..context.cut.parts()).map(|_| Outgoing::default()).collect(),
-            context: Arc::clone(context),
             latest: Picoseconds::ZERO,
             is_large: false,
+            context: Arc::clone(context),
         };
-        for terminal in 0..fitted!(part.sources.adapters.len(), u32) {
-            part.begin(terminal);
-        }
-        part
+        let hosts = Hosts::new(&mut common, &ports, workload);
+        let routers = R::new(context, part, ports, &hosts.workload);
+        Self { common, hosts, routers }
     }
 
-    /// The time of a tick.
-    #[inline]
-    pub(super) fn time(&self, tick: Tick) -> Picoseconds {
-        self.schedule.time(tick)
+    /// Its number.
+    pub(super) fn number(&self) -> usize {
+        self.common.schedule.part
     }
 
     /// Time of the latest event, once none is left that could happen: all packets that are still
     /// there have arrived.
     pub(super) fn latest(&self) -> Picoseconds {
-        let latest = self.latest.max(self.workload.latest());
-        if self.flits.is_some() {
-            return latest;
-        }
-        let buffers =
-            0..if self.packets.count > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
-        let packets = buffers.flat_map(|buffer| self.packets_in(buffer));
-        let ready = packets.map(|slot| self.time(self.packets.packets[slot as usize].ready));
-        ready.max().unwrap_or(Picoseconds::ZERO).max(latest)
+        let arrived = self.routers.latest_arrival(&self.common);
+        self.common.latest.max(self.hosts.workload.latest()).max(arrived)
     }
 
     /// Bytes of the part's arrays before traffic.
     pub(super) fn memory(&self) -> usize {
-        self.ports.memory()
-            + self.credits.memory()
-            + self.sources.memory()
-            + self.workload.memory()
-            + self.statistics.memory()
-            + self.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
-            + self.reduction_units.as_ref().map_or(0, ReductionUnits::memory)
-            + self.links.as_ref().map_or(0, Links::memory)
-            + self.flits.as_ref().map_or(0, |flits| flits.memory())
+        self.hosts.memory()
+            + self.common.statistics.memory()
+            + self.common.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
+            + self.routers.memory()
+    }
+
+    /// Handles what is due at a terminal: at its host, then at its injection channels, in order.
+    #[inline(never)]
+    fn serve_terminal(&mut self, terminal: u32, now: Tick) {
+        let Self { common, hosts, routers } = self;
+        hosts.run_due(common, terminal, now);
+        let mut due = hosts.injections_due(common, terminal);
+        if due <= now {
+            for injection in hosts.injections_of(common, terminal) {
+                if hosts.sources.injections[injection as usize].due <= now {
+                    routers.inject(common, hosts, injection, terminal, now);
+                }
+            }
+            due = hosts.injections_due(common, terminal);
+        }
+        // The host comes last, since an injected message may let it go on.
+        due = due.min(hosts.host_due(common, terminal));
+        debug_assert!(due > now && due == hosts.terminal_due(common, terminal));
+        hosts.sources.due[terminal as usize] = due;
+    }
+
+    /// Handles the effects of a router's packets at its own terminals.
+    #[inline]
+    fn handle_own_effects(&mut self) {
+        let ToHosts { deliveries, fed, .. } = &self.common.to_hosts;
+        if !deliveries.is_empty() || !fed.is_empty() {
+            self.handle_own_effects_slowly();
+        }
+    }
+
+    #[inline(never)]
+    fn handle_own_effects_slowly(&mut self) {
+        let Self { common, hosts, routers } = self;
+        for place in 0..common.to_hosts.deliveries.len() {
+            hosts.deliver(common, common.to_hosts.deliveries[place]);
+        }
+        common.to_hosts.deliveries.clear();
+        for place in 0..common.to_hosts.fed.len() {
+            let (injection, time) = common.to_hosts.fed[place];
+            hosts.credits_arrive(common, (injection, routers.has_begun(injection)), time);
+        }
+        common.to_hosts.fed.clear();
     }
 }
 
-impl SimulatedPart for Part<'_> {
-    type Outgoing = Outgoing;
+impl<R: Routers> SimulatedPart for Part<'_, R> {
+    type Outgoing = Outgoing<R::Messages>;
 
     #[inline]
     fn schedule(&mut self) -> &mut Schedule {
-        &mut self.schedule
+        &mut self.common.schedule
     }
 
     #[inline]
     fn is_large(&self) -> bool {
-        self.is_large
+        self.common.is_large
     }
 
     #[inline]
     fn prefetch(&self, router: u32, stage: Stage) {
-        if let Some(flits) = &self.flits {
-            return flits.prefetch((&self.ports, &self.packets), router, stage);
-        }
+        self.routers.prefetch(&self.common, router, stage);
+        let terminal = self.routers.ports().routers[router as usize].first_terminal;
+        let answer = self.common.to_hosts.hosts_answer;
         match stage {
-            Stage::Far => self.prefetch_router(router),
-            Stage::Near => self.prefetch_ports(router),
-            Stage::Next => self.prefetch_heads(router),
-            Stage::Last if self.hosts_answer => self.prefetch_host(router, stage),
-            Stage::Last => (),
+            Stage::Far => (),
+            Stage::Near => {
+                let sources = &self.hosts.sources;
+                sources.due.get(terminal as usize).into_iter().for_each(prefetch);
+                if answer {
+                    sources.adapters.get(terminal as usize).into_iter().for_each(prefetch);
+                }
+            }
+            Stage::Next | Stage::Last if answer => {
+                self.hosts.prefetch(&self.common, terminal, stage);
+            }
+            Stage::Next | Stage::Last => (),
         }
     }
 
-    #[inline]
-    fn visit(&mut self, router: u32) -> Tick {
-        self.visit_router(router)
-    }
-
-    fn deliver(&mut self) {
-        self.send_out();
-    }
-
-    fn outgoing(&mut self) -> &mut [Outgoing] {
-        &mut self.outgoing
-    }
-
-    fn take_incoming(&mut self, from: usize, incoming: &mut Outgoing) {
-        self.unpack(from, incoming);
-    }
-
-    fn begin_run(&mut self) {
-        let packets = self.packets.count * self.packets.bytes();
-        self.is_large = self.memory() + packets > NEAR_MEMORY;
-        self.deliver_late();
-    }
-
-    fn end_run(&mut self) {
-        self.complete_postponed();
-    }
-
-    fn rebase(&mut self, epoch: Picoseconds) {
-        // A flit that has arrived asks a routing latency later, so its time of arrival is still
-        // needed.
-        let before = if self.flits.is_some() { self.context.routing } else { 0 };
-        let epoch = epoch - Picoseconds::from(before);
-        let by = self.schedule.tick(epoch);
-        self.settle_stalls(by);
-        self.ports.rebase(by);
-        self.credits.rebase(by);
-        self.packets.rebase(by);
-        self.sources.rebase(by);
-        self.schedule.active.rebase(by);
-        if let Some(adaptive_state) = &mut self.adaptive_state {
-            adaptive_state.rebase(by);
-        }
-        if let Some(reduction_units) = &mut self.reduction_units {
-            reduction_units.rebase(by);
-        }
-        if let Some(links) = &mut self.links {
-            links.rebase(by);
-        }
-        if let Some(flits) = &mut self.flits {
-            flits.state.rebase(by);
-        }
-        self.schedule.epoch = epoch;
-        for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
-            let due = self.terminal_due(terminal);
-            self.sources.due[terminal as usize] = due;
-            if due != NEVER {
-                self.schedule.active.lower(self.sources.adapters[terminal as usize].router, due);
+    fn visit(&mut self, number: u32) -> Tick {
+        let router = &self.routers.ports().routers[number as usize];
+        let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
+        let end = self.common.schedule.window.end;
+        // The router's terminals do not change the time of its next event: a packet of theirs is
+        // among the arrivals.
+        let mut next = self.routers.next_event(&self.common, number);
+        let mut at_terminals = self.hosts.sources.first_due(&terminals);
+        let mut has_arrivals = self.routers.has_arrivals(number);
+        loop {
+            let until = at_terminals.min(end);
+            if next < until || has_arrivals {
+                next = self.routers.run(&mut self.common, number, until);
+                has_arrivals = false;
+                if self.common.to_hosts.is_urgent() {
+                    self.handle_own_effects();
+                    at_terminals = self.hosts.sources.first_due(&terminals);
+                    continue;
+                }
+            }
+            if at_terminals.min(next) >= end {
+                self.handle_own_effects();
+                return at_terminals.min(next);
+            }
+            if at_terminals < end && at_terminals <= next {
+                for terminal in terminals.clone() {
+                    if self.hosts.sources.due[terminal as usize] == at_terminals {
+                        self.serve_terminal(terminal, at_terminals);
+                    }
+                }
+                at_terminals = self.hosts.sources.first_due(&terminals);
+                has_arrivals = self.routers.has_arrivals(number);
+                if R::QUEUES_AT_ONCE {
+                    next = self.routers.next_event(&self.common, number);
+                }
             }
         }
     }
 
+    fn deliver(&mut self) {
+        self.routers.deliver(&mut self.common);
+    }
+
+    fn swap_outgoing(&mut self, to: usize, empty: &mut Self::Outgoing) {
+        std::mem::swap(&mut self.hosts.outgoing[to], &mut empty.hosts);
+        self.routers.swap_outgoing(to, &mut empty.routers);
+    }
+
+    fn take_incoming(&mut self, from: usize, incoming: &mut Self::Outgoing) {
+        self.hosts.take_incoming(&mut self.common, from, &mut incoming.hosts);
+        self.routers.take_incoming(&mut self.common, &mut incoming.routers);
+    }
+
+    fn begin_run(&mut self) {
+        let packets = self.common.packets.count * self.common.packets.bytes();
+        self.common.is_large = self.memory() + packets > NEAR_MEMORY;
+        self.hosts.deliver_late(&mut self.common);
+    }
+
+    fn end_run(&mut self) {
+        self.hosts.complete_postponed(&mut self.common);
+    }
+
+    fn rebase(&mut self, epoch: Picoseconds) {
+        let Self { common, hosts, routers } = self;
+        let epoch = epoch - R::memory_of_times(&common.context);
+        let by = common.schedule.tick(epoch);
+        routers.settle_stalls(common, by);
+        routers.rebase(by);
+        common.packets.rebase(by);
+        common.schedule.active.rebase(by);
+        if let Some(adaptive_state) = &mut common.adaptive_state {
+            adaptive_state.rebase(by);
+        }
+        common.schedule.epoch = epoch;
+        hosts.rebase(common, by);
+    }
+
     fn next_beyond_epoch(&self) -> Picoseconds {
-        self.first_host_event()
+        self.hosts.first_host_event()
     }
 
     fn at_barrier(&self) -> Picoseconds {
-        self.workload.at_barrier().unwrap_or(NO_TIME)
+        self.hosts.workload.at_barrier().unwrap_or(NO_TIME)
     }
 
     fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
-        self.release_barrier(latest)
+        self.hosts.release_barrier(&mut self.common, latest)
     }
 
     fn flush_observations(&mut self, observer: &mut impl Observer) {
-        for packet in self.sink.delivered.drain(..) {
+        for packet in self.hosts.sink.delivered.drain(..) {
             observer.packet_delivered(&packet);
         }
-        for message in self.sink.completed.drain(..) {
+        for message in self.hosts.sink.completed.drain(..) {
             observer.message_completed(&message);
         }
     }
 
     // An output may be tried once more after everything has been delivered; that is not counted.
     fn has_work(&self) -> bool {
-        let has_events = match self.schedule.active.earliest() {
+        let schedule = &self.common.schedule;
+        let has_events = match schedule.active.earliest() {
             NEVER => false,
             // A host with a later event may have handled it since.
-            FAR => self.first_host_event() != NO_TIME,
+            FAR => self.hosts.first_host_event() != NO_TIME,
             _ => true,
         };
-        let waits = || self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0);
-        // Flits may be left here of a packet whose header is in another part.
-        let sends = self.flits.is_some() || self.packets.count > 0;
-        let busy = || sends || waits() || self.first_host_event() != NO_TIME;
-        self.latest > self.schedule.window.limit
-            || !self.sink.late.is_empty()
+        let busy = || self.routers.may_hold_flits(&self.common) || self.hosts.have_work();
+        self.common.latest > schedule.window.limit
+            || !self.hosts.sink.late.is_empty()
             || has_events && busy()
     }
 }

@@ -422,6 +422,15 @@ impl Ports {
             [output as usize % BLOCK_PORTS]
     }
 
+    /// Makes a router's output swallow what is sent to it.
+    pub(super) fn fail(&mut self, router: u32, output: u32) -> &Output {
+        let output = self.output_mut(router, output);
+        output.dead = true;
+        output.needs_room = false;
+        (output.hands_on, output.repeats) = (false, false);
+        output
+    }
+
     /// An output by its number in the part.
     pub(super) fn output(&self, number: u32) -> &Output {
         let router = self.routers.partition_point(|router| router.first_output <= number) - 1;

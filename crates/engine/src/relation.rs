@@ -9,10 +9,11 @@
 
 use std::ops::Range;
 
+use super::common::Common;
 use super::encoded_route::Address;
+use super::hosts::Hosts;
 use super::network_context::{End, NetworkContext};
 use super::packet::{Origin, Packet};
-use super::part::Part;
 use super::ports::{Output, PacketQueue, Ports};
 use super::router::{AllocationPass, Blocked, RouterView};
 use super::set::bits;
@@ -256,28 +257,32 @@ impl Packet {
     }
 }
 
-impl<'f> Part<'f> {
+impl<'f> RelationTables<'f> {
     /// The hops that a packet may take from an input port of the part and a virtual channel.
     pub(super) fn hops_of(
         &self,
-        relation_tables: &RelationTables<'f>,
+        common: &Common<'_>,
         (input, vc): (usize, u8),
         slot: u32,
     ) -> &'f [Hop] {
-        let router = self.context.network.router_of_input
-            [input + self.context.cut.first_input(self.schedule.part) as usize];
-        let Address { destination, class, .. } = self.packets.packets[slot as usize].route.into();
-        relation_tables.hops(router, (input, vc), (self.context.end(destination), class))
+        let context = &common.context;
+        let first = context.cut.first_input(common.schedule.part) as usize;
+        let router = context.network.router_of_input[input + first];
+        let Address { destination, class, .. } = common.packets.packets[slot as usize].route.into();
+        self.hops(router, (input, vc), (context.end(destination), class))
     }
+}
 
+impl Hosts {
     /// Sets the route of a packet that is injected, and the random number for its choices.
     pub(super) fn set_route_by_relation(
         &mut self,
+        common: &mut Common<'_>,
         (destination, number): (u32, u32),
         packet: &mut Packet,
         origin: &mut Origin,
     ) {
-        let adaptive_state = self.adaptive_state.as_ref().expect("packets choose their ways");
+        let adaptive_state = common.adaptive_state.as_ref().expect("packets choose their ways");
         let relation_tables = adaptive_state.relation_tables().expect("by a relation");
         if relation_tables.routes.random_ties {
             packet.note = relation_tables.routes.drawn(packet.source, packet.sequence);

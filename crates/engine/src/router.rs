@@ -5,23 +5,23 @@
 //! All of them are known ahead, so a visit goes from the earliest of these times to the next. An
 //! attempt that comes too early grants nothing and gives a better time.
 //!
-//! A visit borrows the router as a [`RouterView`]
-//! ([`borrow_router`](super::part::Part::borrow_router)) and calls [`run`](RouterView::run).
+//! A visit borrows the router as a [`RouterView`] and calls [`run`](RouterView::run).
 
 use std::ops::Range;
 
 use super::adaptive::AdaptiveState;
 use super::collective::ReductionUnits;
+use super::common::ToHosts;
 use super::credits::{Credit, Credits};
 use super::encoded_route::EncodedRoute;
 use super::link::Links;
 use super::network_context::NetworkContext;
 use super::next_hop::NextHop;
+use super::outbox::{Outbox, Returned, Sent};
 use super::packet::Packets;
 use super::port_block::{BLOCK_PORTS, least};
 use super::ports::{Input, NOT_STALLED, Output, PacketQueue, RouterLayout, place};
 use super::round_robin::{BitSpan, bits_between, cyclic_span, random_rank, span_count};
-use super::router_view::{Outbox, Returned, Sent};
 use super::sink::Delivery;
 use super::size::Size;
 use super::statistics::Statistics;
@@ -51,8 +51,6 @@ pub(super) struct RouterView<'a, 'f, S: Size> {
     pub epoch: Picoseconds,
     pub next_hop: Option<NextHop<'f>>,
     pub interruption: Option<&'f Interruption>,
-    /// Whether a delivered packet may let a terminal send something within the window.
-    pub hosts_answer: bool,
     pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
     pub credits: &'a mut Credits,
@@ -63,6 +61,7 @@ pub(super) struct RouterView<'a, 'f, S: Size> {
     /// Whether routing is adaptive, or routers combine and replicate packets, or links err.
     pub special: bool,
     pub outbox: &'a mut Outbox,
+    pub to_hosts: &'a mut ToHosts,
     pub digest: &'a mut Digest,
     pub trace: &'a mut Option<Box<Trace>>,
     pub counters: &'a mut Counters,
@@ -110,7 +109,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         loop {
             let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
             let now = least(S::all(self.blocks)).min(decide_at);
-            if now >= until || self.outbox.is_urgent(self.hosts_answer) {
+            if now >= until || self.to_hosts.is_urgent() {
                 return now;
             }
             if decide_at == now {
@@ -626,7 +625,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             terminal = self.router.first_terminal + (fitted!(output, u32) - first) / channels;
         }
         let time = self.time(arrives);
-        self.outbox.deliveries.push(Delivery { time, slot, terminal, vc });
+        self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
     }
 
     /// Sends credits to an injection channel of the router's own terminals.
@@ -643,7 +642,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             let channels = self.context.parameters.injection_channels;
             let own = fitted!(input, u32) - u32::from(self.router.transit);
             let injection = self.router.first_terminal * channels + own;
-            self.outbox.fed.push((injection, credit.time));
+            self.to_hosts.fed.push((injection, credit.time));
         }
     }
 

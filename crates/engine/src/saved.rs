@@ -6,16 +6,21 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::credits::Credits;
-use super::frame::Schedule;
+use super::Engine;
+use super::adaptive::SavedAdaptiveState;
+use super::counters::Counters;
+use super::flit::FlitRouters;
+use super::frame::{ObservedPart, Schedule};
 use super::interruption::FailureProgress;
+use super::observer::Observer;
 use super::packet::Packets;
+use super::packet_routers::PacketRouters;
 use super::part::Part;
-use super::ports::Ports;
+use super::routers::Routers;
+use super::simulator::{Parts, with_parts};
 use super::sink::Sink;
 use super::source::Sources;
 use super::statistics::Statistics;
-use super::{Counters, Engine, Observer};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Digest;
 use flitlab_workload::traffic::TrafficState;
@@ -28,32 +33,55 @@ pub struct EngineState<O> {
     progress: Option<FailureProgress>,
     under_way_when_it_came: u64,
     observer: O,
-    parts: Vec<PartState>,
+    parts: SavedParts,
 }
 
-/// The state of a part: the fields of [`Part`] that change, in the order of [`Part::state`].
-type PartState = (
-    Schedule,
-    Ports,
-    Credits,
-    Packets,
-    Sources,
-    Sink,
-    Statistics,
-    Option<super::adaptive::SavedAdaptiveState>,
-    TrafficState<'static>,
-    Digest,
-    Counters,
-    Picoseconds,
-    Option<super::flit::FlitState>,
-    Option<super::collective::ReductionUnits>,
-    Option<super::link::LinkState>,
-);
+/// The state of all parts, by the model of their routers.
+#[derive(Deserialize)]
+enum SavedParts {
+    Packet(Vec<PartState<<PacketRouters as Routers>::Saved>>),
+    Flit(Vec<PartState<<FlitRouters as Routers>::Saved>>),
+}
+
+/// The fields of a part that change. Between two runs nothing is under way to another part.
+#[derive(Deserialize)]
+struct PartState<S> {
+    schedule: Schedule,
+    packets: Packets,
+    sources: Sources,
+    sink: Sink,
+    statistics: Statistics,
+    adaptive_state: Option<SavedAdaptiveState>,
+    traffic: TrafficState<'static>,
+    digest: Digest,
+    counters: Counters,
+    latest: Picoseconds,
+    routers: S,
+}
+
+/// The same fields, as they are written.
+#[derive(Serialize)]
+struct PartFields<'a, S> {
+    schedule: &'a Schedule,
+    packets: &'a Packets,
+    sources: &'a Sources,
+    sink: &'a Sink,
+    statistics: &'a Statistics,
+    adaptive_state: Option<&'a SavedAdaptiveState>,
+    traffic: TrafficState<'a>,
+    digest: &'a Digest,
+    counters: &'a Counters,
+    latest: Picoseconds,
+    routers: S,
+}
 
 impl<O> EngineState<O> {
     /// Number of threads of the simulation; it can be resumed with as many only.
     pub fn threads(&self) -> usize {
-        self.parts.len()
+        match &self.parts {
+            SavedParts::Packet(parts) => parts.len(),
+            SavedParts::Flit(parts) => parts.len(),
+        }
     }
 
     /// The time that it has reached.
@@ -65,12 +93,48 @@ impl<O> EngineState<O> {
 /// Serialises the state of the simulation and of its observer, as [`EngineState`] reads it.
 impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let parts: Vec<_> = self.parts.iter().map(|it| it.part.state()).collect();
         let progress = self.interruption.map(|(_, progress)| progress);
-        let observer = &self.parts[0].observer;
-        (self.clock, self.statistics_since, progress, self.under_way_when_it_came, observer, parts)
-            .serialize(serializer)
+        let (since, under_way) = (self.statistics_since, self.under_way_when_it_came);
+        let observer = with_parts!(&self.parts, parts => &parts[0].observer);
+        (self.clock, since, progress, under_way, observer, &self.parts).serialize(serializer)
     }
+}
+
+/// Serialises the state of all parts, as `SavedParts` reads it.
+impl<O: Observer> Serialize for Parts<'_, O> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = "SavedParts";
+        match self {
+            Self::Packet(parts) => {
+                serializer.serialize_newtype_variant(name, 0, "Packet", &fields_of(parts))
+            }
+            Self::Flit(parts) => {
+                serializer.serialize_newtype_variant(name, 1, "Flit", &fields_of(parts))
+            }
+        }
+    }
+}
+
+fn fields_of<'a, R: Routers, O>(
+    parts: &'a [ObservedPart<Part<'_, R>, O>],
+) -> Vec<PartFields<'a, impl Serialize + 'a>> {
+    let fields = |it: &'a ObservedPart<Part<'_, R>, O>| {
+        let Part { common, hosts, routers } = &it.part;
+        PartFields {
+            schedule: &common.schedule,
+            packets: &common.packets,
+            sources: &hosts.sources,
+            sink: &hosts.sink,
+            statistics: &common.statistics,
+            adaptive_state: common.adaptive_state.as_ref().map(|it| &it.state),
+            traffic: hosts.workload.state(),
+            digest: &common.digest,
+            counters: &common.counters,
+            latest: common.latest,
+            routers: routers.saved(),
+        }
+    };
+    parts.iter().map(fields).collect()
 }
 
 impl<O: Observer + DeserializeOwned> Engine<'_, O> {
@@ -79,7 +143,7 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
     /// simulation continues the other one. Returns false if it was a different one; then this
     /// simulation can no longer be used.
     pub fn resume(&mut self, state: EngineState<O>) -> bool {
-        if state.parts.len() != self.parts.len()
+        if state.threads() != self.parts.len()
             || state.progress.is_some() != self.interruption.is_some()
         {
             return false;
@@ -87,84 +151,45 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
         self.clock = state.clock;
         self.statistics_since = state.statistics_since;
         self.under_way_when_it_came = state.under_way_when_it_came;
-        self.parts[0].observer = state.observer;
-        let fits = self.parts.iter_mut().zip(state.parts).all(|(it, state)| it.part.restore(state));
-        if let Some((interruption, progress)) = &mut self.interruption {
-            *progress = state.progress.expect("both or none");
-            for part in &mut self.parts {
-                part.part.follow(interruption, *progress);
-            }
+        *self.observer() = state.observer;
+        let fits = match (&mut self.parts, state.parts) {
+            (Parts::Packet(parts), SavedParts::Packet(saved)) => restore_all(parts, saved),
+            (Parts::Flit(parts), SavedParts::Flit(saved)) => restore_all(parts, saved),
+            _ => false,
+        };
+        if let (Some((interruption, progress)), Some(saved)) =
+            (&mut self.interruption, state.progress)
+        {
+            *progress = saved;
+            with_parts!(&mut self.parts, parts => {
+                parts.iter_mut().for_each(|it| it.part.follow(interruption, saved));
+            });
         }
         fits
     }
 }
 
-impl Part<'_> {
-    /// The fields that change during a simulation. Between two runs the outbox and the outgoing
-    /// data are empty.
-    fn state(&self) -> impl Serialize + '_ {
-        (
-            &self.schedule,
-            &self.ports,
-            &self.credits,
-            &self.packets,
-            &self.sources,
-            &self.sink,
-            &self.statistics,
-            self.adaptive_state.as_ref().map(|adaptive_state| &adaptive_state.state),
-            self.workload.state(),
-            &self.digest,
-            &self.counters,
-            self.latest,
-            self.flits.as_ref().map(|flits| &flits.state),
-            &self.reduction_units,
-            self.links.as_ref().map(|links| &links.state),
-        )
-    }
+fn restore_all<R: Routers, O>(
+    parts: &mut [ObservedPart<Part<'_, R>, O>],
+    saved: Vec<PartState<R::Saved>>,
+) -> bool {
+    parts.iter_mut().zip(saved).all(|(it, saved)| restore(&mut it.part, saved))
+}
 
-    /// Takes over a saved state. Returns false if it belongs to another network.
-    fn restore(&mut self, state: PartState) -> bool {
-        let (
-            schedule,
-            ports,
-            credits,
-            packets,
-            sources,
-            sink,
-            statistics,
-            adaptive_state,
-            traffic,
-            ..,
-        ) = state;
-        let fits = match (&mut self.flits, state.12) {
-            (Some(own), Some(state)) => own.restore(state),
-            (own, state) => own.is_none() && state.is_none(),
-        };
-        let reduction_units_fit = match (&self.reduction_units, &state.13) {
-            (Some(own), Some(other)) => own.is_like(other),
-            (own, other) => own.is_none() && other.is_none(),
-        };
-        let links_fit = match (&mut self.links, state.14) {
-            (Some(own), Some(state)) => own.restore(state),
-            (own, state) => own.is_none() && state.is_none(),
-        };
-        if !fits
-            || !links_fit
-            || !reduction_units_fit
-            || ports.blocks.len() != self.ports.blocks.len()
-            || credits.room.len() != self.credits.room.len()
-            || adaptive_state.is_some() != self.adaptive_state.is_some()
-        {
-            return false;
-        }
-        self.reduction_units = state.13;
-        (self.digest, self.counters, self.latest) = (state.9, state.10, state.11);
-        (self.schedule, self.ports, self.credits, self.packets) =
-            (schedule, ports, credits, packets);
-        (self.sources, self.sink, self.statistics) = (sources, sink, statistics);
-        if let (Some(own), Some(state)) = (&mut self.adaptive_state, adaptive_state) {
-            own.state = state;
-        }
-        self.workload.resume(traffic)
+/// Takes over a saved state. Returns false if it belongs to another network.
+fn restore<R: Routers>(part: &mut Part<'_, R>, saved: PartState<R::Saved>) -> bool {
+    let Part { common, hosts, routers } = part;
+    if !routers.restore(saved.routers)
+        || saved.adaptive_state.is_some() != common.adaptive_state.is_some()
+    {
+        return false;
     }
+    (common.schedule, common.packets, common.statistics) =
+        (saved.schedule, saved.packets, saved.statistics);
+    (common.digest, common.counters, common.latest) = (saved.digest, saved.counters, saved.latest);
+    (hosts.sources, hosts.sink) = (saved.sources, saved.sink);
+    if let (Some(own), Some(state)) = (&mut common.adaptive_state, saved.adaptive_state) {
+        own.state = state;
+    }
+    hosts.workload.resume(saved.traffic)
 }

@@ -9,31 +9,88 @@ use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::common::Common;
+use super::counters::{Carried, Counters};
+use super::flit::FlitRouters;
 use super::frame::{ObservedPart, SimulatedPart, run_parts};
-use super::interruption::FailureProgress;
+use super::holder::Followed;
+use super::hosts::Hosts;
+use super::interruption::{DRAIN_CHECK, FailureProgress, Interruption, InterruptionReport};
 use super::network_context::NetworkContext;
+use super::observer::Observer;
+use super::packet_routers::PacketRouters;
 use super::part::Part;
-use super::tick::{END, HORIZON, MAX_HOP_TIME, Tick, tick};
+use super::routers::{AllParts, Routers};
+use super::source::Backlog;
+use super::tick::{END, HORIZON, MAX_HOP_TIME, Tick};
 use super::trace::Trace;
-use super::{
-    Acknowledgements, Backlog, Carried, ChannelKind, ChannelReport, Counters, Digest, Interruption,
-    Observer, Parameters, Retry,
-};
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
-use flitlab_model::Grant;
+use flitlab_model::{
+    Acknowledgements, ChannelKind, ChannelReport, Deadlock, Digest, Grant, Parameters, Retry,
+};
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{Application, Collectives, Workload};
 
 /// Receives time, number of grants and digest so far.
 type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
 
+/// The parts of a network and their observers, with routers of one kind.
+pub(super) enum Parts<'f, O> {
+    Packet(Vec<ObservedPart<Part<'f, PacketRouters>, O>>),
+    Flit(Vec<ObservedPart<Part<'f, FlitRouters>, O>>),
+}
+
+/// Evaluates an expression for the list of parts, whatever kind of routers they have.
+macro_rules! with_parts {
+    ($parts:expr, $list:ident => $body:expr) => {
+        match $parts {
+            $crate::simulator::Parts::Packet($list) => $body,
+            $crate::simulator::Parts::Flit($list) => $body,
+        }
+    };
+}
+pub(super) use with_parts;
+
+impl<'f, O: Observer> Parts<'f, O> {
+    /// Idle parts with this traffic, each with an observer of its own.
+    fn new<R: Routers>(
+        context: &Arc<NetworkContext<'f>>,
+        workload: Workload,
+        observer: O,
+        interruption: Option<&'f Interruption>,
+    ) -> Vec<ObservedPart<Part<'f, R>, O>> {
+        let parts = context.cut.parts();
+        let terminals: Vec<_> = (0..parts).map(|part| context.cut.terminals(part)).collect();
+        let mut observers: Vec<O> = terminals.iter().skip(1).map(|_| observer.fork()).collect();
+        observers.insert(0, observer);
+        let workloads = workload.split(&terminals).into_iter().zip(observers);
+        let parts = workloads.enumerate().map(|(number, (workload, observer))| ObservedPart {
+            part: Part::new(context, number, workload, interruption),
+            observer,
+        });
+        parts.collect()
+    }
+
+    /// How many they are.
+    pub(super) fn len(&self) -> usize {
+        with_parts!(self, parts => parts.len())
+    }
+
+    /// What each part has besides its routers.
+    fn shares(&self) -> Vec<(&Common<'f>, &Hosts)> {
+        with_parts!(self, parts => {
+            parts.iter().map(|it| (&it.part.common, &it.part.hosts)).collect()
+        })
+    }
+}
+
 /// A simulation of one network, its routes and its traffic.
 pub struct Engine<'f, O> {
-    pub(super) context: Arc<NetworkContext<'f>>,
-    pub(super) parts: Vec<ObservedPart<Part<'f>, O>>,
+    context: Arc<NetworkContext<'f>>,
+    pub(super) parts: Parts<'f, O>,
     /// The time within which a router cannot reach another one.
     window: Tick,
     pub(super) clock: Picoseconds,
@@ -94,17 +151,13 @@ impl<'f, O: Observer> Engine<'f, O> {
             NetworkContext::new(threads, fabric, routes, parameters, &workload, interruption);
         let context = Arc::new(context);
         let window = window(&context, &workload);
-        let parts = context.cut.parts();
-        let terminals: Vec<_> = (0..parts).map(|part| context.cut.terminals(part)).collect();
-        let mut observers: Vec<O> = terminals.iter().skip(1).map(|_| observer.fork()).collect();
-        observers.insert(0, observer);
-        let workloads = workload.split(&terminals).into_iter().zip(observers);
-        let parts = workloads.enumerate().map(|(number, (workload, observer))| ObservedPart {
-            part: Part::new(&context, number, workload, interruption),
-            observer,
-        });
+        let parts = if parameters.sharing.is_some() {
+            Parts::Flit(Parts::new(&context, workload, observer, interruption))
+        } else {
+            Parts::Packet(Parts::new(&context, workload, observer, interruption))
+        };
         Self {
-            parts: parts.collect(),
+            parts,
             context,
             window,
             clock: Picoseconds::ZERO,
@@ -153,32 +206,112 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     fn run_parts_until(&mut self, limit: Picoseconds) -> bool {
         self.gather();
-        let (left, others) = run_parts(&mut self.parts, self.window, limit);
+        let window = self.window;
+        let (left, others) = with_parts!(&mut self.parts, parts => run_parts(parts, window, limit));
         self.others += others;
         self.gather();
         // The rest may have been an attempt at an output that no packet asks for any more: then
         // time does not go back.
-        let latest = self.parts.iter().map(|it| it.part.latest());
-        self.clock = if left { limit } else { latest.fold(self.clock, Picoseconds::max) };
+        if left {
+            self.clock = limit;
+        } else {
+            with_parts!(&self.parts, parts => {
+                let latest = parts.iter().map(|it| it.part.latest());
+                self.clock = latest.fold(self.clock, Picoseconds::max);
+            });
+        }
         debug_assert!(self.credits_are_conserved());
         left
     }
 
-    /// Gathers the observations of all parts in the first part's observer.
-    fn gather(&mut self) {
-        let (first, others) = self.parts.split_first_mut().expect("there is a part");
-        for part in others {
-            first.observer.gather(&mut part.observer);
-        }
+    /// Takes a due interruption to its next stage.
+    fn go_on_with(
+        &mut self,
+        interruption: &'f Interruption,
+        progress: FailureProgress,
+        now: Picoseconds,
+    ) {
+        let under_way = self.packets_under_way() as u64;
+        let next = match progress {
+            FailureProgress::Ahead => {
+                self.under_way_when_it_came = under_way;
+                self.fail(interruption);
+                FailureProgress::Failed
+            }
+            FailureProgress::Failed => {
+                with_parts!(&mut self.parts, parts => {
+                    parts.iter_mut().for_each(|it| it.part.hosts.sources.paused = true);
+                });
+                FailureProgress::Draining(now)
+            }
+            FailureProgress::Draining(_) if under_way > 0 => {
+                FailureProgress::Draining(now + DRAIN_CHECK)
+            }
+            FailureProgress::Draining(_) => {
+                with_parts!(&mut self.parts, parts => {
+                    parts.iter_mut().for_each(|it| it.part.change_tables(interruption, now));
+                });
+                FailureProgress::Over(now)
+            }
+            FailureProgress::Over(_) => progress,
+        };
+        self.interruption = Some((interruption, next));
     }
 
-    /// The present time as a tick of a part.
-    fn tick(&mut self, part: usize) -> Tick {
-        let part = &mut self.parts[part].part;
-        if self.clock.saturating_sub(part.schedule.epoch) >= Picoseconds::from(HORIZON) {
-            part.rebase(self.clock);
-        }
-        tick(self.clock, part.schedule.epoch)
+    fn fail(&mut self, interruption: &Interruption) {
+        let (context, clock) = (&*self.context, self.clock);
+        with_parts!(&mut self.parts, parts => {
+            let cut = Routers::cut_by(&all(parts, context, clock), interruption);
+            parts.iter_mut().for_each(|it| it.part.fail(interruption, &cut));
+        });
+    }
+
+    /// The effects of the interruption so far, if there is one.
+    pub fn interruption(&self) -> Option<InterruptionReport> {
+        let (_, progress) = self.interruption?;
+        let counters = self.counters();
+        Some(InterruptionReport {
+            packets_under_way: self.under_way_when_it_came,
+            packets_lost: counters.packets_lost,
+            messages_lost: counters.messages_lost,
+            resumed: match progress {
+                FailureProgress::Over(time) => Some(time),
+                _ => None,
+            },
+        })
+    }
+
+    /// Looks for a deadlock in the present state. Takes time linear in buffers and packets, except
+    /// for long chains of packets that have a choice.
+    pub fn find_deadlock(&self) -> Option<Deadlock> {
+        with_parts!(&self.parts, parts => all(parts, &self.context, self.clock).find_deadlock())
+    }
+
+    /// Whether flits and credits add up to the capacity of every buffer: flits in it or under way
+    /// to it, and credits at the router upstream or under way to it. Always true. Takes time linear
+    /// in buffers and packets.
+    pub fn credits_are_conserved(&self) -> bool {
+        with_parts!(&self.parts, parts => {
+            Routers::credits_are_conserved(&all(parts, &self.context, self.clock))
+        })
+    }
+
+    /// The channel that holds a packet up now, by name. `None` if the packet moves, is not there
+    /// yet or no longer, or waits for other packets of its adapter only. In the network, only
+    /// [traced](Self::trace) packets are found.
+    pub fn held_up_by(&self, packet: Followed) -> Option<String> {
+        let channel = with_parts!(&self.parts, parts => {
+            all(parts, &self.context, self.clock).holder(packet)
+        })?;
+        Some(self.context.network.channel_name(self.context.fabric, channel))
+    }
+
+    /// Gathers the observations of all parts in the first part's observer.
+    fn gather(&mut self) {
+        with_parts!(&mut self.parts, parts => {
+            let (first, others) = parts.split_first_mut().expect("there is a part");
+            others.iter_mut().for_each(|part| first.observer.gather(&mut part.observer));
+        });
     }
 
     /// How far the simulation has come: the limit of the latest call, or the time of the last event
@@ -189,13 +322,14 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// The fingerprint of all grants so far.
     pub fn digest(&self) -> Digest {
-        self.parts.iter().fold(Digest::default(), |digest, it| digest.and(it.part.digest))
+        let parts = self.parts.shares().into_iter();
+        parts.fold(Digest::default(), |digest, (common, _)| digest.and(common.digest))
     }
 
     /// Counts of work done so far.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
-        self.parts.iter().for_each(|it| counters.add(&it.part.counters));
+        self.parts.shares().iter().for_each(|(common, _)| counters.add(&common.counters));
         counters
     }
 
@@ -206,26 +340,26 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Packets that are in the network or on their way to a sink.
     pub fn packets_under_way(&self) -> usize {
-        self.parts.iter().map(|it| it.part.packets.count).sum()
+        self.parts.shares().iter().map(|(common, _)| common.packets.count).sum()
     }
 
     /// Messages that are queued at their sources or under way.
     pub fn messages_under_way(&self) -> u64 {
-        let parts = self.parts.iter().map(|it| &it.part);
-        let left = |part: &Part<'_>| (part.sources.messages_created, part.sink.messages_completed);
-        let (created, completed) =
-            parts.map(left).fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
-        created - completed - self.counters().messages_lost
+        let left = |(_, hosts): &(&Common<'_>, &Hosts)| {
+            hosts.sources.messages_created - hosts.sink.messages_completed
+        };
+        let left: u64 = self.parts.shares().iter().map(left).fold(0, u64::wrapping_add);
+        left - self.counters().messages_lost
     }
 
     /// Calls `each` with the contents of each terminal's source queues, in the order of terminals.
     pub fn backlogs(&self, mut each: impl FnMut(Backlog)) {
-        for (number, part) in self.parts.iter().enumerate() {
+        for (number, (_, hosts)) in self.parts.shares().into_iter().enumerate() {
             for terminal in self.context.cut.terminals(number) {
                 let router = self.context.fabric.terminal_router(terminal);
                 each(router.map_or_else(Backlog::default, |_| {
                     let own = self.context.in_part(terminal, number);
-                    part.part.sources.adapters[own as usize].queue
+                    hosts.sources.adapters[own as usize].queue
                 }));
             }
         }
@@ -234,15 +368,18 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// Traces these packets from now on. A packet is given by its source and its number there.
     pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
         let wanted: HashSet<_, BuildHasherDefault<Mix>> = packets.into_iter().collect();
-        for part in &mut self.parts {
-            part.part.trace = Some(Box::new(Trace::of(wanted.clone())));
-        }
+        with_parts!(&mut self.parts, parts => {
+            for it in parts {
+                it.part.common.trace = Some(Box::new(Trace::of(wanted.clone())));
+            }
+        });
     }
 
     /// The grants of channels between routers to the packets of [`Self::trace`], in the order of
     /// time.
     pub fn traced(&self) -> Vec<Grant> {
-        let traces = self.parts.iter().filter_map(|it| it.part.trace.as_ref());
+        let traces =
+            self.parts.shares().into_iter().filter_map(|(common, _)| common.trace.as_ref());
         let mut grants: Vec<_> = traces.flat_map(|trace| &trace.grants).copied().collect();
         grants.sort_unstable();
         let grant = |(time, waited, channel, source, sequence)| Grant {
@@ -256,7 +393,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     fn workloads(&self) -> impl Iterator<Item = &Workload> {
-        self.parts.iter().map(|it| &it.part.workload)
+        self.parts.shares().into_iter().map(|(_, hosts)| &hosts.workload)
     }
 
     /// The application that is under way, by part of the network; empty if there is none.
@@ -280,73 +417,60 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// The observer, with everything observed so far.
     pub fn observer(&mut self) -> &mut O {
-        &mut self.parts[0].observer
+        with_parts!(&mut self.parts, parts => &mut parts[0].observer)
     }
 
     /// Resets the statistics of channels: they count from now on.
     pub fn reset_channels(&mut self) {
-        for part in 0..self.parts.len() {
-            let now = self.tick(part);
-            self.parts[part].part.reset_statistics(now);
-        }
-        self.statistics_since = self.clock;
-    }
-
-    /// The parts and their channels, in the order of the whole network: network and ejection
-    /// channels, then injection channels.
-    fn in_order(&self) -> impl Iterator<Item = (&Part<'f>, u32, ChannelKind)> {
-        let (parts, context) = (&self.parts, &*self.context);
-        let parts = || parts.iter().map(|it| &it.part);
-        let outputs = parts().flat_map(|part| {
-            let live = (0..).zip(part.ports.outputs());
-            let live = live
-                .filter(|(_, output)| output.kind == ChannelKind::Ejection || output.is_wired());
-            live.map(move |(number, output)| (part, number, output.kind))
+        let clock = self.clock;
+        with_parts!(&mut self.parts, parts => {
+            for it in parts {
+                let now = present(&mut it.part, clock);
+                it.part.reset_statistics(now);
+            }
         });
-        let injections = parts().flat_map(move |part| {
-            let first = narrow::<u32>(part.ports.outputs);
-            let channels = context.parameters.injection_channels;
-            let live = context.cut.terminals(part.schedule.part);
-            let live = live.filter(|&it| context.fabric.terminal_router(it).is_some());
-            live.flat_map(move |terminal| {
-                let own = first + context.in_part(terminal, part.schedule.part) * channels;
-                (own..own + channels).map(move |number| (part, number, ChannelKind::Injection))
-            })
-        });
-        outputs.chain(injections)
+        self.statistics_since = clock;
     }
 
     /// The statistics of each channel since the last reset, in the engine's order: by router,
     /// network then ejection channels; then injection channels.
     pub fn channels(&mut self) -> Vec<ChannelReport> {
         self.settle();
-        self.in_order().map(|channel| self.report(channel)).collect()
+        let times = (self.clock, self.statistics_since);
+        with_parts!(&self.parts, parts => {
+            in_order(parts).map(|(part, channel)| part.report(channel, times)).collect()
+        })
     }
 
     /// The `most` channels that were busy for the longest time, in the engine's order, and the
     /// number of all channels. Among equally busy ones the first are taken.
     pub fn busiest_channels(&mut self, most: usize) -> (Vec<ChannelReport>, usize) {
-        let all = self.in_order().count();
-        if all <= most {
-            return (self.channels(), all);
-        }
         self.settle();
-        let busy = self.in_order().enumerate();
-        let mut busy: Vec<(Reverse<Picoseconds>, usize)> =
-            busy.map(|(place, channel)| (Reverse(self.busy(channel)), place)).collect();
-        busy.select_nth_unstable(most);
-        let mut chosen = vec![false; all];
-        busy[..most].iter().for_each(|&(_, place)| chosen[place] = true);
-        let reports = self.in_order().zip(chosen).filter(|(_, chosen)| *chosen);
-        (reports.map(|(channel, _)| self.report(channel)).collect(), all)
+        let times = (self.clock, self.statistics_since);
+        with_parts!(&self.parts, parts => {
+            let busy = in_order(parts).map(|(part, (number, _))| part.busy(number, times.0));
+            let mut busy: Vec<(Reverse<Picoseconds>, usize)> = busy.map(Reverse).zip(0..).collect();
+            let all = busy.len();
+            if most < all {
+                busy.select_nth_unstable(most);
+            }
+            let mut chosen = vec![false; all];
+            busy[..most.min(all)].iter().for_each(|&(_, place)| chosen[place] = true);
+            let reports = in_order(parts).zip(chosen).filter(|(_, chosen)| *chosen);
+            let reports = reports.map(|((part, channel), _)| part.report(channel, times));
+            (reports.collect(), all)
+        })
     }
 
     /// Counts all stalls until now.
     fn settle(&mut self) {
-        for part in 0..self.parts.len() {
-            let now = self.tick(part);
-            self.parts[part].part.settle_stalls(now);
-        }
+        let clock = self.clock;
+        with_parts!(&mut self.parts, parts => {
+            for it in parts {
+                let now = present(&mut it.part, clock);
+                it.part.settle_stalls(now);
+            }
+        });
     }
 
     /// Totals of all channels since the last reset. Takes time linear in channels.
@@ -354,59 +478,55 @@ impl<'f, O: Observer> Engine<'f, O> {
         let mut carried =
             Carried { channels: self.context.fabric.channels() as u64, ..Carried::default() };
         let mut busiest = Picoseconds::ZERO;
-        for channel in self.in_order() {
-            let busy = self.busy(channel);
-            busiest = busiest.max(busy);
-            if channel.2 == ChannelKind::Network {
-                carried.busy += u128::from(busy);
+        with_parts!(&self.parts, parts => {
+            for (part, (number, kind)) in in_order(parts) {
+                let busy = part.busy(number, self.clock);
+                busiest = busiest.max(busy);
+                if kind == ChannelKind::Network {
+                    carried.busy += u128::from(busy);
+                }
             }
-        }
+        });
         carried.busiest =
             busiest.0 as f64 / (self.clock - self.statistics_since).max(Picoseconds(1)).0 as f64;
         carried
     }
 
-    /// Time for which a part's channel has carried flits.
-    fn busy(&self, (part, channel, _): (&Part<'f>, u32, ChannelKind)) -> Picoseconds {
-        let outputs = part.ports.outputs;
-        let (free_at, timing) = match (channel as usize).checked_sub(outputs) {
-            None => (part.output_free_at(channel), part.ports.output(channel).timing),
-            Some(injection) => {
-                let channels = self.context.parameters.injection_channels as usize;
-                let adapter = &part.sources.adapters[injection / channels];
-                (part.sources.injections[injection].free_at, adapter.timing)
-            }
-        };
-        let left = part.time(free_at).saturating_sub(self.clock);
-        part.statistics.busy(channel, self.context.timing(timing).flit, left)
-    }
-
-    /// The report of a part's channel.
-    fn report(&self, channel: (&Part<'f>, u32, ChannelKind)) -> ChannelReport {
-        let (part, number, kind) = channel;
-        let statistics = part.channel_statistics(number);
-        let time = (self.clock - self.statistics_since).max(Picoseconds(1)).0 as f64;
-        let outputs = narrow::<u32>(part.ports.outputs);
-        let name = if number < outputs {
-            number + self.context.cut.first_output(part.schedule.part)
-        } else {
-            self.context.channel_of_injection(part.schedule.part, number - outputs)
-        };
-        ChannelReport {
-            name: self.context.network.channel_name(self.context.fabric, name),
-            kind,
-            // A packet that is granted a channel in the last moment counts in full.
-            utilisation: (self.busy(channel).0 as f64 / time).min(1.0),
-            stalled: statistics.stalled.map(|by| by.map(|stalled| stalled.0 as f64 / time)),
-            statistics,
-        }
-    }
-
     /// Bytes of the engine's arrays before traffic, and per packet under way.
     pub fn memory(&self) -> (usize, usize) {
-        let parts: usize = self.parts.iter().map(|it| it.part.memory()).sum();
-        (parts + self.context.network.memory(), self.parts[0].part.packets.bytes())
+        let parts: usize = with_parts!(&self.parts, parts => {
+            parts.iter().map(|it| it.part.memory()).sum()
+        });
+        let of_packet = self.parts.shares()[0].0.packets.bytes();
+        (parts + self.context.network.memory(), of_packet)
     }
+}
+
+/// All parts, to be looked at together.
+fn all<'a, 'f, R, O>(
+    parts: &'a [ObservedPart<Part<'f, R>, O>],
+    context: &'a NetworkContext<'f>,
+    clock: Picoseconds,
+) -> AllParts<'a, 'f, R> {
+    AllParts { parts: parts.iter().map(|it| &it.part).collect(), context, clock }
+}
+
+/// The parts and their channels, in the order of the whole network: network and ejection channels,
+/// then injection channels.
+fn in_order<'a, 'f, R: Routers, O>(
+    parts: &'a [ObservedPart<Part<'f, R>, O>],
+) -> impl Iterator<Item = (&'a Part<'f, R>, (u32, ChannelKind))> {
+    let parts = || parts.iter().map(|it| &it.part);
+    let outputs = parts().flat_map(|part| part.output_channels().map(move |it| (part, it)));
+    outputs.chain(parts().flat_map(|part| part.injection_channels().map(move |it| (part, it))))
+}
+
+/// The present time as a tick of a part.
+fn present<R: Routers>(part: &mut Part<'_, R>, clock: Picoseconds) -> Tick {
+    if clock.saturating_sub(part.common.schedule.epoch) >= Picoseconds::from(HORIZON) {
+        part.rebase(clock);
+    }
+    part.common.schedule.tick(clock)
 }
 
 /// The window: the time within which a router cannot reach another one. It is the shorter of two

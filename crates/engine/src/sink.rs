@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic::Atomic;
 use super::collective::COLLECTIVE;
+use super::common::Common;
 use super::encoded_route::Address;
+use super::hosts::Hosts;
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
 use super::packet::Origin;
-use super::part::Part;
 use super::{CompletedMessage, DeliveredPacket};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
@@ -72,6 +73,9 @@ pub(super) struct Sink {
     /// By the part's terminal: the time until which its adapter performs atomic operations. The
     /// list reaches only as far as terminals have performed any.
     pub performing_until: Vec<Picoseconds>,
+    /// By the part's terminal, as far as any has received one: the latest packet of a collective
+    /// operation, plus 1.
+    latest_collective: Vec<u64>,
     /// Deliveries that the observer has not been told yet; empty between two runs.
     #[serde(skip)]
     pub delivered: Vec<DeliveredPacket>,
@@ -89,6 +93,7 @@ impl Sink {
             arrivals: vec![Vec::new(); parts],
             messages_completed: 0,
             performing_until: Vec::new(),
+            latest_collective: Vec::new(),
             delivered: Vec::new(),
             completed: Vec::new(),
         }
@@ -103,19 +108,39 @@ impl Sink {
         arrivals[number as usize] = arrival;
     }
 
+    /// Notes that a packet of a collective operation has come to a terminal. `number` is that of
+    /// the operation, then the packet's.
+    ///
+    /// # Panics
+    /// If packets come out of order, or twice. No scenario can cause that.
+    pub(super) fn note_order(&mut self, terminal: u32, number: u64) {
+        let terminal = terminal as usize;
+        if self.latest_collective.len() <= terminal {
+            self.latest_collective.resize(terminal + 1, 0);
+        }
+        let latest = &mut self.latest_collective[terminal];
+        assert!(number >= *latest, "a packet of a collective operation comes out of order");
+        *latest = number + 1;
+    }
+
     /// Frees the number of a message to a part, which has arrived.
     pub(super) fn forget(&mut self, part: usize, number: u32) {
         self.numbers[part].give_back(number);
     }
 }
 
-impl Part<'_> {
+impl Hosts {
     /// Announces a message to the part of its sink. Returns the number under which it is known
     /// there.
-    pub(super) fn announce(&mut self, destination: u32, arrival: Arrival) -> u32 {
-        let part = self.context.cut.part_of_terminal(destination);
+    pub(super) fn announce(
+        &mut self,
+        common: &mut Common<'_>,
+        destination: u32,
+        arrival: Arrival,
+    ) -> u32 {
+        let part = common.context.cut.part_of_terminal(destination);
         let number = self.sink.numbers[part].take();
-        if part == self.schedule.part {
+        if part == common.schedule.part {
             self.sink.expect(part, number, arrival);
         } else {
             self.outgoing[part].arrivals.push((number, arrival));
@@ -124,8 +149,14 @@ impl Part<'_> {
     }
 
     /// Counts a packet of an announced message. Returns the message if that was its last packet.
-    fn arrive(&mut self, source: u32, number: u32, lost: bool) -> Option<Arrival> {
-        let part = self.context.cut.part_of_terminal(source);
+    fn arrive(
+        &mut self,
+        common: &mut Common<'_>,
+        source: u32,
+        number: u32,
+        lost: bool,
+    ) -> Option<Arrival> {
+        let part = common.context.cut.part_of_terminal(source);
         let arrival = &mut self.sink.arrivals[part][number as usize];
         arrival.packets_left -= 1;
         arrival.lost |= lost;
@@ -133,7 +164,7 @@ impl Part<'_> {
             return None;
         }
         let arrival = *arrival;
-        if part == self.schedule.part {
+        if part == common.schedule.part {
             self.sink.forget(part, number);
         } else {
             self.outgoing[part].arrived.push(number);
@@ -144,26 +175,30 @@ impl Part<'_> {
     /// Handles the delivery of a packet, whose last flit will be at its sink or at the end of a
     /// channel that swallows it.
     #[inline]
-    pub(super) fn deliver(&mut self, delivery: Delivery) {
-        if delivery.terminal == NONE && self.is_counted_elsewhere(delivery) {
+    pub(super) fn deliver(&mut self, common: &mut Common<'_>, delivery: Delivery) {
+        if delivery.terminal == NONE && self.is_counted_elsewhere(common, delivery) {
             return;
         }
-        if delivery.time > self.schedule.window.limit {
+        if delivery.time > common.schedule.window.limit {
             self.sink.late.push(delivery);
         } else {
-            self.count(delivery);
+            self.count(common, delivery);
         }
     }
 
     /// Whether a swallowed packet belongs to a message that another part counts. If so, that part
     /// is told.
     #[cold]
-    fn is_counted_elsewhere(&mut self, Delivery { time, slot, .. }: Delivery) -> bool {
-        let Address { destination, .. } = self.packets.packets[slot as usize].route.into();
-        let part = self.context.cut.part_of_terminal(destination);
-        let elsewhere = part != self.schedule.part;
+    fn is_counted_elsewhere(
+        &mut self,
+        common: &mut Common<'_>,
+        Delivery { time, slot, .. }: Delivery,
+    ) -> bool {
+        let Address { destination, .. } = common.packets.packets[slot as usize].route.into();
+        let part = common.context.cut.part_of_terminal(destination);
+        let elsewhere = part != common.schedule.part;
         if elsewhere {
-            let crossing = self.packets.take_away(slot);
+            let crossing = common.packets.take_away(slot);
             self.outgoing[part].lost.push((crossing, time));
         }
         elsewhere
@@ -171,12 +206,12 @@ impl Part<'_> {
 
     /// Counts the deliveries that lie before the new end time of the run.
     #[inline]
-    pub(super) fn deliver_late(&mut self) {
+    pub(super) fn deliver_late(&mut self, common: &mut Common<'_>) {
         let mut late = std::mem::take(&mut self.sink.late);
         late.retain(|delivery| {
-            let is_later = delivery.time > self.schedule.window.limit;
+            let is_later = delivery.time > common.schedule.window.limit;
             if !is_later {
-                self.count(*delivery);
+                self.count(common, *delivery);
             }
             is_later
         });
@@ -185,30 +220,30 @@ impl Part<'_> {
     }
 
     #[inline]
-    fn count(&mut self, Delivery { time, slot, terminal, vc }: Delivery) {
-        let packet = self.packets.packets[slot as usize];
-        let origin = self.packets.origins[slot as usize];
-        self.packets.remove(slot);
-        self.latest = self.latest.max(time);
-        let hops = if self.next_hop.is_some() { packet.note } else { origin.hops };
+    fn count(&mut self, common: &mut Common<'_>, Delivery { time, slot, terminal, vc }: Delivery) {
+        let packet = common.packets.packets[slot as usize];
+        let origin = common.packets.origins[slot as usize];
+        common.packets.remove(slot);
+        common.latest = common.latest.max(time);
+        let hops = if common.next_hop.is_some() { packet.note } else { origin.hops };
         let lost = origin.is_useless();
         if lost {
             if origin.is_bad() {
                 return;
             }
-            self.counters.packets_lost += 1;
-            self.counters.flits_lost += u64::from(packet.flits);
+            common.counters.packets_lost += 1;
+            common.counters.flits_lost += u64::from(packet.flits);
         } else {
-            self.counters.flits_delivered += u64::from(packet.flits);
-            self.counters.packets_delivered += 1;
-            self.counters.flit_hops += u64::from(packet.flits) * u64::from(hops);
-            self.counters.packet_hops += u64::from(hops);
+            common.counters.flits_delivered += u64::from(packet.flits);
+            common.counters.packets_delivered += 1;
+            common.counters.flit_hops += u64::from(packet.flits) * u64::from(hops);
+            common.counters.packet_hops += u64::from(hops);
             self.sink.delivered.push(DeliveredPacket {
                 source: packet.source,
                 destination: self.sources.adapters[terminal as usize].name,
                 sequence: packet.sequence,
                 injection_channel: origin.injection_channel,
-                virtual_channel: self.context.vc_map.number(vc),
+                virtual_channel: common.context.vc_map.number(vc),
                 flits: u32::from(packet.flits),
                 payload: origin.payload,
                 hops: u32::from(hops),
@@ -220,7 +255,7 @@ impl Part<'_> {
         }
         let arrival = if origin.arrival == NONE {
             Some(Arrival {
-                started: origin.created - self.context.parameters.send_overhead,
+                started: origin.created - common.context.parameters.send_overhead,
                 bytes: u64::from(origin.payload),
                 packets_left: 0,
                 role: Role::Data,
@@ -228,16 +263,16 @@ impl Part<'_> {
                 lost,
             })
         } else if origin.arrival == COLLECTIVE {
-            return self.arrive_collective(&packet, &origin, terminal, time);
+            return self.arrive_collective(common, &packet, &origin, terminal, time);
         } else {
-            self.arrive(packet.source, origin.arrival, lost)
+            self.arrive(common, packet.source, origin.arrival, lost)
         };
         match arrival {
             None => {}
-            Some(arrival) if arrival.lost => self.counters.messages_lost += 1,
+            Some(arrival) if arrival.lost => common.counters.messages_lost += 1,
             Some(arrival) => {
                 let packet = (packet.source, packet.sequence, origin, u32::from(hops));
-                self.complete(arrival, packet, terminal, time);
+                self.complete(common, arrival, packet, terminal, time);
             }
         }
     }
@@ -247,6 +282,7 @@ impl Part<'_> {
     #[inline]
     fn complete(
         &mut self,
+        common: &mut Common<'_>,
         arrival: Arrival,
         (source, sequence, origin, hops): (u32, u32, Origin, u32),
         terminal: u32,
@@ -267,12 +303,17 @@ impl Part<'_> {
                 let note = self.sources.notes.insert(note);
                 let injection_channel = origin.injection_channel;
                 let atomic = Atomic { source, bytes, note, injection_channel };
-                return self.schedule_host_event(terminal, time, HostEvent::Perform(atomic));
+                return self.schedule_host_event(
+                    common,
+                    terminal,
+                    time,
+                    HostEvent::Perform(atomic),
+                );
             }
             _ => None,
         };
         if let Some((role, bytes)) = answer {
-            let created = time + self.context.parameters.service_time;
+            let created = time + common.context.parameters.service_time;
             let note = self.sources.notes.insert(Note {
                 started,
                 role,
@@ -284,9 +325,9 @@ impl Part<'_> {
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
             let injection_channel = origin.injection_channel;
             let event = HostEvent::Respond { message, injection_channel, of_atomic: false };
-            return self.schedule_host_event(terminal, created, event);
+            return self.schedule_host_event(common, terminal, created, event);
         }
-        let completed = time + self.context.parameters.receive_overhead;
+        let completed = time + common.context.parameters.receive_overhead;
         let name = self.sources.adapters[terminal as usize].name;
         let is_response = role.is_response();
         let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };
@@ -307,26 +348,33 @@ impl Part<'_> {
             } else {
                 HostEvent::Receive { tag, created, injected, hops, sequence, channel }
             };
-            self.schedule_host_event(terminal, completed, event);
+            self.schedule_host_event(common, terminal, completed, event);
         }
     }
 
     /// Notes that the last flit of a terminal's message leaves at `time`.
-    pub(super) fn message_sent(&mut self, terminal: u32, tag: u64, time: Picoseconds) {
-        self.schedule_host_event(terminal, time, HostEvent::Sent { tag });
+    pub(super) fn message_sent(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        tag: u64,
+        time: Picoseconds,
+    ) {
+        self.schedule_host_event(common, terminal, time, HostEvent::Sent { tag });
     }
 
     /// Puts an event into the list of a terminal's host. If the workload may be told ahead, it is
     /// told at once instead.
     pub(super) fn schedule_host_event(
         &mut self,
+        common: &mut Common<'_>,
         terminal: u32,
         time: Picoseconds,
         event: HostEvent,
     ) {
         let of_adapter = matches!(event, HostEvent::Respond { .. } | HostEvent::Perform(_));
         if self.workload.may_be_told_ahead() && !of_adapter {
-            return self.run_host_event(terminal, event, time);
+            return self.run_host_event(common, terminal, event, time);
         }
         let mut before = NONE;
         let mut at = self.sources.adapters[terminal as usize].host_events;
@@ -340,12 +388,17 @@ impl Part<'_> {
         } else {
             self.sink.host_events.at(before).next = slot;
         }
-        self.lower_terminal(terminal, self.schedule.tick(time));
+        self.lower_terminal(common, terminal, common.schedule.tick(time));
     }
 
     /// Runs a host's events of this instant and creates its messages of this instant. The messages
     /// enter their queues before responses do; responses of atomic operations come last.
-    pub(super) fn run_host_events(&mut self, terminal: u32, now: Picoseconds) {
+    pub(super) fn run_host_events(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        now: Picoseconds,
+    ) {
         let (mut responses, mut of_atomics) = (Vec::new(), Vec::new());
         let mut atomics = Vec::new();
         loop {
@@ -363,28 +416,34 @@ impl Part<'_> {
                         list.push((message, injection_channel));
                     }
                     HostEvent::Perform(atomic) => atomics.push(atomic),
-                    _ => self.run_host_event(terminal, event, now),
+                    _ => self.run_host_event(common, terminal, event, now),
                 }
             } else if create_at <= now {
-                self.create(terminal, now);
+                self.create(common, terminal, now);
             } else if !atomics.is_empty() {
                 // All requests of this instant are known; their responses may be due at the same
                 // instant.
-                self.perform(terminal, std::mem::take(&mut atomics), now);
+                self.perform(common, terminal, std::mem::take(&mut atomics), now);
             } else {
                 break;
             }
         }
         for (message, injection_channel) in responses.into_iter().chain(of_atomics) {
-            self.latest = self.latest.max(now);
-            self.enqueue(terminal, injection_channel, Role::Response, message);
+            common.latest = common.latest.max(now);
+            self.enqueue(common, terminal, injection_channel, Role::Response, message);
         }
     }
 
     /// Tells the workload what has happened at a terminal's host.
-    fn run_host_event(&mut self, terminal: u32, event: HostEvent, time: Picoseconds) {
+    fn run_host_event(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        event: HostEvent,
+        time: Picoseconds,
+    ) {
         let name = self.sources.adapters[terminal as usize].name;
-        self.latest = self.latest.max(time);
+        common.latest = common.latest.max(time);
         let wake = match event {
             HostEvent::Sent { tag } => self.workload.sent(name, tag, time),
             HostEvent::Receive { tag, created, injected, hops, sequence, channel } => {
@@ -393,6 +452,6 @@ impl Part<'_> {
             }
             HostEvent::Respond { .. } | HostEvent::Perform(_) => return,
         };
-        self.wake(wake);
+        self.wake(common, wake);
     }
 }

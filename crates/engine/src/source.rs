@@ -5,14 +5,17 @@
 
 mod packets;
 
+pub(super) use packets::NewPacket;
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::common::Common;
+use super::hosts::Hosts;
 use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
 use super::network_context::NetworkContext;
 use super::next_hop::NextHop;
-use super::part::Part;
 use super::ports::{self, Ports};
 use super::tick::{NEVER, NO_TIME, Tick, rebased};
 use flitlab_base::narrow::fitted;
@@ -211,107 +214,94 @@ impl Sources {
     }
 }
 
-impl Part<'_> {
+impl Hosts {
     /// Asks the workload for the first messages of a terminal.
-    pub(super) fn begin(&mut self, terminal: u32) {
+    pub(super) fn begin(&mut self, common: &mut Common<'_>, terminal: u32) {
         let name = self.sources.adapters[terminal as usize].name;
         if let Some(time) = self.workload.first(name) {
-            self.create_at(terminal, time);
+            self.create_at(common, terminal, time);
         }
     }
 
     /// Lets a terminal create messages at `time`. They enter their queues after the send overhead.
-    pub(super) fn create_at(&mut self, terminal: u32, time: Picoseconds) {
-        let time = time + self.context.parameters.send_overhead;
+    pub(super) fn create_at(&mut self, common: &mut Common<'_>, terminal: u32, time: Picoseconds) {
+        let time = time + common.context.parameters.send_overhead;
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = adapter.create_at.min(time);
-        self.lower_terminal(terminal, self.schedule.tick(time));
+        self.lower_terminal(common, terminal, common.schedule.tick(time));
     }
 
     /// Makes a terminal due by `due`.
     #[inline]
-    pub(super) fn lower_terminal(&mut self, terminal: u32, due: Tick) {
+    pub(super) fn lower_terminal(&mut self, common: &mut Common<'_>, terminal: u32, due: Tick) {
         let present = &mut self.sources.due[terminal as usize];
         *present = (*present).min(due);
-        self.schedule.active.lower(self.sources.adapters[terminal as usize].router, due);
+        common.schedule.active.lower(self.sources.adapters[terminal as usize].router, due);
     }
 
     /// The time of the next event at a terminal.
     #[inline]
-    pub(super) fn terminal_due(&self, terminal: u32) -> Tick {
-        self.host_due(terminal).min(self.injections_due(terminal))
+    pub(super) fn terminal_due(&self, common: &mut Common<'_>, terminal: u32) -> Tick {
+        self.host_due(common, terminal).min(self.injections_due(common, terminal))
     }
 
     /// The time at which the first of a terminal's injection channels is served next.
     #[inline]
-    fn injections_due(&self, terminal: u32) -> Tick {
-        let Range { start, end } = self.injections_of(terminal);
+    pub(super) fn injections_due(&self, common: &mut Common<'_>, terminal: u32) -> Tick {
+        let Range { start, end } = self.injections_of(common, terminal);
         let injections = &self.sources.injections[start as usize..end as usize];
         injections.iter().fold(NEVER, |due, injection| due.min(injection.due))
     }
 
     /// The time of the next event at a terminal's host.
     #[inline]
-    fn host_due(&self, terminal: u32) -> Tick {
+    pub(super) fn host_due(&self, common: &mut Common<'_>, terminal: u32) -> Tick {
         let adapter = &self.sources.adapters[terminal as usize];
         let event =
             self.sink.host_events.get(adapter.host_events).map_or(NO_TIME, |event| event.time);
         match adapter.create_at.min(event) {
             NO_TIME => NEVER,
-            time => self.schedule.tick(time),
+            time => common.schedule.tick(time),
         }
     }
 
     /// The numbers of a terminal's injection channels.
     #[inline]
-    fn injections_of(&self, terminal: u32) -> Range<u32> {
-        let channels = self.context.parameters.injection_channels;
+    pub(super) fn injections_of(&self, common: &mut Common<'_>, terminal: u32) -> Range<u32> {
+        let channels = common.context.parameters.injection_channels;
         terminal * channels..(terminal + 1) * channels
     }
 
-    /// Handles what is due at a terminal: at its host, then at its injection channels, in order.
-    #[inline(never)]
-    pub(super) fn serve_terminal(&mut self, terminal: u32, now: Tick) {
-        let time = self.time(now);
+    /// Handles what is due at a terminal's host: events, or a message to be created.
+    #[inline]
+    pub(super) fn run_due(&mut self, common: &mut Common<'_>, terminal: u32, now: Tick) {
+        let time = common.time(now);
         let adapter = &self.sources.adapters[terminal as usize];
         if adapter.host_events != NONE {
-            self.run_host_events(terminal, time);
+            self.run_host_events(common, terminal, time);
         } else {
             while self.sources.adapters[terminal as usize].create_at == time {
-                self.create(terminal, time);
+                self.create(common, terminal, time);
             }
         }
-        let mut due = self.injections_due(terminal);
-        if due <= now {
-            for injection in self.injections_of(terminal) {
-                if self.sources.injections[injection as usize].due <= now {
-                    self.inject(injection, terminal, now);
-                }
-            }
-            due = self.injections_due(terminal);
-        }
-        // The host comes last, since an injected message may let it go on.
-        due = due.min(self.host_due(terminal));
-        debug_assert!(due > now && due == self.terminal_due(terminal));
-        self.sources.due[terminal as usize] = due;
     }
 
     /// Creates a terminal's message, if it has one to create now. The send overhead has passed.
     #[inline]
-    pub(super) fn create(&mut self, terminal: u32, now: Picoseconds) {
-        let overhead = self.context.parameters.send_overhead;
+    pub(super) fn create(&mut self, common: &mut Common<'_>, terminal: u32, now: Picoseconds) {
+        let overhead = common.context.parameters.send_overhead;
         let name = self.sources.adapters[terminal as usize].name;
         let (message, next) = self.workload.create(name, now - overhead);
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = next.map_or(NO_TIME, |next| next + overhead);
         if !self.workload.puts_off() {
-            self.latest = self.latest.max(now);
+            common.latest = common.latest.max(now);
         }
         let Some(message) = message else { return };
         debug_assert_eq!((message.source, message.time), (name, now - overhead));
         let (role, bytes) = match message.kind {
             MessageKind::Operand | MessageKind::Broadcast => {
-                return self.create_collective(terminal, &message, now);
+                return self.create_collective(common, terminal, &message, now);
             }
             MessageKind::Data => (Role::Data, message.bytes),
             MessageKind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
@@ -319,23 +309,23 @@ impl Part<'_> {
             MessageKind::Atomic { request } => (Role::Atomic(message.bytes), u64::from(request)),
         };
         self.sources.messages_created += 1;
-        if self.is_cut_off(name, message.destination, now) {
-            let flits = self.context.parameters.message_flits(bytes);
-            self.counters.flits_created += flits;
-            self.counters.flits_lost += flits;
-            self.counters.messages_lost += 1;
+        if self.is_cut_off(common, name, message.destination, now) {
+            let flits = common.context.parameters.message_flits(bytes);
+            common.counters.flits_created += flits;
+            common.counters.flits_lost += flits;
+            common.counters.messages_lost += 1;
             return;
         }
         let adapter = &mut self.sources.adapters[terminal as usize];
         let injection_channel = adapter.next_channel;
         adapter.next_channel += 1;
-        if u32::from(adapter.next_channel) == self.context.parameters.injection_channels {
+        if u32::from(adapter.next_channel) == common.context.parameters.injection_channels {
             adapter.next_channel = 0;
         }
         let mut note = NONE;
         if role != Role::Data || message.tag != 0 && self.workload.wants_receipts() {
             let (started, tag) = (message.time, message.tag);
-            let number = terminal * self.context.parameters.injection_channels
+            let number = terminal * common.context.parameters.injection_channels
                 + u32::from(injection_channel);
             let waits = self.sources.waits.get(number as usize);
             let waited_before = waits.map_or(Picoseconds::ZERO, |waits| waits.until(now));
@@ -349,16 +339,23 @@ impl Part<'_> {
             next: NONE,
             note,
         };
-        self.enqueue(terminal, injection_channel, role, queued);
+        self.enqueue(common, terminal, injection_channel, role, queued);
     }
 
     /// Puts a message into a source queue of an injection channel at its creation.
     #[inline]
-    pub(super) fn enqueue(&mut self, terminal: u32, channel: u8, role: Role, message: Queued) {
-        let context = &*self.context;
+    pub(super) fn enqueue(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        channel: u8,
+        role: Role,
+        message: Queued,
+    ) {
+        let context = &*common.context;
         let Queued { created: now, bytes_left, destination, .. } = message;
         let Packing { flits, .. } = self.sources.packing(bytes_left, &context.parameters);
-        self.counters.flits_created += flits;
+        common.counters.flits_created += flits;
         let adapter = &mut self.sources.adapters[terminal as usize];
         if adapter.queue.flits == 0 {
             adapter.queue.since = now;
@@ -366,7 +363,7 @@ impl Part<'_> {
         adapter.queue.flits += flits;
         let vc = match (role, context.routes) {
             (_, Routes::Forwarding(_)) => {
-                let Some(NextHop::Table(table)) = self.next_hop else {
+                let Some(NextHop::Table(table)) = common.next_hop else {
                     unreachable!("packets go by one")
                 };
                 context.vc_map.index(first_vc(table, context, adapter.name, destination))
@@ -389,11 +386,11 @@ impl Part<'_> {
             return;
         }
         self.sources.queues[queue].head = message;
-        self.next_packet(queue, bytes_left);
+        self.next_packet(common, queue, bytes_left);
         let injection = &mut self.sources.injections[injection as usize];
         injection.waiting |= 1 << vc;
         if !self.sources.paused {
-            let now = self.schedule.tick(now);
+            let now = common.schedule.tick(now);
             injection.due = injection.due.min(injection.free_at.max(now));
         }
     }
@@ -401,27 +398,38 @@ impl Part<'_> {
     /// Notes the size of the packet that a source queue sends next. `bytes_left` is the rest of its
     /// message.
     #[inline]
-    fn next_packet(&mut self, queue: usize, bytes_left: u64) {
-        let packing = self.sources.packing(bytes_left, &self.context.parameters);
+    fn next_packet(&mut self, common: &mut Common<'_>, queue: usize, bytes_left: u64) {
+        let packing = self.sources.packing(bytes_left, &common.context.parameters);
         let queue = &mut self.sources.queues[queue];
         (queue.payload, queue.flits) = (packing.payload, packing.packet_flits);
     }
 
-    /// Called when credits arrive at `time` for which an injection channel waits.
-    pub(super) fn credits_arrive(&mut self, number: u32, time: Tick) {
+    /// Called when credits arrive at `time` for which an injection channel waits. `has_begun`: it
+    /// has begun a packet whose flits wait.
+    pub(super) fn credits_arrive(
+        &mut self,
+        common: &mut Common<'_>,
+        (number, has_begun): (u32, bool),
+        time: Tick,
+    ) {
         let injection = &self.sources.injections[number as usize];
-        if injection.waiting != 0 || self.has_begun(number) {
+        if injection.waiting != 0 || has_begun {
             let injection = &mut self.sources.injections[number as usize];
             injection.due = injection.due.min(time);
-            let terminal = number / self.context.parameters.injection_channels;
-            self.lower_terminal(terminal, time);
+            let terminal = number / common.context.parameters.injection_channels;
+            self.lower_terminal(common, terminal, time);
         }
     }
 
     /// Drops the messages to unreachable destinations from a terminal's source queues.
-    pub(super) fn drop_queued(&mut self, terminal: u32, unreachable: impl Fn(u32) -> bool) {
-        let vcs = self.context.vc_map.count();
-        for injection in self.injections_of(terminal) {
+    pub(super) fn drop_queued(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        unreachable: impl Fn(u32) -> bool,
+    ) {
+        let vcs = common.context.vc_map.count();
+        for injection in self.injections_of(common, terminal) {
             for vc in 0..vcs {
                 let queue = injection as usize * vcs + vc;
                 let mut at = std::mem::replace(&mut self.sources.queues[queue].head, NONE);
@@ -430,10 +438,10 @@ impl Part<'_> {
                     let Queued { next, destination, bytes_left, note, .. } =
                         *self.sources.queued.at(at);
                     if unreachable(destination) {
-                        let flits = self.context.parameters.message_flits(bytes_left);
+                        let flits = common.context.parameters.message_flits(bytes_left);
                         self.sources.adapters[terminal as usize].queue.flits -= flits;
-                        self.counters.flits_lost += flits;
-                        self.counters.messages_lost += 1;
+                        common.counters.flits_lost += flits;
+                        common.counters.messages_lost += 1;
                         self.sources.queued.remove(at);
                         if note != NONE {
                             self.sources.notes.remove(note);
@@ -453,7 +461,7 @@ impl Part<'_> {
                     self.sources.queued.at(last).next = NONE;
                     let head = self.sources.queues[queue].head;
                     let bytes_left = self.sources.queued.at(head).bytes_left;
-                    self.next_packet(queue, bytes_left);
+                    self.next_packet(common, queue, bytes_left);
                 } else {
                     self.sources.injections[injection as usize].waiting &= !(1 << vc);
                 }
@@ -462,58 +470,62 @@ impl Part<'_> {
     }
 
     /// Lets a terminal inject again what it has held back, at `next` or later.
-    pub(super) fn resume(&mut self, terminal: u32, next: Tick) {
-        for injection in self.injections_of(terminal) {
+    pub(super) fn resume(&mut self, common: &mut Common<'_>, terminal: u32, next: Tick) {
+        for injection in self.injections_of(common, terminal) {
             let injection = &mut self.sources.injections[injection as usize];
             if injection.waiting != 0 {
                 injection.due = injection.free_at.max(next);
             }
         }
-        let due = self.terminal_due(terminal);
-        self.lower_terminal(terminal, due);
+        let due = self.terminal_due(common, terminal);
+        self.lower_terminal(common, terminal, due);
     }
 
     /// Lets terminals create messages, after the workload was told of an event.
-    pub(super) fn wake(&mut self, wake: Wake) {
+    pub(super) fn wake(&mut self, common: &mut Common<'_>, wake: Wake) {
         match wake {
             // The end of the window shows whether all parts are at the barrier.
             Wake::Nobody | Wake::All => {}
             Wake::Terminal(name, time) => {
-                let terminal = self.context.in_part(name, self.schedule.part);
-                self.create_at(terminal, time);
+                let terminal = common.context.in_part(name, common.schedule.part);
+                self.create_at(common, terminal, time);
             }
             Wake::NotBefore(name, time) => {
-                let terminal = self.context.in_part(name, self.schedule.part);
-                let time = time + self.context.parameters.send_overhead;
+                let terminal = common.context.in_part(name, common.schedule.part);
+                let time = time + common.context.parameters.send_overhead;
                 let adapter = &mut self.sources.adapters[terminal as usize];
                 adapter.create_at = adapter.create_at.max(time);
-                self.sources.due[terminal as usize] = self.terminal_due(terminal);
+                self.sources.due[terminal as usize] = self.terminal_due(common, terminal);
             }
         }
     }
 
     /// Lets the part's terminals pass a barrier to which the last terminal of all parts came at
     /// `latest`. Returns the time at which their next messages enter the source queues.
-    pub(super) fn release_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
+    pub(super) fn release_barrier(
+        &mut self,
+        common: &mut Common<'_>,
+        latest: Picoseconds,
+    ) -> Picoseconds {
         let time = self.workload.pass_barrier(latest);
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
-            self.create_at(terminal, time);
+            self.create_at(common, terminal, time);
         }
-        time + self.context.parameters.send_overhead
+        time + common.context.parameters.send_overhead
     }
 
     /// Completes what hosts have postponed up to the end time of the run. So the state between two
     /// runs does not depend on what was postponed.
-    pub(super) fn complete_postponed(&mut self) {
+    pub(super) fn complete_postponed(&mut self, common: &mut Common<'_>) {
         if !self.workload.puts_off() {
             return;
         }
-        let overhead = self.context.parameters.send_overhead;
+        let overhead = common.context.parameters.send_overhead;
         for terminal in 0..fitted!(self.sources.adapters.len(), u32) {
             let adapter = &mut self.sources.adapters[terminal as usize];
-            let next = self.workload.catch_up(adapter.name, self.schedule.window.limit);
+            let next = self.workload.catch_up(adapter.name, common.schedule.window.limit);
             adapter.create_at = next.map_or(NO_TIME, |next| next + overhead);
-            let due = self.terminal_due(terminal);
+            let due = self.terminal_due(common, terminal);
             self.sources.due[terminal as usize] = due;
         }
     }

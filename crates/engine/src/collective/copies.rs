@@ -2,9 +2,9 @@
 
 use super::reduction_unit::trees;
 use crate::Stall;
+use crate::outbox::Sent;
 use crate::ports::Output;
 use crate::router::{Blocked, RouterView};
-use crate::router_view::Sent;
 use crate::size::Size;
 use crate::tick::{NEVER, Tick, time};
 use crate::trace::note;

@@ -30,9 +30,10 @@ pub(super) use reduction_unit::ReductionUnits;
 pub(super) use trees::Trees;
 
 use super::CompletedMessage;
+use super::common::Common;
+use super::hosts::Hosts;
 use super::message::{Note, Queued, Role};
 use super::packet::{Origin, Packet};
-use super::part::Part;
 use super::sink::HostEvent;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
@@ -53,11 +54,17 @@ pub(super) fn parts(route: u64) -> (u32, u32) {
     (narrow(route & u64::from(u32::MAX)), narrow(route >> 32))
 }
 
-impl Part<'_> {
+impl Hosts {
     /// Puts a terminal's message of a collective operation into its source queue. It always takes
     /// injection channel 0, so that the order of operations is kept.
-    pub(super) fn create_collective(&mut self, terminal: u32, message: &Message, now: Picoseconds) {
-        let trees = self.context.trees.as_ref().expect("there are collective operations");
+    pub(super) fn create_collective(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        message: &Message,
+        now: Picoseconds,
+    ) {
+        let trees = common.context.trees.as_ref().expect("there are collective operations");
         let role =
             if message.kind == MessageKind::Operand { Role::Operand } else { Role::Broadcast };
         // The number of messages that it causes.
@@ -82,7 +89,7 @@ impl Part<'_> {
             next: NONE,
             note,
         };
-        self.enqueue(terminal, 0, role, queued);
+        self.enqueue(common, terminal, 0, role, queued);
     }
 
     /// The route of the message's packet that is injected next. `more`: another packet follows.
@@ -99,26 +106,26 @@ impl Part<'_> {
     /// Handles a packet of a collective operation at a terminal's sink.
     pub(super) fn arrive_collective(
         &mut self,
+        common: &mut Common<'_>,
         packet: &Packet,
         origin: &Origin,
         terminal: u32,
         time: Picoseconds,
     ) {
-        let trees = self.context.trees.as_ref().expect("it came by a tree");
-        let reduction_units = self.reduction_units.as_mut().expect("it came by a tree");
+        let trees = common.context.trees.as_ref().expect("it came by a tree");
         let (operation, number) = parts(packet.route.0);
-        reduction_units.deliver(terminal, (operation, number));
+        self.sink.note_order(terminal, packet.route.0.rotate_left(32));
         if u64::from(number) + 1 < trees.packets {
             return;
         }
-        let completed = time + self.context.parameters.receive_overhead;
+        let completed = time + common.context.parameters.receive_overhead;
         self.sink.messages_completed += 1;
         self.sink.completed.push(CompletedMessage {
             source: packet.source,
             destination: self.sources.adapters[terminal as usize].name,
             bytes: trees.bytes,
             is_control: false,
-            created: origin.created - self.context.parameters.send_overhead,
+            created: origin.created - common.context.parameters.send_overhead,
             completed,
         });
         let Origin { created, injected, hops, .. } = *origin;
@@ -130,6 +137,6 @@ impl Part<'_> {
             sequence: packet.sequence,
             channel: origin.injection_channel,
         };
-        self.schedule_host_event(terminal, completed, event);
+        self.schedule_host_event(common, terminal, completed, event);
     }
 }

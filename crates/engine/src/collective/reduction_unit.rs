@@ -11,10 +11,10 @@ use crate::Switching;
 use crate::credits::Credit;
 use crate::encoded_route::EncodedRoute;
 use crate::network_context::NetworkContext;
+use crate::outbox::Returned;
 use crate::packet::{Origin, Packet, last_start};
 use crate::ports::{Input, PacketQueue};
 use crate::router::RouterView;
-use crate::router_view::Returned;
 use crate::size::Size;
 use crate::tick::{NEVER, Tick, rebased};
 use flitlab_base::narrow::fitted;
@@ -98,12 +98,10 @@ pub(crate) struct ReductionUnits {
     pub(super) units: Vec<ReductionUnit>,
     /// By router, then number modulo the number of operations that can be open.
     open_operations: Vec<OpenOperation>,
-    /// By terminal: the latest packet, plus 1.
-    latest: Vec<u64>,
 }
 
 impl ReductionUnits {
-    pub fn new(trees: &Trees, routers: usize, terminals: usize) -> Self {
+    pub fn new(trees: &Trees, routers: usize) -> Self {
         let unit = ReductionUnit {
             next: 0,
             made: 0,
@@ -119,19 +117,7 @@ impl ReductionUnits {
         Self {
             units: vec![unit; routers],
             open_operations: vec![OpenOperation::EMPTY; routers * open],
-            latest: vec![0; terminals],
         }
-    }
-
-    /// Notes that a packet has come to a terminal.
-    ///
-    /// # Panics
-    /// If packets come out of order, or twice. No scenario can cause that.
-    pub fn deliver(&mut self, terminal: u32, (operation, packet): (u32, u32)) {
-        let number = u64::from(operation) << 32 | u64::from(packet);
-        let latest = &mut self.latest[terminal as usize];
-        assert!(number >= *latest, "packet {packet} of operation {operation} comes out of order");
-        *latest = number + 1;
     }
 
     pub fn rebase(&mut self, by: Tick) {
@@ -148,7 +134,7 @@ impl ReductionUnits {
     }
 
     pub fn memory(&self) -> usize {
-        size_of_val(&*self.units) + size_of_val(&*self.open_operations) + size_of_val(&*self.latest)
+        size_of_val(&*self.units) + size_of_val(&*self.open_operations)
     }
 
     /// Whether another state belongs to equally many routers.

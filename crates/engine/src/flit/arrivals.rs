@@ -1,13 +1,14 @@
 //! Flits and credits that come to a router from others.
 
+use super::FlitRouters;
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
-use crate::encoded_route::MAX_WORDS;
-use crate::packet::{Origin, Packet};
-use crate::part::Part;
+use crate::common::Common;
+use crate::exchange::HasEarliest;
+use crate::packet::PacketCrossing;
 use crate::ports;
 use crate::set::members;
-use crate::tick::Tick;
+use crate::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
@@ -21,49 +22,44 @@ pub(crate) struct FlitCrossing {
     pub is_header: bool,
 }
 
-/// A packet whose header is on a cable between two parts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PacketCrossing {
-    pub packet: Packet,
-    pub origin: Origin,
-    pub rest: [u64; MAX_WORDS],
+/// What the routers of one part send those of another.
+#[derive(Debug, Default)]
+pub(crate) struct FlitMessages {
+    /// Flits, in the order in which they were sent, and the packets of the headers among them.
+    pub flits: Vec<FlitCrossing>,
+    pub headers: Vec<PacketCrossing>,
+    /// Credits: their places, and the times of their arrival.
+    pub credits: Vec<(u32, Tick)>,
 }
 
-impl Part<'_> {
-    /// Takes in the flits that another part has sent.
-    pub(crate) fn read_flits(
-        &mut self,
-        flits: impl Iterator<Item = FlitCrossing>,
-        mut headers: impl Iterator<Item = PacketCrossing>,
-    ) {
-        let Some(mut flits_here) = self.flits.take() else { return };
-        for FlitCrossing { router, input_vc, time, is_header } in flits {
+impl HasEarliest for FlitMessages {
+    fn earliest(&self) -> Tick {
+        let flits = self.flits.iter().map(|flit| flit.time);
+        flits.chain(self.credits.iter().map(|credit| credit.1)).min().unwrap_or(NEVER)
+    }
+}
+
+impl FlitRouters {
+    /// Takes in the flits and credits that another part has sent.
+    pub(super) fn receive(&mut self, common: &mut Common<'_>, incoming: &mut FlitMessages) {
+        let mut headers = incoming.headers.drain(..);
+        for FlitCrossing { router, input_vc, time, is_header } in incoming.flits.drain(..) {
             let mut header = NONE;
             if is_header {
                 let crossing = headers.next().expect("a packet for each header");
-                header = self.packets.take_in(&crossing);
+                header = common.packets.take_in(&crossing);
             }
-            let first = self.ports.routers[router as usize].first_input << flits_here.rules.shift;
-            let input_vc = first + input_vc;
-            self.borrow_flit_router(&mut flits_here, router).join(
-                router,
-                input_vc,
-                &[time],
-                header,
-            );
+            let first = self.ports.routers[router as usize].first_input << self.rules.shift;
+            self.borrow(common, router).join(router, first + input_vc, &[time], header);
         }
-        self.flits = Some(flits_here);
-    }
-
-    /// Returns a credit to a channel's sender of this part.
-    pub(crate) fn return_flit_credit(&mut self, place: u32, time: Tick) {
-        let Some(mut flits) = self.flits.take() else { return };
-        let state = &mut flits.state;
-        if state.vcs[place as usize].give_back(time, &mut state.times) {
-            let (number, _) = self.ports.senders[place as usize / self.context.vc_map.count()];
-            self.borrow_flit_router(&mut flits, number).wake_sender(place, time);
+        for (place, time) in incoming.credits.drain(..) {
+            let state = &mut self.state;
+            if state.vcs[place as usize].give_back(time, &mut state.times) {
+                let vcs = common.context.vc_map.count();
+                let (number, _) = self.ports.senders[place as usize / vcs];
+                self.borrow(common, number).wake_sender(place, time);
+            }
         }
-        self.flits = Some(flits);
     }
 }
 

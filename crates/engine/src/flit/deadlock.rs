@@ -12,22 +12,19 @@ use super::FlitRouters;
 use super::flit_queue::{FlitQueue, VcState};
 use super::output_vc::OutputVc;
 use crate::adaptive::AdaptiveState;
-use crate::deadlock::Buffer;
+use crate::common::Common;
 use crate::part::Part;
 use crate::ports::{AWAY, Output, RouterLayout, place};
+use crate::routers::{AllParts, Buffer, PacketId};
 use crate::set::bits;
 use crate::tick::Tick;
-use crate::{Engine, Observer, Switching};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::NONE;
-use flitlab_model::{Lack, Waiting};
+use flitlab_model::{Lack, Switching, Waiting};
+
+type Parts<'a, 'f> = AllParts<'a, 'f, FlitRouters>;
 
 impl FlitRouters {
-    /// Number of queues.
-    pub(crate) fn queue_count(&self) -> usize {
-        self.state.queues.len()
-    }
-
     /// The queues of an input virtual channel of a part that have flits.
     fn filled(&self, part: usize, input_vc: u32) -> impl Iterator<Item = Buffer> {
         let first = input_vc * self.rules.outputs;
@@ -38,15 +35,15 @@ impl FlitRouters {
     }
 
     /// Whether an input virtual channel of a part holds arrived flits of a packet.
-    pub(crate) fn has_packet(
+    pub(super) fn has_packet(
         &self,
-        here: &Part<'_>,
+        common: &Common<'_>,
         input_vc: u32,
-        id: (u32, u32),
+        id: PacketId,
         now: Tick,
     ) -> bool {
         let slot = |slot: u32| (slot != NONE).then_some(slot);
-        let packets = &here.packets.packets;
+        let packets = &common.packets.packets;
         self.filled(0, input_vc).any(|(_, queue)| {
             let state = &self.state.queues[queue as usize];
             let mut behind =
@@ -65,7 +62,7 @@ impl FlitRouters {
     /// needs there.
     fn requests_of(
         &self,
-        here: &Part<'_>,
+        common: &Common<'_>,
         input_vc: u32,
         queue: &FlitQueue,
     ) -> Vec<(u32, u8, u32)> {
@@ -78,22 +75,20 @@ impl FlitRouters {
             return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
         }
         if let Some(relation_tables) =
-            here.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
+            common.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
         {
-            let hops =
-                here.hops_of(relation_tables, place(input_vc, self.rules.shift), queue.slot).iter();
-            let need = |hop| here.context.need_by(hop, queue.need, queue.left).into();
+            let place = place(input_vc, self.rules.shift);
+            let hops = relation_tables.hops_of(common, place, queue.slot).iter();
+            let need = |hop| common.context.need_by(hop, queue.need, queue.left).into();
             return hops.map(|hop| (u32::from(hop.port), hop.vc, need(hop))).collect();
         }
-        let adaptive = here.context.channels.adaptive;
+        let adaptive = common.context.channels.adaptive;
         let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
         // The most that its escape can need. A cycle that is found with less is none.
         let least = u32::from(queue.left);
         std::iter::once((output, queue.vc, least)).chain(options).collect()
     }
-}
 
-impl Part<'_> {
     /// The router of a part's input virtual channel, and its number.
     pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &RouterLayout) {
         let input = input_vc >> self.ports.size.shift;
@@ -102,35 +97,33 @@ impl Part<'_> {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
-    fn flits(&self, part: usize) -> &FlitRouters {
-        self.parts[part].part.flits.as_ref().expect("links are shared flit by flit")
-    }
-
+impl FlitRouters {
     /// The queues of which one has to move before this one can; empty if it may move without.
-    pub(crate) fn flits_wait_for(&self, flits: &FlitRouters, (part, queue): Buffer) -> Vec<Buffer> {
-        let here = &self.parts[part].part;
+    pub(super) fn queues_waited_for(parts: &Parts<'_, '_>, (part, queue): Buffer) -> Vec<Buffer> {
+        let Part { common, routers: flits, .. } = parts.part(part);
         let state = &flits.state.queues[queue as usize];
         let input_vc = queue / flits.rules.outputs;
         let has_flit = !state.flits.is_empty();
-        let front = || here.time(state.flits.front(&flits.state.times));
+        let front = || common.time(state.flits.front(&flits.state.times));
         match state.vc_state {
             VcState::Idle | VcState::Deciding => Vec::new(),
-            VcState::Routing if self.context.parameters.switching != Switching::StoreAndForward => {
+            VcState::Routing
+                if parts.context.parameters.switching != Switching::StoreAndForward =>
+            {
                 Vec::new()
             }
             VcState::Routing => {
-                let flits_of_it = here.packets.packets[state.head as usize].flits;
+                let flits_of_it = common.packets.packets[state.head as usize].flits;
                 let all_there = state.flits.len() >= u32::from(flits_of_it);
-                if all_there { Vec::new() } else { self.upstream(flits, part, input_vc) }
+                if all_there { Vec::new() } else { Self::upstream(parts, part, input_vc) }
             }
-            VcState::Active if !has_flit => self.upstream(flits, part, input_vc),
-            VcState::Active if front() > self.clock => Vec::new(),
+            VcState::Active if !has_flit => Self::upstream(parts, part, input_vc),
+            VcState::Active if front() > parts.clock => Vec::new(),
             VcState::VcAlloc | VcState::Active => {
-                let router = here.router_of_input_vc(input_vc);
+                let router = flits.router_of_input_vc(input_vc);
                 let mut waits = Vec::new();
-                for (output, vc, need) in flits.requests_of(here, input_vc, state) {
-                    match self.blocked(part, router, (output, vc, need), queue) {
+                for (output, vc, need) in flits.requests_of(common, input_vc, state) {
+                    match Self::blocked(parts, part, router, (output, vc, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
                     }
@@ -144,29 +137,31 @@ impl<O: Observer> Engine<'_, O> {
     /// channel that keeps them from it, if one does. That is the one at the far end if it has no
     /// room or is more than half full; or the one whose packet holds the virtual channel. `None` if
     /// no flits are there that could go on.
-    pub(crate) fn flits_held_by(&self, (part, input_vc): Buffer) -> Option<(u32, Option<Buffer>)> {
-        let here = &self.parts[part].part;
-        let flits = self.flits(part);
-        let now = here.schedule.tick(self.clock);
+    pub(super) fn holder_of(
+        parts: &Parts<'_, '_>,
+        (part, input_vc): Buffer,
+    ) -> Option<(u32, Option<Buffer>)> {
+        let Part { common, routers: flits, .. } = parts.part(part);
+        let now = common.schedule.tick(parts.clock);
         let outputs = flits.rules.outputs;
         let (_, queue) = flits.filled(part, input_vc).find(|&(_, queue)| {
             let state = &flits.state.queues[queue as usize];
             state.flits.front(&flits.state.times) <= now
                 && matches!(state.vc_state, VcState::VcAlloc | VcState::Active)
         })?;
-        let (_, router) = here.router_of_input_vc(input_vc);
+        let (_, router) = flits.router_of_input_vc(input_vc);
         let state = &flits.state.queues[queue as usize];
-        let &(output, vc, need) = flits.requests_of(here, input_vc, state).first()?;
+        let &(output, vc, need) = flits.requests_of(common, input_vc, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
         let output_port = router.first_output + output;
         let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
         let held: &OutputVc = &flits.state.vcs[place as usize];
-        let port = here.ports.output(output_port);
-        let far = || self.far(port, vc);
+        let port = flits.ports.output(output_port);
+        let far = || Self::far(parts, port, vc);
         let waiting =
-            |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
+            |(part, queue): Buffer| parts.routers(part).state.queues[queue as usize].flits.len();
         let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
-        let next = if is_full(self.context.parameters.buffer) {
+        let next = if is_full(parts.context.parameters.buffer) {
             far().next()
         } else if held.holder != NONE && first + held.holder != queue {
             Some((part, first + held.holder))
@@ -181,14 +176,13 @@ impl<O: Observer> Engine<'_, O> {
     /// The queues that keep a queue's packet from a virtual channel of its router's output; `None`
     /// if nothing does for long.
     fn blocked(
-        &self,
+        parts: &Parts<'_, '_>,
         part: usize,
         (number, router): (u32, &RouterLayout),
         (output, vc, need): (u32, u8, u32),
         queue: u32,
     ) -> Option<Vec<Buffer>> {
-        let here = &self.parts[part].part;
-        let flits = self.flits(part);
+        let flits = parts.routers(part);
         let first = (router.first_input << flits.rules.shift) * flits.rules.outputs;
         let output_port = router.first_output + output;
         let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
@@ -196,7 +190,7 @@ impl<O: Observer> Engine<'_, O> {
         if held.holder != NONE && first + held.holder != queue {
             return Some(vec![(part, first + held.holder)]);
         }
-        let port = here.ports.output(output_port);
+        let port = flits.ports.output(output_port);
         let takes_room = if held.holder == NONE {
             port.needs_room
         } else {
@@ -208,23 +202,27 @@ impl<O: Observer> Engine<'_, O> {
         if !takes_room || held.due() >= need {
             return None;
         }
-        Some(self.far(port, vc).collect())
+        Some(Self::far(parts, port, vc).collect())
     }
 
     /// The queues with flits at the far end of an output's virtual channel.
-    fn far(&self, port: &Output, vc: u8) -> impl Iterator<Item = Buffer> {
+    fn far<'a>(
+        parts: &Parts<'a, '_>,
+        port: &Output,
+        vc: u8,
+    ) -> impl Iterator<Item = Buffer> + use<'a> {
         let part = port.far_part as usize;
-        let far = &self.parts[part].part.ports;
-        let router = &far.routers[port.far_router as usize];
-        let input_vc = far.queue(router, u32::from(port.far_input_vc) + u32::from(vc));
-        self.flits(part).filled(part, narrow::<u32>(input_vc))
+        let far = parts.routers(part);
+        let router = &far.ports.routers[port.far_router as usize];
+        let input_vc = far.ports.queue(router, u32::from(port.far_input_vc) + u32::from(vc));
+        far.filled(part, narrow::<u32>(input_vc))
     }
 
     /// The queues with the flits that a queue waits for and that are not under way.
-    fn upstream(&self, flits: &FlitRouters, part: usize, input_vc: u32) -> Vec<Buffer> {
-        let here = &self.parts[part].part;
+    fn upstream(parts: &Parts<'_, '_>, part: usize, input_vc: u32) -> Vec<Buffer> {
+        let flits = parts.routers(part);
         let (input, vc) = place(input_vc, flits.rules.shift);
-        let input_port = here.ports.input(narrow::<u32>(input));
+        let input_port = flits.ports.input(narrow::<u32>(input));
         if input_port.injects {
             let room = flits.state.vcs[input_port.upstream as usize + usize::from(vc)].due();
             return if room > 0 { Vec::new() } else { flits.filled(part, input_vc).collect() };
@@ -232,28 +230,27 @@ impl<O: Observer> Engine<'_, O> {
         let (from, room) = if input_port.upstream & AWAY == 0 {
             (part, input_port.upstream)
         } else {
-            let remote = here.ports.remote_upstreams[(input_port.upstream & !AWAY) as usize];
+            let remote = flits.ports.remote_upstreams[(input_port.upstream & !AWAY) as usize];
             (remote.part as usize, remote.room)
         };
         let place = room + u32::from(vc);
-        let sender = &self.parts[from].part;
-        let holder = self.flits(from).state.vcs[place as usize].holder;
-        let (number, _) = sender.ports.senders[place as usize / self.context.vc_map.count()];
+        let sender = parts.routers(from);
+        let holder = sender.state.vcs[place as usize].holder;
+        let (number, _) = sender.ports.senders[place as usize / parts.context.vc_map.count()];
         let router = &sender.ports.routers[number as usize];
-        let rules = &self.flits(from).rules;
-        let first = (router.first_input << rules.shift) * rules.outputs;
+        let first = (router.first_input << sender.rules.shift) * sender.rules.outputs;
         if holder == NONE { Vec::new() } else { vec![(from, first + holder)] }
     }
 
     /// The description of a queue in a cycle.
-    pub(crate) fn flits_waiting(&self, flits: &FlitRouters, (part, queue): Buffer) -> Waiting {
-        let here = &self.parts[part].part;
+    pub(super) fn describe(parts: &Parts<'_, '_>, (part, queue): Buffer) -> Waiting {
+        let Part { common, routers: flits, .. } = parts.part(part);
         let state = &flits.state.queues[queue as usize];
         let input_vc = queue / flits.rules.outputs;
-        let (_, router) = here.router_of_input_vc(input_vc);
+        let (_, router) = flits.router_of_input_vc(input_vc);
         let (output, vc, need) = match state.vc_state {
             VcState::Routing => (0, 0, 0),
-            _ => flits.requests_of(here, input_vc, state)[0],
+            _ => flits.requests_of(common, input_vc, state)[0],
         };
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
@@ -266,74 +263,64 @@ impl<O: Observer> Engine<'_, O> {
         };
         let (source, sequence) = match state.vc_state {
             VcState::Routing => {
-                let packet = &here.packets.packets[state.head as usize];
+                let packet = &common.packets.packets[state.head as usize];
                 (packet.source, packet.sequence)
             }
             _ => (state.source, state.sequence),
         };
-        let ends = (source, self.destination_of(source, sequence));
-        self.named(part, place_of(input_vc, flits), ends, number, lacks)
+        let ends = (source, Self::destination_of(parts, (source, sequence)));
+        parts.named(part, crate::ports::place(input_vc, flits.rules.shift), ends, number, lacks)
     }
 
     /// The destination terminal of a packet, wherever its header is.
-    fn destination_of(&self, source: u32, sequence: u32) -> u32 {
-        for (part, it) in self.parts.iter().enumerate() {
-            let here = &it.part;
-            let flits = self.flits(part);
+    fn destination_of(parts: &Parts<'_, '_>, packet: PacketId) -> u32 {
+        for (part, &Part { common, routers: flits, .. }) in parts.parts.iter().enumerate() {
             for (queue, state) in (0..).zip(&flits.state.queues) {
                 let slot = |slot: u32| (slot != NONE).then_some(slot);
-                let packets = &here.packets.packets;
+                let packets = &common.packets.packets;
                 let behind =
                     std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
                 let is_it = |&at: &u32| {
-                    let packet = &packets[at as usize];
-                    (packet.source, packet.sequence) == (source, sequence)
+                    let state = &packets[at as usize];
+                    (state.source, state.sequence) == packet
                 };
                 let own = slot(state.slot).filter(|_| state.vc_state != VcState::Idle);
                 if let Some(found) = own.into_iter().chain(behind).find(is_it) {
                     let input_vc: u32 = queue / flits.rules.outputs;
                     let input = input_vc >> flits.rules.shift;
-                    let input = input + self.context.cut.first_input(part);
-                    let router = self.context.network.router_of_input[input as usize];
-                    return here.destination(router, found);
+                    let input = input + parts.context.cut.first_input(part);
+                    let router = parts.context.network.router_of_input[input as usize];
+                    return common.destination(router, found);
                 }
             }
         }
-        source
+        packet.0
     }
 
     /// Whether the room and the flits of all queues add up.
-    pub(crate) fn flit_credits_are_conserved(&self) -> bool {
-        let parameters = &self.context.parameters;
-        (0..self.parts.len()).all(|part| {
-            let here = &self.parts[part].part;
-            let flits = self.flits(part);
-            let held =
-                |(part, queue): Buffer| self.flits(part).state.queues[queue as usize].flits.len();
-            let vcs = narrow::<u8>(self.context.vc_map.count());
-            let outputs = (0..).zip(here.ports.outputs()).filter(|(_, port)| port.needs_room);
+    pub(super) fn flits_and_credits_add_up(parts: &Parts<'_, '_>) -> bool {
+        let parameters = &parts.context.parameters;
+        (0..parts.parts.len()).all(|part| {
+            let Self { ports, rules, state, .. } = parts.routers(part);
+            let held = |(part, queue): Buffer| {
+                parts.routers(part).state.queues[queue as usize].flits.len()
+            };
+            let vcs = narrow::<u8>(parts.context.vc_map.count());
+            let outputs = (0..).zip(ports.outputs()).filter(|(_, port)| port.needs_room);
             let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
-            let mut injections = (0..narrow::<u32>(flits.state.inputs.len()))
-                .filter(|&input| here.ports.input(input).injects)
+            let mut injections = (0..narrow::<u32>(state.inputs.len()))
+                .filter(|&input| ports.input(input).injects)
                 .flat_map(|input| (0..vcs).map(move |vc| (input, vc)));
             network.all(|((output, port), vc): ((usize, &Output), u8)| {
-                let place = flits.state.outputs[output].vcs as usize + usize::from(vc);
-                let flits: u32 = self.far(port, vc).map(held).sum();
-                flits + flits_due(self.flits(part), place) == parameters.buffer
+                let place = state.outputs[output].vcs as usize + usize::from(vc);
+                let flits: u32 = Self::far(parts, port, vc).map(held).sum();
+                flits + state.vcs[place].due() == parameters.buffer
             }) && injections.all(|(input, vc)| {
-                let place = here.ports.input(input).upstream as usize + usize::from(vc);
-                let input_vc = (input << flits.rules.shift) + u32::from(vc);
-                let there: u32 = flits.filled(part, input_vc).map(held).sum();
-                there + flits_due(flits, place) == parameters.injection_buffer
+                let place = ports.input(input).upstream as usize + usize::from(vc);
+                let input_vc = (input << rules.shift) + u32::from(vc);
+                let there: u32 = parts.routers(part).filled(part, input_vc).map(held).sum();
+                there + state.vcs[place].due() == parameters.injection_buffer
             })
         })
     }
-}
-
-fn flits_due(flits: &FlitRouters, place: usize) -> u32 {
-    flits.state.vcs[place].due()
-}
-
-fn place_of(input_vc: u32, flits: &FlitRouters) -> (usize, u8) {
-    place(input_vc, flits.rules.shift)
 }

@@ -3,12 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::{FlitRouters, first_from};
-use crate::Switching;
-use crate::part::Part;
+use crate::common::Common;
+use crate::hosts::Hosts;
+use crate::network_context::NetworkContext;
 use crate::set::bits;
 use crate::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
+use flitlab_model::Switching;
 use flitlab_routing::Routes;
 
 /// A source queue of an injection channel while its packet is being sent.
@@ -35,8 +37,7 @@ impl Default for SourceVc {
 impl FlitRouters {
     /// The virtual channels that a packet of a source queue may take at injection, and the flits of
     /// room that it needs there.
-    fn injected_into(&self, here: &Part<'_>, queue: u8, flits: u16) -> (u16, u32) {
-        let context = &*here.context;
+    fn injected_into(&self, context: &NetworkContext<'_>, queue: u8, flits: u16) -> (u16, u32) {
         let vcs = match context.routes {
             Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue).all,
             Routes::Adaptive(_)
@@ -50,71 +51,62 @@ impl FlitRouters {
         };
         (vcs, room)
     }
-}
 
-impl Part<'_> {
     /// Sends the next flit through a free injection channel, or several if no other can come
-    /// between them. Sets the time at which the channel is served next.
-    pub(crate) fn inject_flits(&mut self, number: u32, terminal: u32, now: Tick) {
-        let mut flits = self.flits.take().expect("links are shared flit by flit");
-        let due = self.inject_some(&mut flits, number, terminal, now);
-        self.sources.injections[number as usize].due = due;
-        self.flits = Some(flits);
-    }
-
-    fn inject_some(
+    /// between them. Returns the time at which the channel is served next.
+    pub(super) fn inject_some(
         &mut self,
-        flits: &mut FlitRouters,
-        number: u32,
-        terminal: u32,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        (number, terminal): (u32, u32),
         now: Tick,
     ) -> Tick {
-        let injection = self.sources.injections[number as usize];
+        let injection = hosts.sources.injections[number as usize];
         if injection.free_at > now {
             return injection.free_at;
         }
-        let vcs = flits.rules.vcs;
-        let channels = self.context.parameters.injection_channels;
+        let vcs = self.rules.vcs;
+        let channels = common.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
-        let room = self.sources.adapters[terminal as usize].room + of_terminal * vcs;
+        let room = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs;
         let first = number as usize * vcs as usize;
-        let begun = flits.state.begun[number as usize];
+        let begun = self.state.begun[number as usize];
         let mut due = NEVER;
         let mut left = injection.waiting | begun;
         while let Some(queue) = first_from(left, injection.pointer.into()) {
             left &= !(1 << queue);
             let place = first + queue as usize;
             if begun >> queue & 1 == 1 {
-                let vc = room as usize + usize::from(flits.state.sources[place].vc);
-                let (state, times) = (&mut flits.state.vcs[vc], &flits.state.times);
+                let vc = room as usize + usize::from(self.state.sources[place].vc);
+                let (state, times) = (&mut self.state.vcs[vc], &self.state.times);
                 if !state.has_room(1, now, times) {
                     due = due.min(state.foresee(1, times));
                     continue;
                 }
-                self.end_wait(number, now);
-                return self.send_source_flits(flits, (number, terminal), queue, NONE, now);
+                hosts.end_wait(common, number, now);
+                return self.send_source_flits(common, hosts, (number, terminal), queue, NONE, now);
             }
-            if self.sources.paused {
+            if hosts.sources.paused {
                 continue;
             }
-            let n = self.sources.flits_of_next(number, queue, vcs);
-            let (allowed, need) = flits.injected_into(self, fitted!(queue, u8), n);
+            let n = hosts.sources.flits_of_next(number, queue, vcs);
+            let (allowed, need) = self.injected_into(&common.context, fitted!(queue, u8), n);
             let mut open = 0;
             for vc in bits(allowed) {
-                let (state, times) = (&mut flits.state.vcs[room as usize + vc], &flits.state.times);
+                let (state, times) = (&mut self.state.vcs[room as usize + vc], &self.state.times);
                 if state.has_room(need, now, times) {
                     open |= 1 << vc;
                 } else {
                     due = due.min(state.foresee(need, times));
                 }
             }
-            let next = flits.state.sources[place].next;
+            let next = self.state.sources[place].next;
             let Some(vc) = first_from(open, next.into()) else { continue };
-            self.end_wait(number, now);
-            let packet = self.next_packet_of(number, terminal, fitted!(queue, u8), now);
-            self.counters.grants += 1;
-            let sent = &self.packets.packets[packet.slot as usize];
-            flits.state.sources[place] = SourceVc {
+            hosts.end_wait(common, number, now);
+            let packet = hosts.next_packet_of(common, number, terminal, fitted!(queue, u8), now);
+            common.counters.grants += 1;
+            let sent = &common.packets.packets[packet.slot as usize];
+            self.state.sources[place] = SourceVc {
                 left: sent.flits,
                 vc: fitted!(vc, u8),
                 next: fitted!(vc, u8) + 1,
@@ -122,10 +114,17 @@ impl Part<'_> {
                 sequence: sent.sequence,
                 departs: packet.departs,
             };
-            return self.send_source_flits(flits, (number, terminal), queue, packet.slot, now);
+            return self.send_source_flits(
+                common,
+                hosts,
+                (number, terminal),
+                queue,
+                packet.slot,
+                now,
+            );
         }
-        if injection.waiting | begun != 0 && !self.sources.paused {
-            self.begin_wait(number, now);
+        if injection.waiting | begun != 0 && !hosts.sources.paused {
+            hosts.begin_wait(common, number, now);
         }
         due
     }
@@ -134,67 +133,57 @@ impl Part<'_> {
     /// given. Returns the time at which the channel is served next.
     fn send_source_flits(
         &mut self,
-        flits: &mut FlitRouters,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
         (number, terminal): (u32, u32),
         queue: u32,
         header: u32,
         now: Tick,
     ) -> Tick {
-        let vcs = flits.rules.vcs;
+        let vcs = self.rules.vcs;
         let place = (number * vcs + queue) as usize;
-        let SourceVc { vc, source, sequence, departs, mut left, .. } = flits.state.sources[place];
-        let channels = self.context.parameters.injection_channels;
+        let SourceVc { vc, source, sequence, departs, mut left, .. } = self.state.sources[place];
+        let channels = common.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
-        let adapter = self.sources.adapters[terminal as usize];
+        let adapter = hosts.sources.adapters[terminal as usize];
         let room = (adapter.room + of_terminal * vcs) as usize + usize::from(vc);
-        let input_vc = ((adapter.input + of_terminal) << flits.rules.shift) + u32::from(vc);
-        let timing = *self.context.timing(adapter.timing);
-        let channel = self.context.channel_of_injection(self.schedule.part, number);
+        let input_vc = ((adapter.input + of_terminal) << self.rules.shift) + u32::from(vc);
+        let timing = *common.context.timing(adapter.timing);
+        let channel = common.context.channel_of_injection(common.schedule.part, number);
         let in_part = fitted!(self.ports.outputs, u32) + number;
-        let mut arrivals = std::mem::take(&mut flits.scratch.arrivals);
+        let mut arrivals = std::mem::take(&mut self.scratch.arrivals);
         let mut at = now;
         loop {
-            flits.state.vcs[room].take(now, &flits.state.times);
+            self.state.vcs[room].take(now, &self.state.times);
             arrivals.push(at + timing.forward);
-            let time = self.time(at);
-            self.digest.add(time, channel, source, sequence);
+            let time = common.time(at);
+            common.digest.add(time, channel, source, sequence);
             left -= 1;
             at += timing.flit;
             // The next flits are known only if no other queue uses the channel.
-            let times = &flits.state.times;
-            if left == 0 || !flits.rules.one_kind || !flits.state.vcs[room].has_room(1, now, times)
-            {
+            let times = &self.state.times;
+            if left == 0 || !self.rules.one_kind || !self.state.vcs[room].has_room(1, now, times) {
                 break;
             }
         }
-        self.borrow_flit_router(flits, adapter.router).join(
-            adapter.router,
-            input_vc,
-            &arrivals,
-            header,
-        );
-        self.statistics.sent(in_part, vc, fitted!(arrivals.len(), u16));
+        self.borrow(common, adapter.router).join(adapter.router, input_vc, &arrivals, header);
+        common.statistics.sent(in_part, vc, fitted!(arrivals.len(), u16));
         arrivals.clear();
-        flits.scratch.arrivals = arrivals;
-        flits.state.sources[place].left = left;
-        let begun = &mut flits.state.begun[number as usize];
+        self.scratch.arrivals = arrivals;
+        self.state.sources[place].left = left;
+        let begun = &mut self.state.begun[number as usize];
         *begun = *begun & !(1 << queue) | u16::from(left > 0) << queue;
         let has_begun = *begun != 0;
-        let injection = &mut self.sources.injections[number as usize];
+        let injection = &mut hosts.sources.injections[number as usize];
         injection.free_at = at;
         injection.pointer = fitted!((queue + 1) % vcs, u8);
         if left == 0
             && let Some(tag) = departs
         {
-            let time = self.time(at);
-            self.message_sent(terminal, tag, time);
+            let time = common.time(at);
+            hosts.message_sent(common, terminal, tag, time);
         }
-        let waits = self.sources.injections[number as usize].waiting != 0;
+        let waits = hosts.sources.injections[number as usize].waiting != 0;
         if waits || has_begun { at } else { NEVER }
-    }
-
-    /// Whether an injection channel has begun a packet whose flits wait.
-    pub(crate) fn has_begun(&self, number: u32) -> bool {
-        self.flits.as_ref().is_some_and(|flits| flits.state.begun[number as usize] != 0)
     }
 }

@@ -57,18 +57,23 @@ mod time_rings;
 mod uncontended;
 mod wake_times;
 
-pub(super) use arrivals::{FlitCrossing, PacketCrossing};
-
 use serde::{Deserialize, Serialize};
 
-use super::ChannelKind;
+use super::common::Common;
+use super::hosts::Hosts;
+use super::interruption::Interruption;
 use super::network_context::NetworkContext;
 use super::ports::Ports;
+use super::routers::{AllParts, Buffer, PacketId, Routers};
 use super::tick::{Tick, rebased};
 use active_vc::{ActiveVc, SwitchRequest};
+use arrivals::FlitMessages;
 use flit_queue::{FlitQueue, Upstream};
 use flitlab_base::narrow::narrow;
-use flitlab_model::{Arbitration, FlitSharing, Parameters, Switching};
+use flitlab_base::prefetch::Stage;
+use flitlab_base::units::Picoseconds;
+use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching, Waiting};
+use flitlab_workload::traffic::Workload;
 use injection::SourceVc;
 use output_vc::OutputVc;
 use priority::Priority;
@@ -157,8 +162,11 @@ struct FlitRules {
 /// The flit-by-flit routers of a part, besides their ports.
 #[derive(Debug)]
 pub(super) struct FlitRouters {
+    ports: Ports,
     rules: FlitRules,
-    pub state: FlitState,
+    state: FlitState,
+    /// By part: the messages for it.
+    outgoing: Vec<FlitMessages>,
     /// Lists for an instant's allocations; kept to reuse their memory.
     scratch: allocation::Scratch,
 }
@@ -193,16 +201,12 @@ pub(super) struct FlitState {
 }
 
 impl FlitRouters {
-    /// The routers of an idle part; `None` if routers grant whole packets. `reads`: there are read
-    /// requests and responses.
-    pub(super) fn new(
-        context: &NetworkContext<'_>,
-        part: usize,
-        ports: &Ports,
-        (_, reads): (bool, bool),
-    ) -> Option<Self> {
+    /// The routers of an idle part. `reads`: there are read requests and responses.
+    fn idle(context: &NetworkContext<'_>, part: usize, mut ports: Ports, reads: bool) -> Self {
+        // They have queues and credits of their own.
+        ports.queues = Vec::new();
         let parameters = &context.parameters;
-        let sharing = parameters.sharing.clone()?;
+        let sharing = parameters.sharing.clone().unwrap_or_default();
         let vcs = narrow::<u32>(context.vc_map.count());
         let shift = ports.size.shift;
         let outputs_of = |router: &super::ports::RouterLayout| u32::from(router.outputs);
@@ -237,9 +241,10 @@ impl FlitRouters {
             one_kind: by_source && !reads,
             sharing,
         };
-        let state = FlitState::new(&rules, parameters, context, part, ports);
+        let state = FlitState::new(&rules, parameters, context, part, &ports);
         let scratch = allocation::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
-        Some(Self { rules, state, scratch })
+        let outgoing = (0..context.cut.parts()).map(|_| FlitMessages::default()).collect();
+        Self { ports, rules, state, outgoing, scratch }
     }
 
     /// Bytes for each queue and for each virtual channel of a channel, without their rings of
@@ -249,8 +254,92 @@ impl FlitRouters {
         + size_of::<SwitchRequest>()
         + size_of::<ActiveVc>()
         + size_of::<SourceVc>()) as u64;
+}
 
-    pub(super) fn memory(&self) -> usize {
+impl Routers for FlitRouters {
+    type Messages = FlitMessages;
+    type Saved = (Ports, FlitState);
+
+    const QUEUES_AT_ONCE: bool = true;
+
+    fn new(context: &NetworkContext<'_>, part: usize, ports: Ports, workload: &Workload) -> Self {
+        Self::idle(context, part, ports, workload.kinds().1)
+    }
+
+    #[inline]
+    fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    #[inline]
+    fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage) {
+        self.prefetch_router(&common.packets, router, stage);
+    }
+
+    #[inline]
+    fn next_event(&self, _: &Common<'_>, router: u32) -> Tick {
+        self.due(router)
+    }
+
+    fn has_arrivals(&self, _: u32) -> bool {
+        false
+    }
+
+    fn run(&mut self, common: &mut Common<'_>, router: u32, until: Tick) -> Tick {
+        let mut view = self.borrow(common, router);
+        match view.state.waits {
+            None => view.run::<false>(until),
+            Some(_) => view.run::<true>(until),
+        }
+    }
+
+    fn inject(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        injection: u32,
+        terminal: u32,
+        now: Tick,
+    ) {
+        let due = self.inject_some(common, hosts, (injection, terminal), now);
+        hosts.sources.injections[injection as usize].due = due;
+    }
+
+    fn has_begun(&self, injection: u32) -> bool {
+        self.state.begun[injection as usize] != 0
+    }
+
+    /// Nothing is left to do: a visit puts what it sends into the queues of the part's routers.
+    fn deliver(&mut self, _: &mut Common<'_>) {}
+
+    fn swap_outgoing(&mut self, to: usize, empty: &mut FlitMessages) {
+        std::mem::swap(&mut self.outgoing[to], empty);
+    }
+
+    fn take_incoming(&mut self, common: &mut Common<'_>, incoming: &mut FlitMessages) {
+        self.receive(common, incoming);
+    }
+
+    fn rebase(&mut self, by: Tick) {
+        self.state.rebase(by);
+    }
+
+    /// A flit that has arrived asks a routing latency later, so its time of arrival is still
+    /// needed.
+    fn memory_of_times(context: &NetworkContext<'_>) -> Picoseconds {
+        context.routing.into()
+    }
+
+    fn latest_arrival(&self, _: &Common<'_>) -> Picoseconds {
+        Picoseconds::ZERO
+    }
+
+    /// Flits may be left here of a packet whose header is in another part.
+    fn may_hold_flits(&self, _: &Common<'_>) -> bool {
+        true
+    }
+
+    fn memory(&self) -> usize {
         let FlitState { wake_times, queues, current, vcs, outputs, inputs, .. } = &self.state;
         let FlitState {
             requests,
@@ -263,7 +352,8 @@ impl FlitRouters {
             waits,
             ..
         } = &self.state;
-        wake_times.memory()
+        self.ports.memory()
+            + wake_times.memory()
             + size_of_val(&**queues)
             + size_of_val(&**current)
             + size_of_val(&**vcs)
@@ -280,15 +370,87 @@ impl FlitRouters {
             + waits.as_ref().map_or(0, |waits| waits.memory())
     }
 
-    /// Takes over a saved state. Returns false if it belongs to another network.
-    pub(super) fn restore(&mut self, state: FlitState) -> bool {
-        let fits = state.wake_times.queues() == self.state.wake_times.queues()
+    fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick) {
+        if self.counts_stalls() {
+            for number in 0..narrow::<u32>(self.ports.routers.len()) {
+                self.borrow(common, number).count_stalls(now);
+            }
+        }
+    }
+
+    fn counts_stalls(&self) -> bool {
+        self.state.waits.is_some()
+    }
+
+    fn output_free_at(&self, output: u32) -> Tick {
+        self.state.outputs[output as usize].line
+    }
+
+    fn flits_resent(&self, _: u32) -> Option<u64> {
+        None
+    }
+
+    fn reset_statistics(&mut self) {}
+
+    fn cut_by(parts: &AllParts<'_, '_, Self>, interruption: &Interruption) -> Vec<PacketId> {
+        Self::cut_flit_by_flit(parts, interruption)
+    }
+
+    fn begin_failure(&mut self, common: &mut Common<'_>, lost: &[PacketId], at: Picoseconds) {
+        self.lose(&mut common.packets, lost);
+        // Until then packets wait for the reasons that they have had so far.
+        self.settle_stalls(common, common.schedule.tick(at + Picoseconds(1)));
+    }
+
+    fn fail_output(&mut self, common: &mut Common<'_>, router: u32, output: u32, at: Picoseconds) {
+        self.ports.fail(router, output);
+        let from = common.schedule.tick(at + Picoseconds(1));
+        self.swallow(common, router, output, from);
+    }
+
+    fn fail_router(&mut self, common: &mut Common<'_>, router: u32) {
+        self.lose_router(&mut common.packets, router);
+    }
+
+    fn saved(&self) -> impl Serialize + '_ {
+        (&self.ports, &self.state)
+    }
+
+    fn restore(&mut self, (ports, state): Self::Saved) -> bool {
+        let fits = ports.blocks.len() == self.ports.blocks.len()
+            && state.wake_times.queues() == self.state.wake_times.queues()
             && state.vcs.len() == self.state.vcs.len()
             && state.sources.len() == self.state.sources.len()
             && state.priorities.len() == self.state.priorities.len()
             && state.waits.is_some() == self.state.waits.is_some();
-        self.state = state;
+        (self.ports, self.state) = (ports, state);
         fits
+    }
+
+    fn buffers(&self) -> usize {
+        self.state.queues.len()
+    }
+
+    fn waits_for(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Vec<Buffer> {
+        Self::queues_waited_for(parts, buffer)
+    }
+
+    fn waiting(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Waiting {
+        Self::describe(parts, buffer)
+    }
+
+    fn credits_are_conserved(parts: &AllParts<'_, '_, Self>) -> bool {
+        Self::flits_and_credits_add_up(parts)
+    }
+
+    fn waits_in(parts: &AllParts<'_, '_, Self>, (part, input_vc): Buffer, it: PacketId) -> bool {
+        let here = parts.part(part);
+        let now = here.common.schedule.tick(parts.clock);
+        here.routers.has_packet(&here.common, input_vc, it, now)
+    }
+
+    fn held_by(parts: &AllParts<'_, '_, Self>, input_vc: Buffer) -> Option<(u32, Option<Buffer>)> {
+        Self::holder_of(parts, input_vc)
     }
 }
 

@@ -4,14 +4,13 @@ use super::FlitRouters;
 use super::flit_queue::FlitQueue;
 use super::output_vc::OutputVc;
 use crate::packet::Packets;
-use crate::ports::Ports;
 use flitlab_base::prefetch::{Stage, prefetch};
 
 impl FlitRouters {
     /// Prefetches the memory for a router's visit.
     #[inline(never)]
-    pub(crate) fn prefetch(&self, (ports, packets): (&Ports, &Packets), number: u32, stage: Stage) {
-        let router = &ports.routers[number as usize];
+    pub(super) fn prefetch_router(&self, packets: &Packets, number: u32, stage: Stage) {
+        let router = &self.ports.routers[number as usize];
         let (rules, state) = (&self.rules, &self.state);
         let queues = || {
             let inputs = usize::from(router.inputs) << rules.shift;
@@ -21,7 +20,7 @@ impl FlitRouters {
         match stage {
             Stage::Far => prefetch(router),
             Stage::Near => {
-                ports.blocks_of(router).iter().for_each(prefetch);
+                self.ports.blocks_of(router).iter().for_each(prefetch);
                 queues().iter().for_each(prefetch);
                 outputs().iter().for_each(prefetch);
                 let active_vcs = state.active_vcs_of(rules, (number, router));

@@ -1,26 +1,26 @@
 //! A flit-by-flit router borrowed for a visit, and the loop over the instants of its window.
 
 use super::allocation::Scratch;
+use super::arrivals::FlitMessages;
 use super::flit_queue::{FlitQueue, VcState};
 use super::wake_times::RouterRange;
 use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::active::Active;
 use crate::adaptive::AdaptiveState;
-use crate::exchange::Outgoing;
+use crate::common::{Common, ToHosts};
+use crate::counters::Counters;
 use crate::network_context::NetworkContext;
 use crate::next_hop::NextHop;
 use crate::packet::Packets;
-use crate::part::Part;
 use crate::port_block::BLOCK_PORTS;
 use crate::ports::{self, Ports, RouterLayout};
-use crate::router_view::Outbox;
 use crate::set::bits;
 use crate::statistics::Statistics;
 use crate::tick::{Tick, time};
 use crate::trace::{Trace, note};
-use crate::{Counters, Digest};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
+use flitlab_model::Digest;
 
 /// The number of a router's active virtual channels that have a bit in sets; further ones are
 /// scanned.
@@ -45,7 +45,6 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub uncontended: u64,
     /// The time before which it is simulated.
     pub until: Tick,
-    pub hosts_answer: bool,
     pub epoch: Picoseconds,
     pub first_channel: u32,
     pub next_hop: Option<NextHop<'f>>,
@@ -53,8 +52,8 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub packets: &'a mut Packets,
     pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
     pub statistics: &'a mut Statistics,
-    pub outbox: &'a mut Outbox,
-    pub outgoing: &'a mut [Outgoing],
+    pub to_hosts: &'a mut ToHosts,
+    pub outgoing: &'a mut [FlitMessages],
     pub active: &'a mut Active,
     pub digest: &'a mut Digest,
     pub trace: &'a mut Option<Box<Trace>>,
@@ -62,62 +61,49 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub latest: &'a mut Picoseconds,
 }
 
-impl<'f> Part<'f> {
+impl FlitRouters {
     /// A lower bound of the time of a router's next event.
     #[inline]
-    pub(crate) fn flits_due(&self, flits: &FlitRouters, number: u32) -> Tick {
+    pub(super) fn due(&self, number: u32) -> Tick {
         let router = &self.ports.routers[number as usize];
-        let first = flits.state.wake_times.first(number);
-        first.min(flits.state.next_switch_request(&flits.rules, (number, router)))
+        let first = self.state.wake_times.first(number);
+        first.min(self.state.next_switch_request(&self.rules, (number, router)))
     }
 
-    /// Simulates a router before `until`, or until its terminals have something to do that cannot
-    /// wait. Returns a lower bound of the time of its next event.
-    pub(crate) fn run_flits(&mut self, number: u32, until: Tick) -> Tick {
-        let mut flits = self.flits.take().expect("links are shared flit by flit");
-        let mut view = self.borrow_flit_router(&mut flits, number);
-        let next = match view.state.waits {
-            None => view.run::<false>(until),
-            Some(_) => view.run::<true>(until),
-        };
-        self.flits = Some(flits);
-        next
-    }
-
-    pub(super) fn borrow_flit_router<'a>(
+    /// Borrows a router for a visit.
+    pub(super) fn borrow<'a, 'f>(
         &'a mut self,
-        flits: &'a mut FlitRouters,
+        common: &'a mut Common<'f>,
         number: u32,
     ) -> FlitRouterView<'a, 'f> {
         let router = self.ports.routers[number as usize];
         FlitRouterView {
-            rules: &flits.rules,
-            state: &mut flits.state,
-            scratch: &mut flits.scratch,
+            first_queue: self.rules.first_queue(&router),
+            first_active_vc: self.rules.first_active_vc(&router),
+            rules: &self.rules,
+            state: &mut self.state,
+            scratch: &mut self.scratch,
             ports: &self.ports,
+            outgoing: &mut self.outgoing,
             router,
             number,
-            name: number + self.context.cut.first_router(self.schedule.part),
-            part: fitted!(self.schedule.part, u32),
-            first_queue: flits.rules.first_queue(&router),
-            first_active_vc: flits.rules.first_active_vc(&router),
+            name: number + common.context.cut.first_router(common.schedule.part),
+            part: fitted!(common.schedule.part, u32),
             uncontended: 0,
             until: 0,
-            hosts_answer: self.hosts_answer,
-            epoch: self.schedule.epoch,
-            first_channel: self.context.cut.first_output(self.schedule.part),
-            next_hop: self.next_hop,
-            context: &self.context,
-            packets: &mut self.packets,
-            adaptive_state: self.adaptive_state.as_mut(),
-            statistics: &mut self.statistics,
-            outbox: &mut self.outbox,
-            outgoing: &mut self.outgoing,
-            active: &mut self.schedule.active,
-            digest: &mut self.digest,
-            trace: &mut self.trace,
-            counters: &mut self.counters,
-            latest: &mut self.latest,
+            epoch: common.schedule.epoch,
+            first_channel: common.context.cut.first_output(common.schedule.part),
+            next_hop: common.next_hop,
+            context: &common.context,
+            packets: &mut common.packets,
+            adaptive_state: common.adaptive_state.as_mut(),
+            statistics: &mut common.statistics,
+            to_hosts: &mut common.to_hosts,
+            active: &mut common.schedule.active,
+            digest: &mut common.digest,
+            trace: &mut common.trace,
+            counters: &mut common.counters,
+            latest: &mut common.latest,
         }
     }
 }
@@ -131,8 +117,10 @@ impl FlitRules {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// Does the work of [`Part::run_flits`]. Whether stalls are counted is known at compile time.
-    fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
+    /// Simulates the router before `until`, or until its terminals have something to do that cannot
+    /// wait. Returns a lower bound of the time of its next event. Whether stalls are counted is
+    /// known at compile time.
+    pub(super) fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
         self.until = until;
         let mut last = None;
         let left = loop {
@@ -163,7 +151,7 @@ impl FlitRouterView<'_, '_> {
             }
             last = Some(now);
             self.retire();
-            if self.outbox.is_urgent(self.hosts_answer) {
+            if self.to_hosts.is_urgent() {
                 break now + 1;
             }
         };

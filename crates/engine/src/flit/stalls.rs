@@ -10,13 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::active_vc::{ActiveVc, SwitchRequest};
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
-use super::{FlitRouters, FlitState};
+use super::FlitState;
 use crate::encoded_route::Address;
-use crate::part::Part;
 use crate::set::{bits, members};
 use crate::tick::{NEVER, Tick, rebased};
 use crate::{Stall, Switching};
-use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 
@@ -96,25 +94,6 @@ impl Wait {
         } else {
             (Some(self.then), NEVER)
         }
-    }
-}
-
-impl FlitRouters {
-    pub(crate) fn counts_stalls(&self) -> bool {
-        self.state.waits.is_some()
-    }
-}
-
-impl Part<'_> {
-    /// Counts the stalls of all routers until `now`; waits go on.
-    pub(crate) fn count_flit_stalls(&mut self, now: Tick) {
-        let Some(mut flits) = self.flits.take() else { return };
-        if flits.counts_stalls() {
-            for number in 0..fitted!(self.ports.routers.len(), u32) {
-                self.borrow_flit_router(&mut flits, number).count_stalls(now);
-            }
-        }
-        self.flits = Some(flits);
     }
 }
 

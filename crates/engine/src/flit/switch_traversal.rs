@@ -8,7 +8,6 @@ use super::output_vc::OutputVc;
 use super::router_view::{FlitRouterView, MASKED};
 use super::time_rings::Times;
 use super::{FlitOutput, FlitState};
-use crate::credits::Credit;
 use crate::network_context::Timing;
 use crate::ports::{self, AWAY};
 use crate::set::bits;
@@ -202,7 +201,7 @@ impl FlitRouterView<'_, '_> {
             } else {
                 terminal = self.terminal(output);
             }
-            self.outbox.deliveries.push(Delivery { time, slot, terminal, vc });
+            self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
         }
     }
 
@@ -256,12 +255,11 @@ impl FlitRouterView<'_, '_> {
         if upstream & AWAY != 0 {
             let vc = self.state.queues[queue as usize].in_vc;
             let remote = self.ports.remote_upstreams[(upstream & !AWAY) as usize];
-            let credit = (remote.room + u32::from(vc), Credit { time, flits: 1 });
-            self.outgoing[remote.part as usize].credits.push(credit);
+            self.outgoing[remote.part as usize].credits.push((remote.room + u32::from(vc), time));
         } else if injects {
             let channels = self.context.parameters.injection_channels;
             let of_router = input_port - self.router.first_input - u32::from(self.router.transit);
-            self.outbox.fed.push((self.router.first_terminal * channels + of_router, time));
+            self.to_hosts.fed.push((self.router.first_terminal * channels + of_router, time));
         } else {
             self.wake_sender(upstream, time);
         }

@@ -1,10 +1,10 @@
 //! Bad copies, and how they leave buffers (docs/model.md, "Links that err").
 
 use crate::credits::Credit;
+use crate::outbox::Returned;
 use crate::packet::Packet;
 use crate::ports::{Input, PacketQueue};
 use crate::router::RouterView;
-use crate::router_view::Returned;
 use crate::size::Size;
 use crate::tick::{NEVER, Tick};
 use flitlab_fabric::NONE;

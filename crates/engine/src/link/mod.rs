@@ -15,7 +15,6 @@ mod replay;
 use serde::{Deserialize, Serialize};
 
 use super::network_context::NetworkContext;
-use super::part::Part;
 use super::ports::Ports;
 use super::tick::{NEVER, Tick, rebased};
 use damage::Damage;
@@ -33,7 +32,7 @@ pub(super) struct Links {
     serving: Vec<usize>,
     followers: Vec<u32>,
     /// Notices of visits for other routers.
-    notices: Vec<Notice>,
+    pub notices: Vec<Notice>,
 }
 
 /// The fields that change, as a checkpoint saves them.
@@ -97,6 +96,17 @@ impl Links {
         self.state.channels.get(output as usize)?.as_deref()
     }
 
+    /// Time at which the last flit of the link's present transmission has left.
+    pub(super) fn line_free(&self, output: u32) -> Tick {
+        self.channel(output).map_or(0, |channel| channel.line_free)
+    }
+
+    /// Flits of an output's virtual channel that hold room at its far end without being in the
+    /// buffer there: they are to be sent again, or wait beside the buffer.
+    pub(super) fn flits_kept(&self, output: u32, vc: u8) -> u32 {
+        self.channel(output).map_or(0, |channel| channel.flits_kept(vc))
+    }
+
     /// Bytes for a channel.
     pub(super) const BYTES_PER_CHANNEL: u64 =
         (size_of::<ReplayChannel>() + 16 * size_of::<replay::ReplayEntry>()) as u64;
@@ -124,36 +134,5 @@ impl Links {
         let fits = state.channels.len() == self.state.channels.len();
         self.state = state;
         fits
-    }
-}
-
-impl Part<'_> {
-    /// Flits of an output's virtual channel that hold room at its far end without being in the
-    /// buffer there: they are to be sent again, or wait beside the buffer.
-    pub(super) fn flits_kept(&self, output: u32, vc: u8) -> u32 {
-        let channel = self.links.as_ref().and_then(|links| links.channel(output));
-        channel.map_or(0, |channel| channel.flits_kept(vc))
-    }
-
-    /// Flits that one of the part's channels has sent again since the last reset of statistics, if
-    /// links err.
-    pub(super) fn flits_resent(&self, channel: u32) -> Option<u64> {
-        Some(self.links.as_ref()?.channel(channel)?.flits_resent)
-    }
-
-    /// Time at which the last flit of the link's present transmission has left.
-    pub(super) fn line_free(&self, output: u32) -> Tick {
-        let channel = self.links.as_ref().and_then(|links| links.channel(output));
-        channel.map_or(0, |channel| channel.line_free)
-    }
-
-    /// Whether a packet is a bad copy, which leaves its buffer whatever the others do.
-    pub(super) fn is_bad_copy(&self, slot: u32) -> bool {
-        self.packets.origins[slot as usize].is_bad()
-    }
-
-    /// Whether a packet is a bad copy that uses the room of its original.
-    pub(super) fn holds_no_room(&self, slot: u32) -> bool {
-        self.packets.origins[slot as usize].is_fresh()
     }
 }

@@ -2,7 +2,6 @@
 
 use super::replay::AckMessage;
 use super::{LinkState, Links};
-use crate::part::Part;
 use crate::tick::Tick;
 
 /// A notice for a router.
@@ -30,7 +29,7 @@ pub(crate) enum NoticeKind {
 
 impl Links {
     /// Takes in a notice for a router of the part, whose first output has this number.
-    fn take_in(&mut self, first_output: u32, notice: &Notice) {
+    pub(crate) fn take_in(&mut self, first_output: u32, notice: &Notice) {
         let &Notice { router, output, time, kind, .. } = notice;
         let place = (first_output + u32::from(output)) as usize;
         let LinkState { channels, next, due, bad_copies } = &mut self.state;
@@ -50,32 +49,5 @@ impl Links {
         }
         let due = &mut due[router as usize];
         *due = (*due).min(time);
-    }
-}
-
-impl Part<'_> {
-    /// Delivers the notices of visits to other routers.
-    pub(crate) fn send_notices(&mut self) {
-        let Some(links) = &mut self.links else { return };
-        let mut notices = std::mem::take(&mut links.notices);
-        for notice in notices.drain(..) {
-            if notice.part as usize == self.schedule.part {
-                self.take_notice(&notice);
-            } else {
-                self.outgoing[notice.part as usize].notices.push(notice);
-            }
-        }
-        if let Some(links) = &mut self.links {
-            links.notices = notices;
-        }
-    }
-
-    /// Takes in a notice for a router of this part.
-    pub(crate) fn take_notice(&mut self, notice: &Notice) {
-        let first = self.ports.routers[notice.router as usize].first_output;
-        if let Some(links) = &mut self.links {
-            links.take_in(first, notice);
-        }
-        self.schedule.active.lower(notice.router, notice.time);
     }
 }

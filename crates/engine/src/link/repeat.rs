@@ -5,10 +5,10 @@ use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
 use super::{Links, Notice, NoticeKind};
 use crate::credits::Credit;
 use crate::network_context::Timing;
+use crate::outbox::Sent;
 use crate::port_block::least;
 use crate::ports::Output;
 use crate::router::{AllocationPass, RouterView};
-use crate::router_view::Sent;
 use crate::sink::Delivery;
 use crate::size::Size;
 use crate::tick::{NEVER, Tick};
@@ -40,7 +40,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             let due = self.links().state.due[number];
             let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
             let now = least(S::all(self.blocks)).min(due).min(decide_at);
-            if now >= until || self.outbox.is_urgent(self.hosts_answer) {
+            if now >= until || self.to_hosts.is_urgent() {
                 return now;
             }
             if due <= now {
@@ -242,7 +242,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             self.packets.origins[slot as usize].lose();
             if self.output(output).dead {
                 let time = self.time(transmission.arrives);
-                self.outbox.deliveries.push(Delivery { time, slot, terminal: NONE, vc });
+                self.to_hosts.deliveries.push(Delivery { time, slot, terminal: NONE, vc });
             } else {
                 let packet = &mut self.packets.packets[slot as usize];
                 (packet.ready, packet.tail) = (transmission.ready, transmission.arrives);

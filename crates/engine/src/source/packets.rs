@@ -1,14 +1,14 @@
-//! Packets that a source makes of its messages, and their injection where routers grant whole
-//! packets.
+//! Packets that a source makes of its messages.
 
-use super::{Adapter, SourceQueue};
+use super::SourceQueue;
 use crate::collective::COLLECTIVE;
+use crate::common::Common;
 use crate::encoded_route::{Address, EncodedRoute, MAX_WORDS};
+use crate::hosts::Hosts;
 use crate::message::{Arrival, Note, Queued, Role};
 use crate::next_hop::{self, NextHop};
 use crate::packet::{Origin, Packet};
-use crate::part::Part;
-use crate::tick::{NEVER, Tick};
+use crate::tick::Tick;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
@@ -21,57 +21,11 @@ pub(crate) struct NewPacket {
     pub departs: Option<u64>,
 }
 
-impl Part<'_> {
-    /// Sends the first packet that has room through an injection channel, if that is free. Sets the
-    /// time at which the channel is served next.
-    #[inline]
-    pub(super) fn inject(&mut self, number: u32, terminal: u32, now: Tick) {
-        if self.flits.is_some() {
-            return self.inject_flits(number, terminal, now);
-        }
-        let vcs = fitted!(self.context.vc_map.count(), u32);
-        let injection = self.sources.injections[number as usize];
-        if self.sources.paused || injection.waiting == 0 {
-            self.sources.injections[number as usize].due = NEVER;
-            return;
-        }
-        if injection.free_at > now {
-            self.sources.injections[number as usize].due = injection.free_at;
-            return;
-        }
-        let of_terminal = number - terminal * self.context.parameters.injection_channels;
-        let room = self.sources.adapters[terminal as usize].room + of_terminal * vcs;
-        let mut due = NEVER;
-        let from_pointer = u16::MAX << injection.pointer;
-        for mut waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
-            while waiting != 0 {
-                let vc = waiting.trailing_zeros();
-                waiting &= waiting - 1;
-                let flits = self.sources.queues[(number * vcs + vc) as usize].flits;
-                let place = room + vc;
-                if self.credits.room[place as usize] < flits {
-                    self.credits.collect(place, now);
-                    if self.credits.room[place as usize] < flits {
-                        due = due.min(self.credits.foresee(place, flits));
-                        continue;
-                    }
-                }
-                self.credits.room[place as usize] -= flits;
-                self.end_wait(number, now);
-                self.send_packet(number, terminal, fitted!(vc, u8), now);
-                let injection = &mut self.sources.injections[number as usize];
-                injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
-                return;
-            }
-        }
-        self.begin_wait(number, now);
-        self.sources.injections[number as usize].due = due;
-    }
-
+impl Hosts {
     /// Begins a wait of a free injection channel that has packets and room for none.
     #[inline]
-    pub(crate) fn begin_wait(&mut self, number: u32, now: Tick) {
-        let time = self.time(now);
+    pub(crate) fn begin_wait(&mut self, common: &mut Common<'_>, number: u32, now: Tick) {
+        let time = common.time(now);
         if let Some(waits) = self.sources.waits.get_mut(number as usize) {
             waits.begin(time);
         }
@@ -79,8 +33,8 @@ impl Part<'_> {
 
     /// Ends the wait of an injection channel, which sends.
     #[inline]
-    pub(crate) fn end_wait(&mut self, number: u32, now: Tick) {
-        let time = self.time(now);
+    pub(crate) fn end_wait(&mut self, common: &mut Common<'_>, number: u32, now: Tick) {
+        let time = common.time(now);
         if let Some(waits) = self.sources.waits.get_mut(number as usize)
             && waits.is_on()
         {
@@ -89,8 +43,8 @@ impl Part<'_> {
     }
 
     /// Tells the workload how long a message waited for room, whose last packet is sent now.
-    fn tell_wait(&mut self, number: u32, note: Note, now: Tick) {
-        let time = self.time(now);
+    fn tell_wait(&mut self, common: &mut Common<'_>, number: u32, note: Note, now: Tick) {
+        let time = common.time(now);
         if let Some(waits) = self.sources.waits.get(number as usize) {
             let waited = waits.until(time) - note.waited_before;
             if waited > Picoseconds::ZERO {
@@ -103,17 +57,19 @@ impl Part<'_> {
     #[inline(always)]
     pub(crate) fn next_packet_of(
         &mut self,
+        common: &mut Common<'_>,
         number: u32,
         terminal: u32,
         vc: u8,
         now: Tick,
     ) -> NewPacket {
-        let place = number as usize * self.context.vc_map.count() + usize::from(vc);
+        let place = number as usize * common.context.vc_map.count() + usize::from(vc);
         let queue = &mut self.sources.queues[place];
         let SourceQueue { head: slot, payload, flits, .. } = *queue;
         let message = self.sources.queued.at(slot);
         let bytes = message.bytes_left;
-        message.bytes_left = bytes.saturating_sub(self.context.parameters.maximum_payload.0.max(1));
+        message.bytes_left =
+            bytes.saturating_sub(common.context.parameters.maximum_payload.0.max(1));
         let Queued { created, bytes_left, destination, next, note } = *message;
         let is_last = bytes_left == 0;
         if is_last {
@@ -121,23 +77,23 @@ impl Part<'_> {
             self.sources.queued.remove(slot);
         }
         if !is_last {
-            self.next_packet(place, bytes_left);
+            self.next_packet(common, place, bytes_left);
         } else if next == NONE {
             self.sources.injections[number as usize].waiting &= !(1 << vc);
         } else {
             let bytes_left = self.sources.queued.at(next).bytes_left;
-            self.next_packet(place, bytes_left);
+            self.next_packet(common, place, bytes_left);
         }
         let tells_host = self.workload.wants_receipts();
         if is_last && let Some(&of_message) = self.sources.notes.get(note) {
-            self.tell_wait(number, of_message, now);
+            self.tell_wait(common, number, of_message, now);
         }
         let (mut arrival, mut role, mut tag) = (NONE, Role::Data, 0);
         if !is_last || note != NONE || tells_host {
             let message = Queued { created, bytes_left: bytes, destination, next, note };
-            (arrival, role, tag) = self.announced(message, (!is_last).then_some(slot));
+            (arrival, role, tag) = self.announced(common, message, (!is_last).then_some(slot));
         }
-        let time = self.time(now);
+        let time = common.time(now);
         let adapter = &mut self.sources.adapters[terminal as usize];
         let sequence = adapter.sequence;
         adapter.sequence = sequence.wrapping_add(1);
@@ -154,62 +110,35 @@ impl Part<'_> {
             note: 0,
             route: EncodedRoute::default(),
         };
-        let channels = self.context.parameters.injection_channels;
+        let channels = common.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let mut origin =
             Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8));
         let mut rest = [0; MAX_WORDS];
-        let rest = &mut rest[..self.context.rest];
+        let rest = &mut rest[..common.context.rest];
         if arrival == COLLECTIVE {
             (packet.note, packet.route) = (1, EncodedRoute(tag));
             tag = (tag & u64::from(u32::MAX)) + 1;
         } else {
-            self.direct(terminal, vc, destination, &mut packet, &mut origin, rest);
+            self.direct(common, terminal, vc, destination, &mut packet, &mut origin, rest);
         }
-        let slot = self.packets.insert(packet, origin);
-        self.packets.rest(slot).copy_from_slice(rest);
+        let slot = common.packets.insert(packet, origin);
+        common.packets.rest(slot).copy_from_slice(rest);
         let departs = is_last && role.departs() && tells_host && self.workload.wants_departure(tag);
         NewPacket { slot, departs: departs.then_some(tag) }
-    }
-
-    /// Sends the first packet of a source queue through a free injection channel.
-    #[inline]
-    fn send_packet(&mut self, number: u32, terminal: u32, vc: u8, now: Tick) {
-        let NewPacket { slot, departs } = self.next_packet_of(number, terminal, vc, now);
-        let packet = &mut self.packets.packets[slot as usize];
-        let Packet { source, sequence, flits, .. } = *packet;
-        let &Adapter { router, input: first_input, timing, .. } =
-            &self.sources.adapters[terminal as usize];
-        // All flits are there from the start.
-        let last = self.context.send(packet, timing, now);
-        let channels = self.context.parameters.injection_channels;
-        let of_terminal = number - terminal * channels;
-        let time = self.time(now);
-
-        let context = &*self.context;
-        let channel = context.channel_of_injection(self.schedule.part, number);
-        self.digest.add(time, channel, source, sequence);
-        self.counters.grants += 1;
-        let in_part = fitted!(self.ports.outputs, u32) + number;
-        self.statistics.sent(in_part, vc, flits);
-        let injection = &mut self.sources.injections[number as usize];
-        injection.pointer = (vc + 1) % fitted!(context.vc_map.count(), u8);
-        let free_at = last + context.timing(timing).flit;
-        injection.free_at = free_at;
-        let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
-        let input_vc = (of_router << self.ports.size.shift) + u32::from(vc);
-        self.join(router, input_vc, slot);
-        if let Some(tag) = departs {
-            self.message_sent(terminal, tag, self.time(free_at));
-        }
     }
 
     /// Registers a message with its sink if it has several packets or expects a reply. Returns its
     /// id there, its role and its tag. `message.bytes_left` is what remained before this packet.
     /// `slot` is where the message stays for its next packet, if it has one.
     #[inline(never)]
-    fn announced(&mut self, message: Queued, slot: Option<u32>) -> (u32, Role, u64) {
-        let started = message.created - self.context.parameters.send_overhead;
+    fn announced(
+        &mut self,
+        common: &mut Common<'_>,
+        message: Queued,
+        slot: Option<u32>,
+    ) -> (u32, Role, u64) {
+        let started = message.created - common.context.parameters.send_overhead;
         let plain = Note {
             started,
             role: Role::Data,
@@ -223,7 +152,7 @@ impl Part<'_> {
             return (COLLECTIVE, note.role, route);
         }
         if note.arrival == NONE {
-            let (full, rest) = self.context.parameters.packets(message.bytes_left);
+            let (full, rest) = common.context.parameters.packets(message.bytes_left);
             let arrival = Arrival {
                 started: note.started,
                 bytes: message.bytes_left,
@@ -233,7 +162,7 @@ impl Part<'_> {
                 tag: note.tag,
                 lost: false,
             };
-            note.arrival = self.announce(message.destination, arrival);
+            note.arrival = self.announce(common, message.destination, arrival);
         }
         match slot {
             Some(slot) if message.note == NONE => {
@@ -250,6 +179,7 @@ impl Part<'_> {
     #[inline(always)]
     fn direct(
         &mut self,
+        common: &mut Common<'_>,
         terminal: u32,
         vc: u8,
         destination: u32,
@@ -257,12 +187,12 @@ impl Part<'_> {
         origin: &mut Origin,
         rest: &mut [u64],
     ) {
-        let context = &*self.context;
+        let context = &*common.context;
         let router = self.sources.adapters[terminal as usize].router;
-        let from = router + context.cut.first_router(self.schedule.part);
+        let from = router + context.cut.first_router(common.schedule.part);
         let end = context.end(destination);
         let number = u32::from(origin.injection_channel) % context.parameters.ejection_channels;
-        if let Some(next_hop) = self.next_hop {
+        if let Some(next_hop) = common.next_hop {
             let class = match next_hop {
                 NextHop::Table(table) => table.class(context.fabric, packet.source, destination),
                 NextHop::Paths(routes) => {
@@ -274,11 +204,11 @@ impl Part<'_> {
             return;
         }
         let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
-        if let Some(adaptive_state) = &self.adaptive_state {
+        if let Some(adaptive_state) = &common.adaptive_state {
             if adaptive_state.relation_tables().is_some() {
-                return self.set_route_by_relation((destination, number), packet, origin);
+                return self.set_route_by_relation(common, (destination, number), packet, origin);
             }
-            return self.set_route(terminal, (from, to), (ejection, vc), packet, origin);
+            return self.set_route(common, terminal, (from, to), (ejection, vc), packet, origin);
         }
         if let Some(segments) = &context.segments {
             (packet.route, origin.hops) = segments.encoded((from, packet.sequence), to, ejection);

@@ -1,0 +1,115 @@
+//! The hosts of a part: its terminals as sources and as sinks, and their share of the workload.
+//!
+//! [`Hosts`] know neither routers nor channels: they make packets, and take those that are
+//! delivered. The part brings both together ([`Part`](super::part::Part)).
+
+use super::common::Common;
+use super::message::Arrival;
+use super::network_context::NetworkContext;
+use super::packet::PacketCrossing;
+use super::ports::Ports;
+use super::sink::{Delivery, Sink};
+use super::source::Sources;
+use super::tick::Tick;
+use flitlab_base::narrow::fitted;
+use flitlab_base::prefetch::Stage;
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
+use flitlab_workload::traffic::Workload;
+
+/// The state of a part's terminals.
+pub(super) struct Hosts {
+    pub workload: Workload,
+    pub sources: Sources,
+    pub sink: Sink,
+    /// By part: what the hosts have for those of that part.
+    pub outgoing: Vec<HostMessages>,
+}
+
+/// What the hosts of one part send those of another. All numbers are the receiver's.
+#[derive(Debug, Default)]
+pub(super) struct HostMessages {
+    /// Packets that a failed channel has swallowed, and the time: the part of their destination
+    /// counts their messages.
+    pub lost: Vec<(PacketCrossing, Picoseconds)>,
+    /// Messages whose first packet is under way, under the numbers that the sender has given them.
+    pub arrivals: Vec<(u32, Arrival)>,
+    /// The receiver's own numbers of messages that have arrived.
+    pub arrived: Vec<u32>,
+}
+
+impl Hosts {
+    /// Idle hosts, which have been asked for their first messages.
+    pub(super) fn new(common: &mut Common<'_>, ports: &Ports, workload: Workload) -> Self {
+        let context: &NetworkContext<'_> = &common.context;
+        let (part, parts) = (common.schedule.part, context.cut.parts());
+        let mut hosts = Self {
+            sources: Sources::new(context, part, ports, workload.wants_waits()),
+            sink: Sink::new(parts),
+            workload,
+            outgoing: (0..parts).map(|_| HostMessages::default()).collect(),
+        };
+        for terminal in 0..hosts.terminals() {
+            hosts.begin(common, terminal);
+        }
+        hosts
+    }
+
+    /// Number of terminals.
+    pub(super) fn terminals(&self) -> u32 {
+        fitted!(self.sources.adapters.len(), u32)
+    }
+
+    /// Bytes of the arrays before traffic.
+    pub(super) fn memory(&self) -> usize {
+        self.sources.memory() + self.workload.memory()
+    }
+
+    /// Takes in what the hosts of another part have sent.
+    pub(super) fn take_incoming(
+        &mut self,
+        common: &mut Common<'_>,
+        from: usize,
+        incoming: &mut HostMessages,
+    ) {
+        for (number, arrival) in incoming.arrivals.drain(..) {
+            self.sink.expect(from, number, arrival);
+        }
+        for number in incoming.arrived.drain(..) {
+            self.sink.forget(from, number);
+        }
+        for (crossing, time) in incoming.lost.drain(..) {
+            let slot = common.packets.take_in(&crossing);
+            self.deliver(common, Delivery { time, slot, terminal: NONE, vc: 0 });
+        }
+    }
+
+    /// Moves all ticks back, after the epoch has advanced by `by`.
+    pub(super) fn rebase(&mut self, common: &mut Common<'_>, by: Tick) {
+        self.sources.rebase(by);
+        for terminal in 0..self.terminals() {
+            let due = self.terminal_due(common, terminal);
+            self.sources.due[terminal as usize] = due;
+            let router = self.sources.adapters[terminal as usize].router;
+            common.schedule.active.lower(router, due);
+        }
+    }
+
+    /// Whether packets wait in source queues, or hosts have events.
+    pub(super) fn have_work(&self) -> bool {
+        self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0)
+            || self.first_host_event() != super::tick::NO_TIME
+    }
+
+    /// Prefetches the state of a router's first host, whose number is `terminal`.
+    #[inline(never)]
+    pub(super) fn prefetch(&self, common: &Common<'_>, terminal: u32, stage: Stage) {
+        if let Some(adapter) = self.sources.adapters.get(terminal as usize)
+            // A message that only arrives changes little at its host.
+            && (stage != Stage::Last
+                || self.sources.due[terminal as usize] < common.schedule.window.end)
+        {
+            self.workload.prefetch(adapter.name, stage);
+        }
+    }
+}

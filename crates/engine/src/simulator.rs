@@ -345,11 +345,10 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Messages that are queued at their sources or under way.
     pub fn messages_under_way(&self) -> u64 {
-        let left = |(_, hosts): &(&Common<'_>, &Hosts)| {
-            hosts.sources.messages_created - hosts.sink.messages_completed
-        };
-        let left: u64 = self.parts.shares().iter().map(left).fold(0, u64::wrapping_add);
-        left - self.counters().messages_lost
+        let (created, completed) = self.parts.shares().iter().fold((0, 0), |sum, (_, hosts)| {
+            (sum.0 + hosts.sources.messages_created, sum.1 + hosts.sink.messages_completed)
+        });
+        created - completed - self.counters().messages_lost
     }
 
     /// Calls `each` with the contents of each terminal's source queues, in the order of terminals.

@@ -16,7 +16,7 @@ use super::packet::{Packet, PacketCrossing};
 use super::port_block::least;
 use super::ports::{AWAY, PacketQueue, Ports, RemoteUpstream, RouterLayout};
 use super::router::RouterView;
-use super::routers::{AllParts, Buffer, PacketId, Routers};
+use super::routers::{AllParts, Fail, PacketId, Routers};
 use super::size::{Size, Small};
 use super::source::{Adapter, NewPacket};
 use super::tick::{NEVER, Tick};
@@ -24,7 +24,6 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_model::Waiting;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Workload;
 
@@ -327,6 +326,33 @@ impl Routers for PacketRouters {
         }
     }
 
+    fn saved(&self) -> impl Serialize + '_ {
+        SavedFields {
+            ports: &self.ports,
+            credits: &self.credits,
+            reduction_units: &self.reduction_units,
+            links: self.links.as_ref().map(|links| &links.state),
+        }
+    }
+
+    fn restore(&mut self, saved: SavedPacketRouters) -> bool {
+        let SavedPacketRouters { ports, credits, reduction_units, links } = saved;
+        let units_fit = match (&self.reduction_units, &reduction_units) {
+            (Some(own), Some(other)) => own.is_like(other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        let links_fit = match (&mut self.links, links) {
+            (Some(own), Some(state)) => own.restore(state),
+            (own, state) => own.is_none() && state.is_none(),
+        };
+        let fits = ports.blocks.len() == self.ports.blocks.len()
+            && credits.room.len() == self.credits.room.len();
+        (self.ports, self.credits, self.reduction_units) = (ports, credits, reduction_units);
+        fits && units_fit && links_fit
+    }
+}
+
+impl Fail for PacketRouters {
     /// None: a packet that is cut by a failing channel is known as such when it is sent.
     fn cut_by(_: &AllParts<'_, '_, Self>, _: &Interruption) -> Vec<PacketId> {
         Vec::new()
@@ -352,59 +378,6 @@ impl Routers for PacketRouters {
                 slot = common.packets.packets[slot as usize].next;
             }
         }
-    }
-
-    fn saved(&self) -> impl Serialize + '_ {
-        SavedFields {
-            ports: &self.ports,
-            credits: &self.credits,
-            reduction_units: &self.reduction_units,
-            links: self.links.as_ref().map(|links| &links.state),
-        }
-    }
-
-    fn restore(&mut self, saved: SavedPacketRouters) -> bool {
-        let SavedPacketRouters { ports, credits, reduction_units, links } = saved;
-        let units_fit = match (&self.reduction_units, &reduction_units) {
-            (Some(own), Some(other)) => own.is_like(other),
-            (own, other) => own.is_none() && other.is_none(),
-        };
-        let links_fit = match (&mut self.links, links) {
-            (Some(own), Some(state)) => own.restore(state),
-            (own, state) => own.is_none() && state.is_none(),
-        };
-        let fits = ports.blocks.len() == self.ports.blocks.len()
-            && credits.room.len() == self.credits.room.len();
-        (self.ports, self.credits, self.reduction_units) = (ports, credits, reduction_units);
-        fits && units_fit && links_fit
-    }
-
-    fn buffers(&self) -> usize {
-        self.ports.queues.len()
-    }
-
-    fn waits_for(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Vec<Buffer> {
-        Self::waits_for_room(parts, buffer)
-    }
-
-    fn waiting(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Waiting {
-        Self::describe(parts, buffer)
-    }
-
-    fn credits_are_conserved(parts: &AllParts<'_, '_, Self>) -> bool {
-        Self::flits_and_credits_add_up(parts)
-    }
-
-    fn waits_in(parts: &AllParts<'_, '_, Self>, (part, buffer): Buffer, packet: PacketId) -> bool {
-        let here = parts.part(part);
-        here.routers.packets_in(&here.common, buffer).any(|slot| {
-            let state = &here.common.packets.packets[slot as usize];
-            (state.source, state.sequence) == packet && here.common.time(state.ready) <= parts.clock
-        })
-    }
-
-    fn held_by(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Option<(u32, Option<Buffer>)> {
-        Self::holder_of(parts, buffer)
     }
 }
 

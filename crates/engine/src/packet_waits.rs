@@ -6,7 +6,7 @@ use super::common::Common;
 use super::packet_routers::PacketRouters;
 use super::part::Part;
 use super::ports::{RouterLayout, place};
-use super::routers::{AllParts, Buffer};
+use super::routers::{AllParts, Buffer, PacketId, Waits};
 use super::set::bits;
 use super::tick::Tick;
 use flitlab_base::narrow::narrow;
@@ -21,13 +21,12 @@ struct OutputRequest {
     need: u16,
 }
 
-impl PacketRouters {
-    /// The buffers whose lack of room stops the head of this one, if only their own packets can
-    /// change that; else none.
-    pub(super) fn waits_for_room(
-        parts: &AllParts<'_, '_, Self>,
-        (part, buffer): Buffer,
-    ) -> Vec<Buffer> {
+impl Waits for PacketRouters {
+    fn buffers(&self) -> usize {
+        self.ports.queues.len()
+    }
+
+    fn waits_for(parts: &AllParts<'_, '_, Self>, (part, buffer): Buffer) -> Vec<Buffer> {
         let Part { common, routers, .. } = parts.part(part);
         // Packets of collective operations wait in no cycle.
         let (_, vc) = place(buffer, routers.ports.size.shift);
@@ -44,36 +43,21 @@ impl PacketRouters {
         waits.unwrap_or_default()
     }
 
-    /// The buffer whose own packets alone can make room for a request.
-    fn blocked_by(
-        parts: &AllParts<'_, '_, Self>,
-        part: usize,
-        request: OutputRequest,
-    ) -> Option<Buffer> {
+    fn waiting(parts: &AllParts<'_, '_, Self>, (part, buffer): Buffer) -> Waiting {
         let Part { common, routers, .. } = parts.part(part);
-        let output = routers.ports.output(request.output);
-        if !output.needs_room || common.time(output.free_at) > parts.clock {
-            return None;
-        }
-        let due = routers.room_due(request.output, request.vc);
-        if due >= u32::from(request.need) {
-            return None;
-        }
-        let (far, buffer) = parts.far_end(part, request.output, request.vc);
-        let Part { common, routers, .. } = parts.part(far);
-        let flits = routers.packets_in(common, buffer).filter_map(|slot| {
-            let packet = &common.packets.packets[slot as usize];
-            let arrived = common.time(packet.ready) <= parts.clock;
-            // A bad copy leaves its buffer whatever the others do.
-            let counts = arrived && !common.packets.origins[slot as usize].is_bad();
-            counts.then_some(u32::from(packet.flits))
-        });
-        (due + flits.sum::<u32>() == parts.context.parameters.buffer).then_some((far, buffer))
+        let input_vc = place(buffer, routers.ports.size.shift);
+        let queue = &routers.ports.queues[buffer as usize];
+        let source = common.packets.packets[queue.head as usize].source;
+        let input = input_vc.0 + parts.context.cut.first_input(part) as usize;
+        let router = parts.context.network.router_of_input[input];
+        let request = routers.requests_of(common, buffer)[0];
+        let free = routers.room_due(request.output, request.vc);
+        let lacks = Lack::Room { needed: request.need.into(), free };
+        let ends = (source, common.destination(router, queue.head));
+        parts.named(part, input_vc, ends, request.output, lacks)
     }
 
-    /// Whether flits and credits add up to the capacity of every buffer: flits in it or under way
-    /// to it, and credits at the router upstream or under way to it.
-    pub(super) fn flits_and_credits_add_up(parts: &AllParts<'_, '_, Self>) -> bool {
+    fn credits_are_conserved(parts: &AllParts<'_, '_, Self>) -> bool {
         // A packet that has been granted its next output is leaving. Its room counts as neither
         // used nor free until its credit is sent, which happens at the grant.
         let vcs = narrow::<u8>(parts.context.vc_map.count());
@@ -107,24 +91,15 @@ impl PacketRouters {
         })
     }
 
-    /// The description of the packet at the head of a buffer.
-    pub(super) fn describe(parts: &AllParts<'_, '_, Self>, (part, buffer): Buffer) -> Waiting {
-        let Part { common, routers, .. } = parts.part(part);
-        let input_vc = place(buffer, routers.ports.size.shift);
-        let queue = &routers.ports.queues[buffer as usize];
-        let source = common.packets.packets[queue.head as usize].source;
-        let input = input_vc.0 + parts.context.cut.first_input(part) as usize;
-        let router = parts.context.network.router_of_input[input];
-        let request = routers.requests_of(common, buffer)[0];
-        let free = routers.room_due(request.output, request.vc);
-        let lacks = Lack::Room { needed: request.need.into(), free };
-        let ends = (source, common.destination(router, queue.head));
-        parts.named(part, input_vc, ends, request.output, lacks)
+    fn waits_in(parts: &AllParts<'_, '_, Self>, (part, buffer): Buffer, packet: PacketId) -> bool {
+        let here = parts.part(part);
+        here.routers.packets_in(&here.common, buffer).any(|slot| {
+            let state = &here.common.packets.packets[slot as usize];
+            (state.source, state.sequence) == packet && here.common.time(state.ready) <= parts.clock
+        })
     }
 
-    /// The output for which the head of a buffer waits, and the buffer behind it if that keeps the
-    /// head from it; see [`Routers::held_by`].
-    pub(super) fn holder_of(
+    fn held_by(
         parts: &AllParts<'_, '_, Self>,
         (part, buffer): Buffer,
     ) -> Option<(u32, Option<Buffer>)> {
@@ -143,6 +118,35 @@ impl PacketRouters {
         }
         let OutputRequest { output, vc, need } = routers.requests_of(common, buffer)[0];
         Some((output, Self::blocker_behind(parts, part, (output, vc), need.into())))
+    }
+}
+
+impl PacketRouters {
+    /// The buffer whose own packets alone can make room for a request.
+    fn blocked_by(
+        parts: &AllParts<'_, '_, Self>,
+        part: usize,
+        request: OutputRequest,
+    ) -> Option<Buffer> {
+        let Part { common, routers, .. } = parts.part(part);
+        let output = routers.ports.output(request.output);
+        if !output.needs_room || common.time(output.free_at) > parts.clock {
+            return None;
+        }
+        let due = routers.room_due(request.output, request.vc);
+        if due >= u32::from(request.need) {
+            return None;
+        }
+        let (far, buffer) = parts.far_end(part, request.output, request.vc);
+        let Part { common, routers, .. } = parts.part(far);
+        let flits = routers.packets_in(common, buffer).filter_map(|slot| {
+            let packet = &common.packets.packets[slot as usize];
+            let arrived = common.time(packet.ready) <= parts.clock;
+            // A bad copy leaves its buffer whatever the others do.
+            let counts = arrived && !common.packets.origins[slot as usize].is_bad();
+            counts.then_some(u32::from(packet.flits))
+        });
+        (due + flits.sum::<u32>() == parts.context.parameters.buffer).then_some((far, buffer))
     }
 
     /// The buffer behind an output, if it keeps a packet that needs room for `need` flits.

@@ -28,7 +28,7 @@ pub(super) type Buffer = (usize, u32);
 pub(super) type PacketId = (u32, u32);
 
 /// The routers of a part: their ports, buffers and credits. All else is lent to them for a call.
-pub(super) trait Routers: Send + Sized {
+pub(super) trait Routers: Fail + Waits + Send {
     /// What the routers of one part send those of another. All numbers are the receiver's.
     type Messages: HasEarliest;
 
@@ -109,6 +109,15 @@ pub(super) trait Routers: Send + Sized {
     /// Resets what the routers count by themselves.
     fn reset_statistics(&mut self);
 
+    /// What a checkpoint saves.
+    fn saved(&self) -> impl Serialize + '_;
+
+    /// Takes over a saved state. Returns false if it belongs to another network.
+    fn restore(&mut self, saved: Self::Saved) -> bool;
+}
+
+/// Routers some of which fail, and some of whose channels.
+pub(super) trait Fail: Sized {
     /// The packets that a failure cuts before their last flits are sent.
     fn cut_by(parts: &AllParts<'_, '_, Self>, interruption: &Interruption) -> Vec<PacketId>;
 
@@ -121,13 +130,11 @@ pub(super) trait Routers: Send + Sized {
 
     /// Loses the packets in a router, and those under way to it.
     fn fail_router(&mut self, common: &mut Common<'_>, router: u32);
+}
 
-    /// What a checkpoint saves.
-    fn saved(&self) -> impl Serialize + '_;
-
-    /// Takes over a saved state. Returns false if it belongs to another network.
-    fn restore(&mut self, saved: Self::Saved) -> bool;
-
+/// Routers in whose buffers packets wait: for the search for deadlocks, and for the channel that
+/// holds a packet up.
+pub(super) trait Waits: Sized {
     /// Number of buffers.
     fn buffers(&self) -> usize;
 

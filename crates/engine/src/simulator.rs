@@ -20,7 +20,7 @@ use super::network_context::NetworkContext;
 use super::observer::Observer;
 use super::packet_routers::PacketRouters;
 use super::part::Part;
-use super::routers::{AllParts, Routers};
+use super::routers::{AllParts, Fail, Routers, Waits};
 use super::source::Backlog;
 use super::tick::{END, HORIZON, MAX_HOP_TIME, Tick};
 use super::trace::Trace;
@@ -261,7 +261,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     fn fail(&mut self, interruption: &Interruption) {
         let (context, clock) = (&*self.context, self.clock);
         with_parts!(&mut self.parts, parts => {
-            let cut = Routers::cut_by(&all(parts, context, clock), interruption);
+            let cut = Fail::cut_by(&all(parts, context, clock), interruption);
             parts.iter_mut().for_each(|it| it.part.fail(interruption, &cut));
         });
     }
@@ -292,7 +292,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// in buffers and packets.
     pub fn credits_are_conserved(&self) -> bool {
         with_parts!(&self.parts, parts => {
-            Routers::credits_are_conserved(&all(parts, &self.context, self.clock))
+            Waits::credits_are_conserved(&all(parts, &self.context, self.clock))
         })
     }
 

@@ -15,14 +15,160 @@ use crate::adaptive::AdaptiveState;
 use crate::common::Common;
 use crate::part::Part;
 use crate::ports::{AWAY, Output, RouterLayout, place};
-use crate::routers::{AllParts, Buffer, PacketId};
+use crate::routers::{AllParts, Buffer, PacketId, Waits};
 use crate::set::bits;
-use crate::tick::Tick;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::NONE;
 use flitlab_model::{Lack, Switching, Waiting};
 
 type Parts<'a, 'f> = AllParts<'a, 'f, FlitRouters>;
+
+impl Waits for FlitRouters {
+    fn buffers(&self) -> usize {
+        self.state.queues.len()
+    }
+
+    fn waits_for(parts: &Parts<'_, '_>, (part, queue): Buffer) -> Vec<Buffer> {
+        let Part { common, routers: flits, .. } = parts.part(part);
+        let state = &flits.state.queues[queue as usize];
+        let input_vc = queue / flits.rules.outputs;
+        let has_flit = !state.flits.is_empty();
+        let front = || common.time(state.flits.front(&flits.state.times));
+        match state.vc_state {
+            VcState::Idle | VcState::Deciding => Vec::new(),
+            VcState::Routing
+                if parts.context.parameters.switching != Switching::StoreAndForward =>
+            {
+                Vec::new()
+            }
+            VcState::Routing => {
+                let flits_of_it = common.packets.packets[state.head as usize].flits;
+                let all_there = state.flits.len() >= u32::from(flits_of_it);
+                if all_there { Vec::new() } else { Self::upstream(parts, part, input_vc) }
+            }
+            VcState::Active if !has_flit => Self::upstream(parts, part, input_vc),
+            VcState::Active if front() > parts.clock => Vec::new(),
+            VcState::VcAlloc | VcState::Active => {
+                let router = flits.router_of_input_vc(input_vc);
+                let mut waits = Vec::new();
+                for (output, vc, need) in flits.requests_of(common, input_vc, state) {
+                    match Self::blocked(parts, part, router, (output, vc, need), queue) {
+                        Some(by) => waits.extend(by),
+                        None => return Vec::new(),
+                    }
+                }
+                waits
+            }
+        }
+    }
+
+    fn waiting(parts: &Parts<'_, '_>, (part, queue): Buffer) -> Waiting {
+        let Part { common, routers: flits, .. } = parts.part(part);
+        let state = &flits.state.queues[queue as usize];
+        let input_vc = queue / flits.rules.outputs;
+        let (_, router) = flits.router_of_input_vc(input_vc);
+        let (output, vc, need) = match state.vc_state {
+            VcState::Routing => (0, 0, 0),
+            _ => flits.requests_of(common, input_vc, state)[0],
+        };
+        let number = router.first_output + output;
+        let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
+        let held = &flits.state.vcs[place as usize];
+        let lacks = match state.vc_state {
+            VcState::Routing => Lack::Flits,
+            VcState::Active if state.flits.is_empty() => Lack::Flits,
+            VcState::VcAlloc if held.holder != NONE => Lack::VirtualChannel,
+            _ => Lack::Room { needed: need.max(1), free: held.due() },
+        };
+        let (source, sequence) = match state.vc_state {
+            VcState::Routing => {
+                let packet = &common.packets.packets[state.head as usize];
+                (packet.source, packet.sequence)
+            }
+            _ => (state.source, state.sequence),
+        };
+        let ends = (source, Self::destination_of(parts, (source, sequence)));
+        parts.named(part, crate::ports::place(input_vc, flits.rules.shift), ends, number, lacks)
+    }
+
+    fn credits_are_conserved(parts: &Parts<'_, '_>) -> bool {
+        let parameters = &parts.context.parameters;
+        (0..parts.parts.len()).all(|part| {
+            let Self { ports, rules, state, .. } = parts.routers(part);
+            let held = |(part, queue): Buffer| {
+                parts.routers(part).state.queues[queue as usize].flits.len()
+            };
+            let vcs = narrow::<u8>(parts.context.vc_map.count());
+            let outputs = (0..).zip(ports.outputs()).filter(|(_, port)| port.needs_room);
+            let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
+            let mut injections = (0..narrow::<u32>(state.inputs.len()))
+                .filter(|&input| ports.input(input).injects)
+                .flat_map(|input| (0..vcs).map(move |vc| (input, vc)));
+            network.all(|((output, port), vc): ((usize, &Output), u8)| {
+                let place = state.outputs[output].vcs as usize + usize::from(vc);
+                let flits: u32 = Self::far(parts, port, vc).map(held).sum();
+                flits + state.vcs[place].due() == parameters.buffer
+            }) && injections.all(|(input, vc)| {
+                let place = ports.input(input).upstream as usize + usize::from(vc);
+                let input_vc = (input << rules.shift) + u32::from(vc);
+                let there: u32 = parts.routers(part).filled(part, input_vc).map(held).sum();
+                there + state.vcs[place].due() == parameters.injection_buffer
+            })
+        })
+    }
+
+    fn waits_in(parts: &Parts<'_, '_>, (part, input_vc): Buffer, id: PacketId) -> bool {
+        let Part { common, routers: flits, .. } = parts.part(part);
+        let now = common.schedule.tick(parts.clock);
+        let slot = |slot: u32| (slot != NONE).then_some(slot);
+        let packets = &common.packets.packets;
+        flits.filled(0, input_vc).any(|(_, queue)| {
+            let state = &flits.state.queues[queue as usize];
+            let mut behind =
+                std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
+            let is_sent = state.vc_state == VcState::Active && (state.source, state.sequence) == id;
+            state.flits.front(&flits.state.times) <= now
+                && (is_sent
+                    || behind.any(|at| {
+                        let packet = &packets[at as usize];
+                        (packet.source, packet.sequence) == id
+                    }))
+        })
+    }
+
+    fn held_by(parts: &Parts<'_, '_>, (part, input_vc): Buffer) -> Option<(u32, Option<Buffer>)> {
+        let Part { common, routers: flits, .. } = parts.part(part);
+        let now = common.schedule.tick(parts.clock);
+        let outputs = flits.rules.outputs;
+        let (_, queue) = flits.filled(part, input_vc).find(|&(_, queue)| {
+            let state = &flits.state.queues[queue as usize];
+            state.flits.front(&flits.state.times) <= now
+                && matches!(state.vc_state, VcState::VcAlloc | VcState::Active)
+        })?;
+        let (_, router) = flits.router_of_input_vc(input_vc);
+        let state = &flits.state.queues[queue as usize];
+        let &(output, vc, need) = flits.requests_of(common, input_vc, state).first()?;
+        let first = (router.first_input << flits.rules.shift) * outputs;
+        let output_port = router.first_output + output;
+        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
+        let held: &OutputVc = &flits.state.vcs[place as usize];
+        let port = flits.ports.output(output_port);
+        let far = || Self::far(parts, port, vc);
+        let waiting =
+            |(part, queue): Buffer| parts.routers(part).state.queues[queue as usize].flits.len();
+        let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
+        let next = if is_full(parts.context.parameters.buffer) {
+            far().next()
+        } else if held.holder != NONE && first + held.holder != queue {
+            Some((part, first + held.holder))
+        } else if port.needs_room && held.room_from(need, &flits.state.times) > now {
+            far().next()
+        } else {
+            None
+        };
+        Some((output_port, next.map(|(part, queue)| (part, queue / outputs))))
+    }
+}
 
 impl FlitRouters {
     /// The queues of an input virtual channel of a part that have flits.
@@ -32,30 +178,6 @@ impl FlitRouters {
         queues
             .filter(|&queue| !self.state.queues[queue as usize].flits.is_empty())
             .map(move |queue| (part, queue))
-    }
-
-    /// Whether an input virtual channel of a part holds arrived flits of a packet.
-    pub(super) fn has_packet(
-        &self,
-        common: &Common<'_>,
-        input_vc: u32,
-        id: PacketId,
-        now: Tick,
-    ) -> bool {
-        let slot = |slot: u32| (slot != NONE).then_some(slot);
-        let packets = &common.packets.packets;
-        self.filled(0, input_vc).any(|(_, queue)| {
-            let state = &self.state.queues[queue as usize];
-            let mut behind =
-                std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
-            let is_sent = state.vc_state == VcState::Active && (state.source, state.sequence) == id;
-            state.flits.front(&self.state.times) <= now
-                && (is_sent
-                    || behind.any(|at| {
-                        let packet = &packets[at as usize];
-                        (packet.source, packet.sequence) == id
-                    }))
-        })
     }
 
     /// The requests of a queue's packet: output, virtual channel, and the flits of room that it
@@ -98,81 +220,6 @@ impl FlitRouters {
 }
 
 impl FlitRouters {
-    /// The queues of which one has to move before this one can; empty if it may move without.
-    pub(super) fn queues_waited_for(parts: &Parts<'_, '_>, (part, queue): Buffer) -> Vec<Buffer> {
-        let Part { common, routers: flits, .. } = parts.part(part);
-        let state = &flits.state.queues[queue as usize];
-        let input_vc = queue / flits.rules.outputs;
-        let has_flit = !state.flits.is_empty();
-        let front = || common.time(state.flits.front(&flits.state.times));
-        match state.vc_state {
-            VcState::Idle | VcState::Deciding => Vec::new(),
-            VcState::Routing
-                if parts.context.parameters.switching != Switching::StoreAndForward =>
-            {
-                Vec::new()
-            }
-            VcState::Routing => {
-                let flits_of_it = common.packets.packets[state.head as usize].flits;
-                let all_there = state.flits.len() >= u32::from(flits_of_it);
-                if all_there { Vec::new() } else { Self::upstream(parts, part, input_vc) }
-            }
-            VcState::Active if !has_flit => Self::upstream(parts, part, input_vc),
-            VcState::Active if front() > parts.clock => Vec::new(),
-            VcState::VcAlloc | VcState::Active => {
-                let router = flits.router_of_input_vc(input_vc);
-                let mut waits = Vec::new();
-                for (output, vc, need) in flits.requests_of(common, input_vc, state) {
-                    match Self::blocked(parts, part, router, (output, vc, need), queue) {
-                        Some(by) => waits.extend(by),
-                        None => return Vec::new(),
-                    }
-                }
-                waits
-            }
-        }
-    }
-
-    /// The output for which the flits of an input virtual channel wait, and the input virtual
-    /// channel that keeps them from it, if one does. That is the one at the far end if it has no
-    /// room or is more than half full; or the one whose packet holds the virtual channel. `None` if
-    /// no flits are there that could go on.
-    pub(super) fn holder_of(
-        parts: &Parts<'_, '_>,
-        (part, input_vc): Buffer,
-    ) -> Option<(u32, Option<Buffer>)> {
-        let Part { common, routers: flits, .. } = parts.part(part);
-        let now = common.schedule.tick(parts.clock);
-        let outputs = flits.rules.outputs;
-        let (_, queue) = flits.filled(part, input_vc).find(|&(_, queue)| {
-            let state = &flits.state.queues[queue as usize];
-            state.flits.front(&flits.state.times) <= now
-                && matches!(state.vc_state, VcState::VcAlloc | VcState::Active)
-        })?;
-        let (_, router) = flits.router_of_input_vc(input_vc);
-        let state = &flits.state.queues[queue as usize];
-        let &(output, vc, need) = flits.requests_of(common, input_vc, state).first()?;
-        let first = (router.first_input << flits.rules.shift) * outputs;
-        let output_port = router.first_output + output;
-        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
-        let held: &OutputVc = &flits.state.vcs[place as usize];
-        let port = flits.ports.output(output_port);
-        let far = || Self::far(parts, port, vc);
-        let waiting =
-            |(part, queue): Buffer| parts.routers(part).state.queues[queue as usize].flits.len();
-        let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
-        let next = if is_full(parts.context.parameters.buffer) {
-            far().next()
-        } else if held.holder != NONE && first + held.holder != queue {
-            Some((part, first + held.holder))
-        } else if port.needs_room && held.room_from(need, &flits.state.times) > now {
-            far().next()
-        } else {
-            None
-        };
-        Some((output_port, next.map(|(part, queue)| (part, queue / outputs))))
-    }
-
     /// The queues that keep a queue's packet from a virtual channel of its router's output; `None`
     /// if nothing does for long.
     fn blocked(
@@ -242,36 +289,6 @@ impl FlitRouters {
         if holder == NONE { Vec::new() } else { vec![(from, first + holder)] }
     }
 
-    /// The description of a queue in a cycle.
-    pub(super) fn describe(parts: &Parts<'_, '_>, (part, queue): Buffer) -> Waiting {
-        let Part { common, routers: flits, .. } = parts.part(part);
-        let state = &flits.state.queues[queue as usize];
-        let input_vc = queue / flits.rules.outputs;
-        let (_, router) = flits.router_of_input_vc(input_vc);
-        let (output, vc, need) = match state.vc_state {
-            VcState::Routing => (0, 0, 0),
-            _ => flits.requests_of(common, input_vc, state)[0],
-        };
-        let number = router.first_output + output;
-        let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
-        let held = &flits.state.vcs[place as usize];
-        let lacks = match state.vc_state {
-            VcState::Routing => Lack::Flits,
-            VcState::Active if state.flits.is_empty() => Lack::Flits,
-            VcState::VcAlloc if held.holder != NONE => Lack::VirtualChannel,
-            _ => Lack::Room { needed: need.max(1), free: held.due() },
-        };
-        let (source, sequence) = match state.vc_state {
-            VcState::Routing => {
-                let packet = &common.packets.packets[state.head as usize];
-                (packet.source, packet.sequence)
-            }
-            _ => (state.source, state.sequence),
-        };
-        let ends = (source, Self::destination_of(parts, (source, sequence)));
-        parts.named(part, crate::ports::place(input_vc, flits.rules.shift), ends, number, lacks)
-    }
-
     /// The destination terminal of a packet, wherever its header is.
     fn destination_of(parts: &Parts<'_, '_>, packet: PacketId) -> u32 {
         for (part, &Part { common, routers: flits, .. }) in parts.parts.iter().enumerate() {
@@ -295,32 +312,5 @@ impl FlitRouters {
             }
         }
         packet.0
-    }
-
-    /// Whether the room and the flits of all queues add up.
-    pub(super) fn flits_and_credits_add_up(parts: &Parts<'_, '_>) -> bool {
-        let parameters = &parts.context.parameters;
-        (0..parts.parts.len()).all(|part| {
-            let Self { ports, rules, state, .. } = parts.routers(part);
-            let held = |(part, queue): Buffer| {
-                parts.routers(part).state.queues[queue as usize].flits.len()
-            };
-            let vcs = narrow::<u8>(parts.context.vc_map.count());
-            let outputs = (0..).zip(ports.outputs()).filter(|(_, port)| port.needs_room);
-            let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
-            let mut injections = (0..narrow::<u32>(state.inputs.len()))
-                .filter(|&input| ports.input(input).injects)
-                .flat_map(|input| (0..vcs).map(move |vc| (input, vc)));
-            network.all(|((output, port), vc): ((usize, &Output), u8)| {
-                let place = state.outputs[output].vcs as usize + usize::from(vc);
-                let flits: u32 = Self::far(parts, port, vc).map(held).sum();
-                flits + state.vcs[place].due() == parameters.buffer
-            }) && injections.all(|(input, vc)| {
-                let place = ports.input(input).upstream as usize + usize::from(vc);
-                let input_vc = (input << rules.shift) + u32::from(vc);
-                let there: u32 = parts.routers(part).filled(part, input_vc).map(held).sum();
-                there + state.vcs[place].due() == parameters.injection_buffer
-            })
-        })
     }
 }

@@ -11,19 +11,14 @@ use super::flit_queue::VcState;
 use crate::common::Common;
 use crate::interruption::Interruption;
 use crate::packet::Packets;
-use crate::routers::{AllParts, PacketId};
-use crate::tick::Tick;
+use crate::routers::{AllParts, Fail, PacketId, Routers};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::ChannelKind;
 
-impl FlitRouters {
-    /// The packets with flits on a failing channel, or with flits yet to be sent on it.
-    pub(super) fn cut_flit_by_flit(
-        parts: &AllParts<'_, '_, Self>,
-        interruption: &Interruption,
-    ) -> Vec<PacketId> {
+impl Fail for FlitRouters {
+    fn cut_by(parts: &AllParts<'_, '_, Self>, interruption: &Interruption) -> Vec<PacketId> {
         let mut cut = Vec::new();
         for part in 0..parts.parts.len() {
             let ports = &parts.routers(part).ports;
@@ -48,6 +43,44 @@ impl FlitRouters {
         cut
     }
 
+    fn begin_failure(&mut self, common: &mut Common<'_>, lost: &[PacketId], at: Picoseconds) {
+        self.lose(&mut common.packets, lost);
+        // Until then packets wait for the reasons that they have had so far.
+        self.settle_stalls(common, common.schedule.tick(at + Picoseconds(1)));
+    }
+
+    fn fail_output(&mut self, common: &mut Common<'_>, number: u32, output: u32, at: Picoseconds) {
+        self.ports.fail(number, output);
+        let from = common.schedule.tick(at + Picoseconds(1));
+        // Packets whose headers have not been sent need no room any more.
+        let mut view = self.borrow(common, number);
+        for place in view.active_vcs() {
+            let ActiveVc { output_port, has_header, .. } = view.state.active_vcs[place];
+            if output_port == view.router.first_output + output && has_header {
+                let own = &mut view.state.active_vcs[place];
+                (own.has_header, own.needs_room, own.leaves) = (false, false, true);
+                own.again = own.again.max(from);
+                view.state.set_next(place);
+            }
+        }
+        view.wake_requesters(output as usize, from);
+        common.schedule.active.lower(number, self.due(number));
+    }
+
+    fn fail_router(&mut self, common: &mut Common<'_>, router: u32) {
+        let packets = &mut common.packets;
+        let router = &self.ports.routers[router as usize];
+        let first = self.rules.first_queue(router);
+        let count = (usize::from(router.inputs) << self.rules.shift) * self.rules.outputs as usize;
+        for queue in first..first + count {
+            for slot in self.packets_of(packets, queue) {
+                packets.origins[slot as usize].lose();
+            }
+        }
+    }
+}
+
+impl FlitRouters {
     /// Adds the packets whose flits come to the queues of an input port after time `at`. The port
     /// is given by its input virtual channel for virtual channel 0.
     fn cut_on_the_way_to(
@@ -95,7 +128,7 @@ impl FlitRouters {
     }
 
     /// Marks those of some packets, given in order, that have their headers in this part.
-    pub(super) fn lose(&self, packets: &mut Packets, lost: &[PacketId]) {
+    fn lose(&self, packets: &mut Packets, lost: &[PacketId]) {
         for queue in 0..self.state.queues.len() {
             for slot in self.packets_of(packets, queue) {
                 let packet = &packets.packets[slot as usize];
@@ -104,41 +137,6 @@ impl FlitRouters {
                 }
             }
         }
-    }
-
-    /// Loses the packets in a router, and those under way to it from terminals.
-    pub(super) fn lose_router(&self, packets: &mut Packets, number: u32) {
-        let router = &self.ports.routers[number as usize];
-        let first = self.rules.first_queue(router);
-        let count = (usize::from(router.inputs) << self.rules.shift) * self.rules.outputs as usize;
-        for queue in first..first + count {
-            for slot in self.packets_of(packets, queue) {
-                packets.origins[slot as usize].lose();
-            }
-        }
-    }
-
-    /// Makes an output of a router swallow packets from a time on. Packets whose headers have not
-    /// been sent then need no room.
-    pub(super) fn swallow(
-        &mut self,
-        common: &mut Common<'_>,
-        number: u32,
-        output: u32,
-        from: Tick,
-    ) {
-        let mut view = self.borrow(common, number);
-        for place in view.active_vcs() {
-            let ActiveVc { output_port, has_header, .. } = view.state.active_vcs[place];
-            if output_port == view.router.first_output + output && has_header {
-                let own = &mut view.state.active_vcs[place];
-                (own.has_header, own.needs_room, own.leaves) = (false, false, true);
-                own.again = own.again.max(from);
-                view.state.set_next(place);
-            }
-        }
-        view.wake_requesters(output as usize, from);
-        common.schedule.active.lower(number, self.due(number));
     }
 }
 

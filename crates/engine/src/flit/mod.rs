@@ -61,10 +61,9 @@ use serde::{Deserialize, Serialize};
 
 use super::common::Common;
 use super::hosts::Hosts;
-use super::interruption::Interruption;
 use super::network_context::NetworkContext;
 use super::ports::Ports;
-use super::routers::{AllParts, Buffer, PacketId, Routers};
+use super::routers::Routers;
 use super::tick::{Tick, rebased};
 use active_vc::{ActiveVc, SwitchRequest};
 use arrivals::FlitMessages;
@@ -72,7 +71,7 @@ use flit_queue::{FlitQueue, Upstream};
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching, Waiting};
+use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching};
 use flitlab_workload::traffic::Workload;
 use injection::SourceVc;
 use output_vc::OutputVc;
@@ -392,26 +391,6 @@ impl Routers for FlitRouters {
 
     fn reset_statistics(&mut self) {}
 
-    fn cut_by(parts: &AllParts<'_, '_, Self>, interruption: &Interruption) -> Vec<PacketId> {
-        Self::cut_flit_by_flit(parts, interruption)
-    }
-
-    fn begin_failure(&mut self, common: &mut Common<'_>, lost: &[PacketId], at: Picoseconds) {
-        self.lose(&mut common.packets, lost);
-        // Until then packets wait for the reasons that they have had so far.
-        self.settle_stalls(common, common.schedule.tick(at + Picoseconds(1)));
-    }
-
-    fn fail_output(&mut self, common: &mut Common<'_>, router: u32, output: u32, at: Picoseconds) {
-        self.ports.fail(router, output);
-        let from = common.schedule.tick(at + Picoseconds(1));
-        self.swallow(common, router, output, from);
-    }
-
-    fn fail_router(&mut self, common: &mut Common<'_>, router: u32) {
-        self.lose_router(&mut common.packets, router);
-    }
-
     fn saved(&self) -> impl Serialize + '_ {
         (&self.ports, &self.state)
     }
@@ -425,32 +404,6 @@ impl Routers for FlitRouters {
             && state.waits.is_some() == self.state.waits.is_some();
         (self.ports, self.state) = (ports, state);
         fits
-    }
-
-    fn buffers(&self) -> usize {
-        self.state.queues.len()
-    }
-
-    fn waits_for(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Vec<Buffer> {
-        Self::queues_waited_for(parts, buffer)
-    }
-
-    fn waiting(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Waiting {
-        Self::describe(parts, buffer)
-    }
-
-    fn credits_are_conserved(parts: &AllParts<'_, '_, Self>) -> bool {
-        Self::flits_and_credits_add_up(parts)
-    }
-
-    fn waits_in(parts: &AllParts<'_, '_, Self>, (part, input_vc): Buffer, it: PacketId) -> bool {
-        let here = parts.part(part);
-        let now = here.common.schedule.tick(parts.clock);
-        here.routers.has_packet(&here.common, input_vc, it, now)
-    }
-
-    fn held_by(parts: &AllParts<'_, '_, Self>, input_vc: Buffer) -> Option<(u32, Option<Buffer>)> {
-        Self::holder_of(parts, input_vc)
     }
 }
 

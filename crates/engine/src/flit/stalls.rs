@@ -7,10 +7,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::FlitState;
 use super::active_vc::{ActiveVc, SwitchRequest};
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
-use super::FlitState;
 use crate::encoded_route::Address;
 use crate::set::{bits, members};
 use crate::tick::{NEVER, Tick, rebased};

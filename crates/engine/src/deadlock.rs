@@ -11,16 +11,15 @@
 //! move. The heads that remain wait for good, and following them from buffer to buffer gives a
 //! cycle.
 
-use super::adaptive::{AdaptiveState, escape_bubble};
+use super::next_hop::{Routing, escape_bubble};
 use super::part::Part;
 use super::ports::{RouterLayout, place};
 use super::set::bits;
-use super::{Engine, Observer, VIRTUAL_CHANNEL_NAMES};
+use super::{Engine, Observer};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::{Deadlock, Lack, Waiting};
-use flitlab_routing::Routes;
 
 /// An output that the head of a buffer asks for.
 #[derive(Clone, Copy)]
@@ -182,7 +181,8 @@ impl<O: Observer> Engine<'_, O> {
         let request = here.requests_of(buffer)[0];
         let free = here.room_due(request.output, request.vc);
         let lacks = Lack::Room { needed: request.need.into(), free };
-        let ends = (source, here.destination(router, queue.head));
+        let at = (router, queue.head);
+        let ends = (source, here.routing.destination(&self.context, &here.packets, at));
         self.named(part, input_vc, ends, request.output, lacks)
     }
 
@@ -206,12 +206,7 @@ impl<O: Observer> Engine<'_, O> {
             router: fabric.router_name(router),
             input: name(network.channel_of_input[input]),
             virtual_channel: channel,
-            virtual_channel_name: match self.context.routes {
-                Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => None,
-                _ if self.context.parameters.sharing.is_some() => None,
-                Routes::DirectionOrder(order) if order.has_dateline() => None,
-                _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(channel)).copied(),
-            },
+            virtual_channel_name: self.parts[part].part.routing.vc_name(&self.context, channel),
             source: fabric.terminal_name(source),
             destination: fabric.terminal_name(destination),
             output: name(output + self.context.cut.first_output(part)),
@@ -256,10 +251,8 @@ impl Part<'_> {
             return vec![OutputRequest { output, vc, need }];
         }
         let (input, vc_here) = place(buffer, self.ports.size.shift);
-        if let Some(relation_tables) =
-            self.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
-        {
-            let hops = self.hops_of(relation_tables, (input, vc_here), queue.head).iter();
+        if let Routing::Relation(relation) = &self.routing {
+            let hops = relation.hops_of_list(queue.hops).iter();
             return hops
                 .map(|hop| OutputRequest {
                     output: router.first_output + u32::from(hop.port),
@@ -270,7 +263,8 @@ impl Part<'_> {
         }
         let input = self.ports.input(narrow::<u32>(input));
         let state = self.ports.output(output);
-        let bubble = escape_bubble(self.context.bubble, state, input, queue, vc_here);
+        let (escape, in_ring) = ((queue.output, vc), state.in_ring);
+        let bubble = escape_bubble(self.context.bubble, (input, vc_here), escape, in_ring);
         let escape = queue.flits + bubble;
         let options = bits(queue.options).map(|port| OutputRequest {
             output: router.first_output + narrow::<u32>(port),
@@ -290,40 +284,5 @@ impl Part<'_> {
     /// Number of buffers.
     fn buffers(&self) -> usize {
         self.flits.as_ref().map_or(self.ports.queues.len(), |flits| flits.queue_count())
-    }
-
-    /// The destination terminal of a packet in a router's buffer.
-    pub(super) fn destination(&self, router: u32, slot: u32) -> u32 {
-        use super::encoded_route::{AdaptiveRoute, Address};
-        let route = self.packets.packets[slot as usize].route;
-        let context = &*self.context;
-        let (end, ejection) = match context.routes {
-            Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
-                return Address::from(route).destination;
-            }
-            Routes::Adaptive(_) => {
-                let route = AdaptiveRoute::from(route);
-                (route.destination, u16::from(route.ejection))
-            }
-            Routes::DirectionOrder(_) | Routes::Table(_) => {
-                let mut route = route;
-                let mut rest = self.packets.rest_of(slot).to_vec();
-                let mut at = router;
-                loop {
-                    let output = context.codec.output(route);
-                    let ports = context.fabric.outputs(at);
-                    if u32::from(output) >= narrow::<u32>(ports.len()) {
-                        break (at, output);
-                    }
-                    at = context.fabric.target(ports.start + u32::from(output)).expect("routed");
-                    if context.codec.go_on(&mut route) {
-                        context.codec.refill(&mut route, &mut rest);
-                    }
-                }
-            }
-        };
-        let first = narrow::<u16>(context.fabric.outputs(end).len());
-        let own = (ejection - first) / narrow::<u16>(context.parameters.ejection_channels);
-        context.terminals_of(end)[usize::from(own)]
     }
 }

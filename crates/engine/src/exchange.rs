@@ -7,10 +7,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::credits::Credit;
-use super::encoded_route::MAX_WORDS;
 use super::flit::{FlitCrossing, PacketCrossing};
 use super::link::Notice;
 use super::message::Arrival;
+use super::next_hop::MAX_WORDS;
 use super::packet::{Origin, Packet, Packets};
 use super::part::Part;
 use super::ports::RemoteUpstream;

@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::next_hop::NextHop;
+use super::next_hop::Routing;
 use super::part::Part;
 use super::{Engine, Observer};
 use flitlab_base::narrow::fitted;
@@ -235,13 +235,13 @@ impl<'f> Part<'f> {
     /// Continues from a checkpoint at this stage of an interruption.
     pub(super) fn follow(&mut self, interruption: &'f Interruption, progress: FailureProgress) {
         if let FailureProgress::Over(_) = progress {
-            self.next_hop = Some(NextHop::Table(&interruption.table));
+            self.routing = Routing::Table(&interruption.table);
         }
     }
 
     /// Changes to the new table.
     fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
-        self.next_hop = Some(NextHop::Table(&interruption.table));
+        self.routing = Routing::Table(&interruption.table);
         self.sources.paused = false;
         let next = self.schedule.tick(now + Picoseconds(1));
         let fabric = self.context.fabric;
@@ -256,8 +256,7 @@ impl<'f> Part<'f> {
     pub(super) fn is_cut_off(&self, source: u32, destination: u32, now: Picoseconds) -> bool {
         self.interruption.is_some_and(|interruption| {
             let fabric = self.context.fabric;
-            let changed = matches!(self.next_hop, Some(NextHop::Table(it))
-                    if std::ptr::eq(it, &raw const interruption.table));
+            let changed = self.routing.goes_by(&interruption.table);
             now > interruption.at && !interruption.serves(fabric, source)
                 || changed && !interruption.serves(fabric, destination)
         })

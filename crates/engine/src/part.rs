@@ -13,10 +13,9 @@ use super::flit::FlitRouters;
 use super::frame::{Schedule, SimulatedPart};
 use super::link::Links;
 use super::network_context::NetworkContext;
-use super::next_hop::NextHop;
+use super::next_hop::Routing;
 use super::packet::Packets;
 use super::ports::Ports;
-use super::relation::RelationTables;
 use super::router_view::Outbox;
 use super::sink::Sink;
 use super::source::Sources;
@@ -27,7 +26,6 @@ use super::{Counters, Digest, Interruption, Observer};
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
-use flitlab_routing::Routes;
 use flitlab_workload::traffic::Workload;
 
 /// Approximate size of a processor's second-level cache, in bytes.
@@ -37,8 +35,7 @@ const NEAR_MEMORY: usize = 2 << 20;
 pub(super) struct Part<'f> {
     pub context: Arc<NetworkContext<'f>>,
     pub schedule: Schedule,
-    /// The lookup of packets' next hops, if the routing needs one.
-    pub next_hop: Option<NextHop<'f>>,
+    pub routing: Routing<'f>,
     pub interruption: Option<&'f Interruption>,
     pub ports: Ports,
     pub credits: Credits,
@@ -50,7 +47,8 @@ pub(super) struct Part<'f> {
     pub sources: Sources,
     pub sink: Sink,
     pub statistics: Statistics,
-    pub adaptive_state: Option<AdaptiveState<'f>>,
+    /// The routers' state for packets that choose among outputs, if any do.
+    pub adaptive_state: Option<AdaptiveState>,
     /// The routers' reduction units, if there are collective operations.
     pub reduction_units: Option<ReductionUnits>,
     /// The state of links that send again, if links err.
@@ -80,14 +78,8 @@ impl<'f> Part<'f> {
         interruption: Option<&'f Interruption>,
     ) -> Self {
         let mut ports = Ports::new(context, part);
-        let adaptive_state = match context.routes {
-            Routes::Adaptive(adaptive) => Some(AdaptiveState::new(context, part, &ports, adaptive)),
-            Routes::Relation(routes) => {
-                let relation_tables = RelationTables::new(context, part, &ports, routes);
-                Some(AdaptiveState::by_relation(relation_tables, ports.routers.len()))
-            }
-            _ => None,
-        };
+        let routing = Routing::new(context, part);
+        let adaptive_state = AdaptiveState::new(&routing, &ports);
         let routers = ports.routers.len();
         let own = context.terminals_of_part(part).len();
         let reduction_units =
@@ -107,20 +99,16 @@ impl<'f> Part<'f> {
             outbox: Outbox::default(),
             hosts_answer,
             schedule: Schedule::new(part, routers),
-            next_hop: match context.routes {
-                Routes::Forwarding(table) => Some(NextHop::Table(table)),
-                Routes::Paths(paths) => Some(NextHop::Paths(paths)),
-                _ => None,
-            },
             interruption,
             sources: Sources::new(context, part, &ports, workload.wants_waits()),
             workload,
             sink: Sink::new(context.cut.parts()),
             statistics: Statistics::new(ports.outputs, channels, context.vc_map.count()),
             credits: Credits::new(rooms),
-            packets: Packets::new(context.rest),
+            packets: Packets::new(routing.words()),
             flits,
             ports,
+            routing,
             special: adaptive_state.is_some() || reduction_units.is_some() || links.is_some(),
             adaptive_state,
             reduction_units,
@@ -166,6 +154,7 @@ impl<'f> Part<'f> {
             + self.sources.memory()
             + self.workload.memory()
             + self.statistics.memory()
+            + self.routing.memory()
             + self.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
             + self.reduction_units.as_ref().map_or(0, ReductionUnits::memory)
             + self.links.as_ref().map_or(0, Links::memory)

@@ -261,7 +261,7 @@ impl<'f> Part<'f> {
             name: number + self.context.cut.first_router(self.schedule.part),
             first_channel: self.context.cut.first_output(self.schedule.part),
             epoch: self.schedule.epoch,
-            next_hop: self.next_hop,
+            routing: &self.routing,
             interruption: self.interruption,
             hosts_answer: self.hosts_answer,
             context: &self.context,

@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::frame::{ObservedPart, SimulatedPart, run_parts};
 use super::interruption::FailureProgress;
 use super::network_context::NetworkContext;
+use super::next_hop;
 use super::part::Part;
 use super::tick::{END, HORIZON, MAX_HOP_TIME, Tick, tick};
 use super::trace::Trace;
@@ -86,7 +87,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         observer: O,
         interruption: Option<&'f Interruption>,
     ) -> Self {
-        let by_table = matches!(routes, Routes::Forwarding(_));
+        let by_table = next_hop::is_by_table(routes);
         assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
         let stay = parameters.longest_stay(fabric.cable_classes());
         assert!(stay <= MAX_HOP_TIME, "a packet may take {stay} ps from router to router");

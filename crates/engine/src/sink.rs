@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic::Atomic;
 use super::collective::COLLECTIVE;
-use super::encoded_route::Address;
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
+use super::next_hop::Address;
 use super::packet::Origin;
 use super::part::Part;
 use super::{CompletedMessage, DeliveredPacket};
@@ -190,7 +190,7 @@ impl Part<'_> {
         let origin = self.packets.origins[slot as usize];
         self.packets.remove(slot);
         self.latest = self.latest.max(time);
-        let hops = if self.next_hop.is_some() { packet.note } else { origin.hops };
+        let hops = self.routing.hops_crossed(&packet, &origin);
         let lost = origin.is_useless();
         if lost {
             if origin.is_bad() {

@@ -11,8 +11,8 @@
 use super::FlitRouters;
 use super::flit_queue::{FlitQueue, VcState};
 use super::output_vc::OutputVc;
-use crate::adaptive::AdaptiveState;
 use crate::deadlock::Buffer;
+use crate::next_hop::Routing;
 use crate::part::Part;
 use crate::ports::{AWAY, Output, RouterLayout, place};
 use crate::set::bits;
@@ -63,12 +63,7 @@ impl FlitRouters {
 
     /// The requests of a queue's packet: output, virtual channel, and the flits of room that it
     /// needs there.
-    fn requests_of(
-        &self,
-        here: &Part<'_>,
-        input_vc: u32,
-        queue: &FlitQueue,
-    ) -> Vec<(u32, u8, u32)> {
+    fn requests_of(&self, here: &Part<'_>, queue: &FlitQueue) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.vc_state == VcState::Active {
             return vec![(output, queue.vc, 1)];
@@ -77,11 +72,8 @@ impl FlitRouters {
             let vcs = bits(queue.vcs);
             return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
         }
-        if let Some(relation_tables) =
-            here.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
-        {
-            let hops =
-                here.hops_of(relation_tables, place(input_vc, self.rules.shift), queue.slot).iter();
+        if let Routing::Relation(relation) = &here.routing {
+            let hops = relation.hops_of_list(queue.held).iter();
             let need = |hop| here.context.need_by(hop, queue.need, queue.left).into();
             return hops.map(|hop| (u32::from(hop.port), hop.vc, need(hop))).collect();
         }
@@ -129,7 +121,7 @@ impl<O: Observer> Engine<'_, O> {
             VcState::VcAlloc | VcState::Active => {
                 let router = here.router_of_input_vc(input_vc);
                 let mut waits = Vec::new();
-                for (output, vc, need) in flits.requests_of(here, input_vc, state) {
+                for (output, vc, need) in flits.requests_of(here, state) {
                     match self.blocked(part, router, (output, vc, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
@@ -156,7 +148,7 @@ impl<O: Observer> Engine<'_, O> {
         })?;
         let (_, router) = here.router_of_input_vc(input_vc);
         let state = &flits.state.queues[queue as usize];
-        let &(output, vc, need) = flits.requests_of(here, input_vc, state).first()?;
+        let &(output, vc, need) = flits.requests_of(here, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
         let output_port = router.first_output + output;
         let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
@@ -253,7 +245,7 @@ impl<O: Observer> Engine<'_, O> {
         let (_, router) = here.router_of_input_vc(input_vc);
         let (output, vc, need) = match state.vc_state {
             VcState::Routing => (0, 0, 0),
-            _ => flits.requests_of(here, input_vc, state)[0],
+            _ => flits.requests_of(here, state)[0],
         };
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
@@ -295,7 +287,8 @@ impl<O: Observer> Engine<'_, O> {
                     let input = input_vc >> flits.rules.shift;
                     let input = input + self.context.cut.first_input(part);
                     let router = self.context.network.router_of_input[input as usize];
-                    return here.destination(router, found);
+                    let packets = &here.packets;
+                    return here.routing.destination(&self.context, packets, (router, found));
                 }
             }
         }

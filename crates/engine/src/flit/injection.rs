@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{FlitRouters, first_from};
 use crate::Switching;
+use crate::next_hop::Routing;
 use crate::part::Part;
 use crate::set::bits;
 use crate::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
-use flitlab_routing::Routes;
 
 /// A source queue of an injection channel while its packet is being sent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -37,12 +37,9 @@ impl FlitRouters {
     /// room that it needs there.
     fn injected_into(&self, here: &Part<'_>, queue: u8, flits: u16) -> (u16, u32) {
         let context = &*here.context;
-        let vcs = match context.routes {
-            Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue).all,
-            Routes::Adaptive(_)
-            | Routes::Forwarding(_)
-            | Routes::Relation(_)
-            | Routes::Paths(_) => 1 << queue,
+        let vcs = match here.routing {
+            Routing::Source(_) => self.rules.kind(queue).all,
+            _ => 1 << queue,
         };
         let room = match context.parameters.switching {
             Switching::Wormhole => 1,

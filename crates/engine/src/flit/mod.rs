@@ -210,7 +210,7 @@ impl FlitRouters {
         let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
         let queues = (u32::from(most_inputs) << shift) * outputs;
-        let by_source = context.routes_by_source();
+        let by_source = crate::next_hop::is_by_source(context.routes);
         let split = reads && by_source;
         let data_vcs = if split { vcs / 2 } else { vcs };
         let paces: Vec<Pace> =

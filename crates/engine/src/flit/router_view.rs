@@ -5,10 +5,9 @@ use super::flit_queue::{FlitQueue, VcState};
 use super::wake_times::RouterRange;
 use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::active::Active;
-use crate::adaptive::AdaptiveState;
 use crate::exchange::Outgoing;
 use crate::network_context::NetworkContext;
-use crate::next_hop::NextHop;
+use crate::next_hop::Routing;
 use crate::packet::Packets;
 use crate::part::Part;
 use crate::port_block::BLOCK_PORTS;
@@ -48,10 +47,9 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub hosts_answer: bool,
     pub epoch: Picoseconds,
     pub first_channel: u32,
-    pub next_hop: Option<NextHop<'f>>,
+    pub routing: &'a Routing<'f>,
     pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
-    pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
     pub statistics: &'a mut Statistics,
     pub outbox: &'a mut Outbox,
     pub outgoing: &'a mut [Outgoing],
@@ -106,10 +104,9 @@ impl<'f> Part<'f> {
             hosts_answer: self.hosts_answer,
             epoch: self.schedule.epoch,
             first_channel: self.context.cut.first_output(self.schedule.part),
-            next_hop: self.next_hop,
+            routing: &self.routing,
             context: &self.context,
             packets: &mut self.packets,
-            adaptive_state: self.adaptive_state.as_mut(),
             statistics: &mut self.statistics,
             outbox: &mut self.outbox,
             outgoing: &mut self.outgoing,
@@ -301,20 +298,6 @@ impl FlitRouterView<'_, '_> {
             let channel = self.first_channel + self.router.first_output + fitted!(output, u32);
             note(self.trace, packet, (self.epoch, now), channel);
         }
-        if self.next_hop.is_some() {
-            packet.note += 1;
-        } else if self.adaptive_state.is_none() {
-            let mut route = packet.route;
-            if self.context.codec.go_on(&mut route) {
-                self.context.codec.refill(&mut route, self.packets.rest(slot));
-            }
-            self.packets.packets[slot as usize].route = route;
-        } else if self
-            .adaptive_state
-            .as_ref()
-            .is_some_and(|adaptive_state| adaptive_state.count_hops())
-        {
-            self.packets.origins[slot as usize].hops += 1;
-        }
+        self.routing.go_on(self.packets, slot, self.name);
     }
 }

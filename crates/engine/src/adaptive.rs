@@ -11,18 +11,12 @@
 //! No grant enables another one in the same pass, because a grant only takes room. Escapes take no
 //! room of the adaptive channel. So one run through each pass is enough.
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::common::Common;
-use super::encoded_route::{AdaptivePhase, AdaptiveRoute};
-use super::hosts::Hosts;
-use super::network_context::NetworkContext;
-use super::packet::{Origin, Packet, Packets};
+use super::next_hop::{Routing, escape_bubble};
 use super::port_block::BLOCK_PORTS;
-use super::ports::{Input, NOT_STALLED, Output, PacketQueue, Ports};
-use super::relation::{RelationTables, RoomCache};
+use super::ports::{NOT_STALLED, Output, PacketQueue, Ports};
+use super::relation::RoomCache;
 use super::round_robin::{BitSpan, bits_between, cyclic_span, span_count};
 use super::router::{AllocationPass, RouterView};
 use super::set::bits;
@@ -30,12 +24,9 @@ use super::size::Size;
 use super::tick::{NEVER, Tick, rebased};
 use flitlab_base::narrow::fitted;
 use flitlab_model::{Arbitration, Stall};
-use flitlab_routing::adaptive::{Heading, drawn_at};
-use flitlab_routing::{Adaptive, Course, Onward};
 
-/// The state of a part for adaptive routing.
-pub(super) struct AdaptiveState<'f> {
-    pub rule: RoutingRule<'f>,
+/// The state of a part's routers for packets that choose among outputs.
+pub(super) struct AdaptiveState {
     pub state: SavedAdaptiveState,
     /// Outputs of the present pass that passed over a packet that prefers another output.
     passed_over: Vec<usize>,
@@ -45,17 +36,9 @@ pub(super) struct AdaptiveState<'f> {
     room_cache: RoomCache,
 }
 
-/// The rule by which packets choose their routes.
-pub(super) enum RoutingRule<'f> {
-    Torus(&'f Adaptive),
-    Relation(RelationTables<'f>),
-}
-
 /// The fields of [`AdaptiveState`] that change, as a checkpoint saves them.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedAdaptiveState {
-    /// By terminal: the generator of its packets' random numbers; empty if they need none.
-    random: Vec<ChaCha8Rng>,
     /// By router: input virtual channels whose heads are new and decide on a detour when they ask.
     undecided: Vec<u64>,
     /// By router: the outputs for which some head has an escape request, a bit each.
@@ -64,86 +47,32 @@ pub(super) struct SavedAdaptiveState {
     pub decide_at: Vec<Tick>,
 }
 
-impl<'f> AdaptiveState<'f> {
-    pub(super) fn new(
-        context: &NetworkContext<'f>,
-        part: usize,
-        ports: &Ports,
-        adaptive: &'f Adaptive,
-    ) -> Self {
-        let stream = |&terminal: &u32| {
-            let mut random = ChaCha8Rng::seed_from_u64(adaptive.seed());
-            random.set_stream(u64::from(terminal));
-            random
+impl AdaptiveState {
+    /// `None` if packets have no choice. By a relation they decide on no detours.
+    pub(super) fn new(routing: &Routing<'_>, ports: &Ports) -> Option<Self> {
+        let routers = ports.routers.len();
+        let (undecided, escape_ports) = match routing {
+            Routing::Source(_) | Routing::Table(_) | Routing::Paths(_) => return None,
+            Routing::Torus(adaptive) => {
+                (if adaptive.decides() { ports.arrived.len() } else { 0 }, routers)
+            }
+            Routing::Relation(_) => (0, 0),
         };
-        let terminals = context.terminals_of_part(part).iter();
-        let is_random = adaptive.rules().is_random();
-        let state = SavedAdaptiveState {
-            random: if is_random { terminals.map(stream).collect() } else { Vec::new() },
-            escape_ports: vec![0; ports.routers.len()],
-            decide_at: vec![NEVER; ports.routers.len()],
-            undecided: vec![0; if adaptive.decides() { ports.arrived.len() } else { 0 }],
-        };
-        Self {
-            rule: RoutingRule::Torus(adaptive),
-            state,
+        Some(Self {
+            state: SavedAdaptiveState {
+                undecided: vec![0; undecided],
+                escape_ports: vec![0; escape_ports],
+                decide_at: vec![NEVER; routers],
+            },
             passed_over: Vec::new(),
             due: Vec::new(),
             room_cache: RoomCache::default(),
-        }
-    }
-
-    /// The state for a routing relation: packets decide on no detours and draw no numbers here.
-    pub(super) fn by_relation(relation_tables: RelationTables<'f>, routers: usize) -> Self {
-        let state = SavedAdaptiveState {
-            random: Vec::new(),
-            undecided: Vec::new(),
-            escape_ports: Vec::new(),
-            decide_at: vec![NEVER; routers],
-        };
-        Self {
-            rule: RoutingRule::Relation(relation_tables),
-            state,
-            passed_over: Vec::new(),
-            due: Vec::new(),
-            room_cache: RoomCache::default(),
-        }
-    }
-
-    /// The tables of the relation, if routing is by one.
-    #[inline]
-    pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
-        match &self.rule {
-            RoutingRule::Torus(_) => None,
-            RoutingRule::Relation(relation_tables) => Some(relation_tables),
-        }
-    }
-
-    /// The adaptive routing of a torus.
-    #[inline]
-    pub(super) fn adaptive(&self) -> &'f Adaptive {
-        match self.rule {
-            RoutingRule::Torus(adaptive) => adaptive,
-            RoutingRule::Relation(_) => unreachable!("a relation decides on no detours"),
-        }
-    }
-
-    /// Whether a packet's hops are counted on the way, since they are not known at injection.
-    #[inline]
-    pub(super) fn count_hops(&self) -> bool {
-        match self.rule {
-            RoutingRule::Torus(adaptive) => adaptive.has_table(),
-            RoutingRule::Relation(_) => true,
-        }
+        })
     }
 
     pub(super) fn memory(&self) -> usize {
-        let SavedAdaptiveState { random, undecided, escape_ports, decide_at } = &self.state;
-        size_of_val(&**random)
-            + size_of_val(&**undecided)
-            + size_of_val(&**escape_ports)
-            + size_of_val(&**decide_at)
-            + self.relation_tables().map_or(0, RelationTables::memory)
+        let SavedAdaptiveState { undecided, escape_ports, decide_at } = &self.state;
+        size_of_val(&**undecided) + size_of_val(&**escape_ports) + size_of_val(&**decide_at)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
@@ -153,59 +82,10 @@ impl<'f> AdaptiveState<'f> {
     }
 }
 
-impl Hosts {
-    /// Sets the route of a packet that is injected.
-    pub(super) fn set_route(
-        &mut self,
-        common: &mut Common<'_>,
-        terminal: u32,
-        (from, to): (u32, u32),
-        (ejection, vc): (u16, u8),
-        packet: &mut Packet,
-        origin: &mut Origin,
-    ) {
-        let adaptive_state = common.adaptive_state.as_mut().expect("packets choose their ways");
-        let adaptive = adaptive_state.adaptive();
-        let mut route = AdaptiveRoute {
-            destination: to,
-            ejection: fitted!(ejection, u8),
-            heading: Heading::default(),
-            phase: AdaptivePhase::Fixed,
-        };
-        if vc == common.context.channels.adaptive && from != to {
-            let course =
-                adaptive.inject(from, to, adaptive_state.state.random.get_mut(terminal as usize));
-            packet.note = course.drawn;
-            origin.set_misroute(course.kind);
-            // An escape by a table makes the number of hops unknown.
-            let known = !adaptive.has_table();
-            origin.hops = if known { adaptive.hops(from, to, &course) } else { 0 };
-            route.heading = course.heading;
-            route.phase = if adaptive.decides() {
-                AdaptivePhase::Undecided
-            } else {
-                AdaptivePhase::ToDestination
-            };
-        } else {
-            let route = common.context.routes.source_route(common.context.fabric, from, to);
-            origin.hops = fitted!(route.unwrap_or_default().hops(), u16);
-        }
-        packet.route = route.into();
-    }
-}
-
-impl<'f, S: Size> RouterView<'_, 'f, S> {
+impl<S: Size> RouterView<'_, '_, S> {
     #[inline]
-    fn adaptive_state(&mut self) -> &mut AdaptiveState<'f> {
+    fn adaptive_state(&mut self) -> &mut AdaptiveState {
         self.adaptive_state.as_mut().expect("packets choose their ways")
-    }
-
-    /// Whether routing is by a relation.
-    #[inline]
-    pub(super) fn by_relation(&self) -> bool {
-        self.adaptive_state
-            .as_ref()
-            .is_some_and(|adaptive_state| adaptive_state.relation_tables().is_some())
     }
 
     /// Outputs of the present pass that passed over a packet that prefers another output.
@@ -221,11 +101,6 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     pub(super) fn due_outputs(&mut self) -> &mut Vec<u16> {
         &mut self.adaptive_state().due
-    }
-
-    #[inline]
-    fn adaptive(&self) -> &'f Adaptive {
-        self.adaptive_state.as_ref().expect("packets choose their ways").adaptive()
     }
 
     /// The outputs for which some head has an escape request, a bit each.
@@ -249,25 +124,12 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         &mut self.adaptive_state().state.undecided[first..first + words]
     }
 
-    /// Makes the requests of a packet that has become the head of a buffer.
-    pub(super) fn new_head_adaptive(&mut self, input_vc: u32) {
-        if self.by_relation() {
-            return self.new_head_by_relation(input_vc);
-        }
-        let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
-        let (_, vc) = self.place(input_vc);
-        match step(self.context, self.adaptive(), self.packets, slot, (self.name, vc)) {
-            Step::Ejection(output) => self.ask(input_vc, output, vc),
-            Step::Port { output, out_vc } => self.ask(input_vc, output, out_vc),
-            Step::Decision => {
-                self.undecided()[input_vc as usize / 64] |= 1 << (input_vc % 64);
-                let present = self.decide_at();
-                *present = (*present).min(ask);
-            }
-            Step::Any { options, output, escape } => {
-                self.ask_for_any(input_vc, options, (output, escape));
-            }
-        }
+    /// Notes that a head has to decide on a detour when it asks.
+    pub(super) fn wait_for_decision(&mut self, input_vc: u32) {
+        let ask = self.queues[input_vc as usize].ask;
+        self.undecided()[input_vc as usize / 64] |= 1 << (input_vc % 64);
+        let present = self.decide_at();
+        *present = (*present).min(ask);
     }
 
     /// Lets the undecided heads that ask at this instant decide on detours.
@@ -285,7 +147,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 }
                 self.undecided()[word] &= !(1 << (input_vc % 64));
                 self.decide(slot, now);
-                self.new_head_adaptive(input_vc);
+                self.request_next_hop(input_vc);
             }
         }
         *self.decide_at() = due;
@@ -302,8 +164,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 None => u32::MAX,
             };
         }
-        let adaptive = self.adaptive();
-        decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
+        self.routing.decide(self.packets, slot, (self.name, capacity), &used[..channels]);
     }
 
     /// Free flits behind an output on the adaptive channel; `None` if it leads to no router.
@@ -318,7 +179,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 
     /// Requests every output of a minimal route for the head of a buffer, and its escape.
-    fn ask_for_any(&mut self, input_vc: u32, options: u16, (output, escape): (u16, u8)) {
+    pub(super) fn ask_for_any(&mut self, input_vc: u32, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(input_vc);
         let injects = self.input(input).injects;
         let bubble = self.context.bubble_of(injects);
@@ -383,17 +244,16 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             }
         }
         let (input, _) = self.place(input_vc);
-        let straight = u32::from(self.input(input).port);
-        let drawn = drawn_at(self.name, self.packets.packets[head as usize].note);
-        let selection = self.adaptive().rules().selection;
-        selection.prefers(open, straight, drawn, |port| rooms[port as usize])
+        let straight = self.input(input).port;
+        let drawn = (self.name, self.packets.packets[head as usize].note);
+        self.routing.preferred(open, straight, drawn, |port| rooms[port as usize])
             == fitted!(output, u32)
     }
 
     /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
     /// the latest grant before this instant.
     pub(super) fn allocate_adaptive<const COLLECTIVE: bool>(&mut self, now: Tick) {
-        if self.by_relation() {
+        if self.routing.is_by_relation() {
             return self.allocate_by_relation(now);
         }
         let start = u32::from(self.router.next_output);
@@ -538,103 +398,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
         let (input, vc) = self.place(input_vc);
         let (input, state) = (*self.input(input), *self.output(output));
-        let bubble = escape_bubble(self.context.bubble, &state, &input, &queue, vc);
+        let escape = (queue.output, queue.out_vc);
+        let bubble = escape_bubble(self.context.bubble, (&input, vc), escape, state.in_ring);
         let out_vc = (queue.out_vc, queue.flits + bubble, queue.flits);
         self.obstacle(output, input_vc, out_vc, now)
             .map_or(Ok(queue.out_vc), |obstacle| Err(obstacle.until))
     }
-}
-
-/// The next step of an adaptively routed packet at a router.
-pub(super) enum Step {
-    /// The packet is at its destination and takes this ejection channel.
-    Ejection(u16),
-    /// The packet has no choice: it takes this output on this virtual channel.
-    Port { output: u16, out_vc: u8 },
-    /// The packet has to decide on a detour first.
-    Decision,
-    /// The packet takes any of these ports, a bit each; if none has room, `output` on the escape
-    /// channel.
-    Any { options: u16, output: u16, escape: u8 },
-}
-
-/// The next step of a packet that has arrived on a virtual channel. A packet at its intermediate
-/// node turns to its destination.
-pub(super) fn step(
-    context: &NetworkContext<'_>,
-    adaptive: &Adaptive,
-    packets: &mut Packets,
-    slot: u32,
-    (here, vc): (u32, u8),
-) -> Step {
-    let mut route = AdaptiveRoute::from(packets.packets[slot as usize].route);
-    if route.phase == AdaptivePhase::ToIntermediate && packets.rest(slot)[0] == u64::from(here) {
-        route.phase = AdaptivePhase::ToDestination;
-        route.heading.bound = 0;
-        packets.packets[slot as usize].route = route.into();
-    }
-    if route.phase != AdaptivePhase::ToIntermediate && route.destination == here {
-        return Step::Ejection(u16::from(route.ejection));
-    }
-    let (to, escape) = match route.phase {
-        AdaptivePhase::Undecided => return Step::Decision,
-        AdaptivePhase::ToIntermediate => {
-            (fitted!(packets.rest(slot)[0], u32), context.channels.escape_to_intermediate)
-        }
-        AdaptivePhase::Fixed | AdaptivePhase::ToDestination => {
-            (route.destination, context.channels.escape)
-        }
-    };
-    let Onward { options, escape: output } = adaptive.onward(here, to, route.heading, vc == escape);
-    match route.phase {
-        AdaptivePhase::Fixed => Step::Port { output, out_vc: vc },
-        _ if options == 0 => Step::Port { output, out_vc: escape },
-        _ => Step::Any { options, output, escape },
-    }
-}
-
-/// Decides on a detour of a new packet at its source router. `used` counts the flits in use behind
-/// each port; a virtual channel has room for `capacity`.
-pub(super) fn decide(
-    adaptive: &Adaptive,
-    packets: &mut Packets,
-    slot: u32,
-    (here, capacity): (u32, u32),
-    used: &[u32],
-) {
-    let packet = packets.packets[slot as usize];
-    let mut route = AdaptiveRoute::from(packet.route);
-    let course = Course {
-        to: route.destination,
-        heading: route.heading,
-        drawn: packet.note,
-        kind: packets.origins[slot as usize].misroute(),
-    };
-    let full = (capacity + 1).saturating_sub(packet.flits.into());
-    let course = adaptive.decide(here, course, used, full);
-    route.heading = course.heading;
-    route.phase = AdaptivePhase::ToDestination;
-    if course.to != route.destination {
-        route.phase = AdaptivePhase::ToIntermediate;
-        packets.rest(slot)[0] = course.to.into();
-    }
-    packets.packets[slot as usize].route = route.into();
-    let origin = &mut packets.origins[slot as usize];
-    origin.set_misroute(course.kind);
-    if !adaptive.has_table() {
-        origin.hops = adaptive.hops(here, route.destination, &course);
-    }
-}
-
-/// Flits of room beyond its own that a head needs for an escape by an output. None if it is on the
-/// escape channel of the same ring already.
-pub(super) fn escape_bubble(
-    bubble: u16,
-    output: &Output,
-    input: &Input,
-    queue: &PacketQueue,
-    vc: u8,
-) -> u16 {
-    let goes_on = vc == queue.out_vc && input.ring_output == queue.output;
-    if !output.in_ring || goes_on { 0 } else { bubble }
 }

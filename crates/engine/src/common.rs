@@ -2,34 +2,29 @@
 
 use std::sync::Arc;
 
-use super::adaptive::AdaptiveState;
 use super::counters::Counters;
-use super::encoded_route::{AdaptiveRoute, Address};
 use super::frame::Schedule;
 use super::interruption::Interruption;
 use super::network_context::NetworkContext;
-use super::next_hop::NextHop;
+use super::next_hop::Routing;
 use super::packet::Packets;
 use super::sink::Delivery;
 use super::statistics::Statistics;
 use super::tick::Tick;
 use super::trace::Trace;
-use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Digest;
-use flitlab_routing::Routes;
 
 /// The packets, times and counts of a part. Its owner, the [`Part`](super::part::Part), lends it to
 /// its hosts and to its routers for each call.
 pub(super) struct Common<'f> {
     pub context: Arc<NetworkContext<'f>>,
     pub schedule: Schedule,
-    /// The lookup of packets' next hops, if the routing needs one.
-    pub next_hop: Option<NextHop<'f>>,
+    /// The routes of packets.
+    pub routing: Routing<'f>,
     pub interruption: Option<&'f Interruption>,
     pub packets: Packets,
     pub statistics: Statistics,
-    pub adaptive_state: Option<AdaptiveState<'f>>,
     pub to_hosts: ToHosts,
     pub digest: Digest,
     pub trace: Option<Box<Trace>>,
@@ -49,36 +44,7 @@ impl Common<'_> {
 
     /// The destination terminal of a packet in a router's buffer.
     pub(super) fn destination(&self, router: u32, slot: u32) -> u32 {
-        let route = self.packets.packets[slot as usize].route;
-        let context = &*self.context;
-        let (end, ejection) = match context.routes {
-            Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
-                return Address::from(route).destination;
-            }
-            Routes::Adaptive(_) => {
-                let route = AdaptiveRoute::from(route);
-                (route.destination, u16::from(route.ejection))
-            }
-            Routes::DirectionOrder(_) | Routes::Table(_) => {
-                let mut route = route;
-                let mut rest = self.packets.rest_of(slot).to_vec();
-                let mut at = router;
-                loop {
-                    let output = context.codec.output(route);
-                    let ports = context.fabric.outputs(at);
-                    if u32::from(output) >= narrow::<u32>(ports.len()) {
-                        break (at, output);
-                    }
-                    at = context.fabric.target(ports.start + u32::from(output)).expect("routed");
-                    if context.codec.go_on(&mut route) {
-                        context.codec.refill(&mut route, &mut rest);
-                    }
-                }
-            }
-        };
-        let first = narrow::<u16>(context.fabric.outputs(end).len());
-        let own = (ejection - first) / narrow::<u16>(context.parameters.ejection_channels);
-        context.terminals_of(end)[usize::from(own)]
+        self.routing.destination(&self.context, &self.packets, (router, slot))
     }
 }
 

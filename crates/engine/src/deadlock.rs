@@ -13,8 +13,7 @@
 
 use super::routers::{AllParts, Buffer, Routers};
 use flitlab_base::narrow::narrow;
-use flitlab_model::{Deadlock, Lack, VIRTUAL_CHANNEL_NAMES, Waiting};
-use flitlab_routing::Routes;
+use flitlab_model::{Deadlock, Lack, Waiting};
 
 impl<R: Routers> AllParts<'_, '_, R> {
     /// Looks for a deadlock in the present state. Takes time linear in buffers and packets, except
@@ -94,12 +93,7 @@ impl<R: Routers> AllParts<'_, '_, R> {
             router: fabric.router_name(router),
             input: name(network.channel_of_input[input]),
             virtual_channel: channel,
-            virtual_channel_name: match self.context.routes {
-                Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => None,
-                _ if self.context.parameters.sharing.is_some() => None,
-                Routes::DirectionOrder(order) if order.has_dateline() => None,
-                _ => VIRTUAL_CHANNEL_NAMES.get(usize::from(channel)).copied(),
-            },
+            virtual_channel_name: self.part(part).common.routing.vc_name(self.context, channel),
             source: fabric.terminal_name(source),
             destination: fabric.terminal_name(destination),
             output: name(output + self.context.cut.first_output(part)),

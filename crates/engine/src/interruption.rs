@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::common::Common;
 use super::hosts::Hosts;
-use super::next_hop::NextHop;
+use super::next_hop::Routing;
 use super::part::Part;
 use super::routers::{PacketId, Routers};
 use flitlab_base::narrow::fitted;
@@ -155,14 +155,14 @@ impl<'f, R: Routers> Part<'f, R> {
     /// Continues from a checkpoint at this stage of an interruption.
     pub(super) fn follow(&mut self, interruption: &'f Interruption, progress: FailureProgress) {
         if let FailureProgress::Over(_) = progress {
-            self.common.next_hop = Some(NextHop::Table(&interruption.table));
+            self.common.routing = Routing::Table(&interruption.table);
         }
     }
 
     /// Changes to the new table.
     pub(super) fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
         let Self { common, hosts, .. } = self;
-        common.next_hop = Some(NextHop::Table(&interruption.table));
+        common.routing = Routing::Table(&interruption.table);
         hosts.sources.paused = false;
         let next = common.schedule.tick(now + Picoseconds(1));
         let fabric = common.context.fabric;
@@ -185,8 +185,7 @@ impl Hosts {
     ) -> bool {
         common.interruption.is_some_and(|interruption| {
             let fabric = common.context.fabric;
-            let changed = matches!(common.next_hop, Some(NextHop::Table(it))
-                    if std::ptr::eq(it, &raw const interruption.table));
+            let changed = common.routing.goes_by(&interruption.table);
             now > interruption.at && !interruption.serves(fabric, source)
                 || changed && !interruption.serves(fabric, destination)
         })

@@ -104,8 +104,9 @@
 //! | `link` | links that err, and send again |
 //! | `flit` | the flit-by-flit router: links shared flit by flit |
 //! | `credits` | room in buffers, and credits under way |
-//! | `packet`, `encoded_route`, `route_segments`, `next_hop` | packets and their routes |
-//! | `vc_map`, `dateline` | the virtual channels in use |
+//! | `packet` | packets under way |
+//! | `next_hop` | where the head of a buffer may go, for each kind of routing |
+//! | `vc_map` | the virtual channels in use |
 //! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `statistics` | what channels carried, and why packets waited |
 //! | `deadlock` | the cycle of packets that wait for each other |
@@ -134,9 +135,7 @@ mod common;
 mod counters;
 mod credits;
 mod cut;
-mod dateline;
 mod deadlock;
-mod encoded_route;
 mod exchange;
 mod flit;
 mod frame;
@@ -160,7 +159,6 @@ mod port_block;
 mod ports;
 mod relation;
 mod round_robin;
-mod route_segments;
 mod router;
 mod routers;
 mod saved;

@@ -4,6 +4,7 @@
 use super::credits::Credits;
 use super::flit::FlitRouters;
 use super::link::Links;
+use super::next_hop;
 use super::port_block::{BLOCK_PORTS, PortBlock};
 use super::ports::{PacketQueue, RouterLayout};
 use super::source::{Adapter, Injection, SourceQueue};
@@ -78,7 +79,7 @@ pub fn memory_needed(
     routes: &Routes,
     collective: bool,
 ) -> u64 {
-    let adaptive = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));
+    let adaptive = next_hop::is_adaptive(routes);
     let vcs = VcMap::new(routes, None, parameters, (true, true), collective).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
@@ -94,11 +95,6 @@ pub fn memory_needed(
     let a_router = bytes(size_of::<RouterLayout>()) + words + 40;
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
-    // The turns of paths.
-    let turns = match routes {
-        Routes::Paths(paths) if paths.in_turn() => terminals * u64::from(fabric.routers()),
-        _ => 0,
-    };
     let flits = parameters.sharing.as_ref().map_or(0, |_| {
         let queues = inputs * vcs.next_power_of_two() * queues_per_vc(fabric, parameters);
         let buffers = links * u64::from(parameters.buffer)
@@ -109,7 +105,7 @@ pub fn memory_needed(
     });
     let replays = if parameters.errors.is_some() { links * Links::BYTES_PER_CHANNEL } else { 0 };
     flits
-        + turns
+        + next_hop::memory_of_sources(routes, fabric)
         + replays
         + blocks(fabric, parameters) * bytes(size_of::<PortBlock>())
         + outputs * an_output

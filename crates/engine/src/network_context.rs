@@ -5,12 +5,10 @@
 
 use super::collective::Trees;
 use super::cut::Cut;
-use super::dateline::Dateline;
-use super::encoded_route::{MAX_WORDS, RouteCodec};
 use super::interruption::Interruption;
 use super::network::{ChannelTiming, Network};
+use super::next_hop;
 use super::packet::{Packet, last_start};
-use super::route_segments::RouteSegments;
 use super::tick::Tick;
 use super::vc_map::VcMap;
 use super::{ChannelKind, Parameters, Switching};
@@ -61,16 +59,8 @@ pub(super) struct NetworkContext<'f> {
     pub network: Network,
     pub cut: Cut,
     pub vc_map: VcMap,
-    /// The code of source routes.
-    pub codec: RouteCodec,
-    /// Tables to encode source routes from, where they fit.
-    pub segments: Option<RouteSegments<'f>>,
-    /// The dateline classes of packets on rings, if there are any.
-    pub dateline: Option<Dateline>,
     /// The trees of collective operations, if there are any.
     pub trees: Option<Trees>,
-    /// Words of an encoded route beyond the first.
-    pub rest: usize,
     /// By kind of channel, then class of cables.
     timings: Vec<Timing>,
     pub routing: Tick,
@@ -128,28 +118,6 @@ impl<'f> NetworkContext<'f> {
             let before = *wired_before.last().expect("one");
             wired_before.push(before + u32::from(input != NONE));
         }
-        let outputs = network.first_output.windows(2).map(|pair| pair[1] - pair[0]).max();
-        let (codec, runs) = match fabric.torus() {
-            Some(torus) => {
-                let longest = torus.sizes().iter().max().copied().unwrap_or(1);
-                (RouteCodec::new(outputs.unwrap_or(1), longest), torus.dimensions() + 3)
-            }
-            None => (RouteCodec::new(outputs.unwrap_or(1), 1), 1),
-        };
-        let (rest, rules) = match routes {
-            Routes::Adaptive(adaptive) => {
-                let round = usize::from(adaptive.rules().non_minimal.goes_via_intermediate());
-                (round, Some(*adaptive.rules()))
-            }
-            Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => (0, None),
-            Routes::DirectionOrder(_) | Routes::Table(_) => (codec.rest(runs), None),
-        };
-        let channels = rules.map_or_else(AdaptiveChannels::default, |rules| AdaptiveChannels {
-            adaptive: vc_map.index(rules.channels.adaptive),
-            escape: vc_map.index(rules.channels.escape),
-            escape_to_intermediate: vc_map.index(rules.channels.escape_to_intermediate),
-        });
-        assert!(rest <= MAX_WORDS, "a route of {rest} words more than one");
         // By router: the class of its next terminal.
         let mut classes = vec![0; fabric.routers() as usize];
         let ends = (0..fabric.terminals()).map(|terminal| {
@@ -165,36 +133,21 @@ impl<'f> NetworkContext<'f> {
         let ends: Vec<End> = ends.collect();
         let trees =
             workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &vc_map));
-        let segments = match routes {
-            Routes::DirectionOrder(order) => RouteSegments::new(order, codec, rest),
-            _ => None,
-        };
-        // An escape by a table closes no ring.
-        let keeps_bubble = parameters.bubble
-            && !matches!(routes, Routes::Adaptive(adaptive) if adaptive.has_table());
+        let keeps_bubble = parameters.bubble && next_hop::may_keep_bubble(routes);
         let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
-        let throttle = match routes {
-            Routes::Adaptive(adaptive) => adaptive.rules().injection_bubble,
-            Routes::Relation(routes) => routes.injection_bubble,
-            _ => 0,
-        };
         Self {
             fabric,
             routes,
             cut,
-            vc_map,
-            codec,
-            segments,
-            dateline: Dateline::of(routes),
             ends,
             trees,
-            rest,
             timings: network.timings.iter().map(Timing::new).collect(),
             routing: narrow::<Tick>(parameters.routing_latency),
             bubble: room_of(keeps_bubble.into()),
-            injection_bubble: room_of(throttle),
+            injection_bubble: room_of(next_hop::injection_bubble(routes)),
             ring_bubble: room_of(1),
-            channels,
+            channels: next_hop::adaptive_channels(routes, &vc_map),
+            vc_map,
             parameters: parameters.clone(),
             network,
             first_terminals,
@@ -253,11 +206,6 @@ impl<'f> NetworkContext<'f> {
     /// All timings, by index.
     pub(super) fn timings(&self) -> &[Timing] {
         &self.timings
-    }
-
-    /// Whether sources write whole routes into packets.
-    pub(super) fn routes_by_source(&self) -> bool {
-        matches!(self.routes, Routes::DirectionOrder(_) | Routes::Table(_))
     }
 
     /// The live terminals of a router.

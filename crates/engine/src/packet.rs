@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::encoded_route::{EncodedRoute, MAX_WORDS};
+use super::next_hop::{EncodedRoute, MAX_WORDS};
 use super::tick::{Tick, rebased};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
@@ -129,7 +129,7 @@ pub(super) struct Packets {
     pub origins: Vec<Origin>,
     /// By packet: the words of its route beyond the first; most often none.
     rests: Vec<u64>,
-    words: usize,
+    pub words: usize,
     free: u32,
     /// Packets under way.
     pub(super) count: usize,

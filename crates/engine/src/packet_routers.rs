@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::adaptive::{AdaptiveState, SavedAdaptiveState};
 use super::collective::ReductionUnits;
 use super::common::Common;
 use super::credits::{Credit, Credits};
@@ -24,7 +25,6 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_routing::Routes;
 use flitlab_workload::traffic::Workload;
 
 /// Number of deliveries by which the prefetch for a delivery comes ahead of it.
@@ -34,6 +34,8 @@ const LEAD: usize = 8;
 pub(super) struct PacketRouters {
     pub ports: Ports,
     pub credits: Credits,
+    /// The state for packets that choose among outputs, if any do.
+    pub adaptive_state: Option<AdaptiveState>,
     /// The routers' reduction units, if there are collective operations.
     pub reduction_units: Option<ReductionUnits>,
     /// The state of links that send again, if links err.
@@ -77,6 +79,7 @@ impl HasEarliest for PacketMessages {
 pub(super) struct SavedPacketRouters {
     ports: Ports,
     credits: Credits,
+    adaptive_state: Option<SavedAdaptiveState>,
     reduction_units: Option<ReductionUnits>,
     links: Option<LinkState>,
 }
@@ -86,6 +89,7 @@ pub(super) struct SavedPacketRouters {
 struct SavedFields<'a> {
     ports: &'a Ports,
     credits: &'a Credits,
+    adaptive_state: Option<&'a SavedAdaptiveState>,
     reduction_units: &'a Option<ReductionUnits>,
     links: Option<&'a LinkState>,
 }
@@ -96,17 +100,16 @@ impl Routers for PacketRouters {
 
     const QUEUES_AT_ONCE: bool = false;
 
-    fn new(context: &NetworkContext<'_>, part: usize, ports: Ports, _: &Workload) -> Self {
-        let (routers, terminals) = (ports.routers.len(), context.terminals_of_part(part).len());
+    fn new(common: &Common<'_>, ports: Ports, _: &Workload) -> Self {
+        let (context, routers) = (&*common.context, ports.routers.len());
+        let adaptive_state = AdaptiveState::new(&common.routing, &ports);
         let reduction_units =
             context.trees.as_ref().map(|trees| ReductionUnits::new(trees, routers));
-        let links = Links::new(context, part, &ports);
-        debug_assert!(terminals <= ports.senders.len());
+        let links = Links::new(context, common.schedule.part, &ports);
         Self {
             credits: Credits::new(ports.rooms(context)),
-            special: matches!(context.routes, Routes::Adaptive(_) | Routes::Relation(_))
-                || reduction_units.is_some()
-                || links.is_some(),
+            special: adaptive_state.is_some() || reduction_units.is_some() || links.is_some(),
+            adaptive_state,
             reduction_units,
             links,
             outbox: Outbox::default(),
@@ -131,14 +134,14 @@ impl Routers for PacketRouters {
     }
 
     #[inline(always)]
-    fn next_event(&self, common: &Common<'_>, number: u32) -> Tick {
+    fn next_event(&self, number: u32) -> Tick {
         let next = least(self.ports.blocks_of(&self.ports.routers[number as usize]));
         if !self.special {
             return next;
         }
         let links = self.links.as_ref().map_or(NEVER, |it| it.state.due[number as usize]);
         let decide =
-            common.adaptive_state.as_ref().map_or(NEVER, |it| it.state.decide_at[number as usize]);
+            self.adaptive_state.as_ref().map_or(NEVER, |it| it.state.decide_at[number as usize]);
         next.min(links).min(decide)
     }
 
@@ -267,6 +270,9 @@ impl Routers for PacketRouters {
     fn rebase(&mut self, by: Tick) {
         self.ports.rebase(by);
         self.credits.rebase(by);
+        if let Some(adaptive_state) = &mut self.adaptive_state {
+            adaptive_state.rebase(by);
+        }
         if let Some(reduction_units) = &mut self.reduction_units {
             reduction_units.rebase(by);
         }
@@ -294,6 +300,7 @@ impl Routers for PacketRouters {
     fn memory(&self) -> usize {
         self.ports.memory()
             + self.credits.memory()
+            + self.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
             + self.reduction_units.as_ref().map_or(0, ReductionUnits::memory)
             + self.links.as_ref().map_or(0, Links::memory)
     }
@@ -330,13 +337,14 @@ impl Routers for PacketRouters {
         SavedFields {
             ports: &self.ports,
             credits: &self.credits,
+            adaptive_state: self.adaptive_state.as_ref().map(|it| &it.state),
             reduction_units: &self.reduction_units,
             links: self.links.as_ref().map(|links| &links.state),
         }
     }
 
     fn restore(&mut self, saved: SavedPacketRouters) -> bool {
-        let SavedPacketRouters { ports, credits, reduction_units, links } = saved;
+        let SavedPacketRouters { ports, credits, adaptive_state, reduction_units, links } = saved;
         let units_fit = match (&self.reduction_units, &reduction_units) {
             (Some(own), Some(other)) => own.is_like(other),
             (own, other) => own.is_none() && other.is_none(),
@@ -347,8 +355,15 @@ impl Routers for PacketRouters {
         };
         let fits = ports.blocks.len() == self.ports.blocks.len()
             && credits.room.len() == self.credits.room.len();
+        let choices_fit = match (&mut self.adaptive_state, adaptive_state) {
+            (Some(own), Some(state)) => {
+                own.state = state;
+                true
+            }
+            (own, state) => own.is_none() && state.is_none(),
+        };
         (self.ports, self.credits, self.reduction_units) = (ports, credits, reduction_units);
-        fits && units_fit && links_fit
+        fits && choices_fit && units_fit && links_fit
     }
 }
 
@@ -584,7 +599,7 @@ impl PacketRouters {
             name: number + common.context.cut.first_router(common.schedule.part),
             first_channel: common.context.cut.first_output(common.schedule.part),
             epoch: common.schedule.epoch,
-            next_hop: common.next_hop,
+            routing: &common.routing,
             interruption: common.interruption,
             context: &common.context,
             packets: &mut common.packets,
@@ -592,7 +607,7 @@ impl PacketRouters {
             statistics: &mut common.statistics,
             special: self.special,
             links: self.links.as_mut(),
-            adaptive_state: common.adaptive_state.as_mut(),
+            adaptive_state: self.adaptive_state.as_mut(),
             reduction_units: self.reduction_units.as_mut(),
             outbox: &mut self.outbox,
             to_hosts: &mut common.to_hosts,

@@ -1,8 +1,8 @@
 //! What packets in the buffers of routers wait for, where routers grant an output to a whole packet:
 //! for the search for deadlocks, and for the channel that holds a packet up.
 
-use super::adaptive::{AdaptiveState, escape_bubble};
 use super::common::Common;
+use super::next_hop::{Routing, escape_bubble};
 use super::packet_routers::PacketRouters;
 use super::part::Part;
 use super::ports::{RouterLayout, place};
@@ -211,10 +211,8 @@ impl PacketRouters {
             return vec![OutputRequest { output, vc, need }];
         }
         let (input, vc_here) = place(buffer, self.ports.size.shift);
-        if let Some(relation_tables) =
-            common.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
-        {
-            let hops = relation_tables.hops_of(common, (input, vc_here), queue.head).iter();
+        if let Routing::Relation(relation) = &common.routing {
+            let hops = relation.hops_of_list(queue.hops).iter();
             return hops
                 .map(|hop| OutputRequest {
                     output: router.first_output + u32::from(hop.port),
@@ -225,7 +223,8 @@ impl PacketRouters {
         }
         let input = self.ports.input(narrow::<u32>(input));
         let state = self.ports.output(output);
-        let bubble = escape_bubble(common.context.bubble, state, input, queue, vc_here);
+        let (escape, in_ring) = ((queue.output, vc), state.in_ring);
+        let bubble = escape_bubble(common.context.bubble, (input, vc_here), escape, in_ring);
         let escape = queue.flits + bubble;
         let options = bits(queue.options).map(|port| OutputRequest {
             output: router.first_output + narrow::<u32>(port),

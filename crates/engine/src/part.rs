@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use super::adaptive::AdaptiveState;
 use super::common::{Common, ToHosts};
 use super::counters::Counters;
 use super::exchange::HasEarliest;
@@ -13,18 +12,16 @@ use super::frame::{Schedule, SimulatedPart};
 use super::hosts::{HostMessages, Hosts};
 use super::interruption::Interruption;
 use super::network_context::NetworkContext;
-use super::next_hop::NextHop;
+use super::next_hop::Routing;
 use super::observer::Observer;
 use super::packet::Packets;
 use super::ports::Ports;
-use super::relation::RelationTables;
 use super::routers::Routers;
 use super::statistics::Statistics;
 use super::tick::{FAR, NEVER, NO_TIME, Tick};
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Digest;
-use flitlab_routing::Routes;
 use flitlab_workload::traffic::Workload;
 
 /// Approximate size of a processor's second-level cache, in bytes.
@@ -60,27 +57,15 @@ impl<'f, R: Routers> Part<'f, R> {
         interruption: Option<&'f Interruption>,
     ) -> Self {
         let ports = Ports::new(context, part);
-        let adaptive_state = match context.routes {
-            Routes::Adaptive(adaptive) => Some(AdaptiveState::new(context, part, &ports, adaptive)),
-            Routes::Relation(routes) => {
-                let relation_tables = RelationTables::new(context, part, &ports, routes);
-                Some(AdaptiveState::by_relation(relation_tables, ports.routers.len()))
-            }
-            _ => None,
-        };
+        let routing = Routing::new(context, part);
         let channels = ports.outputs + context.injections_of_part(part);
         let hosts_answer = workload.wants_receipts() || workload.kinds().1;
         let mut common = Common {
             schedule: Schedule::new(part, ports.routers.len()),
-            next_hop: match context.routes {
-                Routes::Forwarding(table) => Some(NextHop::Table(table)),
-                Routes::Paths(paths) => Some(NextHop::Paths(paths)),
-                _ => None,
-            },
             interruption,
             statistics: Statistics::new(ports.outputs, channels, context.vc_map.count()),
-            packets: Packets::new(context.rest),
-            adaptive_state,
+            packets: Packets::new(routing.words()),
+            routing,
             to_hosts: ToHosts { hosts_answer, ..ToHosts::default() },
             digest: Digest::default(),
             trace: None,
@@ -90,7 +75,7 @@ impl<'f, R: Routers> Part<'f, R> {
             context: Arc::clone(context),
         };
         let hosts = Hosts::new(&mut common, &ports, workload);
-        let routers = R::new(context, part, ports, &hosts.workload);
+        let routers = R::new(&common, ports, &hosts.workload);
         Self { common, hosts, routers }
     }
 
@@ -110,7 +95,7 @@ impl<'f, R: Routers> Part<'f, R> {
     pub(super) fn memory(&self) -> usize {
         self.hosts.memory()
             + self.common.statistics.memory()
-            + self.common.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
+            + self.common.routing.memory()
             + self.routers.memory()
     }
 
@@ -198,7 +183,7 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
         let end = self.common.schedule.window.end;
         // The router's terminals do not change the time of its next event: a packet of theirs is
         // among the arrivals.
-        let mut next = self.routers.next_event(&self.common, number);
+        let mut next = self.routers.next_event(number);
         let mut at_terminals = self.hosts.sources.first_due(&terminals);
         let mut has_arrivals = self.routers.has_arrivals(number);
         loop {
@@ -225,7 +210,7 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
                 at_terminals = self.hosts.sources.first_due(&terminals);
                 has_arrivals = self.routers.has_arrivals(number);
                 if R::QUEUES_AT_ONCE {
-                    next = self.routers.next_event(&self.common, number);
+                    next = self.routers.next_event(number);
                 }
             }
         }
@@ -263,9 +248,6 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
         routers.rebase(by);
         common.packets.rebase(by);
         common.schedule.active.rebase(by);
-        if let Some(adaptive_state) = &mut common.adaptive_state {
-            adaptive_state.rebase(by);
-        }
         common.schedule.epoch = epoch;
         hosts.rebase(common, by);
     }

@@ -11,13 +11,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::network_context::NetworkContext;
+use super::next_hop;
 use super::port_block::{BLOCK_PORTS, PortBlock};
 use super::size::Any;
 use super::tick::{NEVER, Tick, rebased};
 use super::{ChannelKind, Parameters};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
-use flitlab_routing::Routes;
 
 /// Bit of [`Input::upstream`]: the sender is in another part.
 pub(super) const AWAY: u32 = 1 << 31;
@@ -131,6 +131,12 @@ pub(super) struct Input {
 }
 
 impl Input {
+    /// The output of the cable by which packets have come; `None` if they have been injected.
+    #[inline(always)]
+    pub(super) fn came(&self) -> Option<u16> {
+        (!self.injects).then_some(self.opposite)
+    }
+
     /// A port that no channel feeds.
     pub(super) const VACANT: Self = Self {
         free_at: 0,
@@ -228,7 +234,7 @@ pub(super) struct Ports {
 impl Ports {
     /// The ports of an idle part.
     pub(super) fn new(context: &NetworkContext<'_>, part: usize) -> Self {
-        let adaptive = matches!(context.routes, Routes::Adaptive(_) | Routes::Relation(_));
+        let adaptive = next_hop::is_adaptive(context.routes);
         let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let routers = cut.routers(part);
         let vcs = narrow::<u32>(context.vc_map.count());

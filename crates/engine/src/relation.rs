@@ -9,94 +9,15 @@
 
 use std::ops::Range;
 
-use super::common::Common;
-use super::encoded_route::Address;
-use super::hosts::Hosts;
-use super::network_context::{End, NetworkContext};
-use super::packet::{Origin, Packet};
-use super::ports::{Output, PacketQueue, Ports};
+use super::next_hop::{PortHops, RelationTables};
+use super::ports::{Output, PacketQueue};
 use super::router::{AllocationPass, Blocked, RouterView};
 use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
-use flitlab_base::narrow::{fitted, narrow};
-use flitlab_fabric::NONE;
-use flitlab_routing::adaptive::drawn_at;
-use flitlab_routing::relation::{Hop, MAX_FALLBACKS, Ring};
-use flitlab_routing::{MAX_VCS, RelationRoutes};
-
-/// A routing relation as routers look it up.
-#[derive(Debug)]
-pub(super) struct RelationTables<'f> {
-    pub routes: &'f RelationRoutes,
-    /// By input port of the part: the channel of the fabric that ends there; [`NONE`] for an
-    /// injection channel.
-    came: Vec<u32>,
-    /// The port groups of list `n` of the relation are `ports[starts[n]..starts[n + 1]]`.
-    ports: Vec<PortHops>,
-    starts: Vec<u32>,
-}
-
-/// The hops of a list that lead through one port.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PortHops {
-    pub port: u16,
-    /// The virtual channels of its hops that are no fallbacks, and of its fallbacks, a bit each.
-    pub vcs: u16,
-    pub fallback: u16,
-    /// The virtual channels whose hops enter a ring.
-    enters: u16,
-    /// The place in the list of the first of its hops.
-    first: u16,
-}
-
-impl PortHops {
-    /// The hops of a list, grouped by port; the list is sorted by port.
-    fn of(hops: &[Hop]) -> impl Iterator<Item = Self> {
-        let mut next = 0;
-        hops.chunk_by(|one, other| one.port == other.port).map(move |hops| {
-            let vcs = |are: fn(&Hop) -> bool| {
-                let own = hops.iter().filter(|hop| are(hop));
-                own.fold(0, |vcs, hop| vcs | 1 << hop.vc)
-            };
-            let first = fitted!(next, u16);
-            next += hops.len();
-            Self {
-                port: hops[0].port,
-                vcs: vcs(|hop| !hop.is_fallback()),
-                fallback: vcs(Hop::is_fallback),
-                enters: vcs(|hop| hop.ring == Ring::Enters),
-                first,
-            }
-        })
-    }
-
-    /// The need that counts for a virtual channel, of the two [needs](NetworkContext::needs) of a
-    /// packet.
-    #[inline(always)]
-    fn need(&self, vc: u8, needs: [u16; 2]) -> u16 {
-        needs[usize::from(self.enters >> vc & 1)]
-    }
-
-    /// The virtual channels, fallbacks excluded, that have room for a packet, a bit each.
-    #[inline(always)]
-    fn open(&self, view: &OutputRoom, [need, entering]: [u16; 2]) -> u16 {
-        let open = view.open(self.vcs & !self.enters, need);
-        match self.vcs & self.enters {
-            0 => open,
-            enters => open | view.open(enters, entering),
-        }
-    }
-
-    /// The rank of the hop onto a virtual channel in a list of `hops` hops, in cyclic order from
-    /// place `first`.
-    #[inline(always)]
-    fn turn(&self, vc: u8, first: usize, hops: usize) -> usize {
-        let before = (self.vcs | self.fallback) & ((1 << vc) - 1);
-        let place = usize::from(self.first) + before.count_ones() as usize;
-        if place < first { place + hops - first } else { place - first }
-    }
-}
+use flitlab_base::narrow::fitted;
+use flitlab_routing::MAX_VCS;
+use flitlab_routing::relation::Hop;
 
 /// Cache of a router's free room during an allocation. Each output and each head is looked up once.
 #[derive(Default)]
@@ -129,6 +50,16 @@ impl OutputRoom {
         let has_room = |&vc: &u8| self.room[usize::from(vc)] >= flits;
         vcs_in(vcs).filter(has_room).fold(0, |open, vc| open | 1 << vc)
     }
+
+    /// The virtual channels of hops, fallbacks excluded, that have room for a packet, a bit each.
+    #[inline(always)]
+    fn open_to(&self, hops: &PortHops, [need, entering]: [u16; 2]) -> u16 {
+        let open = self.open(hops.vcs & !hops.enters, need);
+        match hops.vcs & hops.enters {
+            0 => open,
+            enters => open | self.open(enters, entering),
+        }
+    }
 }
 
 impl RoomCache {
@@ -155,161 +86,9 @@ fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
 /// head has a choice, and the relation says which.
 pub(super) const BY_RELATION: u16 = 1;
 
-impl<'f> RelationTables<'f> {
-    pub(super) fn new(
-        context: &NetworkContext<'_>,
-        part: usize,
-        ports: &Ports,
-        routes: &'f RelationRoutes,
-    ) -> Self {
-        let inputs = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
-        let first = context.cut.first_input(part) as usize;
-        let came = context.network.channel_of_input[first..][..inputs].iter().map(|&channel| {
-            if channel >= context.network.first_injection() {
-                return NONE;
-            }
-            let router = context.network.router_of_output(channel);
-            let port = channel - context.network.first_output[router as usize];
-            context.fabric.outputs(router).start + port
-        });
-        let relation = &routes.relation;
-        let (mut by_port, mut starts) = (Vec::new(), vec![0]);
-        for list in 0..relation.lists() {
-            by_port.extend(PortHops::of(relation.hops_of_list(list)));
-            starts.push(narrow(by_port.len()));
-        }
-        Self { routes, came: came.collect(), ports: by_port, starts }
-    }
-
-    /// Whether the relation counts the fallback hops of packets.
-    #[inline]
-    pub(super) fn has_ring(&self) -> bool {
-        self.routes.relation.has_ring()
-    }
-
-    pub(super) fn memory(&self) -> usize {
-        size_of_val(&*self.came) + size_of_val(&*self.ports) + size_of_val(&*self.starts)
-    }
-
-    /// The number of the relation's list of hops for a packet at a router. The list depends on the
-    /// input port of the part and the virtual channel of its arrival, and on its destination. In
-    /// relations with a ring it also depends on the fallback hops taken so far.
-    #[inline]
-    pub(super) fn list(
-        &self,
-        router: u32,
-        (input, vc): (usize, u8),
-        (end, fallbacks): (End, u8),
-    ) -> u32 {
-        let relation = &self.routes.relation;
-        let state = match self.came[input] {
-            NONE => relation.injected(router),
-            channel => relation.arrived(channel, vc),
-        };
-        let list = relation.list(state, end.router);
-        let list = if fallbacks >= MAX_FALLBACKS { relation.staying(list) } else { list };
-        relation.of_class(list, end.class)
-    }
-
-    /// The places of a [list](Self::list)'s hops, grouped by port.
-    #[inline(always)]
-    pub(super) fn ports(&self, list: u32) -> Range<usize> {
-        let list = list as usize;
-        self.starts[list] as usize..self.starts[list + 1] as usize
-    }
-
-    /// The hops through one port.
-    #[inline(always)]
-    pub(super) fn port(&self, place: usize) -> PortHops {
-        self.ports[place]
-    }
-
-    /// The hops of a [list](Self::list).
-    #[inline]
-    pub(super) fn hops(&self, router: u32, came: (usize, u8), bound: (End, u8)) -> &'f [Hop] {
-        self.routes.relation.hops_of_list(self.list(router, came, bound))
-    }
-
-    /// The place in a list of `hops` hops that is preferred among equals, for a packet with the
-    /// random number `drawn` at this router.
-    #[inline]
-    pub(super) fn first(&self, router: u32, drawn: u16, hops: usize) -> usize {
-        if self.routes.random_ties && hops > 0 {
-            drawn_at(router, drawn) as usize % hops
-        } else {
-            0
-        }
-    }
-}
-
-/// The hops of a list in cyclic order from place `first`.
-#[inline]
-pub(super) fn from_place(hops: &[Hop], first: usize) -> impl Iterator<Item = &Hop> {
-    hops[first..].iter().chain(&hops[..first])
-}
-
-impl Packet {
-    /// Counts a fallback hop, up to the limit beyond which the count has no effect.
-    pub(super) fn count_fallback(&mut self) {
-        let mut address = Address::from(self.route);
-        address.class = (address.class + 1).min(MAX_FALLBACKS);
-        self.route = address.into();
-    }
-}
-
-impl<'f> RelationTables<'f> {
-    /// The hops that a packet may take from an input port of the part and a virtual channel.
-    pub(super) fn hops_of(
-        &self,
-        common: &Common<'_>,
-        (input, vc): (usize, u8),
-        slot: u32,
-    ) -> &'f [Hop] {
-        let context = &common.context;
-        let first = context.cut.first_input(common.schedule.part) as usize;
-        let router = context.network.router_of_input[input + first];
-        let Address { destination, class, .. } = common.packets.packets[slot as usize].route.into();
-        self.hops(router, (input, vc), (context.end(destination), class))
-    }
-}
-
-impl Hosts {
-    /// Sets the route of a packet that is injected, and the random number for its choices.
-    pub(super) fn set_route_by_relation(
-        &mut self,
-        common: &mut Common<'_>,
-        (destination, number): (u32, u32),
-        packet: &mut Packet,
-        origin: &mut Origin,
-    ) {
-        let adaptive_state = common.adaptive_state.as_ref().expect("packets choose their ways");
-        let relation_tables = adaptive_state.relation_tables().expect("by a relation");
-        if relation_tables.routes.random_ties {
-            packet.note = relation_tables.routes.drawn(packet.source, packet.sequence);
-        }
-        packet.route = Address { destination, class: 0, ejection: fitted!(number, u16) }.into();
-        origin.hops = 0;
-    }
-}
-
-impl<'f, S: Size> RouterView<'_, 'f, S> {
-    fn relation_tables(&self) -> &RelationTables<'f> {
-        let adaptive_state = self.adaptive_state.as_deref().expect("packets choose their ways");
-        adaptive_state.relation_tables().expect("by a relation")
-    }
-
-    /// Counts a hop of a packet whose number of hops is not known at injection.
-    #[inline]
-    pub(super) fn count_hop(&mut self, slot: u32) {
-        if self.adaptive_state.as_ref().is_some_and(|adaptive_state| adaptive_state.count_hops()) {
-            self.packets.origins[slot as usize].hops += 1;
-        }
-    }
-
-    /// The address of the head of a buffer.
-    fn address(&self, input_vc: u32) -> Address {
-        let queue = &self.queues[input_vc as usize];
-        self.packets.packets[queue.head as usize].route.into()
+impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
+    fn relation_tables(&self) -> &'a RelationTables<'f> {
+        self.routing.relation()
     }
 
     /// The hops of the head of a buffer, grouped by port: their places in the tables.
@@ -331,18 +110,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         (hops, relation_tables.first(self.name, drawn, hops))
     }
 
-    /// Makes the requests of a packet that has become the head of a buffer.
-    pub(super) fn new_head_by_relation(&mut self, input_vc: u32) {
-        let Address { destination, class, ejection } = self.address(input_vc);
-        let end = self.context.end(destination);
-        if end.router == self.name {
-            let (_, vc) = self.place(input_vc);
-            return self.ask(input_vc, end.ejection + ejection, vc);
-        }
-        let (input, vc) = self.place(input_vc);
+    /// Requests every hop of a list for the head of a buffer.
+    pub(super) fn ask_for_hops(&mut self, input_vc: u32, list: u32) {
+        let (input, _) = self.place(input_vc);
         let injects = self.input(input).injects;
-        let input = self.router.first_input as usize + input;
-        let list = self.relation_tables().list(self.name, (input, vc), (end, class));
         let bubble = self.context.bubble_of(injects);
         let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
@@ -379,8 +150,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let (outputs, buffers) = (self.router.outputs, self.queues.len());
         self.room_cache().begin(outputs, buffers);
         let start = self.router.next_output;
-        let relation = &self.relation_tables().routes.relation;
-        let fallback = relation.has_escape() || relation.has_detours();
+        let fallback = self.relation_tables().has_fallbacks();
         let mut due = std::mem::take(self.due_outputs());
         due.clear();
         if fallback {
@@ -440,7 +210,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
         let here = here.expect("it asks for none but those of its hops");
         let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
-        let open = of_port.open(self.output_room(output, now), needs);
+        let open = self.output_room(output, now).open_to(&of_port, needs);
         if open == 0 {
             let first = self.output(output).room;
             for vc in vcs_in(of_port.vcs) {
@@ -557,12 +327,10 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         room_cache.state += 1;
     }
 
-    /// Counts a hop of a head if it is a fallback and the relation counts those.
+    /// Counts a hop of a head that is a fallback.
     pub(super) fn count_fallback(&mut self, input_vc: u32) {
-        if self.relation_tables().has_ring() {
-            let slot = self.queues[input_vc as usize].head;
-            self.packets.packets[slot as usize].count_fallback();
-        }
+        let slot = self.queues[input_vc as usize].head;
+        self.relation_tables().count_fallback(&mut self.packets.packets[slot as usize]);
     }
 
     /// The virtual channel on which the head of a buffer can take a fallback by a free output. If

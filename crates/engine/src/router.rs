@@ -13,10 +13,9 @@ use super::adaptive::AdaptiveState;
 use super::collective::ReductionUnits;
 use super::common::ToHosts;
 use super::credits::{Credit, Credits};
-use super::encoded_route::EncodedRoute;
 use super::link::Links;
 use super::network_context::NetworkContext;
-use super::next_hop::NextHop;
+use super::next_hop::{Head, NextHop, OutVc, Routing};
 use super::outbox::{Outbox, Returned, Sent};
 use super::packet::Packets;
 use super::port_block::{BLOCK_PORTS, least};
@@ -49,13 +48,13 @@ pub(super) struct RouterView<'a, 'f, S: Size> {
     pub name: u32,
     pub first_channel: u32,
     pub epoch: Picoseconds,
-    pub next_hop: Option<NextHop<'f>>,
+    pub routing: &'a Routing<'f>,
     pub interruption: Option<&'f Interruption>,
     pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
     pub credits: &'a mut Credits,
     pub statistics: &'a mut Statistics,
-    pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
+    pub adaptive_state: Option<&'a mut AdaptiveState>,
     pub reduction_units: Option<&'a mut ReductionUnits>,
     pub links: Option<&'a mut Links>,
     /// Whether routing is adaptive, or routers combine and replicate packets, or links err.
@@ -211,16 +210,20 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         let packet = &self.packets.packets[queue.head as usize];
         queue.flits = packet.flits;
         queue.ask = packet.ready.max(queue.free_at);
-        let (source, route, passed) = (packet.source, packet.route, packet.note);
-        if self.special {
-            return self.new_head_special(input_vc);
+        let (route, passed) = (packet.route, packet.note);
+        // The most common case stays in line.
+        if !self.special
+            && let Routing::Source(routes) = self.routing
+        {
+            let (output, vc) = routes.next_hop(route, passed);
+            return self.ask(input_vc, output, vc);
         }
-        self.new_head_by_route(input_vc, (source, route, passed));
+        self.new_head_of_any_kind(input_vc);
     }
 
-    /// Makes the requests of a head where routing is adaptive, packets are combined and replicated,
-    /// or bad copies are under way.
-    fn new_head_special(&mut self, input_vc: u32) {
+    /// Makes the requests of a head, which may be a bad copy or a packet of a collective operation.
+    #[inline(never)]
+    fn new_head_of_any_kind(&mut self, input_vc: u32) {
         if self.links.is_some() {
             let slot = self.queues[input_vc as usize].head;
             if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(input_vc)
@@ -231,47 +234,34 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         if self.reduction_units.is_some() && self.is_collective(input_vc) {
             return self.new_head_collective(input_vc);
         }
-        if self.adaptive_state.is_some() {
-            return self.new_head_adaptive(input_vc);
-        }
-        let packet = &self.packets.packets[self.queues[input_vc as usize].head as usize];
-        let (source, route, passed) = (packet.source, packet.route, packet.note);
-        self.new_head_by_route(input_vc, (source, route, passed));
+        self.request_next_hop(input_vc);
     }
 
-    /// Makes the request of a head whose route is encoded in it or looked up.
-    #[inline(always)]
-    fn new_head_by_route(
-        &mut self,
-        input_vc: u32,
-        (source, route, passed): (u32, EncodedRoute, u16),
-    ) {
+    /// Makes the requests of a packet that has become the head of a buffer, by where it may go.
+    #[inline]
+    pub(super) fn request_next_hop(&mut self, input_vc: u32) {
+        let slot = self.queues[input_vc as usize].head;
         let (input, vc) = self.place(input_vc);
-        let (output, out_vc) = match self.next_hop {
-            None => {
-                let output = self.context.codec.output(route);
-                let out_vc = self.context.dateline.map_or(vc, |dateline| {
-                    let in_ring = self.output(usize::from(output)).in_ring;
-                    dateline.vc(vc, passed, output, in_ring)
-                });
-                (output, out_vc)
+        let came = self.input(input).came();
+        let input = self.router.first_input + fitted!(input, u32);
+        let head = Head { slot, router: self.name, input, vc, came };
+        match self.routing.next_hop(self.context, self.packets, head) {
+            NextHop::Output { output, vc, .. } => self.ask(input_vc, output, vc),
+            NextHop::AnyOf { ports, output, escape } => {
+                self.ask_for_any(input_vc, ports, (output, escape));
             }
-            Some(next_hop) => {
-                let input = self.input(input);
-                let came = (!input.injects).then_some(input.opposite);
-                let packet = (source, passed, route.into());
-                next_hop.look_up(self.context, self.name, packet, (came, vc))
-            }
-        };
-        self.ask(input_vc, output, out_vc);
+            NextHop::Hops(list) => self.ask_for_hops(input_vc, list),
+            NextHop::Undecided => self.wait_for_decision(input_vc),
+        }
     }
 
     /// Requests one output and a virtual channel there for the head of a buffer.
     #[inline(always)]
-    pub(super) fn ask(&mut self, input_vc: u32, output: u16, out_vc: u8) {
-        let (input, _) = self.place(input_vc);
-        let ring_output = self.input(input).ring_output;
+    fn ask(&mut self, input_vc: u32, output: u16, out_vc: OutVc) {
+        let (input, vc) = self.place(input_vc);
         let in_ring = self.output(usize::from(output)).in_ring;
+        let out_vc = out_vc.of_packet(vc, in_ring);
+        let ring_output = self.input(input).ring_output;
         let queue = &mut self.queues[input_vc as usize];
         // No branch, since the outcome cannot be predicted.
         let enters = in_ring & (ring_output != output);
@@ -649,22 +639,15 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Sends a packet to the next router.
     #[inline(always)]
     pub(super) fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
-        if self.next_hop.is_some() {
-            self.packets.packets[slot as usize].note += 1;
-            if let Some(interruption) = self.interruption {
-                let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
-                if interruption.cuts(sent, self.time(arrives)) {
-                    self.packets.origins[slot as usize].lose();
-                }
-            }
-        } else if self.adaptive_state.is_none() {
-            let mut route = self.packets.packets[slot as usize].route;
-            if self.context.codec.go_on(&mut route) {
-                self.context.codec.refill(&mut route, self.packets.rest(slot));
-            }
-            self.packets.packets[slot as usize].route = route;
-        } else {
-            self.count_hop(slot);
+        if let Routing::Source(routes) = self.routing {
+            return routes.go_on(self.packets, slot);
         }
+        if let Some(interruption) = self.interruption {
+            let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
+            if interruption.cuts(sent, self.time(arrives)) {
+                self.packets.origins[slot as usize].lose();
+            }
+        }
+        self.routing.go_on(self.packets, slot, self.name);
     }
 }

@@ -40,7 +40,7 @@ pub(super) trait Routers: Fail + Waits + Send {
     const QUEUES_AT_ONCE: bool;
 
     /// Idle routers with these ports.
-    fn new(context: &NetworkContext<'_>, part: usize, ports: Ports, workload: &Workload) -> Self;
+    fn new(common: &Common<'_>, ports: Ports, workload: &Workload) -> Self;
 
     fn ports(&self) -> &Ports;
 
@@ -48,7 +48,7 @@ pub(super) trait Routers: Fail + Waits + Send {
     fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage);
 
     /// A lower bound of the time of the next event at a router's outputs, arrivals excluded.
-    fn next_event(&self, common: &Common<'_>, router: u32) -> Tick;
+    fn next_event(&self, router: u32) -> Tick;
 
     /// Whether packets have come to empty buffers of a router since its last visit.
     fn has_arrivals(&self, router: u32) -> bool;

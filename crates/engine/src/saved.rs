@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::Engine;
-use super::adaptive::SavedAdaptiveState;
 use super::counters::Counters;
 use super::flit::FlitRouters;
 use super::frame::{ObservedPart, Schedule};
@@ -51,7 +50,6 @@ struct PartState<S> {
     sources: Sources,
     sink: Sink,
     statistics: Statistics,
-    adaptive_state: Option<SavedAdaptiveState>,
     traffic: TrafficState<'static>,
     digest: Digest,
     counters: Counters,
@@ -67,7 +65,6 @@ struct PartFields<'a, S> {
     sources: &'a Sources,
     sink: &'a Sink,
     statistics: &'a Statistics,
-    adaptive_state: Option<&'a SavedAdaptiveState>,
     traffic: TrafficState<'a>,
     digest: &'a Digest,
     counters: &'a Counters,
@@ -126,7 +123,6 @@ fn fields_of<'a, R: Routers, O>(
             sources: &hosts.sources,
             sink: &hosts.sink,
             statistics: &common.statistics,
-            adaptive_state: common.adaptive_state.as_ref().map(|it| &it.state),
             traffic: hosts.workload.state(),
             digest: &common.digest,
             counters: &common.counters,
@@ -179,17 +175,12 @@ fn restore_all<R: Routers, O>(
 /// Takes over a saved state. Returns false if it belongs to another network.
 fn restore<R: Routers>(part: &mut Part<'_, R>, saved: PartState<R::Saved>) -> bool {
     let Part { common, hosts, routers } = part;
-    if !routers.restore(saved.routers)
-        || saved.adaptive_state.is_some() != common.adaptive_state.is_some()
-    {
+    if !routers.restore(saved.routers) {
         return false;
     }
     (common.schedule, common.packets, common.statistics) =
         (saved.schedule, saved.packets, saved.statistics);
     (common.digest, common.counters, common.latest) = (saved.digest, saved.counters, saved.latest);
     (hosts.sources, hosts.sink) = (saved.sources, saved.sink);
-    if let (Some(own), Some(state)) = (&mut common.adaptive_state, saved.adaptive_state) {
-        own.state = state;
-    }
     hosts.workload.resume(saved.traffic)
 }

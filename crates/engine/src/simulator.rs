@@ -17,6 +17,7 @@ use super::holder::Followed;
 use super::hosts::Hosts;
 use super::interruption::{DRAIN_CHECK, FailureProgress, Interruption, InterruptionReport};
 use super::network_context::NetworkContext;
+use super::next_hop;
 use super::observer::Observer;
 use super::packet_routers::PacketRouters;
 use super::part::Part;
@@ -143,7 +144,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         observer: O,
         interruption: Option<&'f Interruption>,
     ) -> Self {
-        let by_table = matches!(routes, Routes::Forwarding(_));
+        let by_table = next_hop::is_by_table(routes);
         assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
         let stay = parameters.longest_stay(fabric.cable_classes());
         assert!(stay <= MAX_HOP_TIME, "a packet may take {stay} ps from router to router");

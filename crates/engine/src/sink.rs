@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::atomic::Atomic;
 use super::collective::COLLECTIVE;
 use super::common::Common;
-use super::encoded_route::Address;
 use super::hosts::Hosts;
 use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
+use super::next_hop::Address;
 use super::packet::Origin;
 use super::{CompletedMessage, DeliveredPacket};
 use flitlab_base::units::Picoseconds;
@@ -225,7 +225,7 @@ impl Hosts {
         let origin = common.packets.origins[slot as usize];
         common.packets.remove(slot);
         common.latest = common.latest.max(time);
-        let hops = if common.next_hop.is_some() { packet.note } else { origin.hops };
+        let hops = common.routing.hops_crossed(&packet, &origin);
         let lost = origin.is_useless();
         if lost {
             if origin.is_bad() {

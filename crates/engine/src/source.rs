@@ -15,14 +15,13 @@ use super::common::Common;
 use super::hosts::Hosts;
 use super::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
 use super::network_context::NetworkContext;
-use super::next_hop::NextHop;
+use super::next_hop::SourceChoices;
 use super::ports::{self, Ports};
 use super::tick::{NEVER, NO_TIME, Tick, rebased};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::Parameters;
-use flitlab_routing::Routes;
 use flitlab_workload::traffic::{MessageKind, Wake};
 
 /// The first and the last message of a source queue.
@@ -119,9 +118,7 @@ pub(super) struct Sources {
     pub notes: Slots<Note>,
     /// The packing that was computed last: most messages of a load have one size.
     packing: Packing,
-    /// By terminal, if packets take the paths between two routers in turn: for each destination
-    /// router the number of the next path.
-    turns: Vec<Vec<u8>>,
+    choices: SourceChoices,
     /// Whether the sources hold back their packets.
     pub paused: bool,
     pub messages_created: u64,
@@ -168,7 +165,7 @@ impl Sources {
             queued: Slots::new(),
             notes: Slots::new(),
             packing: Packing::new(0, &context.parameters),
-            turns: turns(context, names.len()),
+            choices: SourceChoices::new(context, part),
             paused: false,
             messages_created: 0,
         }
@@ -182,7 +179,7 @@ impl Sources {
             + size_of_val(&*self.queues)
             + self.queued.memory()
             + self.notes.memory()
-            + self.turns.iter().map(Vec::len).sum::<usize>()
+            + self.choices.memory()
     }
 
     /// The time at which the first of some terminals is served next.
@@ -361,22 +358,7 @@ impl Hosts {
             adapter.queue.since = now;
         }
         adapter.queue.flits += flits;
-        let vc = match (role, context.routes) {
-            (_, Routes::Forwarding(_)) => {
-                let Some(NextHop::Table(table)) = common.next_hop else {
-                    unreachable!("packets go by one")
-                };
-                context.vc_map.index(first_vc(table, context, adapter.name, destination))
-            }
-            // Packets between the same two terminals keep their order; others have different
-            // virtual channels.
-            (_, Routes::Relation(_) | Routes::Paths(_)) => {
-                fitted!(destination % fitted!(context.vc_map.count(), u32), u8)
-            }
-            (Role::Data, Routes::Adaptive(_)) => context.channels.adaptive,
-            (Role::Operand | Role::Broadcast, _) => context.vc_map.index(role.virtual_channel()),
-            (role, _) => context.vc_map.injected_on(role.virtual_channel()),
-        };
+        let vc = common.routing.source_vc(context, role, (adapter.name, destination));
         let injection = terminal * context.parameters.injection_channels + u32::from(channel);
         let queue = injection as usize * context.vc_map.count() + usize::from(vc);
         let message = self.sources.queued.insert(message);
@@ -538,28 +520,4 @@ impl Hosts {
         };
         self.sources.adapters.iter().map(of).min().unwrap_or(NO_TIME)
     }
-}
-
-/// The paths that are next for each of `terminals` terminals: their first ones.
-fn turns(context: &NetworkContext<'_>, terminals: usize) -> Vec<Vec<u8>> {
-    match context.routes {
-        Routes::Paths(routes) if routes.in_turn() && routes.paths.has_choice() => {
-            vec![vec![0; context.fabric.routers() as usize]; terminals]
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// The virtual channel on which a terminal's packets to a destination leave their first router.
-fn first_vc(
-    table: &flitlab_routing::ForwardingTable,
-    context: &NetworkContext<'_>,
-    source: u32,
-    destination: u32,
-) -> u8 {
-    let router = context.fabric.terminal_router(source).expect("live");
-    table.port(router, destination).map_or(0, |port| {
-        let class = table.class(context.fabric, source, destination);
-        table.vc(router, destination, class, None, port)
-    })
 }

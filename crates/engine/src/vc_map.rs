@@ -5,10 +5,8 @@
 //! others take no memory. In the engine `vc` is such an index; `virtual_channel` is a scenario's
 //! number.
 
-use super::dateline::{self, Dateline};
-use super::{
-    DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL,
-};
+use super::next_hop::VcDemand;
+use super::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, UP_CHANNEL};
 use flitlab_base::narrow::fitted;
 use flitlab_routing::{ForwardingTable, Routes};
 
@@ -24,71 +22,21 @@ pub(super) struct VcMap {
 }
 
 impl VcMap {
-    /// The map for traffic with messages of data (`data`), remote reads (`reads`) and collective
-    /// operations (`collective`).
-    ///
-    /// * Links that are shared flit by flit use all virtual channels.
-    /// * A forwarding table uses its own; `later` is the table that may replace it after a failure.
+    /// The map for the [demand](VcDemand::new) of routes and traffic, and for collective operations
+    /// if there are any.
     pub(super) fn new(
         routes: &Routes,
         later: Option<&ForwardingTable>,
         parameters: &Parameters,
-        (data, reads): (bool, bool),
+        kinds: (bool, bool),
         collective: bool,
     ) -> Self {
-        let mut used = [false; MAX_VIRTUAL_CHANNELS as usize];
-        let mut use_channel = |channel: u8| used[usize::from(channel)] = true;
-        let dateline = Dateline::of(routes);
-        let mut injected_on = [REQUEST_CHANNEL, RESPONSE_CHANNEL];
-        let by_source = matches!(routes, Routes::DirectionOrder(_) | Routes::Table(_));
-        if parameters.sharing.is_some() {
-            (0..parameters.virtual_channels).for_each(&mut use_channel);
-            if by_source && reads {
-                injected_on[1] = parameters.virtual_channels / 2;
-            }
-        } else if let Routes::DirectionOrder(order) = routes
-            && order.has_dateline()
-        {
-            injected_on = injected_on.map(dateline::base);
-            let traffic = &injected_on[..if reads { 2 } else { 1 }];
-            for &base in traffic {
-                use_channel(base);
-                if dateline.is_some() {
-                    use_channel(base + 1);
-                }
-            }
-        } else if let Routes::Forwarding(table) = routes {
-            let most = table.vc_count().max(later.map_or(0, ForwardingTable::vc_count));
-            (0..most.min(parameters.virtual_channels)).for_each(&mut use_channel);
-        } else if let Routes::Relation(_) | Routes::Paths(_) = routes {
-            (0..parameters.virtual_channels).for_each(&mut use_channel);
-        } else {
-            if reads {
-                use_channel(REQUEST_CHANNEL);
-                use_channel(RESPONSE_CHANNEL);
-            }
-            match routes {
-                Routes::Adaptive(adaptive) if data => {
-                    let rules = adaptive.rules();
-                    use_channel(rules.channels.adaptive);
-                    use_channel(rules.channels.escape);
-                    if rules.non_minimal.goes_via_intermediate() {
-                        use_channel(rules.channels.escape_to_intermediate);
-                    }
-                }
-                _ => use_channel(REQUEST_CHANNEL),
-            }
-        }
-        // Acknowledgements are counted in it.
-        if parameters.errors.is_some() {
-            use_channel(REQUEST_CHANNEL);
-        }
+        let VcDemand { mut used, injected_on } = VcDemand::new(routes, later, parameters, kinds);
         if collective {
-            use_channel(UP_CHANNEL);
-            use_channel(DOWN_CHANNEL);
+            used |= 1 << UP_CHANNEL | 1 << DOWN_CHANNEL;
         }
         let numbers: Vec<u8> =
-            (0..MAX_VIRTUAL_CHANNELS).filter(|&channel| used[usize::from(channel)]).collect();
+            (0..MAX_VIRTUAL_CHANNELS).filter(|&channel| used >> channel & 1 == 1).collect();
         let mut index_of = [u8::MAX; MAX_VIRTUAL_CHANNELS as usize];
         for (vc, &channel) in (0..).zip(&numbers) {
             index_of[usize::from(channel)] = vc;

@@ -5,6 +5,7 @@ use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
 use crate::common::Common;
 use crate::exchange::HasEarliest;
+use crate::next_hop::{Head, NextHop};
 use crate::packet::PacketCrossing;
 use crate::ports;
 use crate::set::members;
@@ -131,14 +132,14 @@ impl FlitRouterView<'_, '_> {
     /// The output by which a packet in an input virtual channel leaves the router.
     #[inline(never)]
     fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
-        let packet = &self.packets.packets[slot as usize];
-        let Some(next_hop) = self.next_hop else { return self.context.codec.output(packet.route) };
         let (input, vc) = ports::place(input_vc, self.ports.size.shift);
-        let input_port = self.ports.input(fitted!(input, u32));
-        let came = (!input_port.injects).then_some(input_port.opposite);
-        let name = number + self.context.cut.first_router(self.part as usize);
-        let packet = (packet.source, packet.note, packet.route.into());
-        next_hop.look_up(self.context, name, packet, (came, vc)).0
+        let input = fitted!(input, u32);
+        let router = number + self.context.cut.first_router(self.part as usize);
+        let head = Head { slot, router, input, vc, came: self.ports.input(input).came() };
+        match self.routing.next_hop(self.context, self.packets, head) {
+            NextHop::Output { output, .. } => output,
+            _ => unreachable!("virtual output queues are for packets without a choice"),
+        }
     }
 
     /// Makes a channel's sender due when a credit arrives that it waits for.

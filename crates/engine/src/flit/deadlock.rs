@@ -11,8 +11,8 @@
 use super::FlitRouters;
 use super::flit_queue::{FlitQueue, VcState};
 use super::output_vc::OutputVc;
-use crate::adaptive::AdaptiveState;
 use crate::common::Common;
+use crate::next_hop::Routing;
 use crate::part::Part;
 use crate::ports::{AWAY, Output, RouterLayout, place};
 use crate::routers::{AllParts, Buffer, PacketId, Waits};
@@ -51,7 +51,7 @@ impl Waits for FlitRouters {
             VcState::VcAlloc | VcState::Active => {
                 let router = flits.router_of_input_vc(input_vc);
                 let mut waits = Vec::new();
-                for (output, vc, need) in flits.requests_of(common, input_vc, state) {
+                for (output, vc, need) in flits.requests_of(common, state) {
                     match Self::blocked(parts, part, router, (output, vc, need), queue) {
                         Some(by) => waits.extend(by),
                         None => return Vec::new(),
@@ -69,7 +69,7 @@ impl Waits for FlitRouters {
         let (_, router) = flits.router_of_input_vc(input_vc);
         let (output, vc, need) = match state.vc_state {
             VcState::Routing => (0, 0, 0),
-            _ => flits.requests_of(common, input_vc, state)[0],
+            _ => flits.requests_of(common, state)[0],
         };
         let number = router.first_output + output;
         let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
@@ -147,7 +147,7 @@ impl Waits for FlitRouters {
         })?;
         let (_, router) = flits.router_of_input_vc(input_vc);
         let state = &flits.state.queues[queue as usize];
-        let &(output, vc, need) = flits.requests_of(common, input_vc, state).first()?;
+        let &(output, vc, need) = flits.requests_of(common, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
         let output_port = router.first_output + output;
         let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
@@ -182,12 +182,7 @@ impl FlitRouters {
 
     /// The requests of a queue's packet: output, virtual channel, and the flits of room that it
     /// needs there.
-    fn requests_of(
-        &self,
-        common: &Common<'_>,
-        input_vc: u32,
-        queue: &FlitQueue,
-    ) -> Vec<(u32, u8, u32)> {
+    fn requests_of(&self, common: &Common<'_>, queue: &FlitQueue) -> Vec<(u32, u8, u32)> {
         let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.vc_state == VcState::Active {
             return vec![(output, queue.vc, 1)];
@@ -196,11 +191,8 @@ impl FlitRouters {
             let vcs = bits(queue.vcs);
             return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
         }
-        if let Some(relation_tables) =
-            common.adaptive_state.as_ref().and_then(AdaptiveState::relation_tables)
-        {
-            let place = place(input_vc, self.rules.shift);
-            let hops = relation_tables.hops_of(common, place, queue.slot).iter();
+        if let Routing::Relation(relation) = &common.routing {
+            let hops = relation.hops_of_list(queue.held).iter();
             let need = |hop| common.context.need_by(hop, queue.need, queue.left).into();
             return hops.map(|hop| (u32::from(hop.port), hop.vc, need(hop))).collect();
         }

@@ -73,7 +73,8 @@ pub(super) struct FlitQueue {
     pub output: u16,
     /// Flits of room that it needs there.
     pub need: u16,
-    /// The place of the virtual channel that it holds.
+    /// The place of the virtual channel that it holds; before that, the list of its hops in a
+    /// relation.
     pub held: u32,
     /// Flits of the packet that are left.
     pub left: u16,

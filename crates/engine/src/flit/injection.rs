@@ -5,13 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::{FlitRouters, first_from};
 use crate::common::Common;
 use crate::hosts::Hosts;
-use crate::network_context::NetworkContext;
+use crate::next_hop::Routing;
 use crate::set::bits;
 use crate::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 use flitlab_model::Switching;
-use flitlab_routing::Routes;
 
 /// A source queue of an injection channel while its packet is being sent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -37,13 +36,11 @@ impl Default for SourceVc {
 impl FlitRouters {
     /// The virtual channels that a packet of a source queue may take at injection, and the flits of
     /// room that it needs there.
-    fn injected_into(&self, context: &NetworkContext<'_>, queue: u8, flits: u16) -> (u16, u32) {
-        let vcs = match context.routes {
-            Routes::DirectionOrder(_) | Routes::Table(_) => self.rules.kind(queue).all,
-            Routes::Adaptive(_)
-            | Routes::Forwarding(_)
-            | Routes::Relation(_)
-            | Routes::Paths(_) => 1 << queue,
+    fn injected_into(&self, common: &Common<'_>, queue: u8, flits: u16) -> (u16, u32) {
+        let context = &*common.context;
+        let vcs = match common.routing {
+            Routing::Source(_) => self.rules.kind(queue).all,
+            _ => 1 << queue,
         };
         let room = match context.parameters.switching {
             Switching::Wormhole => 1,
@@ -90,7 +87,7 @@ impl FlitRouters {
                 continue;
             }
             let n = hosts.sources.flits_of_next(number, queue, vcs);
-            let (allowed, need) = self.injected_into(&common.context, fitted!(queue, u8), n);
+            let (allowed, need) = self.injected_into(common, fitted!(queue, u8), n);
             let mut open = 0;
             for vc in bits(allowed) {
                 let (state, times) = (&mut self.state.vcs[room as usize + vc], &self.state.times);

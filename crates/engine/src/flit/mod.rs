@@ -201,7 +201,8 @@ pub(super) struct FlitState {
 
 impl FlitRouters {
     /// The routers of an idle part. `reads`: there are read requests and responses.
-    fn idle(context: &NetworkContext<'_>, part: usize, mut ports: Ports, reads: bool) -> Self {
+    fn idle(common: &Common<'_>, mut ports: Ports, reads: bool) -> Self {
+        let (context, part) = (&*common.context, common.schedule.part);
         // They have queues and credits of their own.
         ports.queues = Vec::new();
         let parameters = &context.parameters;
@@ -213,7 +214,7 @@ impl FlitRouters {
         let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
         let queues = (u32::from(most_inputs) << shift) * outputs;
-        let by_source = context.routes_by_source();
+        let by_source = crate::next_hop::is_by_source(context.routes);
         let split = reads && by_source;
         let data_vcs = if split { vcs / 2 } else { vcs };
         let paces: Vec<Pace> =
@@ -261,8 +262,8 @@ impl Routers for FlitRouters {
 
     const QUEUES_AT_ONCE: bool = true;
 
-    fn new(context: &NetworkContext<'_>, part: usize, ports: Ports, workload: &Workload) -> Self {
-        Self::idle(context, part, ports, workload.kinds().1)
+    fn new(common: &Common<'_>, ports: Ports, workload: &Workload) -> Self {
+        Self::idle(common, ports, workload.kinds().1)
     }
 
     #[inline]
@@ -276,7 +277,7 @@ impl Routers for FlitRouters {
     }
 
     #[inline]
-    fn next_event(&self, _: &Common<'_>, router: u32) -> Tick {
+    fn next_event(&self, router: u32) -> Tick {
         self.due(router)
     }
 

@@ -2,43 +2,28 @@
 
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
-use crate::encoded_route::Address;
-use crate::relation::{BY_RELATION, RelationTables, from_place};
+use crate::next_hop::{Routing, from_place};
+use crate::relation::BY_RELATION;
 use crate::tick::Tick;
 use flitlab_routing::relation::Hop;
 
 impl<'f> FlitRouterView<'_, 'f> {
-    /// The tables of the relation, if routing is by one.
-    #[inline]
-    pub(super) fn relation_tables(&self) -> Option<&RelationTables<'f>> {
-        self.adaptive_state.as_deref()?.relation_tables()
-    }
-
     /// The hops that the packet at the head of a queue may take.
     fn hops(&self, queue: usize) -> &'f [Hop] {
-        let slot = self.state.queues[self.first_queue + queue].slot;
-        let Address { destination, class, .. } = self.packets.packets[slot as usize].route.into();
-        let (input, vc) = self.place(queue);
-        let input = self.router.first_input as usize + input;
-        let relation_tables = self.relation_tables().expect("packets choose by a relation");
-        relation_tables.hops(self.name, (input, vc), (self.context.end(destination), class))
+        let list = self.state.queues[self.first_queue + queue].held;
+        self.routing.relation().hops_of_list(list)
     }
 
-    /// Computes the requests of a packet: the virtual channels of outputs that it asks for.
-    pub(super) fn route_by_relation(&mut self, queue: usize, slot: u32) {
-        let address = Address::from(self.packets.packets[slot as usize].route);
-        let end = self.context.end(address.destination);
-        if end.router == self.name {
-            let output = end.ejection + address.ejection;
-            return self.set_request(queue, output, self.all_vcs(), 0);
-        }
+    /// Requests the virtual channels of a list of hops.
+    pub(super) fn set_requests_for_hops(&mut self, queue: usize, list: u32) {
         let (input, _) = self.place(queue);
         let bubble = self.context.bubble_of(self.input_port(input).injects);
-        let (hops, need) = (self.hops(queue), self.needed(queue, bubble));
+        let need = self.needed(queue, bubble);
         let state = self.queue(queue);
         state.vc_state = VcState::VcAlloc;
-        (state.options, state.need) = (BY_RELATION, need);
-        state.output = hops.first().expect("every state leads on").port;
+        (state.options, state.need, state.held) = (BY_RELATION, need, list);
+        let hops = self.hops(queue);
+        self.queue(queue).output = hops.first().expect("every state leads on").port;
         for hop in hops {
             self.add_request(queue, usize::from(hop.port));
         }
@@ -53,13 +38,11 @@ impl<'f> FlitRouterView<'_, 'f> {
 
     /// Counts the hop that a packet takes if it is a fallback and the relation counts those.
     pub(super) fn count_fallback(&mut self, queue: usize, output: usize, vc: u8) {
-        if !self.relation_tables().is_some_and(RelationTables::has_ring) {
-            return;
-        }
+        let Routing::Relation(relation) = self.routing else { return };
         let taken = |hop: &&Hop| (usize::from(hop.port), hop.vc) == (output, vc);
         if self.hops(queue).iter().find(taken).is_some_and(Hop::is_fallback) {
             let slot = self.queue(queue).slot;
-            self.packets.packets[slot as usize].count_fallback();
+            relation.count_fallback(&mut self.packets.packets[slot as usize]);
         }
     }
 
@@ -97,8 +80,7 @@ impl<'f> FlitRouterView<'_, 'f> {
         let FlitQueue { slot, .. } = *self.queue(queue);
         let hops = self.hops(queue);
         let drawn = self.packets.packets[slot as usize].note;
-        let relation_tables = self.relation_tables().expect("packets choose by a relation");
-        let first = relation_tables.first(self.name, drawn, hops.len());
+        let first = self.routing.relation().first(self.name, drawn, hops.len());
         let vcs = self.rules.vcs;
         let (mut best, mut most) = (None, (i64::MIN, 0));
         let mut of_port = (u16::MAX, 0);

@@ -6,11 +6,10 @@ use super::flit_queue::{FlitQueue, VcState};
 use super::wake_times::RouterRange;
 use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::active::Active;
-use crate::adaptive::AdaptiveState;
 use crate::common::{Common, ToHosts};
 use crate::counters::Counters;
 use crate::network_context::NetworkContext;
-use crate::next_hop::NextHop;
+use crate::next_hop::Routing;
 use crate::packet::Packets;
 use crate::port_block::BLOCK_PORTS;
 use crate::ports::{self, Ports, RouterLayout};
@@ -47,10 +46,9 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub until: Tick,
     pub epoch: Picoseconds,
     pub first_channel: u32,
-    pub next_hop: Option<NextHop<'f>>,
+    pub routing: &'a Routing<'f>,
     pub context: &'a NetworkContext<'f>,
     pub packets: &'a mut Packets,
-    pub adaptive_state: Option<&'a mut AdaptiveState<'f>>,
     pub statistics: &'a mut Statistics,
     pub to_hosts: &'a mut ToHosts,
     pub outgoing: &'a mut [FlitMessages],
@@ -93,10 +91,9 @@ impl FlitRouters {
             until: 0,
             epoch: common.schedule.epoch,
             first_channel: common.context.cut.first_output(common.schedule.part),
-            next_hop: common.next_hop,
+            routing: &common.routing,
             context: &common.context,
             packets: &mut common.packets,
-            adaptive_state: common.adaptive_state.as_mut(),
             statistics: &mut common.statistics,
             to_hosts: &mut common.to_hosts,
             active: &mut common.schedule.active,
@@ -289,20 +286,6 @@ impl FlitRouterView<'_, '_> {
             let channel = self.first_channel + self.router.first_output + fitted!(output, u32);
             note(self.trace, packet, (self.epoch, now), channel);
         }
-        if self.next_hop.is_some() {
-            packet.note += 1;
-        } else if self.adaptive_state.is_none() {
-            let mut route = packet.route;
-            if self.context.codec.go_on(&mut route) {
-                self.context.codec.refill(&mut route, self.packets.rest(slot));
-            }
-            self.packets.packets[slot as usize].route = route;
-        } else if self
-            .adaptive_state
-            .as_ref()
-            .is_some_and(|adaptive_state| adaptive_state.count_hops())
-        {
-            self.packets.origins[slot as usize].hops += 1;
-        }
+        self.routing.go_on(self.packets, slot, self.name);
     }
 }

@@ -5,9 +5,7 @@
 
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
-use crate::adaptive::{Step, decide, step};
-use crate::encoded_route::Address;
-use crate::next_hop::NextHop;
+use crate::next_hop::{Head, NextHop, OutVc, escape_bubble};
 use crate::ports::Output;
 use crate::set::bits;
 use crate::tick::{NEVER, Tick};
@@ -69,68 +67,46 @@ impl FlitRouterView<'_, '_> {
     /// Computes the requests of a packet: the virtual channels of outputs that it asks for.
     #[inline(always)]
     fn route_head(&mut self, queue: usize, slot: u32) {
-        if let Some(adaptive_state) = self.adaptive_state.as_deref() {
-            return match adaptive_state.relation_tables() {
-                Some(_) => self.route_by_relation(queue, slot),
-                None => self.route_adaptively(queue, slot),
-            };
+        let (input, vc) = self.place(queue);
+        let head = Head {
+            slot,
+            router: self.name,
+            input: self.router.first_input + fitted!(input, u32),
+            vc,
+            came: self.input_port(input).came(),
+        };
+        match self.routing.next_hop(self.context, self.packets, head) {
+            NextHop::Output { output, vc, keeps_bubble } => {
+                self.request_output(queue, output, vc, keeps_bubble);
+            }
+            NextHop::AnyOf { ports, output, escape } => {
+                self.set_adaptive_request(queue, ports, (output, escape));
+            }
+            NextHop::Hops(list) => self.set_requests_for_hops(queue, list),
+            NextHop::Undecided => self.queue(queue).vc_state = VcState::Deciding,
         }
-        let packet = &self.packets.packets[slot as usize];
-        if let Some(next_hop) = self.next_hop {
-            let packet = (packet.source, packet.note, packet.route.into());
-            return self.route_by_next_hop(queue, next_hop, packet);
-        }
-        let (output, passed) = (self.context.codec.output(packet.route), packet.note);
+    }
+
+    /// Requests an output: of an ejection channel all virtual channels, of a port those that the
+    /// routing and the bubble rule allow.
+    #[inline(always)]
+    fn request_output(&mut self, queue: usize, output: u16, out_vc: OutVc, keeps_bubble: bool) {
         let Output { kind, in_ring, .. } = *self.output_port(usize::from(output));
         let (mut vcs, mut bubble) = (self.all_vcs(), 0);
         if kind != ChannelKind::Ejection {
             let place = self.place(queue);
-            let kind = self.rules.kind(place.1);
-            vcs = kind.all;
-            if in_ring {
-                if let Some(dateline) = self.context.dateline {
-                    vcs = kind.classes[usize::from(dateline.class(passed, output, true))];
+            vcs = match out_vc {
+                OutVc::This(vc) => 1 << vc,
+                OutVc::Class(class) if in_ring => {
+                    self.rules.kind(place.1).classes[usize::from(class)]
                 }
+                OutVc::Same | OutVc::Class(_) => self.rules.kind(place.1).all,
+            };
+            if in_ring && keeps_bubble {
                 (vcs, bubble) = self.in_ring(place, output, vcs);
             }
         }
         self.set_request(queue, output, vcs, bubble);
-    }
-
-    /// Computes the request of a packet whose route is in tables or paths.
-    fn route_by_next_hop(
-        &mut self,
-        queue: usize,
-        next_hop: NextHop<'_>,
-        packet: (u32, u16, Address),
-    ) {
-        let (input, vc) = self.place(queue);
-        let input_port = self.input_port(input);
-        let came = (!input_port.injects).then_some(input_port.opposite);
-        let (output, out_vc) = next_hop.look_up(self.context, self.name, packet, (came, vc));
-        let ejects = self.output_port(usize::from(output)).kind == ChannelKind::Ejection;
-        let vcs = if ejects { self.all_vcs() } else { 1 << out_vc };
-        self.set_request(queue, output, vcs, 0);
-    }
-
-    /// Computes the requests of an adaptively routed packet.
-    fn route_adaptively(&mut self, queue: usize, slot: u32) {
-        let place = self.place(queue);
-        let adaptive = self.adaptive_state.as_deref().expect("it chooses").adaptive();
-        match step(self.context, adaptive, self.packets, slot, (self.name, place.1)) {
-            Step::Ejection(output) => self.set_request(queue, output, self.all_vcs(), 0),
-            Step::Port { output, out_vc } => {
-                let (mut vcs, mut bubble) = (1 << out_vc, 0);
-                if self.output_port(usize::from(output)).in_ring {
-                    (vcs, bubble) = self.in_ring(place, output, vcs);
-                }
-                self.set_request(queue, output, vcs, bubble);
-            }
-            Step::Decision => self.queue(queue).vc_state = VcState::Deciding,
-            Step::Any { options, output, escape } => {
-                self.set_adaptive_request(queue, options, (output, escape));
-            }
-        }
     }
 
     pub(super) fn all_vcs(&self) -> u16 {
@@ -206,7 +182,7 @@ impl FlitRouterView<'_, '_> {
             *self.request_word(queue, usize::from(output)) &= !(1 << (queue % 64));
             return;
         }
-        if self.relation_tables().is_some() {
+        if self.routing.is_by_relation() {
             return self.withdraw_hops(queue);
         }
         for output in bits(options | 1 << output) {
@@ -239,7 +215,7 @@ impl FlitRouterView<'_, '_> {
         let &mut FlitQueue { options, output, need, vc: escape, .. } = self.queue(queue);
         let mut until = NEVER;
         let mut any = false;
-        if self.relation_tables().is_some() {
+        if self.routing.is_by_relation() {
             any = self.offer_hops(queue, need, &mut until, now);
         } else {
             let adaptive = 1 << self.context.channels.adaptive;
@@ -248,13 +224,12 @@ impl FlitRouterView<'_, '_> {
             }
             if !any {
                 let (input, vc) = self.place(queue);
-                let output = usize::from(output);
-                let goes_on =
-                    vc == escape && usize::from(self.input_port(input).ring_output) == output;
-                let in_ring = self.output_port(output).in_ring;
-                let bubble = if in_ring && !goes_on { self.context.bubble } else { 0 };
+                let in_ring = self.output_port(usize::from(output)).in_ring;
+                let came = (self.input_port(input), vc);
+                let bubble = self.context.bubble;
+                let bubble = escape_bubble(bubble, came, (output, escape), in_ring);
                 let need = self.needed(queue, bubble);
-                any = self.offer(queue, output, 1 << escape, need, &mut until, now);
+                any = self.offer(queue, output.into(), 1 << escape, need, &mut until, now);
             }
         }
         if !any {
@@ -324,8 +299,7 @@ impl FlitRouterView<'_, '_> {
                 *used = capacity - state.room();
             }
         }
-        let adaptive = self.adaptive_state.as_deref().expect("it chooses").adaptive();
-        decide(adaptive, self.packets, slot, (self.name, capacity), &used[..channels]);
+        self.routing.decide(self.packets, slot, (self.name, capacity), &used[..channels]);
     }
 
     /// The offer that a packet accepts among those of one router's virtual channels.
@@ -336,7 +310,7 @@ impl FlitRouterView<'_, '_> {
         now: Tick,
     ) -> u32 {
         let FlitQueue { options, accepts, slot, .. } = *self.queue(queue);
-        if options != 0 && self.relation_tables().is_some() {
+        if options != 0 && self.routing.is_by_relation() {
             return self.best_of(queue, offers, now);
         }
         let adaptive = u32::from(self.context.channels.adaptive);
@@ -355,13 +329,9 @@ impl FlitRouterView<'_, '_> {
             rooms[output] = self.state.vcs[place].room();
         }
         let (input, _) = self.place(queue);
-        let straight = u32::from(self.input_port(input).port);
-        let note = self.packets.packets[slot as usize].note;
-        let drawn = flitlab_routing::adaptive::drawn_at(self.name, note);
-        let selection =
-            self.adaptive_state.as_deref().expect("it chooses").adaptive().rules().selection;
-        let output_port =
-            selection.prefers(open, straight, drawn, |output_port| rooms[output_port as usize]);
-        output_port * vcs + adaptive
+        let straight = self.input_port(input).port;
+        let drawn = (self.name, self.packets.packets[slot as usize].note);
+        let room = |port| rooms[port as usize];
+        self.routing.preferred(open, straight, drawn, room) * vcs + adaptive
     }
 }

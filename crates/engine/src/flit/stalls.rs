@@ -11,7 +11,7 @@ use super::FlitState;
 use super::active_vc::{ActiveVc, SwitchRequest};
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
-use crate::encoded_route::Address;
+use crate::next_hop::Routing;
 use crate::set::{bits, members};
 use crate::tick::{NEVER, Tick, rebased};
 use crate::{Stall, Switching};
@@ -227,12 +227,8 @@ impl FlitRouterView<'_, '_> {
         if queue.options == 0 {
             return queue.vcs;
         }
-        if let Some(relation_tables) = self.relation_tables() {
-            let address = Address::from(self.packets.packets[queue.slot as usize].route);
-            let input = self.router.first_input as usize + usize::from(queue.input);
-            let end = self.context.end(address.destination);
-            let hops =
-                relation_tables.hops(self.name, (input, queue.in_vc), (end, address.class)).iter();
+        if let Routing::Relation(relation) = self.routing {
+            let hops = relation.hops_of_list(queue.held).iter();
             return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.vc);
         }
         let nearer = queue.options >> output & 1;

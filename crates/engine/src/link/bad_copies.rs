@@ -77,7 +77,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         let PacketQueue { options, output, .. } = self.queues[input_vc as usize];
         if options == 0 {
             self.withdraw_request(usize::from(output), input_vc, now);
-        } else if self.by_relation() {
+        } else if self.routing.is_by_relation() {
             self.withdraw_hops(usize::MAX, input_vc, now);
         } else {
             self.withdraw(usize::MAX, input_vc, now);

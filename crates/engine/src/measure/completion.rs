@@ -13,7 +13,7 @@
 //! [`forecast`](super::forecast). Of packets whose half rings are drawn it is not known which way
 //! they go: they count in that mean only, and the busiest channel is that of the others.
 
-use crate::{FlitSharing, Parameters, Switching};
+use crate::{FlitSharing, Parameters, Switching, next_hop};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric};
@@ -229,12 +229,9 @@ impl<'a> Times<'a> {
             u128::from(parameters.crossbar_latency) + of_sharing(|it| it.switch_allocation);
         let all = u32::from(parameters.virtual_channels);
         let classes = fabric.cable_classes();
-        let virtual_channels = match routes {
-            _ if sharing.is_some() => [all; 2],
-            Routes::Forwarding(table) => [u32::from(table.vc_count()).min(all).max(1); 2],
-            Routes::Relation(_) | Routes::Paths(_) | Routes::Adaptive(_) => [all; 2],
-            Routes::DirectionOrder(order) if order.has_dateline() => [2, 1],
-            Routes::DirectionOrder(_) | Routes::Table(_) => [1; 2],
+        let virtual_channels = match sharing {
+            Some(_) => [all; 2],
+            None => next_hop::max_vcs_of_source(routes, all),
         };
         Self {
             fabric,
@@ -290,8 +287,7 @@ impl<'a> Times<'a> {
 
     /// Whether it is known before which channels packets take, and that no way is shorter.
     fn is_known(&self, from: u32, to: u32) -> bool {
-        !matches!(self.routes, Routes::Adaptive(_) | Routes::Relation(_))
-            && !self.routes.draws_between(self.fabric, from, to)
+        !next_hop::is_adaptive(self.routes) && !self.routes.draws_between(self.fabric, from, to)
     }
 
     /// The channels between routers of a way.
@@ -348,11 +344,7 @@ impl<'a> Times<'a> {
     fn has_bubble(&self) -> bool {
         self.parameters.bubble
             && self.parameters.sharing.is_none()
-            && match self.routes {
-                Routes::DirectionOrder(order) => !order.has_dateline(),
-                Routes::Table(_) => true,
-                _ => false,
-            }
+            && next_hop::keeps_bubble_always(self.routes)
     }
 
     /// From the first flit's start on a channel on: when the last flit can start by the channel's

@@ -1,18 +1,16 @@
 //! Packets that a source makes of its messages.
 
-use super::SourceQueue;
+use super::{Adapter, SourceQueue};
 use crate::collective::COLLECTIVE;
 use crate::common::Common;
-use crate::encoded_route::{Address, EncodedRoute, MAX_WORDS};
 use crate::hosts::Hosts;
 use crate::message::{Arrival, Note, Queued, Role};
-use crate::next_hop::{self, NextHop};
+use crate::next_hop::{EncodedRoute, Ends, MAX_WORDS};
 use crate::packet::{Origin, Packet};
 use crate::tick::Tick;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_routing::Routes;
 
 /// A packet that a source has made.
 pub(crate) struct NewPacket {
@@ -98,7 +96,7 @@ impl Hosts {
         let sequence = adapter.sequence;
         adapter.sequence = sequence.wrapping_add(1);
         adapter.queue.flits -= u64::from(flits);
-        let source = adapter.name;
+        let &mut Adapter { name: source, router, .. } = adapter;
 
         let mut packet = Packet {
             ready: 0,
@@ -115,12 +113,18 @@ impl Hosts {
         let mut origin =
             Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8));
         let mut rest = [0; MAX_WORDS];
-        let rest = &mut rest[..common.context.rest];
+        let rest = &mut rest[..common.packets.words];
         if arrival == COLLECTIVE {
             (packet.note, packet.route) = (1, EncodedRoute(tag));
             tag = (tag & u64::from(u32::MAX)) + 1;
         } else {
-            self.direct(common, terminal, vc, destination, &mut packet, &mut origin, rest);
+            let from = router + common.context.cut.first_router(common.schedule.part);
+            let ejection = of_terminal % common.context.parameters.ejection_channels;
+            let ejection = fitted!(ejection, u16);
+            let ends = Ends { terminal, from, destination, ejection };
+            let (context, choices) = (&*common.context, &mut self.sources.choices);
+            let parts = (&mut packet, &mut origin);
+            common.routing.inject(context, choices, (ends, vc), parts, rest);
         }
         let slot = common.packets.insert(packet, origin);
         common.packets.rest(slot).copy_from_slice(rest);
@@ -173,56 +177,5 @@ impl Hosts {
             None => {}
         }
         (note.arrival, note.role, note.tag)
-    }
-
-    /// Sets the route of a new packet to a terminal.
-    #[inline(always)]
-    fn direct(
-        &mut self,
-        common: &mut Common<'_>,
-        terminal: u32,
-        vc: u8,
-        destination: u32,
-        packet: &mut Packet,
-        origin: &mut Origin,
-        rest: &mut [u64],
-    ) {
-        let context = &*common.context;
-        let router = self.sources.adapters[terminal as usize].router;
-        let from = router + context.cut.first_router(common.schedule.part);
-        let end = context.end(destination);
-        let number = u32::from(origin.injection_channel) % context.parameters.ejection_channels;
-        if let Some(next_hop) = common.next_hop {
-            let class = match next_hop {
-                NextHop::Table(table) => table.class(context.fabric, packet.source, destination),
-                NextHop::Paths(routes) => {
-                    let turns = self.sources.turns.get_mut(terminal as usize);
-                    next_hop::path_of(routes, packet, (from, end.router), turns)
-                }
-            };
-            packet.route = Address { destination, class, ejection: fitted!(number, u16) }.into();
-            return;
-        }
-        let (to, ejection) = (end.router, end.ejection + fitted!(number, u16));
-        if let Some(adaptive_state) = &common.adaptive_state {
-            if adaptive_state.relation_tables().is_some() {
-                return self.set_route_by_relation(common, (destination, number), packet, origin);
-            }
-            return self.set_route(common, terminal, (from, to), (ejection, vc), packet, origin);
-        }
-        if let Some(segments) = &context.segments {
-            (packet.route, origin.hops) = segments.encoded((from, packet.sequence), to, ejection);
-            if context.dateline.is_some() {
-                packet.note = segments.datelines((from, packet.sequence), to);
-            }
-            return;
-        }
-        let route = context.routes.packet_route(context.fabric, from, to, packet.sequence);
-        let route = route.unwrap_or_default();
-        if let Routes::DirectionOrder(order) = context.routes {
-            packet.note = order.datelines(from, &route);
-        }
-        packet.route = context.codec.write(&route, ejection, rest);
-        origin.hops = fitted!(route.hops(), u16);
     }
 }

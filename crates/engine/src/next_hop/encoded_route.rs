@@ -6,15 +6,14 @@
 use serde::{Deserialize, Serialize};
 
 use flitlab_base::narrow::fitted;
-use flitlab_routing::adaptive::Heading;
 use flitlab_routing::{Route, Run};
 
 /// The maximum number of words of a route beyond the first: nine runs, at least three a word.
-pub(super) const MAX_WORDS: usize = 2;
+pub(crate) const MAX_WORDS: usize = 2;
 
 /// A route in eight bytes. Its reader knows from the routing which kind it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct EncodedRoute(pub u64);
+pub(crate) struct EncodedRoute(pub u64);
 
 /// The code of runs of hops: some bits for the output, then some for the hops. The present run is
 /// in the lowest bits. The last run is one hop by an ejection channel.
@@ -116,87 +115,6 @@ impl RouteCodec {
     }
 }
 
-/// The progress of an adaptively routed packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AdaptivePhase {
-    /// Its source router has yet to decide on a detour.
-    Undecided,
-    ToIntermediate,
-    ToDestination,
-    /// It follows direction order, without a choice.
-    Fixed,
-}
-
-/// The route of an adaptively routed packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct AdaptiveRoute {
-    /// The router of its destination.
-    pub destination: u32,
-    /// The ejection channel's number among that router's outputs.
-    pub ejection: u8,
-    pub heading: Heading,
-    pub phase: AdaptivePhase,
-}
-
-impl From<AdaptiveRoute> for EncodedRoute {
-    #[inline]
-    fn from(route: AdaptiveRoute) -> Self {
-        let AdaptiveRoute { destination, ejection, heading, phase } = route;
-        let [a, b, c, d] = destination.to_le_bytes();
-        let bytes = [a, b, c, d, ejection, heading.negative, heading.bound, phase as u8];
-        Self(u64::from_le_bytes(bytes))
-    }
-}
-
-impl From<EncodedRoute> for AdaptiveRoute {
-    #[inline]
-    fn from(encoded: EncodedRoute) -> Self {
-        let [a, b, c, d, ejection, negative, bound, phase] = encoded.0.to_le_bytes();
-        Self {
-            destination: u32::from_le_bytes([a, b, c, d]),
-            ejection,
-            heading: Heading { negative, bound },
-            phase: match phase {
-                0 => AdaptivePhase::Undecided,
-                1 => AdaptivePhase::ToIntermediate,
-                2 => AdaptivePhase::ToDestination,
-                _ => AdaptivePhase::Fixed,
-            },
-        }
-    }
-}
-
-/// The route of a packet whose next hop routers look up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Address {
-    /// The destination terminal.
-    pub destination: u32,
-    /// A number that decides its virtual channel, together with the router: its class in a
-    /// forwarding table, the number of its path, or its fallback hops so far in a relation.
-    pub class: u8,
-    /// The ejection channel's number among the terminal's.
-    pub ejection: u16,
-}
-
-impl From<Address> for EncodedRoute {
-    #[inline]
-    fn from(Address { destination, class, ejection }: Address) -> Self {
-        Self(u64::from(destination) | u64::from(class) << 32 | u64::from(ejection) << 48)
-    }
-}
-
-impl From<EncodedRoute> for Address {
-    #[inline]
-    fn from(EncodedRoute(encoded): EncodedRoute) -> Self {
-        let [a, b, c, d, class, _, low, high] = encoded.to_le_bytes();
-        Self {
-            destination: u32::from_le_bytes([a, b, c, d]),
-            class,
-            ejection: u16::from_le_bytes([low, high]),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,21 +154,5 @@ mod tests {
             let codec = RouteCodec::new(2 * dimensions + ejections, size / 2);
             assert_eq!(codec.rest(dimensions as usize + 3), 0, "{dimensions} of {size}");
         }
-    }
-
-    #[test]
-    fn routes_of_other_kinds_come_back_as_they_were() {
-        for phase in [
-            AdaptivePhase::Undecided,
-            AdaptivePhase::ToIntermediate,
-            AdaptivePhase::ToDestination,
-            AdaptivePhase::Fixed,
-        ] {
-            let heading = Heading { negative: 0b1010, bound: 0xff };
-            let route = AdaptiveRoute { destination: 0x1234_5678, ejection: 9, heading, phase };
-            assert_eq!(AdaptiveRoute::from(EncodedRoute::from(route)), route);
-        }
-        let address = Address { destination: u32::MAX, class: 15, ejection: 300 };
-        assert_eq!(Address::from(EncodedRoute::from(address)), address);
     }
 }

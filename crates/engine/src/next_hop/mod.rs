@@ -1,0 +1,385 @@
+//! Where may this head go? One question with one type of answer, asked by both routers.
+//!
+//! A part has a [`Routing`]: the engine's view of [`Routes`]. It sets the route of a new packet
+//! ([`inject`](Routing::inject)), answers for the head of a buffer where it may go
+//! ([`next_hop`](Routing::next_hop)), and updates a packet that leaves by an output
+//! ([`go_on`](Routing::go_on)). Each router turns the answer, a [`NextHop`], into its own requests.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | `source_route` | routes that sources write into packets whole |
+//! | `encoded_route`, `route_segments` | their code, and tables to encode them from |
+//! | `table` | next hops by address: forwarding tables, and paths of the source |
+//! | `torus` | adaptive routing on a torus |
+//! | `relation` | routing relations, on any fabric |
+//! | `demands` | what routes need of the network: virtual channels, room, memory |
+
+mod demands;
+mod encoded_route;
+mod relation;
+mod route_segments;
+mod source_route;
+mod table;
+#[cfg(test)]
+mod tests;
+mod torus;
+
+pub(crate) use demands::*;
+pub(crate) use encoded_route::{EncodedRoute, MAX_WORDS};
+pub(crate) use relation::{PortHops, RelationTables, from_place};
+pub(crate) use source_route::SourceRoutes;
+pub(crate) use table::Address;
+pub(crate) use torus::escape_bubble;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::VIRTUAL_CHANNEL_NAMES;
+use super::message::Role;
+use super::network_context::{End, NetworkContext};
+use super::packet::{Origin, Packet, Packets};
+use flitlab_base::narrow::{fitted, narrow};
+use flitlab_routing::adaptive::{Selection, drawn_at};
+use flitlab_routing::{Adaptive, ForwardingTable, PathRoutes, Routes};
+
+/// The routes of a part's packets.
+// A byte of its own tells the kind, since routers ask for it at each hop.
+#[derive(Debug)]
+#[repr(u8)]
+pub(super) enum Routing<'f> {
+    /// Sources write whole routes into packets.
+    Source(SourceRoutes<'f>),
+    /// Routers look up the next hop by a packet's destination.
+    Table(&'f ForwardingTable),
+    /// Sources write the number of a path into packets, and routers look up its hops.
+    Paths(&'f PathRoutes),
+    /// Packets choose hop by hop, on a torus.
+    Torus(&'f Adaptive),
+    /// Packets choose among the hops of a relation.
+    Relation(RelationTables<'f>),
+}
+
+/// The head of a buffer, as far as its next hop depends on where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub slot: u32,
+    /// Its router, by its number in the whole network.
+    pub router: u32,
+    /// Its input port, by its number in the part, and its virtual channel.
+    pub input: u32,
+    pub vc: u8,
+    /// The output of the cable by which it has come; `None` if it has been injected here.
+    pub came: Option<u16>,
+}
+
+/// Where a head may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NextHop {
+    /// One output: a port, or an ejection channel at the destination. `keeps_bubble`: with links
+    /// shared flit by flit the bubble rule counts too.
+    Output { output: u16, vc: OutVc, keeps_bubble: bool },
+    /// Any of these ports, a bit each, on the adaptive virtual channel. If none has room: `output`
+    /// on the virtual channel `escape`.
+    AnyOf { ports: u16, output: u16, escape: u8 },
+    /// Any hop of this list of the relation.
+    Hops(u32),
+    /// The packet has to [decide](Routing::decide) on a detour first.
+    Undecided,
+}
+
+/// The virtual channel that a packet takes behind an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OutVc {
+    /// That of its arrival; with links shared flit by flit, any of its kind of traffic.
+    Same,
+    /// In a ring, that of this dateline class; elsewhere that of class 0.
+    Class(u8),
+    This(u8),
+}
+
+impl OutVc {
+    /// The virtual channel of a packet that is granted an output whole, and that arrives on `vc`.
+    #[inline(always)]
+    pub(super) fn of_packet(self, vc: u8, in_ring: bool) -> u8 {
+        match self {
+            Self::Same => vc,
+            Self::Class(class) => vc & !1 | class & u8::from(in_ring),
+            Self::This(vc) => vc,
+        }
+    }
+}
+
+impl NextHop {
+    /// An ejection channel, for a packet that has arrived on `vc`.
+    #[inline]
+    fn ejection(output: u16, vc: u8) -> Self {
+        Self::Output { output, vc: OutVc::This(vc), keeps_bubble: false }
+    }
+}
+
+/// The ends of a packet that is injected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    /// The source's number in its part, and its router in the whole network.
+    pub terminal: u32,
+    pub from: u32,
+    pub destination: u32,
+    /// The number of the ejection channel among those of the destination.
+    pub ejection: u16,
+}
+
+/// The state of sources for the choice of routes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SourceChoices {
+    /// By terminal, if packets take the paths between two routers in turn: for each destination
+    /// router the number of the next path.
+    turns: Vec<Vec<u8>>,
+    /// By terminal: the generator of its packets' random numbers; empty if they need none.
+    random: Vec<ChaCha8Rng>,
+}
+
+impl SourceChoices {
+    pub(super) fn new(context: &NetworkContext<'_>, part: usize) -> Self {
+        let terminals = context.terminals_of_part(part);
+        let generators = |adaptive: &Adaptive| {
+            let stream = |&terminal: &u32| {
+                let mut random = ChaCha8Rng::seed_from_u64(adaptive.seed());
+                random.set_stream(u64::from(terminal));
+                random
+            };
+            terminals.iter().map(stream).collect()
+        };
+        let turns = || vec![vec![0; context.fabric.routers() as usize]; terminals.len()];
+        let (mut choices, routes) =
+            (Self { turns: Vec::new(), random: Vec::new() }, context.routes);
+        match routes {
+            Routes::Paths(paths) if paths.in_turn() && paths.paths.has_choice() => {
+                choices.turns = turns();
+            }
+            Routes::Adaptive(adaptive) if adaptive.rules().is_random() => {
+                choices.random = generators(adaptive);
+            }
+            _ => {}
+        }
+        choices
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.turns.iter().map(Vec::len).sum::<usize>() + size_of_val(&*self.random)
+    }
+}
+
+impl<'f> Routing<'f> {
+    /// The routes of a part.
+    pub(super) fn new(context: &NetworkContext<'f>, part: usize) -> Self {
+        match context.routes {
+            Routes::DirectionOrder(_) | Routes::Table(_) => {
+                Self::Source(SourceRoutes::new(context))
+            }
+            Routes::Forwarding(table) => Self::Table(table),
+            Routes::Paths(paths) => Self::Paths(paths),
+            Routes::Adaptive(adaptive) => Self::Torus(adaptive),
+            Routes::Relation(routes) => Self::Relation(RelationTables::new(context, part, routes)),
+        }
+    }
+
+    /// Bytes of its tables.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::Relation(relation) => relation.memory(),
+            _ => 0,
+        }
+    }
+
+    /// Words of a packet's route beyond the first.
+    pub(super) fn words(&self) -> usize {
+        match self {
+            Self::Source(routes) => routes.words,
+            Self::Torus(adaptive) => adaptive.rules().non_minimal.goes_via_intermediate().into(),
+            Self::Table(_) | Self::Paths(_) | Self::Relation(_) => 0,
+        }
+    }
+
+    /// Where the head of a buffer may go.
+    #[inline(always)]
+    pub(super) fn next_hop(
+        &self,
+        context: &NetworkContext<'_>,
+        packets: &Packets,
+        head: Head,
+    ) -> NextHop {
+        let Packet { source, note, route, .. } = packets.packets[head.slot as usize];
+        match self {
+            Self::Source(routes) => {
+                let (output, vc) = routes.next_hop(route, note);
+                NextHop::Output { output, vc, keeps_bubble: true }
+            }
+            Self::Table(table) => table::next_hop(table, context, route, head),
+            Self::Paths(paths) => {
+                table::next_hop_of_path(paths, context, (source, note, route), head.vc)
+            }
+            Self::Torus(adaptive) => torus::next_hop(adaptive, context, packets, head),
+            Self::Relation(relation) => relation.next_hop(context, route, head),
+        }
+    }
+
+    /// Lets a packet decide on a detour at its source router, if packets do. `used` counts the
+    /// flits in use behind each port; a virtual channel has room for `capacity`.
+    pub(super) fn decide(
+        &self,
+        packets: &mut Packets,
+        slot: u32,
+        (here, capacity): (u32, u32),
+        used: &[u32],
+    ) {
+        if let Self::Torus(adaptive) = self {
+            torus::decide(adaptive, packets, slot, (here, capacity), used);
+        }
+    }
+
+    /// The port that a packet prefers among [`any of several`](NextHop::AnyOf), of which those in
+    /// `open` have room. It has come in the direction of port `straight`; `room` gives the room
+    /// behind a port.
+    #[inline]
+    pub(super) fn preferred(
+        &self,
+        open: u16,
+        straight: u8,
+        (here, drawn): (u32, u16),
+        room: impl FnMut(u32) -> u32,
+    ) -> u32 {
+        let selection = match self {
+            Self::Torus(adaptive) => adaptive.rules().selection,
+            _ => Selection::First,
+        };
+        selection.prefers(open, straight.into(), drawn_at(here, drawn), room)
+    }
+
+    /// Updates a packet that leaves a router for the next one.
+    #[inline(always)]
+    pub(super) fn go_on(&self, packets: &mut Packets, slot: u32, here: u32) {
+        match self {
+            Self::Source(routes) => routes.go_on(packets, slot),
+            Self::Table(_) | Self::Paths(_) => packets.packets[slot as usize].note += 1,
+            Self::Torus(adaptive) => torus::go_on(adaptive, packets, slot, here),
+            Self::Relation(_) => packets.origins[slot as usize].hops += 1,
+        }
+    }
+
+    /// The channels between routers that a delivered packet has crossed.
+    #[inline]
+    pub(super) fn hops_crossed(&self, packet: &Packet, origin: &Origin) -> u16 {
+        match self {
+            Self::Table(_) | Self::Paths(_) => packet.note,
+            Self::Source(_) | Self::Torus(_) | Self::Relation(_) => origin.hops,
+        }
+    }
+
+    /// Sets the route of a new packet from a source queue of virtual channel `vc`.
+    #[inline(always)]
+    pub(super) fn inject(
+        &self,
+        context: &NetworkContext<'_>,
+        choices: &mut SourceChoices,
+        (ends, vc): (Ends, u8),
+        (packet, origin): (&mut Packet, &mut Origin),
+        rest: &mut [u64],
+    ) {
+        let Ends { terminal, from, destination, ejection } = ends;
+        let End { router: to, ejection: first, .. } = context.end(destination);
+        let output = first + ejection;
+        match self {
+            Self::Source(routes) => {
+                routes.inject(context, (from, to), output, (packet, origin), rest);
+            }
+            Self::Table(table) => {
+                let class = table.class(context.fabric, packet.source, destination);
+                packet.route = Address { destination, class, ejection }.into();
+            }
+            Self::Paths(paths) => {
+                let turns = choices.turns.get_mut(terminal as usize);
+                let class = table::path_of(paths, packet, (from, to), turns);
+                packet.route = Address { destination, class, ejection }.into();
+            }
+            Self::Torus(adaptive) => {
+                let random = choices.random.get_mut(terminal as usize);
+                let to = (from, to);
+                torus::inject(adaptive, context, to, (output, vc), (packet, origin), random);
+            }
+            Self::Relation(relation) => relation.inject((destination, ejection), packet, origin),
+        }
+    }
+
+    /// The virtual channel of the source queue of a message.
+    #[inline]
+    pub(super) fn source_vc(
+        &self,
+        context: &NetworkContext<'_>,
+        role: Role,
+        (source, destination): (u32, u32),
+    ) -> u8 {
+        match (role, self) {
+            (_, Self::Table(table)) => table::first_vc(table, context, source, destination),
+            // Packets between the same two terminals keep their order; others have different
+            // virtual channels.
+            (_, Self::Relation(_) | Self::Paths(_)) => {
+                fitted!(destination % fitted!(context.vc_map.count(), u32), u8)
+            }
+            (Role::Data, Self::Torus(_)) => context.channels.adaptive,
+            (Role::Operand | Role::Broadcast, _) => context.vc_map.index(role.virtual_channel()),
+            (role, _) => context.vc_map.injected_on(role.virtual_channel()),
+        }
+    }
+
+    /// The destination terminal of a packet in a router's buffer.
+    pub(super) fn destination(
+        &self,
+        context: &NetworkContext<'_>,
+        packets: &Packets,
+        (router, slot): (u32, u32),
+    ) -> u32 {
+        let route = packets.packets[slot as usize].route;
+        let (end, ejection) = match self {
+            Self::Table(_) | Self::Relation(_) | Self::Paths(_) => {
+                return Address::from(route).destination;
+            }
+            Self::Torus(_) => torus::end(route),
+            Self::Source(routes) => routes.end(context, (route, packets.rest_of(slot)), router),
+        };
+        let first = narrow::<u16>(context.fabric.outputs(end).len());
+        let own = (ejection - first) / narrow::<u16>(context.parameters.ejection_channels);
+        context.terminals_of(end)[usize::from(own)]
+    }
+
+    /// The name in reports of a virtual channel by its number, if it has one.
+    pub(super) fn vc_name(&self, context: &NetworkContext<'_>, number: u8) -> Option<&'static str> {
+        let is_named = match self {
+            Self::Table(_) | Self::Relation(_) | Self::Paths(_) => false,
+            Self::Source(routes) => context.parameters.sharing.is_none() && !routes.has_dateline(),
+            Self::Torus(_) => context.parameters.sharing.is_none(),
+        };
+        VIRTUAL_CHANNEL_NAMES.get(usize::from(number)).copied().filter(|_| is_named)
+    }
+
+    /// Whether packets go by this very table.
+    #[inline]
+    pub(super) fn goes_by(&self, table: &ForwardingTable) -> bool {
+        matches!(self, Self::Table(own) if std::ptr::eq(*own, table))
+    }
+
+    /// Whether routing is by a relation.
+    #[inline]
+    pub(super) fn is_by_relation(&self) -> bool {
+        matches!(self, Self::Relation(_))
+    }
+
+    /// The relation by which packets choose, where one has answered with [`NextHop::Hops`].
+    #[inline]
+    pub(super) fn relation(&self) -> &RelationTables<'f> {
+        match self {
+            Self::Relation(relation) => relation,
+            _ => unreachable!("there are hops of a relation only"),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Next hops that are looked up by a packet's address: in the routers' forwarding tables, or in the
+//! paths of its source.
+
+use super::encoded_route::EncodedRoute;
+use super::{Head, NextHop, OutVc};
+use crate::network_context::NetworkContext;
+use crate::packet::Packet;
+use flitlab_routing::{ForwardingTable, PathRoutes};
+
+/// The route of a packet whose next hop routers look up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// The destination terminal.
+    pub destination: u32,
+    /// A number that decides its virtual channel, together with the router: its class in a
+    /// forwarding table, the number of its path, or its fallback hops so far in a relation.
+    pub class: u8,
+    /// The ejection channel's number among the terminal's.
+    pub ejection: u16,
+}
+
+impl From<Address> for EncodedRoute {
+    #[inline]
+    fn from(Address { destination, class, ejection }: Address) -> Self {
+        Self(u64::from(destination) | u64::from(class) << 32 | u64::from(ejection) << 48)
+    }
+}
+
+impl From<EncodedRoute> for Address {
+    #[inline]
+    fn from(EncodedRoute(encoded): EncodedRoute) -> Self {
+        let [a, b, c, d, class, _, low, high] = encoded.to_le_bytes();
+        Self {
+            destination: u32::from_le_bytes([a, b, c, d]),
+            class,
+            ejection: u16::from_le_bytes([low, high]),
+        }
+    }
+}
+
+/// The next hop on a virtual channel by its number.
+#[inline]
+fn hop(context: &NetworkContext<'_>, output: u16, virtual_channel: u8) -> NextHop {
+    let vc = OutVc::This(context.vc_map.index(virtual_channel));
+    NextHop::Output { output, vc, keeps_bubble: false }
+}
+
+/// The next hop by a forwarding table.
+#[inline]
+pub(super) fn next_hop(
+    table: &ForwardingTable,
+    context: &NetworkContext<'_>,
+    route: EncodedRoute,
+    head: Head,
+) -> NextHop {
+    let Address { destination, class, ejection } = route.into();
+    let end = context.end(destination);
+    match table.port(head.router, destination) {
+        Some(port) if end.router != head.router => {
+            let vc = table.vc(head.router, destination, class, head.came, port);
+            hop(context, port, vc)
+        }
+        _ => NextHop::ejection(end.ejection + ejection, head.vc),
+    }
+}
+
+/// The next hop of a packet that has crossed `hops` channels of its path. A packet's class is the
+/// number of its path.
+#[inline]
+pub(super) fn next_hop_of_path(
+    paths: &PathRoutes,
+    context: &NetworkContext<'_>,
+    (source, hops, route): (u32, u16, EncodedRoute),
+    vc: u8,
+) -> NextHop {
+    let Address { destination, class, ejection } = route.into();
+    let end = context.end(destination);
+    let path = paths.path(context.end(source).router, end.router, class);
+    match path.get(usize::from(hops)) {
+        Some(next) => hop(context, next.port, next.vc),
+        None => NextHop::ejection(end.ejection + ejection, vc),
+    }
+}
+
+/// The number of the path that a packet takes which is injected now, between two routers. With
+/// `turns`, its source takes the paths to each router in turn.
+pub(super) fn path_of(
+    routes: &PathRoutes,
+    packet: &Packet,
+    (from, to): (u32, u32),
+    turns: Option<&mut Vec<u8>>,
+) -> u8 {
+    let paths = routes.paths.numbers(from, to).len();
+    if paths <= 1 {
+        return 0;
+    }
+    let Some(turns) = turns else { return routes.drawn(packet.source, packet.sequence, paths) };
+    let turn = &mut turns[to as usize];
+    let path = *turn;
+    *turn = if usize::from(path) + 1 == paths { 0 } else { path + 1 };
+    path
+}
+
+/// The virtual channel on which a terminal's packets to a destination leave their first router.
+pub(super) fn first_vc(
+    table: &ForwardingTable,
+    context: &NetworkContext<'_>,
+    source: u32,
+    destination: u32,
+) -> u8 {
+    let router = context.end(source).router;
+    let vc = table.port(router, destination).map_or(0, |port| {
+        let class = table.class(context.fabric, source, destination);
+        table.vc(router, destination, class, None, port)
+    });
+    context.vc_map.index(vc)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_come_back_as_they_were() {
+        let address = Address { destination: u32::MAX, class: 15, ejection: 300 };
+        assert_eq!(Address::from(EncodedRoute::from(address)), address);
+    }
+}

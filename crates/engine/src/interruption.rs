@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::common::Common;
-use super::hosts::Hosts;
+use super::host::Hosts;
 use super::next_hop::Routing;
 use super::part::Part;
 use super::routers::{PacketId, Routers};
@@ -170,24 +170,5 @@ impl<'f, R: Routers> Part<'f, R> {
             hosts.drop_queued(common, terminal, |to| !interruption.serves(fabric, to));
             hosts.resume(common, terminal, next);
         }
-    }
-}
-
-impl Hosts {
-    /// Whether a message between two terminals is lost before it is queued.
-    #[inline]
-    pub(super) fn is_cut_off(
-        &self,
-        common: &mut Common<'_>,
-        source: u32,
-        destination: u32,
-        now: Picoseconds,
-    ) -> bool {
-        common.interruption.is_some_and(|interruption| {
-            let fabric = common.context.fabric;
-            let changed = common.routing.goes_by(&interruption.table);
-            now > interruption.at && !interruption.serves(fabric, source)
-                || changed && !interruption.serves(fabric, destination)
-        })
     }
 }

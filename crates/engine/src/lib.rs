@@ -129,7 +129,6 @@
 
 mod active;
 mod adaptive;
-mod atomic;
 mod collective;
 mod common;
 mod counters;
@@ -140,7 +139,7 @@ mod exchange;
 mod flit;
 mod frame;
 mod holder;
-mod hosts;
+mod host;
 mod interruption;
 mod link;
 pub mod measure;
@@ -164,9 +163,7 @@ mod routers;
 mod saved;
 mod set;
 mod simulator;
-mod sink;
 mod size;
-mod source;
 mod statistics;
 mod thread_barrier;
 mod tick;
@@ -176,13 +173,13 @@ mod zero_load;
 
 pub use counters::{Carried, Counters};
 pub use holder::Followed;
+pub use host::source::Backlog;
 pub use interruption::{Interruption, InterruptionReport};
 pub use memory::{MAX_BUFFERS, max_buffers, memory_needed};
 pub use observer::{Log, Observer};
 pub use packet::MAX_FLITS;
 pub use saved::EngineState;
 pub use simulator::Engine;
-pub use source::Backlog;
 pub use tick::{END, MAX_HOP_TIME};
 pub use zero_load::{EmptyNetwork, zero_load_latency};
 

@@ -3,11 +3,11 @@
 
 use super::credits::Credits;
 use super::flit::FlitRouters;
+use super::host::source::{Adapter, Injection, SourceQueue};
 use super::link::Links;
 use super::next_hop;
 use super::port_block::{BLOCK_PORTS, PortBlock};
 use super::ports::{PacketQueue, RouterLayout};
-use super::source::{Adapter, Injection, SourceQueue};
 use super::statistics::Statistics;
 use super::tick::Tick;
 use super::vc_map::VcMap;

@@ -122,6 +122,17 @@ pub(super) struct PacketCrossing {
     pub rest: [u64; MAX_WORDS],
 }
 
+/// A packet under way from an ejection channel to its sink.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Delivery {
+    pub time: Picoseconds,
+    pub slot: u32,
+    /// The part's number of the terminal; [`NONE`] if a failed channel swallows the packet.
+    pub terminal: u32,
+    /// The virtual channel of the packet.
+    pub vc: u8,
+}
+
 /// All packets of a part. Slots are reused; their numbers have no meaning in the model.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Packets {

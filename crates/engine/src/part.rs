@@ -9,7 +9,7 @@ use super::common::{Common, ToHosts};
 use super::counters::Counters;
 use super::exchange::HasEarliest;
 use super::frame::{Schedule, SimulatedPart};
-use super::hosts::{HostMessages, Hosts};
+use super::host::{HostMessages, Hosts};
 use super::interruption::Interruption;
 use super::network_context::NetworkContext;
 use super::next_hop::Routing;

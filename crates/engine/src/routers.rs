@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::common::Common;
 use super::exchange::HasEarliest;
-use super::hosts::Hosts;
+use super::host::Hosts;
 use super::interruption::Interruption;
 use super::network_context::NetworkContext;
 use super::part::Part;

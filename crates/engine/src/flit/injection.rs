@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FlitRouters, first_from};
 use crate::common::Common;
-use crate::hosts::Hosts;
+use crate::host::Hosts;
 use crate::next_hop::Routing;
 use crate::set::bits;
 use crate::tick::{NEVER, Tick};

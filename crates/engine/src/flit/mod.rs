@@ -60,7 +60,7 @@ mod wake_times;
 use serde::{Deserialize, Serialize};
 
 use super::common::Common;
-use super::hosts::Hosts;
+use super::host::Hosts;
 use super::network_context::NetworkContext;
 use super::ports::Ports;
 use super::routers::Routers;

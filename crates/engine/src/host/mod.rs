@@ -3,22 +3,31 @@
 //! [`Hosts`] know neither routers nor channels: they make packets, and take those that are
 //! delivered. The part brings both together ([`Part`](super::part::Part)).
 
-use super::common::Common;
-use super::message::Arrival;
-use super::network_context::NetworkContext;
-use super::packet::PacketCrossing;
-use super::ports::Ports;
-use super::sink::{Delivery, Sink};
-use super::source::Sources;
-use super::tick::Tick;
+mod collective;
+mod create;
+mod deliver;
+mod packets;
+pub(crate) mod sink;
+pub(crate) mod source;
+
+pub(crate) use packets::NewPacket;
+
+use crate::common::Common;
+use crate::message::Arrival;
+use crate::network_context::NetworkContext;
+use crate::packet::{Delivery, PacketCrossing};
+use crate::ports::Ports;
+use crate::tick::{NO_TIME, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_workload::traffic::Workload;
+use sink::Sink;
+use source::Sources;
 
 /// The state of a part's terminals.
-pub(super) struct Hosts {
+pub(crate) struct Hosts {
     pub workload: Workload,
     pub sources: Sources,
     pub sink: Sink,
@@ -28,7 +37,7 @@ pub(super) struct Hosts {
 
 /// What the hosts of one part send those of another. All numbers are the receiver's.
 #[derive(Debug, Default)]
-pub(super) struct HostMessages {
+pub(crate) struct HostMessages {
     /// Packets that a failed channel has swallowed, and the time: the part of their destination
     /// counts their messages.
     pub lost: Vec<(PacketCrossing, Picoseconds)>,
@@ -40,7 +49,7 @@ pub(super) struct HostMessages {
 
 impl Hosts {
     /// Idle hosts, which have been asked for their first messages.
-    pub(super) fn new(common: &mut Common<'_>, ports: &Ports, workload: Workload) -> Self {
+    pub(crate) fn new(common: &mut Common<'_>, ports: &Ports, workload: Workload) -> Self {
         let context: &NetworkContext<'_> = &common.context;
         let (part, parts) = (common.schedule.part, context.cut.parts());
         let mut hosts = Self {
@@ -56,17 +65,17 @@ impl Hosts {
     }
 
     /// Number of terminals.
-    pub(super) fn terminals(&self) -> u32 {
+    pub(crate) fn terminals(&self) -> u32 {
         fitted!(self.sources.adapters.len(), u32)
     }
 
     /// Bytes of the arrays before traffic.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.sources.memory() + self.workload.memory()
     }
 
     /// Takes in what the hosts of another part have sent.
-    pub(super) fn take_incoming(
+    pub(crate) fn take_incoming(
         &mut self,
         common: &mut Common<'_>,
         from: usize,
@@ -85,7 +94,7 @@ impl Hosts {
     }
 
     /// Moves all ticks back, after the epoch has advanced by `by`.
-    pub(super) fn rebase(&mut self, common: &mut Common<'_>, by: Tick) {
+    pub(crate) fn rebase(&mut self, common: &mut Common<'_>, by: Tick) {
         self.sources.rebase(by);
         for terminal in 0..self.terminals() {
             let due = self.terminal_due(common, terminal);
@@ -96,14 +105,14 @@ impl Hosts {
     }
 
     /// Whether packets wait in source queues, or hosts have events.
-    pub(super) fn have_work(&self) -> bool {
+    pub(crate) fn have_work(&self) -> bool {
         self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0)
-            || self.first_host_event() != super::tick::NO_TIME
+            || self.first_host_event() != NO_TIME
     }
 
     /// Prefetches the state of a router's first host, whose number is `terminal`.
     #[inline(never)]
-    pub(super) fn prefetch(&self, common: &Common<'_>, terminal: u32, stage: Stage) {
+    pub(crate) fn prefetch(&self, common: &Common<'_>, terminal: u32, stage: Stage) {
         if let Some(adapter) = self.sources.adapters.get(terminal as usize)
             // A message that only arrives changes little at its host.
             && (stage != Stage::Last

@@ -1,138 +1,25 @@
-//! Terminals as sinks: packets are delivered, messages completed, reads answered (docs/model.md,
-//! "Sink").
+//! Packets that are delivered, messages that are completed, and what that causes: reads are
+//! answered, atomic operations performed (docs/model.md, "Sink").
 //!
 //! The time of a packet's delivery is known when its ejection channel is granted. The delivery is
-//! counted at that grant, unless it comes after the end time of the run. [`Sink`] belongs to a
-//! part.
+//! counted at that grant, unless it comes after the end time of the run.
 
-use serde::{Deserialize, Serialize};
-
-use super::atomic::Atomic;
-use super::collective::COLLECTIVE;
-use super::common::Common;
-use super::hosts::Hosts;
-use super::message::{Arrival, Note, Numbers, Queued, Role, Slots};
-use super::next_hop::Address;
-use super::packet::Origin;
-use super::{CompletedMessage, DeliveredPacket};
+use super::Hosts;
+use super::sink::{Atomic, HostEvent, ScheduledHostEvent};
+use crate::collective::COLLECTIVE;
+use crate::common::Common;
+use crate::message::{Arrival, Note, Queued, Role};
+use crate::next_hop::Address;
+use crate::packet::{Delivery, Origin};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
+use flitlab_model::{CompletedMessage, DeliveredPacket};
 use flitlab_workload::traffic::Receipt;
-
-/// A packet under way from an ejection channel to its sink.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Delivery {
-    pub time: Picoseconds,
-    pub slot: u32,
-    /// The part's number of the terminal; [`NONE`] if a failed channel swallows the packet.
-    pub terminal: u32,
-    /// The virtual channel of the packet.
-    pub vc: u8,
-}
-
-/// An event at a terminal's host.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) enum HostEvent {
-    /// A response enters its source queue.
-    Respond { message: Queued, injection_channel: u8, of_atomic: bool },
-    /// The request of an atomic operation has arrived.
-    Perform(Atomic),
-    /// A message of the host has left, or the response to it has been received.
-    Sent { tag: u64 },
-    /// A message with this tag has been received. The fields give the time at which it entered its
-    /// queue, and the injection and the hops of the packet that was delivered last.
-    Receive {
-        tag: u64,
-        created: Picoseconds,
-        injected: Picoseconds,
-        hops: u32,
-        sequence: u32,
-        channel: u8,
-    },
-}
-
-/// An event in the list of its terminal's host, which is sorted by time.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct ScheduledHostEvent {
-    pub time: Picoseconds,
-    event: HostEvent,
-    next: u32,
-}
-
-/// The state of all sinks.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Sink {
-    /// Packets that are delivered after the end time of the run.
-    pub late: Vec<Delivery>,
-    pub host_events: Slots<ScheduledHostEvent>,
-    /// By part: the numbers of messages to its terminals.
-    numbers: Vec<Numbers>,
-    /// By part: the messages under way from its terminals, by number.
-    arrivals: Vec<Vec<Arrival>>,
-    pub messages_completed: u64,
-    /// By the part's terminal: the time until which its adapter performs atomic operations. The
-    /// list reaches only as far as terminals have performed any.
-    pub performing_until: Vec<Picoseconds>,
-    /// By the part's terminal, as far as any has received one: the latest packet of a collective
-    /// operation, plus 1.
-    latest_collective: Vec<u64>,
-    /// Deliveries that the observer has not been told yet; empty between two runs.
-    #[serde(skip)]
-    pub delivered: Vec<DeliveredPacket>,
-    #[serde(skip)]
-    pub completed: Vec<CompletedMessage>,
-}
-
-impl Sink {
-    /// The sinks of one of `parts` parts.
-    pub(super) fn new(parts: usize) -> Self {
-        Self {
-            late: Vec::new(),
-            host_events: Slots::new(),
-            numbers: vec![Numbers::default(); parts],
-            arrivals: vec![Vec::new(); parts],
-            messages_completed: 0,
-            performing_until: Vec::new(),
-            latest_collective: Vec::new(),
-            delivered: Vec::new(),
-            completed: Vec::new(),
-        }
-    }
-
-    /// Expects a message that a part has announced under this number.
-    pub(super) fn expect(&mut self, part: usize, number: u32, arrival: Arrival) {
-        let arrivals = &mut self.arrivals[part];
-        if arrivals.len() <= number as usize {
-            arrivals.resize(number as usize + 1, arrival);
-        }
-        arrivals[number as usize] = arrival;
-    }
-
-    /// Notes that a packet of a collective operation has come to a terminal. `number` is that of
-    /// the operation, then the packet's.
-    ///
-    /// # Panics
-    /// If packets come out of order, or twice. No scenario can cause that.
-    pub(super) fn note_order(&mut self, terminal: u32, number: u64) {
-        let terminal = terminal as usize;
-        if self.latest_collective.len() <= terminal {
-            self.latest_collective.resize(terminal + 1, 0);
-        }
-        let latest = &mut self.latest_collective[terminal];
-        assert!(number >= *latest, "a packet of a collective operation comes out of order");
-        *latest = number + 1;
-    }
-
-    /// Frees the number of a message to a part, which has arrived.
-    pub(super) fn forget(&mut self, part: usize, number: u32) {
-        self.numbers[part].give_back(number);
-    }
-}
 
 impl Hosts {
     /// Announces a message to the part of its sink. Returns the number under which it is known
     /// there.
-    pub(super) fn announce(
+    pub(crate) fn announce(
         &mut self,
         common: &mut Common<'_>,
         destination: u32,
@@ -175,7 +62,7 @@ impl Hosts {
     /// Handles the delivery of a packet, whose last flit will be at its sink or at the end of a
     /// channel that swallows it.
     #[inline]
-    pub(super) fn deliver(&mut self, common: &mut Common<'_>, delivery: Delivery) {
+    pub(crate) fn deliver(&mut self, common: &mut Common<'_>, delivery: Delivery) {
         if delivery.terminal == NONE && self.is_counted_elsewhere(common, delivery) {
             return;
         }
@@ -206,7 +93,7 @@ impl Hosts {
 
     /// Counts the deliveries that lie before the new end time of the run.
     #[inline]
-    pub(super) fn deliver_late(&mut self, common: &mut Common<'_>) {
+    pub(crate) fn deliver_late(&mut self, common: &mut Common<'_>) {
         let mut late = std::mem::take(&mut self.sink.late);
         late.retain(|delivery| {
             let is_later = delivery.time > common.schedule.window.limit;
@@ -353,7 +240,7 @@ impl Hosts {
     }
 
     /// Notes that the last flit of a terminal's message leaves at `time`.
-    pub(super) fn message_sent(
+    pub(crate) fn message_sent(
         &mut self,
         common: &mut Common<'_>,
         terminal: u32,
@@ -365,7 +252,7 @@ impl Hosts {
 
     /// Puts an event into the list of a terminal's host. If the workload may be told ahead, it is
     /// told at once instead.
-    pub(super) fn schedule_host_event(
+    pub(crate) fn schedule_host_event(
         &mut self,
         common: &mut Common<'_>,
         terminal: u32,
@@ -393,7 +280,7 @@ impl Hosts {
 
     /// Runs a host's events of this instant and creates its messages of this instant. The messages
     /// enter their queues before responses do; responses of atomic operations come last.
-    pub(super) fn run_host_events(
+    pub(crate) fn run_host_events(
         &mut self,
         common: &mut Common<'_>,
         terminal: u32,
@@ -453,5 +340,35 @@ impl Hosts {
             HostEvent::Respond { .. } | HostEvent::Perform(_) => return,
         };
         self.wake(common, wake);
+    }
+
+    /// Performs the operations whose requests have come to a terminal at this instant, after those
+    /// that came before. No two of them came by one ejection channel; they are performed in the
+    /// order of these channels.
+    pub(crate) fn perform(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        mut atomics: Vec<Atomic>,
+        now: Picoseconds,
+    ) {
+        let parameters = &common.context.parameters;
+        let (channels, takes) = (parameters.ejection_channels, parameters.atomic_time);
+        let service_time = parameters.service_time;
+        atomics.sort_by_key(|it| u32::from(it.injection_channel) % channels);
+        common.latest = common.latest.max(now);
+        let until = &mut self.sink.performing_until;
+        if until.len() <= terminal as usize {
+            until.resize(terminal as usize + 1, Picoseconds::ZERO);
+        }
+        for Atomic { source, bytes, note, injection_channel } in atomics {
+            let until = &mut self.sink.performing_until[terminal as usize];
+            *until = now.max(*until) + takes;
+            let created = *until + service_time;
+            let message =
+                Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
+            let event = HostEvent::Respond { message, injection_channel, of_atomic: true };
+            self.schedule_host_event(common, terminal, created, event);
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Packets that a source makes of its messages.
 
-use super::{Adapter, SourceQueue};
+use super::Hosts;
+use super::source::{Adapter, SourceQueue};
 use crate::collective::COLLECTIVE;
 use crate::common::Common;
-use crate::hosts::Hosts;
 use crate::message::{Arrival, Note, Queued, Role};
 use crate::next_hop::{EncodedRoute, Ends, MAX_WORDS};
 use crate::packet::{Origin, Packet};

@@ -1,0 +1,100 @@
+//! The hosts' share of collective operations: operands and broadcasts are created, results arrive.
+
+use super::Hosts;
+use super::sink::HostEvent;
+use crate::collective::{parts, route};
+use crate::common::Common;
+use crate::message::{Note, Queued, Role};
+use crate::packet::{Origin, Packet};
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
+use flitlab_model::CompletedMessage;
+use flitlab_workload::traffic::{CollectiveKind, Message, MessageKind};
+
+impl Hosts {
+    /// Puts a terminal's message of a collective operation into its source queue. It always takes
+    /// injection channel 0, so that the order of operations is kept.
+    pub(crate) fn create_collective(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        message: &Message,
+        now: Picoseconds,
+    ) {
+        let trees = common.context.trees.as_ref().expect("there are collective operations");
+        let role =
+            if message.kind == MessageKind::Operand { Role::Operand } else { Role::Broadcast };
+        // The number of messages that it causes.
+        self.sources.messages_created += match trees.kind {
+            CollectiveKind::Broadcast => trees.receipts,
+            CollectiveKind::Reduce => u64::from(message.source == message.destination),
+            CollectiveKind::AllReduce | CollectiveKind::Barrier => 1,
+        };
+        let tag = route(narrow(message.tag - 1), 0);
+        let note = Note {
+            started: message.time,
+            role,
+            tag,
+            arrival: NONE,
+            waited_before: Picoseconds::ZERO,
+        };
+        let note = self.sources.notes.insert(note);
+        let queued = Queued {
+            created: now,
+            bytes_left: message.bytes,
+            destination: message.destination,
+            next: NONE,
+            note,
+        };
+        self.enqueue(common, terminal, 0, role, queued);
+    }
+
+    /// The route of the message's packet that is injected next. `more`: another packet follows.
+    pub(crate) fn route_of_next(&mut self, note: u32, more: bool) -> u64 {
+        let route = self.sources.notes.at(note).tag;
+        if more {
+            self.sources.notes.at(note).tag += 1 << 32;
+        } else {
+            self.sources.notes.remove(note);
+        }
+        route
+    }
+
+    /// Handles a packet of a collective operation at a terminal's sink.
+    pub(crate) fn arrive_collective(
+        &mut self,
+        common: &mut Common<'_>,
+        packet: &Packet,
+        origin: &Origin,
+        terminal: u32,
+        time: Picoseconds,
+    ) {
+        let trees = common.context.trees.as_ref().expect("it came by a tree");
+        let (operation, number) = parts(packet.route.0);
+        self.sink.note_order(terminal, packet.route.0.rotate_left(32));
+        if u64::from(number) + 1 < trees.packets {
+            return;
+        }
+        let completed = time + common.context.parameters.receive_overhead;
+        self.sink.messages_completed += 1;
+        self.sink.completed.push(CompletedMessage {
+            source: packet.source,
+            destination: self.sources.adapters[terminal as usize].name,
+            bytes: trees.bytes,
+            is_control: false,
+            created: origin.created - common.context.parameters.send_overhead,
+            completed,
+        });
+        let Origin { created, injected, hops, .. } = *origin;
+        let event = HostEvent::Receive {
+            tag: u64::from(operation) + 1,
+            created,
+            injected,
+            hops: u32::from(hops),
+            sequence: packet.sequence,
+            channel: origin.injection_channel,
+        };
+        self.schedule_host_event(common, terminal, completed, event);
+    }
+}

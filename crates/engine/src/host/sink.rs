@@ -1,0 +1,120 @@
+//! The state of terminals as sinks: messages under way to them, and the events of their hosts
+//! (docs/model.md, "Sink").
+
+use serde::{Deserialize, Serialize};
+
+use crate::message::{Arrival, Numbers, Queued, Slots};
+use crate::packet::Delivery;
+use flitlab_base::units::Picoseconds;
+use flitlab_model::{CompletedMessage, DeliveredPacket};
+
+/// An atomic operation whose request has come to its target.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Atomic {
+    /// The terminal that asked for it.
+    pub source: u32,
+    /// Payload of the response.
+    pub bytes: u64,
+    /// The note of the response.
+    pub note: u32,
+    pub injection_channel: u8,
+}
+
+/// An event at a terminal's host.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum HostEvent {
+    /// A response enters its source queue.
+    Respond { message: Queued, injection_channel: u8, of_atomic: bool },
+    /// The request of an atomic operation has arrived.
+    Perform(Atomic),
+    /// A message of the host has left, or the response to it has been received.
+    Sent { tag: u64 },
+    /// A message with this tag has been received. The fields give the time at which it entered its
+    /// queue, and the injection and the hops of the packet that was delivered last.
+    Receive {
+        tag: u64,
+        created: Picoseconds,
+        injected: Picoseconds,
+        hops: u32,
+        sequence: u32,
+        channel: u8,
+    },
+}
+
+/// An event in the list of its terminal's host, which is sorted by time.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct ScheduledHostEvent {
+    pub time: Picoseconds,
+    pub(super) event: HostEvent,
+    pub(super) next: u32,
+}
+
+/// The state of all sinks.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Sink {
+    /// Packets that are delivered after the end time of the run.
+    pub late: Vec<Delivery>,
+    pub host_events: Slots<ScheduledHostEvent>,
+    /// By part: the numbers of messages to its terminals.
+    pub(super) numbers: Vec<Numbers>,
+    /// By part: the messages under way from its terminals, by number.
+    pub(super) arrivals: Vec<Vec<Arrival>>,
+    pub messages_completed: u64,
+    /// By the part's terminal: the time until which its adapter performs atomic operations. The
+    /// list reaches only as far as terminals have performed any.
+    pub performing_until: Vec<Picoseconds>,
+    /// By the part's terminal, as far as any has received one: the latest packet of a collective
+    /// operation, plus 1.
+    pub(super) latest_collective: Vec<u64>,
+    /// Deliveries that the observer has not been told yet; empty between two runs.
+    #[serde(skip)]
+    pub delivered: Vec<DeliveredPacket>,
+    #[serde(skip)]
+    pub completed: Vec<CompletedMessage>,
+}
+
+impl Sink {
+    /// The sinks of one of `parts` parts.
+    pub(crate) fn new(parts: usize) -> Self {
+        Self {
+            late: Vec::new(),
+            host_events: Slots::new(),
+            numbers: vec![Numbers::default(); parts],
+            arrivals: vec![Vec::new(); parts],
+            messages_completed: 0,
+            performing_until: Vec::new(),
+            latest_collective: Vec::new(),
+            delivered: Vec::new(),
+            completed: Vec::new(),
+        }
+    }
+
+    /// Expects a message that a part has announced under this number.
+    pub(crate) fn expect(&mut self, part: usize, number: u32, arrival: Arrival) {
+        let arrivals = &mut self.arrivals[part];
+        if arrivals.len() <= number as usize {
+            arrivals.resize(number as usize + 1, arrival);
+        }
+        arrivals[number as usize] = arrival;
+    }
+
+    /// Notes that a packet of a collective operation has come to a terminal. `number` is that of
+    /// the operation, then the packet's.
+    ///
+    /// # Panics
+    /// If packets come out of order, or twice. No scenario can cause that.
+    pub(crate) fn note_order(&mut self, terminal: u32, number: u64) {
+        let terminal = terminal as usize;
+        if self.latest_collective.len() <= terminal {
+            self.latest_collective.resize(terminal + 1, 0);
+        }
+        let latest = &mut self.latest_collective[terminal];
+        assert!(number >= *latest, "a packet of a collective operation comes out of order");
+        *latest = number + 1;
+    }
+
+    /// Frees the number of a message to a part, which has arrived.
+    pub(crate) fn forget(&mut self, part: usize, number: u32) {
+        self.numbers[part].give_back(number);
+    }
+}

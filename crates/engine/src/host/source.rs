@@ -1,0 +1,203 @@
+//! The state of terminals as sources: messages wait in source queues, are cut into packets and
+//! injected (docs/model.md, "Adapter").
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::message::{Note, Packing, Queued, RoomWaits, Slots};
+use crate::network_context::NetworkContext;
+use crate::next_hop::SourceChoices;
+use crate::ports::{self, Ports};
+use crate::tick::{NEVER, NO_TIME, Tick, rebased};
+use flitlab_base::narrow::fitted;
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
+use flitlab_model::Parameters;
+
+/// The first and the last message of a source queue.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct SourceQueue {
+    pub(super) head: u32,
+    pub(super) tail: u32,
+    /// Payload in bytes, and flits, of the packet that is next.
+    pub(super) payload: u32,
+    pub(super) flits: u16,
+}
+
+impl SourceQueue {
+    const EMPTY: Self = Self { head: NONE, tail: NONE, payload: 0, flits: 0 };
+}
+
+/// An injection channel, seen from its terminal.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Injection {
+    /// Time at which the last flit of the latest packet has left.
+    pub free_at: Tick,
+    /// Time at which it is served next; [`NEVER`] if nothing waits, or if the time is not known
+    /// that it waits for.
+    pub due: Tick,
+    /// The virtual channels whose source queues are not empty, a bit each.
+    pub waiting: u16,
+    /// The virtual channel at which the round robin over source queues starts.
+    pub pointer: u8,
+}
+
+/// The contents of a terminal's source queues, all injection channels and virtual channels
+/// together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backlog {
+    /// Flits whose packets have not been injected.
+    pub flits: u64,
+    /// Time since which there have always been some; without meaning if there are none.
+    pub since: Picoseconds,
+}
+
+/// A terminal's adapter.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Adapter {
+    /// Time at which it creates its next messages, as they enter their queues; [`NO_TIME`] if that
+    /// is not known.
+    pub create_at: Picoseconds,
+    pub queue: Backlog,
+    /// Number of its next packet. Numbers tell packets apart that are under way together. They
+    /// repeat after 2^32 packets, which are hours of simulation.
+    pub(super) sequence: u32,
+    /// The first event in the list of its host.
+    pub host_events: u32,
+    pub router: u32,
+    /// The input port of its first injection channel, and the place of that channel's credits.
+    pub input: u32,
+    pub room: u32,
+    /// Its number in the whole network.
+    pub name: u32,
+    /// The injection channel of the next message.
+    pub(super) next_channel: u8,
+    /// Index of its injection channels' timing in the network's.
+    pub timing: u8,
+}
+
+impl Adapter {
+    /// Whether a packet of this number is still to be sent. Numbers repeat after 2^32 packets.
+    pub(crate) fn is_to_send(&self, sequence: u32) -> bool {
+        sequence.wrapping_sub(self.sequence) < 1 << 31
+    }
+}
+
+impl Injection {
+    /// The first virtual channel with a packet, in cyclic order from `pointer`.
+    pub(crate) fn first_waiting(&self) -> u8 {
+        let from_pointer = self.waiting & u16::MAX.checked_shl(self.pointer.into()).unwrap_or(0);
+        let waiting = if from_pointer == 0 { self.waiting } else { from_pointer };
+        fitted!(waiting.trailing_zeros().min(15), u8)
+    }
+}
+
+/// The state of all sources.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Sources {
+    pub adapters: Vec<Adapter>,
+    /// By terminal: the time at which it is served next.
+    pub due: Vec<Tick>,
+    /// By terminal, then injection channel.
+    pub injections: Vec<Injection>,
+    /// By injection channel: waits for room, if the workload asks for them; else empty.
+    pub waits: Vec<RoomWaits>,
+    /// By injection channel, then virtual channel.
+    pub(super) queues: Vec<SourceQueue>,
+    pub(super) queued: Slots<Queued>,
+    pub notes: Slots<Note>,
+    /// The packing that was computed last: most messages of a load have one size.
+    pub(super) packing: Packing,
+    pub(super) choices: SourceChoices,
+    /// Whether the sources hold back their packets.
+    pub paused: bool,
+    pub messages_created: u64,
+}
+
+impl Sources {
+    /// Idle adapters, with empty source queues.
+    pub(crate) fn new(
+        context: &NetworkContext<'_>,
+        part: usize,
+        ports: &Ports,
+        wants_waits: bool,
+    ) -> Self {
+        let names = context.terminals_of_part(part);
+        let channels = context.parameters.injection_channels;
+        let injections = names.len() * channels as usize;
+        let mut adapters = Vec::with_capacity(names.len());
+        for (number, router) in (0..).zip(&ports.routers) {
+            for own in 0..u32::from(router.terminals) {
+                let network = router.first_input + u32::from(router.transit);
+                let &ports::Input { upstream: room, timing, .. } =
+                    ports.input(network + own * channels);
+                adapters.push(Adapter {
+                    create_at: NO_TIME,
+                    queue: Backlog::default(),
+                    sequence: 0,
+                    host_events: NONE,
+                    router: number,
+                    input: network + own * channels,
+                    room,
+                    name: names[adapters.len()],
+                    next_channel: 0,
+                    timing,
+                });
+            }
+        }
+        let injection = Injection { free_at: 0, due: NEVER, waiting: 0, pointer: 0 };
+        Self {
+            due: vec![NEVER; adapters.len()],
+            adapters,
+            injections: vec![injection; injections],
+            waits: vec![RoomWaits::NONE; if wants_waits { injections } else { 0 }],
+            queues: vec![SourceQueue::EMPTY; injections * context.vc_map.count()],
+            queued: Slots::new(),
+            notes: Slots::new(),
+            packing: Packing::new(0, &context.parameters),
+            choices: SourceChoices::new(context, part),
+            paused: false,
+            messages_created: 0,
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        size_of_val(&*self.adapters)
+            + size_of_val(&*self.due)
+            + size_of_val(&*self.waits)
+            + size_of_val(&*self.injections)
+            + size_of_val(&*self.queues)
+            + self.queued.memory()
+            + self.notes.memory()
+            + self.choices.memory()
+    }
+
+    /// The time at which the first of some terminals is served next.
+    #[inline(always)]
+    pub(crate) fn first_due(&self, terminals: &Range<u32>) -> Tick {
+        let due = &self.due[terminals.start as usize..terminals.end as usize];
+        due.iter().fold(NEVER, |first, &due| first.min(due))
+    }
+
+    /// The cut of a message of this many bytes into packets.
+    #[inline]
+    pub(super) fn packing(&mut self, bytes: u64, parameters: &Parameters) -> Packing {
+        if self.packing.bytes != bytes {
+            self.packing = Packing::new(bytes, parameters);
+        }
+        self.packing
+    }
+
+    /// Flits of the packet that a source queue of an injection channel sends next.
+    pub(crate) fn flits_of_next(&self, injection: u32, queue: u32, vcs: u32) -> u16 {
+        self.queues[(injection * vcs + queue) as usize].flits
+    }
+
+    pub(crate) fn rebase(&mut self, by: Tick) {
+        for injection in &mut self.injections {
+            injection.free_at = rebased(injection.free_at, by);
+            injection.due = rebased(injection.due, by);
+        }
+    }
+}

@@ -11,76 +11,18 @@
 //! No grant enables another one in the same pass, because a grant only takes room. Escapes take no
 //! room of the adaptive channel. So one run through each pass is enough.
 
-use serde::{Deserialize, Serialize};
-
-use super::next_hop::{Routing, escape_bubble};
+use super::choices::{AdaptiveState, RoomCache};
+use super::next_hop::escape_bubble;
 use super::port_block::BLOCK_PORTS;
-use super::ports::{NOT_STALLED, Output, PacketQueue, Ports};
-use super::relation::RoomCache;
+use super::port_block::{NOT_STALLED, Output};
+use super::ports::PacketQueue;
 use super::round_robin::{BitSpan, bits_between, cyclic_span, span_count};
 use super::router::{AllocationPass, RouterView};
 use super::set::bits;
 use super::size::Size;
-use super::tick::{NEVER, Tick, rebased};
+use super::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_model::{Arbitration, Stall};
-
-/// The state of a part's routers for packets that choose among outputs.
-pub(super) struct AdaptiveState {
-    pub state: SavedAdaptiveState,
-    /// Outputs of the present pass that passed over a packet that prefers another output.
-    passed_over: Vec<usize>,
-    /// Outputs that are due at an instant; kept to reuse its memory.
-    due: Vec<u16>,
-    /// The cache of free room, for routing relations.
-    room_cache: RoomCache,
-}
-
-/// The fields of [`AdaptiveState`] that change, as a checkpoint saves them.
-#[derive(Serialize, Deserialize)]
-pub(super) struct SavedAdaptiveState {
-    /// By router: input virtual channels whose heads are new and decide on a detour when they ask.
-    undecided: Vec<u64>,
-    /// By router: the outputs for which some head has an escape request, a bit each.
-    escape_ports: Vec<u16>,
-    /// By router: a lower bound of the time at which the first undecided head asks.
-    pub decide_at: Vec<Tick>,
-}
-
-impl AdaptiveState {
-    /// `None` if packets have no choice. By a relation they decide on no detours.
-    pub(super) fn new(routing: &Routing<'_>, ports: &Ports) -> Option<Self> {
-        let routers = ports.routers.len();
-        let (undecided, escape_ports) = match routing {
-            Routing::Source(_) | Routing::Table(_) | Routing::Paths(_) => return None,
-            Routing::Torus(adaptive) => {
-                (if adaptive.decides() { ports.arrived.len() } else { 0 }, routers)
-            }
-            Routing::Relation(_) => (0, 0),
-        };
-        Some(Self {
-            state: SavedAdaptiveState {
-                undecided: vec![0; undecided],
-                escape_ports: vec![0; escape_ports],
-                decide_at: vec![NEVER; routers],
-            },
-            passed_over: Vec::new(),
-            due: Vec::new(),
-            room_cache: RoomCache::default(),
-        })
-    }
-
-    pub(super) fn memory(&self) -> usize {
-        let SavedAdaptiveState { undecided, escape_ports, decide_at } = &self.state;
-        size_of_val(&**undecided) + size_of_val(&**escape_ports) + size_of_val(&**decide_at)
-    }
-
-    pub(super) fn rebase(&mut self, by: Tick) {
-        for time in &mut self.state.decide_at {
-            *time = rebased(*time, by);
-        }
-    }
-}
 
 impl<S: Size> RouterView<'_, '_, S> {
     #[inline]

@@ -12,12 +12,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::common::Common;
-use super::host::Hosts;
-use super::next_hop::Routing;
-use super::part::Part;
-use super::routers::{PacketId, Routers};
-use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric};
 use flitlab_routing::ForwardingTable;
@@ -114,61 +108,6 @@ impl FailureProgress {
             Self::Failed => Some(interruption.ready),
             Self::Draining(next) => Some(next),
             Self::Over(_) => None,
-        }
-    }
-}
-
-impl<'f, R: Routers> Part<'f, R> {
-    /// Makes failed channels swallow what is sent to them, and loses what is in failed routers, and
-    /// the packets that are cut.
-    pub(super) fn fail(&mut self, interruption: &Interruption, cut: &[PacketId]) {
-        let Self { common, hosts, routers } = self;
-        routers.begin_failure(common, cut, interruption.at);
-        let fabric = common.context.fabric;
-        let first_router = common.context.cut.first_router(common.schedule.part);
-        for number in 0..fitted!(routers.ports().routers.len(), u32) {
-            let name = number + first_router;
-            for (port, channel) in (0..).zip(fabric.outputs(name)) {
-                if interruption.failed_channels[channel as usize] {
-                    routers.fail_output(common, number, port, interruption.at);
-                }
-            }
-            if interruption.failed_routers[name as usize] {
-                routers.fail_router(common, number);
-            }
-        }
-        for delivery in &hosts.sink.late {
-            let adapter = hosts.sources.adapters.get(delivery.terminal as usize);
-            if adapter
-                .is_some_and(|it| interruption.failed_routers[(it.router + first_router) as usize])
-            {
-                common.packets.origins[delivery.slot as usize].lose();
-            }
-        }
-        for terminal in 0..hosts.terminals() {
-            if !interruption.serves(fabric, hosts.sources.adapters[terminal as usize].name) {
-                hosts.drop_queued(common, terminal, |_| true);
-            }
-        }
-    }
-
-    /// Continues from a checkpoint at this stage of an interruption.
-    pub(super) fn follow(&mut self, interruption: &'f Interruption, progress: FailureProgress) {
-        if let FailureProgress::Over(_) = progress {
-            self.common.routing = Routing::Table(&interruption.table);
-        }
-    }
-
-    /// Changes to the new table.
-    pub(super) fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
-        let Self { common, hosts, .. } = self;
-        common.routing = Routing::Table(&interruption.table);
-        hosts.sources.paused = false;
-        let next = common.schedule.tick(now + Picoseconds(1));
-        let fabric = common.context.fabric;
-        for terminal in 0..hosts.terminals() {
-            hosts.drop_queued(common, terminal, |to| !interruption.serves(fabric, to));
-            hosts.resume(common, terminal, next);
         }
     }
 }

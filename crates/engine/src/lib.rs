@@ -129,6 +129,7 @@
 
 mod active;
 mod adaptive;
+mod choices;
 mod collective;
 mod common;
 mod counters;
@@ -164,6 +165,7 @@ mod saved;
 mod set;
 mod simulator;
 mod size;
+mod stalls;
 mod statistics;
 mod thread_barrier;
 mod tick;

@@ -5,7 +5,7 @@ use super::credits::Credits;
 use super::flit::FlitRouters;
 use super::host::source::{Adapter, Injection, SourceQueue};
 use super::link::Links;
-use super::next_hop;
+use super::next_hop::demands;
 use super::port_block::{BLOCK_PORTS, PortBlock};
 use super::ports::{PacketQueue, RouterLayout};
 use super::statistics::Statistics;
@@ -79,7 +79,7 @@ pub fn memory_needed(
     routes: &Routes,
     collective: bool,
 ) -> u64 {
-    let adaptive = next_hop::is_adaptive(routes);
+    let adaptive = demands::is_adaptive(routes);
     let vcs = VcMap::new(routes, None, parameters, (true, true), collective).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
@@ -105,7 +105,7 @@ pub fn memory_needed(
     });
     let replays = if parameters.errors.is_some() { links * Links::BYTES_PER_CHANNEL } else { 0 };
     flits
-        + next_hop::memory_of_sources(routes, fabric)
+        + demands::memory_of_sources(routes, fabric)
         + replays
         + blocks(fabric, parameters) * bytes(size_of::<PortBlock>())
         + outputs * an_output

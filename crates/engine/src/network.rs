@@ -12,6 +12,9 @@ use flitlab_fabric::{Fabric, NONE};
 use flitlab_model::ChannelKind;
 use flitlab_model::Parameters;
 
+/// In place of an output: none.
+pub(super) const NO_OUTPUT: u16 = u16::MAX;
+
 /// The times of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChannelTiming {
@@ -21,6 +24,16 @@ pub(super) struct ChannelTiming {
     pub forward: Picoseconds,
     /// Time from a release at the far end until the credits are back.
     pub back: Picoseconds,
+}
+
+/// Where a terminal is attached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub router: u32,
+    /// The first of its ejection channels among the router's outputs.
+    pub ejection: u16,
+    /// Its class among the router's terminals, which the hops of a relation may distinguish.
+    pub class: u8,
 }
 
 /// The numbers and timings of all channels; the module says how they are numbered.

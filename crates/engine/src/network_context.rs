@@ -3,11 +3,11 @@
 //!
 //! The [`Engine`](super::Engine) makes one [`NetworkContext`]; all parts share it.
 
-use super::collective::Trees;
+use super::collective::trees::Trees;
 use super::cut::Cut;
 use super::interruption::Interruption;
-use super::network::{ChannelTiming, Network};
-use super::next_hop;
+use super::network::{ChannelTiming, End, Network};
+use super::next_hop::demands;
 use super::packet::{Packet, last_start};
 use super::tick::Tick;
 use super::vc_map::VcMap;
@@ -38,16 +38,6 @@ impl Timing {
             back: narrow::<Tick>(back),
         }
     }
-}
-
-/// Where a terminal is attached.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct End {
-    pub router: u32,
-    /// The first of its ejection channels among the router's outputs.
-    pub ejection: u16,
-    /// Its class among the router's terminals, which the hops of a relation may distinguish.
-    pub class: u8,
 }
 
 /// A network, its routes and its parameters.
@@ -133,7 +123,7 @@ impl<'f> NetworkContext<'f> {
         let ends: Vec<End> = ends.collect();
         let trees =
             workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &vc_map));
-        let keeps_bubble = parameters.bubble && next_hop::may_keep_bubble(routes);
+        let keeps_bubble = parameters.bubble && demands::may_keep_bubble(routes);
         let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
         Self {
             fabric,
@@ -144,9 +134,9 @@ impl<'f> NetworkContext<'f> {
             timings: network.timings.iter().map(Timing::new).collect(),
             routing: narrow::<Tick>(parameters.routing_latency),
             bubble: room_of(keeps_bubble.into()),
-            injection_bubble: room_of(next_hop::injection_bubble(routes)),
+            injection_bubble: room_of(demands::injection_bubble(routes)),
             ring_bubble: room_of(1),
-            channels: next_hop::adaptive_channels(routes, &vc_map),
+            channels: demands::adaptive_channels(routes, &vc_map),
             vc_map,
             parameters: parameters.clone(),
             network,

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::next_hop::{EncodedRoute, MAX_WORDS};
+use super::next_hop::encoded_route::{EncodedRoute, MAX_WORDS};
 use super::tick::{Tick, rebased};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::adaptive::{AdaptiveState, SavedAdaptiveState};
-use super::collective::ReductionUnits;
+use super::choices::{AdaptiveState, SavedAdaptiveState};
+use super::collective::units::ReductionUnits;
 use super::common::Common;
 use super::credits::{Credit, Credits};
 use super::exchange::HasEarliest;
@@ -15,8 +15,9 @@ use super::link::{LinkState, Links, Notice};
 use super::network_context::NetworkContext;
 use super::outbox::{Outbox, Returned, Sent};
 use super::packet::{Packet, PacketCrossing};
+use super::port_block::AWAY;
 use super::port_block::least;
-use super::ports::{AWAY, PacketQueue, Ports, RemoteUpstream, RouterLayout};
+use super::ports::{PacketQueue, Ports, RemoteUpstream, RouterLayout};
 use super::router::RouterView;
 use super::routers::{AllParts, Fail, PacketId, Routers};
 use super::size::{Size, Small};

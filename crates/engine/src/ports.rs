@@ -10,23 +10,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::network::NO_OUTPUT;
 use super::network_context::NetworkContext;
-use super::next_hop;
-use super::port_block::{BLOCK_PORTS, PortBlock};
+use super::next_hop::demands;
+use super::port_block::{AWAY, BLOCK_PORTS, Input, NO_PORT, Output, PortBlock};
 use super::size::Any;
 use super::tick::{NEVER, Tick, rebased};
 use super::{ChannelKind, Parameters};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
-
-/// Bit of [`Input::upstream`]: the sender is in another part.
-pub(super) const AWAY: u32 = 1 << 31;
-
-/// In place of an output: none.
-pub(super) const NO_OUTPUT: u16 = u16::MAX;
-
-/// In place of a port: the channel leaves no router.
-pub(super) const NO_PORT: u8 = u8::MAX;
 
 /// Where a router's ports and buffers lie in the arrays, and where its next round-robin pass
 /// starts.
@@ -44,109 +36,6 @@ pub(super) struct RouterLayout {
     pub transit: u16,
     /// The output at which the next allocation pass starts.
     pub next_output: u16,
-}
-
-/// In place of a [`Stall`](super::Stall): no packet waits for the output.
-pub(super) const NOT_STALLED: u8 = u8::MAX;
-
-/// The sending end of a channel.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[repr(align(32))]
-pub(super) struct Output {
-    /// Time at which the last flit of the latest packet has left.
-    pub free_at: Tick,
-    /// Time since which packets wait for it, and why ([`Stall`](super::Stall)); [`NEVER`] if none
-    /// waits. While the output is busy this may lie ahead: then it is the time of the first
-    /// request.
-    pub since: Tick,
-    pub stall: u8,
-    pub kind: ChannelKind,
-    /// Index of its timing in the network's.
-    pub timing: u8,
-    pub in_ring: bool,
-    /// Whether it leads nowhere: a vacant port, or one that has failed.
-    pub dead: bool,
-    /// Whether there is a buffer at its far end.
-    pub needs_room: bool,
-    /// Whether a packet that is granted it is sent to the next router at once, or by a link that
-    /// may send it again.
-    pub hands_on: bool,
-    pub repeats: bool,
-    /// The input virtual channel at which round-robin arbitration starts.
-    pub pointer: u16,
-    /// The input virtual channel at its far end among those of the far router, for virtual channel
-    /// 0.
-    pub far_input_vc: u16,
-    /// The far router's part, and its number there; [`NONE`] at a vacant port and for an ejection
-    /// channel.
-    pub far_part: u32,
-    pub far_router: u32,
-    /// The place of its credits in [`Credits`](super::credits::Credits), for virtual channel 0.
-    pub room: u32,
-}
-
-impl Output {
-    /// A port without a channel.
-    pub(super) const VACANT: Self = Self {
-        free_at: 0,
-        since: NEVER,
-        stall: NOT_STALLED,
-        kind: ChannelKind::Network,
-        timing: 0,
-        in_ring: false,
-        dead: true,
-        needs_room: false,
-        hands_on: false,
-        repeats: false,
-        pointer: 0,
-        far_input_vc: 0,
-        far_part: NONE,
-        far_router: NONE,
-        room: 0,
-    };
-
-    /// Whether it is a channel to another router, perhaps one that has failed since.
-    pub(super) fn is_wired(&self) -> bool {
-        self.far_router != NONE
-    }
-}
-
-/// The receiving end of a channel.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Input {
-    /// Time at which the latest packet that was granted an output has left.
-    pub free_at: Tick,
-    /// The place of the sender's credits, for virtual channel 0; with [`AWAY`] set, an index into
-    /// `remote_upstreams`.
-    pub upstream: u32,
-    pub injects: bool,
-    /// Index of its channel's timing in the network's.
-    pub timing: u8,
-    /// The output that continues the ring of its channel; [`NO_OUTPUT`] if none does.
-    pub ring_output: u16,
-    /// The output of the same cable, in the other direction.
-    pub opposite: u16,
-    /// The port by which its channel leaves the router upstream.
-    pub port: u8,
-}
-
-impl Input {
-    /// The output of the cable by which packets have come; `None` if they have been injected.
-    #[inline(always)]
-    pub(super) fn came(&self) -> Option<u16> {
-        (!self.injects).then_some(self.opposite)
-    }
-
-    /// A port that no channel feeds.
-    pub(super) const VACANT: Self = Self {
-        free_at: 0,
-        upstream: AWAY,
-        ring_output: NO_OUTPUT,
-        opposite: NO_OUTPUT,
-        port: NO_PORT,
-        injects: false,
-        timing: 0,
-    };
 }
 
 /// A buffer: a chain of packets, some of which may still be under way to it. The first packet asks
@@ -234,7 +123,7 @@ pub(super) struct Ports {
 impl Ports {
     /// The ports of an idle part.
     pub(super) fn new(context: &NetworkContext<'_>, part: usize) -> Self {
-        let adaptive = next_hop::is_adaptive(context.routes);
+        let adaptive = demands::is_adaptive(context.routes);
         let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let routers = cut.routers(part);
         let vcs = narrow::<u32>(context.vc_map.count());

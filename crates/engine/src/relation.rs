@@ -9,78 +9,15 @@
 
 use std::ops::Range;
 
-use super::next_hop::{PortHops, RelationTables};
-use super::ports::{Output, PacketQueue};
+use super::choices::{OutputRoom, RoomCache, vcs_in};
+use super::next_hop::RelationTables;
+use super::port_block::Output;
+use super::ports::PacketQueue;
 use super::router::{AllocationPass, Blocked, RouterView};
-use super::set::bits;
 use super::size::Size;
 use super::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
-use flitlab_routing::MAX_VCS;
 use flitlab_routing::relation::Hop;
-
-/// Cache of a router's free room during an allocation. Each output and each head is looked up once.
-#[derive(Default)]
-pub(super) struct RoomCache {
-    /// The number of the present allocation; entries of earlier ones do not count.
-    allocation: u64,
-    outputs: Vec<OutputRoom>,
-    /// Cache of "has the head any non-fallback hop with room?", by buffer, with the `state` in
-    /// which it was computed. `state` increases at each grant.
-    state: u64,
-    heads: Vec<(u64, bool)>,
-}
-
-/// Free room behind an output.
-#[derive(Clone, Copy, Default)]
-struct OutputRoom {
-    allocation: u64,
-    /// Free flits by virtual channel, and their sum.
-    room: [u16; MAX_VCS as usize],
-    all: u32,
-    /// The virtual channels with room for a packet of this many flits, a bit each.
-    fits: u16,
-    flits: u16,
-}
-
-impl OutputRoom {
-    /// The virtual channels of the set `vcs` with room for this many flits, a bit each.
-    #[inline(always)]
-    fn open(&self, vcs: u16, flits: u16) -> u16 {
-        let has_room = |&vc: &u8| self.room[usize::from(vc)] >= flits;
-        vcs_in(vcs).filter(has_room).fold(0, |open, vc| open | 1 << vc)
-    }
-
-    /// The virtual channels of hops, fallbacks excluded, that have room for a packet, a bit each.
-    #[inline(always)]
-    fn open_to(&self, hops: &PortHops, [need, entering]: [u16; 2]) -> u16 {
-        let open = self.open(hops.vcs & !hops.enters, need);
-        match hops.vcs & hops.enters {
-            0 => open,
-            enters => open | self.open(enters, entering),
-        }
-    }
-}
-
-impl RoomCache {
-    /// Begins an allocation of a router with this many outputs and buffers.
-    fn begin(&mut self, outputs: u16, buffers: usize) {
-        self.allocation += 1;
-        self.state += 1;
-        if self.outputs.len() < usize::from(outputs) {
-            self.outputs.resize(usize::from(outputs), OutputRoom::default());
-        }
-        if self.heads.len() < buffers {
-            self.heads.resize(buffers, (0, false));
-        }
-    }
-}
-
-/// The virtual channels in a set.
-#[inline(always)]
-fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
-    bits(set).map(|vc| fitted!(vc, u8))
-}
 
 /// In place of a set of ports in [`PacketQueue::options`](super::ports::PacketQueue::options): the
 /// head has a choice, and the relation says which.

@@ -9,18 +9,20 @@
 
 use std::ops::Range;
 
-use super::adaptive::AdaptiveState;
-use super::collective::ReductionUnits;
+use super::choices::AdaptiveState;
+use super::collective::units::ReductionUnits;
 use super::common::ToHosts;
 use super::credits::{Credit, Credits};
 use super::link::Links;
 use super::network_context::NetworkContext;
-use super::next_hop::{Head, NextHop, OutVc, Routing};
+use super::next_hop::Routing;
+use super::next_hop::answer::{Head, NextHop, OutVc};
 use super::outbox::{Outbox, Returned, Sent};
 use super::packet::Delivery;
 use super::packet::Packets;
 use super::port_block::{BLOCK_PORTS, least};
-use super::ports::{Input, NOT_STALLED, Output, PacketQueue, RouterLayout, place};
+use super::port_block::{Input, NOT_STALLED, Output};
+use super::ports::{PacketQueue, RouterLayout, place};
 use super::round_robin::{BitSpan, bits_between, cyclic_span, random_rank, span_count};
 use super::size::Size;
 use super::statistics::Statistics;

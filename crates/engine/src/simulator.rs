@@ -18,7 +18,7 @@ use super::host::Hosts;
 use super::host::source::Backlog;
 use super::interruption::{DRAIN_CHECK, FailureProgress, Interruption, InterruptionReport};
 use super::network_context::NetworkContext;
-use super::next_hop;
+use super::next_hop::demands;
 use super::observer::Observer;
 use super::packet_routers::PacketRouters;
 use super::part::Part;
@@ -144,7 +144,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         observer: O,
         interruption: Option<&'f Interruption>,
     ) -> Self {
-        let by_table = next_hop::is_by_table(routes);
+        let by_table = demands::is_by_table(routes);
         assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
         let stay = parameters.longest_stay(fabric.cable_classes());
         assert!(stay <= MAX_HOP_TIME, "a packet may take {stay} ps from router to router");

@@ -5,7 +5,7 @@
 //! others take no memory. In the engine `vc` is such an index; `virtual_channel` is a scenario's
 //! number.
 
-use super::next_hop::VcDemand;
+use super::next_hop::demands::VcDemand;
 use super::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, UP_CHANNEL};
 use flitlab_base::narrow::fitted;
 use flitlab_routing::{ForwardingTable, Routes};

@@ -3,7 +3,7 @@
 use super::reduction_unit::trees;
 use crate::Stall;
 use crate::outbox::Sent;
-use crate::ports::Output;
+use crate::port_block::Output;
 use crate::router::{Blocked, RouterView};
 use crate::size::Size;
 use crate::tick::{NEVER, Tick, time};

@@ -13,6 +13,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `trees` | the trees of operations as tables of outputs, shared by all parts |
+//! | `units` | the state of reduction units |
 //! | `reduction_unit` | taking operands, making results |
 //! | `copies` | sending results and copies |
 
@@ -22,10 +23,8 @@ mod plain;
 mod reduction_unit;
 #[cfg(test)]
 mod tests;
-mod trees;
-
-pub(super) use reduction_unit::ReductionUnits;
-pub(super) use trees::Trees;
+pub(super) mod trees;
+pub(super) mod units;
 
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::NONE;

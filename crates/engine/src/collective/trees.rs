@@ -1,7 +1,7 @@
 //! The trees of collective operations as routers use them: tables of outputs.
 
-use crate::network_context::End;
-use crate::ports::NO_OUTPUT;
+use crate::network::End;
+use crate::network::NO_OUTPUT;
 use crate::tick::Tick;
 use crate::vc_map::VcMap;
 use crate::{DOWN_CHANNEL, Parameters, UP_CHANNEL};

@@ -5,7 +5,7 @@ use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
 use crate::common::Common;
 use crate::exchange::HasEarliest;
-use crate::next_hop::{Head, NextHop};
+use crate::next_hop::answer::{Head, NextHop};
 use crate::packet::PacketCrossing;
 use crate::ports;
 use crate::set::members;

@@ -6,7 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::time_rings::{TimeRing, Times};
-use crate::ports::{self, AWAY, NO_OUTPUT};
+use crate::network::NO_OUTPUT;
+use crate::port_block;
+use crate::port_block::AWAY;
 use crate::tick::{Tick, rebased};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
@@ -41,8 +43,8 @@ pub(super) struct Upstream {
 
 impl Upstream {
     /// The upstream end of the queues of an input port and virtual channel.
-    pub(super) fn new(input_port: &ports::Input, vc: u32) -> Self {
-        let &ports::Input { upstream, injects, timing, .. } = input_port;
+    pub(super) fn new(input_port: &port_block::Input, vc: u32) -> Self {
+        let &port_block::Input { upstream, injects, timing, .. } = input_port;
         let place = if upstream & AWAY == 0 { upstream + vc } else { upstream };
         Self { place, injects, timing }
     }

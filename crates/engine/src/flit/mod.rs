@@ -62,6 +62,7 @@ use serde::{Deserialize, Serialize};
 use super::common::Common;
 use super::host::Hosts;
 use super::network_context::NetworkContext;
+use super::next_hop::demands;
 use super::ports::Ports;
 use super::routers::Routers;
 use super::tick::{Tick, rebased};
@@ -214,7 +215,7 @@ impl FlitRouters {
         let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
         let queues = (u32::from(most_inputs) << shift) * outputs;
-        let by_source = crate::next_hop::is_by_source(context.routes);
+        let by_source = demands::is_by_source(context.routes);
         let split = reads && by_source;
         let data_vcs = if split { vcs / 2 } else { vcs };
         let paces: Vec<Pace> =

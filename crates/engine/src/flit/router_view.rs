@@ -11,8 +11,9 @@ use crate::counters::Counters;
 use crate::network_context::NetworkContext;
 use crate::next_hop::Routing;
 use crate::packet::Packets;
+use crate::port_block;
 use crate::port_block::BLOCK_PORTS;
-use crate::ports::{self, Ports, RouterLayout};
+use crate::ports::{Ports, RouterLayout};
 use crate::set::bits;
 use crate::statistics::Statistics;
 use crate::tick::{Tick, time};
@@ -223,14 +224,14 @@ impl FlitRouterView<'_, '_> {
 
     /// The constant fields of an output.
     #[inline(always)]
-    pub(super) fn output_port(&self, output: usize) -> &ports::Output {
+    pub(super) fn output_port(&self, output: usize) -> &port_block::Output {
         let block = self.router.first_block as usize + output / BLOCK_PORTS;
         &self.ports.blocks[block].outputs[output % BLOCK_PORTS]
     }
 
     /// The constant fields of an input port.
     #[inline(always)]
-    pub(super) fn input_port(&self, input: usize) -> &ports::Input {
+    pub(super) fn input_port(&self, input: usize) -> &port_block::Input {
         let block = self.router.first_block as usize + input / BLOCK_PORTS;
         &self.ports.blocks[block].inputs[input % BLOCK_PORTS]
     }

@@ -5,8 +5,9 @@
 
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
-use crate::next_hop::{Head, NextHop, OutVc, escape_bubble};
-use crate::ports::Output;
+use crate::next_hop::answer::{Head, NextHop, OutVc};
+use crate::next_hop::escape_bubble;
+use crate::port_block::Output;
 use crate::set::bits;
 use crate::tick::{NEVER, Tick};
 use crate::{Arbitration, ChannelKind, Switching};

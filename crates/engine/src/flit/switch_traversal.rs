@@ -10,7 +10,8 @@ use super::time_rings::Times;
 use super::{FlitOutput, FlitState};
 use crate::network_context::Timing;
 use crate::packet::Delivery;
-use crate::ports::{self, AWAY};
+use crate::port_block;
+use crate::port_block::AWAY;
 use crate::set::bits;
 use crate::tick::{NEVER, Tick};
 use crate::{Arbitration, ChannelKind};
@@ -213,7 +214,7 @@ impl FlitRouterView<'_, '_> {
         let header = std::mem::replace(&mut self.state.queues[queue as usize].slot, NONE);
         self.go_on(output, header, now);
         self.pass_on(output, out_vc, &[arrives], header);
-        let &ports::Output { far_part, .. } = self.output_port(output);
+        let &port_block::Output { far_part, .. } = self.output_port(output);
         // A queue that waits for its packet's last flit has to be told of each flit.
         let far = if far_part == self.part && !self.rules.forwards_whole {
             let input_vc = self.output(output).far + u32::from(out_vc);
@@ -228,7 +229,8 @@ impl FlitRouterView<'_, '_> {
     /// Hands over flits to another router, with their packet if the first is the header.
     #[inline(always)]
     pub(super) fn pass_on(&mut self, output: usize, out_vc: u8, times: &[Tick], header: u32) {
-        let &ports::Output { far_part, far_router, far_input_vc, .. } = self.output_port(output);
+        let &port_block::Output { far_part, far_router, far_input_vc, .. } =
+            self.output_port(output);
         if far_part == self.part {
             let far = self.output(output).far;
             return self.join(far_router, far + u32::from(out_vc), times, header);
@@ -301,6 +303,6 @@ pub(super) fn give_back(vc: Option<&mut OutputVc>, back: Tick, times: &mut Times
 }
 
 /// Whether an output leads out of the network.
-pub(super) fn leaves(port: &ports::Output) -> bool {
+pub(super) fn leaves(port: &port_block::Output) -> bool {
     port.kind != ChannelKind::Network || port.dead
 }

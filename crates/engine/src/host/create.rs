@@ -181,7 +181,7 @@ impl Hosts {
     /// Notes the size of the packet that a source queue sends next. `bytes_left` is the rest of its
     /// message.
     #[inline]
-    fn next_packet(&mut self, common: &mut Common<'_>, queue: usize, bytes_left: u64) {
+    pub(super) fn next_packet(&mut self, common: &mut Common<'_>, queue: usize, bytes_left: u64) {
         let packing = self.sources.packing(bytes_left, &common.context.parameters);
         let queue = &mut self.sources.queues[queue];
         (queue.payload, queue.flits) = (packing.payload, packing.packet_flits);

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::message::{Note, Packing, Queued, RoomWaits, Slots};
 use crate::network_context::NetworkContext;
 use crate::next_hop::SourceChoices;
-use crate::ports::{self, Ports};
+use crate::port_block;
+use crate::ports::Ports;
 use crate::tick::{NEVER, NO_TIME, Tick, rebased};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
@@ -130,7 +131,7 @@ impl Sources {
         for (number, router) in (0..).zip(&ports.routers) {
             for own in 0..u32::from(router.terminals) {
                 let network = router.first_input + u32::from(router.transit);
-                let &ports::Input { upstream: room, timing, .. } =
+                let &port_block::Input { upstream: room, timing, .. } =
                     ports.input(network + own * channels);
                 adapters.push(Adapter {
                     create_at: NO_TIME,

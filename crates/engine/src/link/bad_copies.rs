@@ -3,7 +3,8 @@
 use crate::credits::Credit;
 use crate::outbox::Returned;
 use crate::packet::Packet;
-use crate::ports::{Input, PacketQueue};
+use crate::port_block::Input;
+use crate::ports::PacketQueue;
 use crate::router::RouterView;
 use crate::size::Size;
 use crate::tick::{NEVER, Tick};

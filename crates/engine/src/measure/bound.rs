@@ -9,7 +9,8 @@
 //! the mean of `gamma_c` stands for its maximum: that of all channels, and of a torus that of the
 //! channels of each rate, since every way has as many hops at least in each dimension.
 
-use crate::{EmptyNetwork, Parameters, next_hop};
+use crate::next_hop::demands;
+use crate::{EmptyNetwork, Parameters};
 use flitlab_base::narrow::{narrow, rounded};
 use flitlab_base::units::{Picoseconds, rate_text};
 use flitlab_fabric::{Channel, Fabric};
@@ -221,7 +222,7 @@ impl<'a> Flows<'a> {
                 },
             )
         };
-        let network = if next_hop::is_adaptive(self.routes) {
+        let network = if demands::is_adaptive(self.routes) {
             self.evenly_loaded(&rates)
         } else {
             let loads = (0..).zip(&self.channels).map(|(channel, &load)| load / rate(channel));

@@ -13,7 +13,8 @@
 //! [`forecast`](super::forecast). Of packets whose half rings are drawn it is not known which way
 //! they go: they count in that mean only, and the busiest channel is that of the others.
 
-use crate::{FlitSharing, Parameters, Switching, next_hop};
+use crate::next_hop::demands;
+use crate::{FlitSharing, Parameters, Switching};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric};
@@ -231,7 +232,7 @@ impl<'a> Times<'a> {
         let classes = fabric.cable_classes();
         let virtual_channels = match sharing {
             Some(_) => [all; 2],
-            None => next_hop::max_vcs_of_source(routes, all),
+            None => demands::max_vcs_of_source(routes, all),
         };
         Self {
             fabric,
@@ -287,7 +288,7 @@ impl<'a> Times<'a> {
 
     /// Whether it is known before which channels packets take, and that no way is shorter.
     fn is_known(&self, from: u32, to: u32) -> bool {
-        !next_hop::is_adaptive(self.routes) && !self.routes.draws_between(self.fabric, from, to)
+        !demands::is_adaptive(self.routes) && !self.routes.draws_between(self.fabric, from, to)
     }
 
     /// The channels between routers of a way.
@@ -344,7 +345,7 @@ impl<'a> Times<'a> {
     fn has_bubble(&self) -> bool {
         self.parameters.bubble
             && self.parameters.sharing.is_none()
-            && next_hop::keeps_bubble_always(self.routes)
+            && demands::keeps_bubble_always(self.routes)
     }
 
     /// From the first flit's start on a channel on: when the last flit can start by the channel's

@@ -1,12 +1,12 @@
 //! What routes need of the network before there is one: virtual channels, room, memory.
 
 use crate::vc_map::VcMap;
-use crate::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
+use flitlab_model::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use flitlab_routing::{AdaptiveChannels, ForwardingTable, Routes};
 
-use super::source_route::Dateline;
+use super::dateline::Dateline;
 
 /// Whether routers choose among several outputs for a packet.
 pub(crate) fn is_adaptive(routes: &Routes) -> bool {

@@ -7,15 +7,18 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | `source_route` | routes that sources write into packets whole |
+//! | `answer` | the question and its answer |
+//! | `source_route`, `dateline` | routes that sources write into packets whole |
 //! | `encoded_route`, `route_segments` | their code, and tables to encode them from |
 //! | `table` | next hops by address: forwarding tables, and paths of the source |
 //! | `torus` | adaptive routing on a torus |
 //! | `relation` | routing relations, on any fabric |
 //! | `demands` | what routes need of the network: virtual channels, room, memory |
 
-mod demands;
-mod encoded_route;
+pub(super) mod answer;
+mod dateline;
+pub(super) mod demands;
+pub(super) mod encoded_route;
 mod relation;
 mod route_segments;
 mod source_route;
@@ -24,8 +27,6 @@ mod table;
 mod tests;
 mod torus;
 
-pub(crate) use demands::*;
-pub(crate) use encoded_route::{EncodedRoute, MAX_WORDS};
 pub(crate) use relation::{PortHops, RelationTables, from_place};
 pub(crate) use source_route::SourceRoutes;
 pub(crate) use table::Address;
@@ -35,11 +36,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::VIRTUAL_CHANNEL_NAMES;
 use super::message::Role;
-use super::network_context::{End, NetworkContext};
+use super::network::End;
+use super::network_context::NetworkContext;
 use super::packet::{Origin, Packet, Packets};
+use answer::{Ends, Head, NextHop};
 use flitlab_base::narrow::{fitted, narrow};
+use flitlab_model::VIRTUAL_CHANNEL_NAMES;
 use flitlab_routing::adaptive::{Selection, drawn_at};
 use flitlab_routing::{Adaptive, ForwardingTable, PathRoutes, Routes};
 
@@ -58,75 +61,6 @@ pub(super) enum Routing<'f> {
     Torus(&'f Adaptive),
     /// Packets choose among the hops of a relation.
     Relation(RelationTables<'f>),
-}
-
-/// The head of a buffer, as far as its next hop depends on where it is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
-    pub slot: u32,
-    /// Its router, by its number in the whole network.
-    pub router: u32,
-    /// Its input port, by its number in the part, and its virtual channel.
-    pub input: u32,
-    pub vc: u8,
-    /// The output of the cable by which it has come; `None` if it has been injected here.
-    pub came: Option<u16>,
-}
-
-/// Where a head may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NextHop {
-    /// One output: a port, or an ejection channel at the destination. `keeps_bubble`: with links
-    /// shared flit by flit the bubble rule counts too.
-    Output { output: u16, vc: OutVc, keeps_bubble: bool },
-    /// Any of these ports, a bit each, on the adaptive virtual channel. If none has room: `output`
-    /// on the virtual channel `escape`.
-    AnyOf { ports: u16, output: u16, escape: u8 },
-    /// Any hop of this list of the relation.
-    Hops(u32),
-    /// The packet has to [decide](Routing::decide) on a detour first.
-    Undecided,
-}
-
-/// The virtual channel that a packet takes behind an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OutVc {
-    /// That of its arrival; with links shared flit by flit, any of its kind of traffic.
-    Same,
-    /// In a ring, that of this dateline class; elsewhere that of class 0.
-    Class(u8),
-    This(u8),
-}
-
-impl OutVc {
-    /// The virtual channel of a packet that is granted an output whole, and that arrives on `vc`.
-    #[inline(always)]
-    pub(super) fn of_packet(self, vc: u8, in_ring: bool) -> u8 {
-        match self {
-            Self::Same => vc,
-            Self::Class(class) => vc & !1 | class & u8::from(in_ring),
-            Self::This(vc) => vc,
-        }
-    }
-}
-
-impl NextHop {
-    /// An ejection channel, for a packet that has arrived on `vc`.
-    #[inline]
-    fn ejection(output: u16, vc: u8) -> Self {
-        Self::Output { output, vc: OutVc::This(vc), keeps_bubble: false }
-    }
-}
-
-/// The ends of a packet that is injected.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
-    /// The source's number in its part, and its router in the whole network.
-    pub terminal: u32,
-    pub from: u32,
-    pub destination: u32,
-    /// The number of the ejection channel among those of the destination.
-    pub ejection: u16,
 }
 
 /// The state of sources for the choice of routes.

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
+use super::answer::{Head, NextHop};
 use super::encoded_route::EncodedRoute;
 use super::table::Address;
-use super::{Head, NextHop};
 use crate::network_context::NetworkContext;
 use crate::packet::{Origin, Packet};
 use flitlab_base::narrow::{fitted, narrow};

@@ -1,8 +1,8 @@
 //! Next hops that are looked up by a packet's address: in the routers' forwarding tables, or in the
 //! paths of its source.
 
+use super::answer::{Head, NextHop, OutVc};
 use super::encoded_route::EncodedRoute;
-use super::{Head, NextHop, OutVc};
 use crate::network_context::NetworkContext;
 use crate::packet::Packet;
 use flitlab_routing::{ForwardingTable, PathRoutes};

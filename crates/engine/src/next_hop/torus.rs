@@ -2,11 +2,11 @@
 
 use rand_chacha::ChaCha8Rng;
 
+use super::answer::{Head, NextHop, OutVc};
 use super::encoded_route::EncodedRoute;
-use super::{Head, NextHop, OutVc};
 use crate::network_context::NetworkContext;
 use crate::packet::{Origin, Packet, Packets};
-use crate::ports::Input;
+use crate::port_block::Input;
 use flitlab_base::narrow::fitted;
 use flitlab_routing::adaptive::Heading;
 use flitlab_routing::{Adaptive, Course, Onward};

@@ -1,24 +1,27 @@
 //! A part of the network: the hosts of a range of routers, and routers of one kind.
 //!
-//! The [`Engine`](super::Engine) owns the parts. The frame runs each of them as a
+//! The [`Engine`](crate::Engine) owns the parts. The frame runs each of them as a
 //! [`SimulatedPart`], on a thread of its own.
+
+mod channels;
+mod failure;
 
 use std::sync::Arc;
 
-use super::common::{Common, ToHosts};
-use super::counters::Counters;
-use super::exchange::HasEarliest;
-use super::frame::{Schedule, SimulatedPart};
-use super::host::{HostMessages, Hosts};
-use super::interruption::Interruption;
-use super::network_context::NetworkContext;
-use super::next_hop::Routing;
-use super::observer::Observer;
-use super::packet::Packets;
-use super::ports::Ports;
-use super::routers::Routers;
-use super::statistics::Statistics;
-use super::tick::{FAR, NEVER, NO_TIME, Tick};
+use crate::common::{Common, ToHosts};
+use crate::counters::Counters;
+use crate::exchange::HasEarliest;
+use crate::frame::{Schedule, SimulatedPart};
+use crate::host::{HostMessages, Hosts};
+use crate::interruption::Interruption;
+use crate::network_context::NetworkContext;
+use crate::next_hop::Routing;
+use crate::observer::Observer;
+use crate::packet::Packets;
+use crate::ports::Ports;
+use crate::routers::Routers;
+use crate::statistics::Statistics;
+use crate::tick::{FAR, NEVER, NO_TIME, Tick};
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Digest;
@@ -28,7 +31,7 @@ use flitlab_workload::traffic::Workload;
 const NEAR_MEMORY: usize = 2 << 20;
 
 /// All state of a part. Routers, terminals, channels and buffers have the part's own numbers.
-pub(super) struct Part<'f, R> {
+pub(crate) struct Part<'f, R> {
     pub common: Common<'f>,
     pub hosts: Hosts,
     pub routers: R,
@@ -36,7 +39,7 @@ pub(super) struct Part<'f, R> {
 
 /// What one part sends another.
 #[derive(Debug, Default)]
-pub(super) struct Outgoing<M> {
+pub(crate) struct Outgoing<M> {
     hosts: HostMessages,
     routers: M,
 }
@@ -50,7 +53,7 @@ impl<M: HasEarliest> HasEarliest for Outgoing<M> {
 
 impl<'f, R: Routers> Part<'f, R> {
     /// An empty part at time 0.
-    pub(super) fn new(
+    pub(crate) fn new(
         context: &Arc<NetworkContext<'f>>,
         part: usize,
         workload: Workload,
@@ -80,19 +83,19 @@ impl<'f, R: Routers> Part<'f, R> {
     }
 
     /// Its number.
-    pub(super) fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.common.schedule.part
     }
 
     /// Time of the latest event, once none is left that could happen: all packets that are still
     /// there have arrived.
-    pub(super) fn latest(&self) -> Picoseconds {
+    pub(crate) fn latest(&self) -> Picoseconds {
         let arrived = self.routers.latest_arrival(&self.common);
         self.common.latest.max(self.hosts.workload.latest()).max(arrived)
     }
 
     /// Bytes of the part's arrays before traffic.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.hosts.memory()
             + self.common.statistics.memory()
             + self.common.routing.memory()

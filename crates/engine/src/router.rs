@@ -15,7 +15,7 @@ use super::collective::ReductionUnits;
 use super::credits::{Credit, Credits};
 use super::link::Links;
 use super::network_context::NetworkContext;
-use super::next_hop::{Head, NextHop, OutVc, Routing};
+use super::next_hop::{self, Head, NextHop, OutVc, Routing};
 use super::packet::Packets;
 use super::port_block::{BLOCK_PORTS, least};
 use super::ports::{Input, NOT_STALLED, Output, PacketQueue, RouterLayout, place};
@@ -239,7 +239,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 
     /// Makes the requests of a packet that has become the head of a buffer, by where it may go.
-    #[inline]
+    #[inline(always)]
     pub(super) fn request_next_hop(&mut self, input_vc: u32) {
         let slot = self.queues[input_vc as usize].head;
         let (input, vc) = self.place(input_vc);
@@ -640,15 +640,22 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Sends a packet to the next router.
     #[inline(always)]
     pub(super) fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
-        if let Routing::Source(routes) = self.routing {
-            return routes.go_on(self.packets, slot);
+        match self.routing {
+            Routing::Source(routes) => routes.go_on(self.packets, slot),
+            Routing::Torus(adaptive) if !next_hop::changes_on_the_way(adaptive) => {}
+            _ => self.go_on_by_lookup(output, slot, arrives),
         }
+    }
+
+    /// Sends a packet to the next router if routers look up or choose its hops.
+    #[inline(never)]
+    fn go_on_by_lookup(&mut self, output: usize, slot: u32, arrives: Tick) {
+        self.routing.go_on(self.packets, slot, self.name);
         if let Some(interruption) = self.interruption {
             let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
             if interruption.cuts(sent, self.time(arrives)) {
                 self.packets.origins[slot as usize].lose();
             }
         }
-        self.routing.go_on(self.packets, slot, self.name);
     }
 }

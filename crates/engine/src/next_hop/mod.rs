@@ -29,7 +29,7 @@ pub(crate) use encoded_route::{EncodedRoute, MAX_WORDS};
 pub(crate) use relation::{PortHops, RelationTables, from_place};
 pub(crate) use source_route::SourceRoutes;
 pub(crate) use table::Address;
-pub(crate) use torus::escape_bubble;
+pub(crate) use torus::{changes_on_the_way, escape_bubble};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

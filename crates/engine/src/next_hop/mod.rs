@@ -238,7 +238,7 @@ impl<'f> Routing<'f> {
         }
     }
 
-    /// The port that a packet prefers among [`any of several`](NextHop::AnyOf), of which those in
+    /// The port that a packet prefers among [any of several](NextHop::AnyOf), of which those in
     /// `open` have room. It has come in the direction of port `straight`; `room` gives the room
     /// behind a port.
     #[inline]

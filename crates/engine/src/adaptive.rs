@@ -121,6 +121,7 @@ impl<S: Size> RouterView<'_, '_, S> {
     }
 
     /// Requests every output of a minimal route for the head of a buffer, and its escape.
+    #[inline(always)]
     pub(super) fn ask_for_any(&mut self, input_vc: u32, options: u16, (output, escape): (u16, u8)) {
         let (input, _) = self.place(input_vc);
         let injects = self.input(input).injects;

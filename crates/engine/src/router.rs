@@ -15,8 +15,8 @@ use super::common::ToHosts;
 use super::credits::{Credit, Credits};
 use super::link::Links;
 use super::network_context::NetworkContext;
-use super::next_hop::Routing;
 use super::next_hop::answer::{Head, NextHop, OutVc};
+use super::next_hop::{self, Routing};
 use super::outbox::{Outbox, Returned, Sent};
 use super::packet::Delivery;
 use super::packet::Packets;
@@ -240,7 +240,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     }
 
     /// Makes the requests of a packet that has become the head of a buffer, by where it may go.
-    #[inline]
+    #[inline(always)]
     pub(super) fn request_next_hop(&mut self, input_vc: u32) {
         let slot = self.queues[input_vc as usize].head;
         let (input, vc) = self.place(input_vc);
@@ -641,15 +641,22 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Sends a packet to the next router.
     #[inline(always)]
     pub(super) fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
-        if let Routing::Source(routes) = self.routing {
-            return routes.go_on(self.packets, slot);
+        match self.routing {
+            Routing::Source(routes) => routes.go_on(self.packets, slot),
+            Routing::Torus(adaptive) if !next_hop::changes_on_the_way(adaptive) => {}
+            _ => self.go_on_by_lookup(output, slot, arrives),
         }
+    }
+
+    /// Sends a packet to the next router if routers look up or choose its hops.
+    #[inline(never)]
+    fn go_on_by_lookup(&mut self, output: usize, slot: u32, arrives: Tick) {
+        self.routing.go_on(self.packets, slot, self.name);
         if let Some(interruption) = self.interruption {
             let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
             if interruption.cuts(sent, self.time(arrives)) {
                 self.packets.origins[slot as usize].lose();
             }
         }
-        self.routing.go_on(self.packets, slot, self.name);
     }
 }

@@ -4,7 +4,6 @@
 //! they occur, like grants. An operand's time is determined when it is the head of its buffer and
 //! its operation may be open; a result's time when all its operands are known.
 
-
 use super::COLLECTIVE;
 use super::trees::Trees;
 use super::units::{OpenOperation, OperationState};

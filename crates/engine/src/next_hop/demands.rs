@@ -89,8 +89,8 @@ impl VcDemand {
     }
 }
 
-/// The maximum number of virtual channels of a channel that a source's packets use, of `all`: in the
-/// network, and at injection.
+/// The maximum number of virtual channels of a channel, of `all`, that the packets of a source use:
+/// in the network, and at injection.
 pub(crate) fn max_vcs_of_source(routes: &Routes, all: u32) -> [u32; 2] {
     match routes {
         Routes::Forwarding(table) => [u32::from(table.vc_count()).min(all).max(1); 2],

@@ -30,7 +30,7 @@ mod torus;
 pub(crate) use relation::{PortHops, RelationTables, from_place};
 pub(crate) use source_route::SourceRoutes;
 pub(crate) use table::Address;
-pub(crate) use torus::escape_bubble;
+pub(crate) use torus::{changes_on_the_way, escape_bubble};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -172,7 +172,7 @@ impl<'f> Routing<'f> {
         }
     }
 
-    /// The port that a packet prefers among [`any of several`](NextHop::AnyOf), of which those in
+    /// The port that a packet prefers among [any of several](NextHop::AnyOf), of which those in
     /// `open` have room. It has come in the direction of port `straight`; `room` gives the room
     /// behind a port.
     #[inline]

@@ -51,8 +51,8 @@ impl<'f> SourceRoutes<'f> {
         matches!(self.routes, Routes::DirectionOrder(order) if order.has_dateline())
     }
 
-    /// The output of a packet with this route, and its virtual channel there. It passes the dateline
-    /// in the dimensions `passed`.
+    /// The output of a packet with this route, and its virtual channel there. The packet passes the
+    /// dateline in the dimensions `passed`.
     #[inline(always)]
     pub(crate) fn next_hop(&self, route: EncodedRoute, passed: u16) -> (u16, OutVc) {
         let output = self.codec.output(route);

@@ -62,7 +62,7 @@ impl From<EncodedRoute> for AdaptiveRoute {
 }
 
 /// The next hop of a packet that has arrived at a router on a virtual channel.
-#[inline]
+#[inline(always)]
 pub(super) fn next_hop(
     adaptive: &Adaptive,
     context: &NetworkContext<'_>,
@@ -134,6 +134,12 @@ pub(super) fn decide(
 pub(super) fn end(route: EncodedRoute) -> (u32, u16) {
     let AdaptiveRoute { destination, ejection, .. } = route.into();
     (destination, ejection.into())
+}
+
+/// Whether packets that leave a router change at all.
+#[inline(always)]
+pub(crate) fn changes_on_the_way(adaptive: &Adaptive) -> bool {
+    adaptive.has_table() || adaptive.rules().non_minimal.goes_via_intermediate()
 }
 
 /// Takes a packet's hop to the next router.

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::counters::Counters;
-use super::frame::Schedule;
-use super::interruption::Interruption;
-use super::network_context::NetworkContext;
-use super::next_hop::Routing;
-use super::packet::Delivery;
-use super::packet::Packets;
-use super::statistics::Statistics;
-use super::tick::Tick;
-use super::trace::Trace;
+use crate::counters::Counters;
+use crate::frame::Schedule;
+use crate::frame::tick::Tick;
+use crate::interruption::Interruption;
+use crate::network::context::NetworkContext;
+use crate::next_hop::Routing;
+use crate::packet::Delivery;
+use crate::packet::Packets;
+use crate::router::statistics::Statistics;
+use crate::trace::Trace;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Digest;
 
-/// The packets, times and counts of a part. Its owner, the [`Part`](super::part::Part), lends it to
+/// The packets, times and counts of a part. Its owner, the [`Part`](crate::part::Part), lends it to
 /// its hosts and to its routers for each call.
 pub(super) struct Common<'f> {
     pub context: Arc<NetworkContext<'f>>,

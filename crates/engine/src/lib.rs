@@ -127,62 +127,36 @@
     )
 )]
 
-mod active;
-mod adaptive;
-mod choices;
-mod collective;
 mod common;
 mod counters;
-mod credits;
-mod cut;
-mod deadlock;
-mod exchange;
-mod flit;
 mod frame;
-mod holder;
 mod host;
 mod interruption;
-mod link;
 pub mod measure;
 mod memory;
-mod message;
 mod network;
-mod network_context;
 mod next_hop;
 mod observer;
-mod outbox;
 mod packet;
-mod packet_routers;
-mod packet_waits;
 mod part;
-mod port_block;
-mod ports;
-mod relation;
 mod round_robin;
 mod router;
-mod routers;
 mod saved;
 mod set;
 mod simulator;
-mod size;
-mod stalls;
-mod statistics;
-mod thread_barrier;
-mod tick;
 mod trace;
-mod vc_map;
 mod zero_load;
 
 pub use counters::{Carried, Counters};
-pub use holder::Followed;
+pub use frame::tick::{END, MAX_HOP_TIME};
 pub use host::source::Backlog;
 pub use interruption::{Interruption, InterruptionReport};
 pub use memory::{MAX_BUFFERS, max_buffers, memory_needed};
 pub use observer::{Log, Observer};
 pub use packet::MAX_FLITS;
+pub use router::holder::Followed;
 pub use saved::EngineState;
 pub use simulator::Engine;
-pub use tick::{END, MAX_HOP_TIME};
 pub use zero_load::{EmptyNetwork, zero_load_latency};
 
 pub use flitlab_model::{

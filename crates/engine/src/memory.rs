@@ -1,16 +1,16 @@
 //! The memory of the engine's arrays, and checks of its number ranges, before anything is
 //! allocated.
 
-use super::credits::Credits;
-use super::flit::FlitRouters;
-use super::host::source::{Adapter, Injection, SourceQueue};
-use super::link::Links;
-use super::next_hop::demands;
-use super::port_block::{BLOCK_PORTS, PortBlock};
-use super::ports::{PacketQueue, RouterLayout};
-use super::statistics::Statistics;
-use super::tick::Tick;
-use super::vc_map::VcMap;
+use crate::frame::tick::Tick;
+use crate::host::source::{Adapter, Injection, SourceQueue};
+use crate::network::port_block::{BLOCK_PORTS, PortBlock};
+use crate::network::ports::{PacketQueue, RouterLayout};
+use crate::network::vc_map::VcMap;
+use crate::next_hop::demands;
+use crate::router::flit::FlitRouters;
+use crate::router::packet::credits::Credits;
+use crate::router::packet::link::Links;
+use crate::router::statistics::Statistics;
 use flitlab_fabric::Fabric;
 use flitlab_model::Parameters;
 use flitlab_routing::Routes;

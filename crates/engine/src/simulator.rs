@@ -9,22 +9,22 @@ use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::common::Common;
-use super::counters::{Carried, Counters};
-use super::flit::FlitRouters;
-use super::frame::{ObservedPart, SimulatedPart, run_parts};
-use super::holder::Followed;
-use super::host::Hosts;
-use super::host::source::Backlog;
-use super::interruption::{DRAIN_CHECK, FailureProgress, Interruption, InterruptionReport};
-use super::network_context::NetworkContext;
-use super::next_hop::demands;
-use super::observer::Observer;
-use super::packet_routers::PacketRouters;
-use super::part::Part;
-use super::routers::{AllParts, Fail, Routers, Waits};
-use super::tick::{END, HORIZON, MAX_HOP_TIME, Tick};
-use super::trace::Trace;
+use crate::common::Common;
+use crate::counters::{Carried, Counters};
+use crate::frame::tick::{END, HORIZON, MAX_HOP_TIME, Tick};
+use crate::frame::{ObservedPart, SimulatedPart, run_parts};
+use crate::host::Hosts;
+use crate::host::source::Backlog;
+use crate::interruption::{DRAIN_CHECK, FailureProgress, Interruption, InterruptionReport};
+use crate::network::context::NetworkContext;
+use crate::next_hop::demands;
+use crate::observer::Observer;
+use crate::part::Part;
+use crate::router::flit::FlitRouters;
+use crate::router::holder::Followed;
+use crate::router::packet::PacketRouters;
+use crate::router::{AllParts, Fail, Routers, Waits};
+use crate::trace::Trace;
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
@@ -113,7 +113,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// * at least one injection and one ejection channel;
     /// * latencies of at least a flit time;
     /// * buffers of two maximum packets;
-    /// * at most [`MAX_FLITS`](super::MAX_FLITS) flits a packet;
+    /// * at most [`MAX_FLITS`](crate::MAX_FLITS) flits a packet;
     /// * as many virtual channels as the routes use.
     ///
     /// # Panics

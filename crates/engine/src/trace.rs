@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 
-use super::packet::Packet;
-use super::tick::{Tick, time};
+use crate::frame::tick::{Tick, time};
+use crate::packet::Packet;
 use flitlab_base::mix::Mix;
 use flitlab_base::units::Picoseconds;
 

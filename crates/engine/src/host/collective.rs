@@ -2,10 +2,10 @@
 
 use super::Hosts;
 use super::sink::HostEvent;
-use crate::collective::{parts, route};
 use crate::common::Common;
-use crate::message::{Note, Queued, Role};
+use crate::packet::message::{Note, Queued, Role};
 use crate::packet::{Origin, Packet};
+use crate::router::packet::collective::{parts, route};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;

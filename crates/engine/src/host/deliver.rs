@@ -6,11 +6,11 @@
 
 use super::Hosts;
 use super::sink::{Atomic, HostEvent, ScheduledHostEvent};
-use crate::collective::COLLECTIVE;
 use crate::common::Common;
-use crate::message::{Arrival, Note, Queued, Role};
 use crate::next_hop::Address;
+use crate::packet::message::{Arrival, Note, Queued, Role};
 use crate::packet::{Delivery, Origin};
+use crate::router::packet::collective::COLLECTIVE;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::{CompletedMessage, DeliveredPacket};

@@ -1,7 +1,7 @@
 //! The hosts of a part: its terminals as sources and as sinks, and their share of the workload.
 //!
 //! [`Hosts`] know neither routers nor channels: they make packets, and take those that are
-//! delivered. The part brings both together ([`Part`](super::part::Part)).
+//! delivered. The part brings both together ([`Part`](crate::part::Part)).
 
 mod collective;
 mod create;
@@ -13,11 +13,11 @@ pub(crate) mod source;
 pub(crate) use packets::NewPacket;
 
 use crate::common::Common;
-use crate::message::Arrival;
-use crate::network_context::NetworkContext;
+use crate::frame::tick::{NO_TIME, Tick};
+use crate::network::context::NetworkContext;
+use crate::network::ports::Ports;
+use crate::packet::message::Arrival;
 use crate::packet::{Delivery, PacketCrossing};
-use crate::ports::Ports;
-use crate::tick::{NO_TIME, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;

@@ -2,13 +2,13 @@
 
 use super::Hosts;
 use super::source::{Adapter, SourceQueue};
-use crate::collective::COLLECTIVE;
 use crate::common::Common;
-use crate::message::{Arrival, Note, Queued, Role};
+use crate::frame::tick::Tick;
 use crate::next_hop::answer::Ends;
 use crate::next_hop::encoded_route::{EncodedRoute, MAX_WORDS};
+use crate::packet::message::{Arrival, Note, Queued, Role};
 use crate::packet::{Origin, Packet};
-use crate::tick::Tick;
+use crate::router::packet::collective::COLLECTIVE;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Arrival, Numbers, Queued, Slots};
 use crate::packet::Delivery;
+use crate::packet::message::{Arrival, Numbers, Queued, Slots};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{CompletedMessage, DeliveredPacket};
 

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Note, Packing, Queued, RoomWaits, Slots};
-use crate::network_context::NetworkContext;
+use crate::frame::tick::{NEVER, NO_TIME, Tick, rebased};
+use crate::network::context::NetworkContext;
+use crate::network::port_block;
+use crate::network::ports::Ports;
 use crate::next_hop::SourceChoices;
-use crate::port_block;
-use crate::ports::Ports;
-use crate::tick::{NEVER, NO_TIME, Tick, rebased};
+use crate::packet::message::{Note, Packing, Queued, RoomWaits, Slots};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;

@@ -1,6 +1,6 @@
 //! What routes need of the network before there is one: virtual channels, room, memory.
 
-use crate::vc_map::VcMap;
+use crate::network::vc_map::VcMap;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
 use flitlab_model::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};

@@ -36,10 +36,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::message::Role;
-use super::network::End;
-use super::network_context::NetworkContext;
-use super::packet::{Origin, Packet, Packets};
+use crate::network::End;
+use crate::network::context::NetworkContext;
+use crate::packet::message::Role;
+use crate::packet::{Origin, Packet, Packets};
 use answer::{Ends, Head, NextHop};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_model::VIRTUAL_CHANNEL_NAMES;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::answer::{Head, NextHop};
 use super::encoded_route::EncodedRoute;
 use super::table::Address;
-use crate::network_context::NetworkContext;
+use crate::network::context::NetworkContext;
 use crate::packet::{Origin, Packet};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;

@@ -4,7 +4,7 @@ use super::answer::OutVc;
 use super::dateline::Dateline;
 use super::encoded_route::{EncodedRoute, MAX_WORDS, RouteCodec};
 use super::route_segments::RouteSegments;
-use crate::network_context::NetworkContext;
+use crate::network::context::NetworkContext;
 use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_routing::Routes;

@@ -3,7 +3,7 @@
 
 use super::answer::{Head, NextHop, OutVc};
 use super::encoded_route::EncodedRoute;
-use crate::network_context::NetworkContext;
+use crate::network::context::NetworkContext;
 use crate::packet::Packet;
 use flitlab_routing::{ForwardingTable, PathRoutes};
 

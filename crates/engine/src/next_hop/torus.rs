@@ -4,9 +4,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::answer::{Head, NextHop, OutVc};
 use super::encoded_route::EncodedRoute;
-use crate::network_context::NetworkContext;
+use crate::network::context::NetworkContext;
+use crate::network::port_block::Input;
 use crate::packet::{Origin, Packet, Packets};
-use crate::port_block::Input;
 use flitlab_base::narrow::fitted;
 use flitlab_routing::adaptive::Heading;
 use flitlab_routing::{Adaptive, Course, Onward};

@@ -1,8 +1,8 @@
 //! The statistics of a part's channels.
 
 use super::Part;
-use crate::routers::Routers;
-use crate::tick::Tick;
+use crate::frame::tick::Tick;
+use crate::router::Routers;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{ChannelKind, ChannelReport, ChannelStatistics, STALLS};

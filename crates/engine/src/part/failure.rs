@@ -3,7 +3,7 @@
 use super::Part;
 use crate::interruption::{FailureProgress, Interruption};
 use crate::next_hop::Routing;
-use crate::routers::{PacketId, Routers};
+use crate::router::{PacketId, Routers};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 

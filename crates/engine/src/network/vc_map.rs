@@ -1,0 +1,80 @@
+//! The map between virtual channel numbers and the indices of those in use.
+//!
+//! A scenario numbers its virtual channels from 0 to 15, but its traffic may use a few of them
+//! only. Buffers, credits and statistics are kept for the virtual channels in use, so that the
+//! others take no memory. In the engine `vc` is such an index; `virtual_channel` is a scenario's
+//! number.
+
+use crate::next_hop::demands::VcDemand;
+use flitlab_base::narrow::fitted;
+use flitlab_model::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, UP_CHANNEL};
+use flitlab_routing::{ForwardingTable, Routes};
+
+/// The virtual channels in use, in ascending order of their numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct VcMap {
+    /// By index: the number.
+    numbers: Vec<u8>,
+    /// By number: the index, or `u8::MAX` if the virtual channel is not in use.
+    index_of: [u8; MAX_VIRTUAL_CHANNELS as usize],
+    /// Numbers of the virtual channels on which sources inject data and requests, and responses.
+    injected_on: [u8; 2],
+}
+
+impl VcMap {
+    /// The map for the [demand](VcDemand::new) of routes and traffic, and for collective operations
+    /// if there are any.
+    pub(crate) fn new(
+        routes: &Routes,
+        later: Option<&ForwardingTable>,
+        parameters: &Parameters,
+        kinds: (bool, bool),
+        collective: bool,
+    ) -> Self {
+        let VcDemand { mut used, injected_on } = VcDemand::new(routes, later, parameters, kinds);
+        if collective {
+            used |= 1 << UP_CHANNEL | 1 << DOWN_CHANNEL;
+        }
+        let numbers: Vec<u8> =
+            (0..MAX_VIRTUAL_CHANNELS).filter(|&channel| used >> channel & 1 == 1).collect();
+        let mut index_of = [u8::MAX; MAX_VIRTUAL_CHANNELS as usize];
+        for (vc, &channel) in (0..).zip(&numbers) {
+            index_of[usize::from(channel)] = vc;
+        }
+        Self { numbers, index_of, injected_on }
+    }
+
+    /// How many virtual channels are in use.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The index of a virtual channel; `u8::MAX`, which no packet has, if it is not in use.
+    #[inline]
+    pub(crate) fn index(&self, virtual_channel: u8) -> u8 {
+        self.index_of[usize::from(virtual_channel)]
+    }
+
+    /// The index of the virtual channel on which sources inject data and requests, or responses.
+    #[inline]
+    pub(crate) fn injected_on(&self, channel: u8) -> u8 {
+        self.index(self.injected_on[usize::from(channel)])
+    }
+
+    /// The number of the virtual channel with this index.
+    #[inline]
+    pub(crate) fn number(&self, vc: u8) -> u8 {
+        self.numbers[usize::from(vc)]
+    }
+
+    /// The number that random arbitration hashes for a buffer of an input port: that of its virtual
+    /// channel. The two queues of a router's reduction unit have the indices behind those in use,
+    /// and the numbers behind all possible ones. So their draws don't depend on what is in use.
+    #[inline]
+    pub(crate) fn drawn_number(&self, vc: u8) -> u8 {
+        let used = self.numbers.get(usize::from(vc));
+        let behind = || MAX_VIRTUAL_CHANNELS + vc - fitted!(self.numbers.len(), u8);
+        used.copied().unwrap_or_else(behind)
+    }
+}

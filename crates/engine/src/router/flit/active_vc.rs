@@ -1,0 +1,261 @@
+//! Active virtual channels: packets that hold a virtual channel of an output.
+//!
+//! The times, credits and ports of such a packet's flits alone decide when they ask for the switch.
+//! A router has few active virtual channels at a time. Their data lies together, and is scanned at
+//! every instant.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::flit_queue::FlitQueue;
+use super::router_view::FlitRouterView;
+use super::switch_traversal::leaves;
+use super::{FlitRules, FlitState};
+use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::network::ports::RouterLayout;
+use flitlab_base::narrow::fitted;
+use flitlab_fabric::NONE;
+use flitlab_model::Digest;
+
+/// The switch request of an active virtual channel: the time of its next flit's request, and its
+/// ports. It is scanned at every instant.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct SwitchRequest {
+    /// Time of the request; [`NEVER`] if it is not known. For an uncontended virtual channel, a
+    /// time until which it needs no attention.
+    pub next: Tick,
+    pub input: u16,
+    pub output: u16,
+}
+
+/// An active virtual channel: a packet at the head of its queue that holds a virtual channel of an
+/// output.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct ActiveVc {
+    /// The part of the digest's hash that depends on its packet and channel.
+    pub mark: u64,
+    /// Its queue, input port and output, by their numbers in the part.
+    pub queue: u32,
+    pub input_port: u32,
+    pub output_port: u32,
+    /// The virtual channel that it holds, and the virtual channel upstream of its queue.
+    pub held: u32,
+    pub upstream: u32,
+    /// The queue of the part that its flits go to, once its header has gone there; [`NONE`] if
+    /// flits have to be handed over otherwise.
+    pub far: u32,
+    /// The place of its flits' counter in the statistics.
+    pub counted: u32,
+    /// Time before which it does not ask again.
+    pub again: Tick,
+    /// Flits that have not been granted the switch.
+    pub left: u16,
+    /// The number of its queue among those of its input port.
+    pub of_port: u16,
+    /// The virtual channel that it holds at its output, and the index of that channel's timing.
+    pub out_vc: u8,
+    pub timing: u8,
+    /// The index of the timing of the channel upstream of its queue.
+    pub fed_timing: u8,
+    /// Whether its flits take credits, and whether they leave the network.
+    pub needs_room: bool,
+    pub leaves: bool,
+    /// Whether its header has not been granted the switch.
+    pub has_header: bool,
+    /// Whether it comes from a terminal.
+    pub injects: bool,
+}
+
+impl SwitchRequest {
+    /// The request of an unused place.
+    pub(super) const NONE: Self = Self { next: NEVER, input: 0, output: 0 };
+
+    /// Postpones the request after another flit was sent: that flit's input port is busy until
+    /// `taken`, and its output until `soonest`, which is not earlier.
+    #[inline(always)]
+    pub(super) fn put_off(&mut self, (input, taken): (u16, Tick), (output, soonest): (u16, Tick)) {
+        let of_input = if self.input == input { taken } else { 0 };
+        let free = if self.output == output { soonest } else { of_input };
+        self.next = self.next.max(free);
+    }
+}
+
+impl ActiveVc {
+    pub(super) const NONE: Self = Self {
+        mark: 0,
+        queue: NONE,
+        input_port: NONE,
+        output_port: NONE,
+        held: NONE,
+        upstream: NONE,
+        far: NONE,
+        counted: NONE,
+        again: 0,
+        left: 0,
+        of_port: 0,
+        out_vc: 0,
+        timing: 0,
+        fed_timing: 0,
+        needs_room: false,
+        leaves: false,
+        has_header: false,
+        injects: false,
+    };
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        self.again = rebased(self.again, by);
+    }
+}
+
+impl FlitRules {
+    /// The place of a router's first active virtual channel. There is a place for each virtual
+    /// channel of an output.
+    #[inline(always)]
+    pub(super) fn first_active_vc(&self, router: &RouterLayout) -> usize {
+        router.first_output as usize * self.vcs as usize
+    }
+}
+
+impl FlitState {
+    /// The places of a router's active virtual channels.
+    #[inline(always)]
+    pub(super) fn active_vcs_of(
+        &self,
+        rules: &FlitRules,
+        (number, router): (u32, &RouterLayout),
+    ) -> Range<usize> {
+        let first = rules.first_active_vc(router);
+        first..first + usize::from(self.active_count[number as usize])
+    }
+
+    /// The time of the next switch request in a router.
+    #[inline(always)]
+    pub(super) fn next_switch_request(
+        &self,
+        rules: &FlitRules,
+        router: (u32, &RouterLayout),
+    ) -> Tick {
+        soonest(&self.switch_requests[self.active_vcs_of(rules, router)])
+    }
+
+    /// The place of the active virtual channel of a queue, given by its number in the part.
+    #[inline(always)]
+    pub(super) fn active_vc_of(
+        &self,
+        rules: &FlitRules,
+        router: (u32, &RouterLayout),
+        queue: usize,
+    ) -> usize {
+        let mut range = self.active_vcs_of(rules, router);
+        let place = range.find(|&place| self.active_vcs[place].queue as usize == queue);
+        place.expect("its packet has a virtual channel")
+    }
+
+    /// Computes the time of an active virtual channel's next switch request, and returns it.
+    #[inline(always)]
+    pub(super) fn set_next(&mut self, active_vc: usize) -> Tick {
+        let ActiveVc { queue, input_port, output_port, held, again, needs_room, .. } =
+            self.active_vcs[active_vc];
+        let flits = &self.queues[queue as usize].flits;
+        let mut next = NEVER;
+        if !flits.is_empty() {
+            let credit = match needs_room {
+                true => self.vcs[held as usize].next_credit(&self.times),
+                false => 0,
+            };
+            let came = flits.front(&self.times).max(again);
+            let of_input = self.inputs[input_port as usize].free_at;
+            let of_output = self.outputs[output_port as usize].soonest;
+            next = came.max(credit).max(of_input).max(of_output);
+        }
+        self.switch_requests[active_vc].next = next;
+        next
+    }
+}
+
+impl FlitRouterView<'_, '_> {
+    /// The time of the next switch requests, and their active virtual channels: a bit each for the
+    /// router's first 64.
+    #[inline(always)]
+    pub(super) fn next_switch_requests(&self) -> (Tick, u64) {
+        let switch_requests = &self.state.switch_requests[self.active_vcs()];
+        let soonest = soonest(switch_requests);
+        let (mut due, mut bit) = (0, 1_u64);
+        // No branches, since the outcome cannot be predicted.
+        for request in switch_requests {
+            due |= if request.next == soonest { bit } else { 0 };
+            bit <<= 1;
+        }
+        (soonest, due)
+    }
+
+    /// The places of the router's active virtual channels.
+    #[inline(always)]
+    pub(super) fn active_vcs(&self) -> Range<usize> {
+        let count = usize::from(self.state.active_count[self.number as usize]);
+        self.first_active_vc..self.first_active_vc + count
+    }
+
+    /// Activates a queue, whose packet has been granted a virtual channel. Its flits do not ask for
+    /// the switch before `again`.
+    #[inline(always)]
+    pub(super) fn activate(&mut self, queue: usize, again: Tick) {
+        let place = self.active_vcs().end;
+        self.state.active_count[self.number as usize] += 1;
+        let queue = self.first_queue + queue;
+        let &FlitQueue {
+            input, output, vc, held, left, source, sequence, upstream, of_port, ..
+        } = &self.state.queues[queue];
+        let port = self.output_port(output.into());
+        let channel = self.router.first_output + u32::from(output);
+        self.state.active_vcs[place] = ActiveVc {
+            mark: Digest::mark(self.first_channel + channel, source, sequence),
+            queue: fitted!(queue, u32),
+            input_port: self.router.first_input + u32::from(input),
+            output_port: channel,
+            held,
+            upstream: upstream.place,
+            far: NONE,
+            counted: channel * self.rules.vcs + u32::from(vc),
+            again,
+            left,
+            of_port,
+            out_vc: vc,
+            timing: port.timing,
+            fed_timing: upstream.timing,
+            needs_room: port.needs_room,
+            leaves: leaves(port),
+            has_header: !leaves(port),
+            injects: upstream.injects,
+        };
+        self.state.switch_requests[place] = SwitchRequest { next: NEVER, input, output };
+        self.state.set_next(place);
+    }
+
+    /// Removes active virtual channels whose last flit has been granted the switch.
+    #[inline(always)]
+    pub(super) fn retire(&mut self) {
+        if self.scratch.ended.len() > 1 {
+            self.scratch.ended.sort_unstable();
+        }
+        // The last place first, so that the one that moves into a free place is none of these.
+        while let Some(place) = self.scratch.ended.pop() {
+            let place = place as usize;
+            self.state.active_count[self.number as usize] -= 1;
+            let last = self.active_vcs().end;
+            let FlitState { switch_requests, active_vcs, .. } = &mut *self.state;
+            if place < last {
+                active_vcs[place] = active_vcs[last];
+                switch_requests[place] = switch_requests[last];
+                self.move_uncontended(last, place);
+            }
+        }
+    }
+}
+
+/// The time of the first of some switch requests.
+#[inline(always)]
+fn soonest(switch_requests: &[SwitchRequest]) -> Tick {
+    switch_requests.iter().fold(NEVER, |soonest, request| soonest.min(request.next))
+}

@@ -1,0 +1,164 @@
+//! Flits and credits that come to a router from others.
+
+use super::FlitRouters;
+use super::flit_queue::{FlitQueue, VcState};
+use super::router_view::FlitRouterView;
+use crate::common::Common;
+use crate::frame::exchange::HasEarliest;
+use crate::frame::tick::{NEVER, Tick};
+use crate::network::ports;
+use crate::next_hop::answer::{Head, NextHop};
+use crate::packet::PacketCrossing;
+use crate::set::members;
+use flitlab_base::narrow::fitted;
+use flitlab_fabric::NONE;
+
+/// A flit on a cable between two parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlitCrossing {
+    pub router: u32,
+    pub input_vc: u32,
+    pub time: Tick,
+    /// Whether it is the header of the next packet in the list of packets that cross.
+    pub is_header: bool,
+}
+
+/// What the routers of one part send those of another.
+#[derive(Debug, Default)]
+pub(crate) struct FlitMessages {
+    /// Flits, in the order in which they were sent, and the packets of the headers among them.
+    pub flits: Vec<FlitCrossing>,
+    pub headers: Vec<PacketCrossing>,
+    /// Credits: their places, and the times of their arrival.
+    pub credits: Vec<(u32, Tick)>,
+}
+
+impl HasEarliest for FlitMessages {
+    fn earliest(&self) -> Tick {
+        let flits = self.flits.iter().map(|flit| flit.time);
+        flits.chain(self.credits.iter().map(|credit| credit.1)).min().unwrap_or(NEVER)
+    }
+}
+
+impl FlitRouters {
+    /// Takes in the flits and credits that another part has sent.
+    pub(super) fn receive(&mut self, common: &mut Common<'_>, incoming: &mut FlitMessages) {
+        let mut headers = incoming.headers.drain(..);
+        for FlitCrossing { router, input_vc, time, is_header } in incoming.flits.drain(..) {
+            let mut header = NONE;
+            if is_header {
+                let crossing = headers.next().expect("a packet for each header");
+                header = common.packets.take_in(&crossing);
+            }
+            let first = self.ports.routers[router as usize].first_input << self.rules.shift;
+            self.borrow(common, router).join(router, first + input_vc, &[time], header);
+        }
+        for (place, time) in incoming.credits.drain(..) {
+            let state = &mut self.state;
+            if state.vcs[place as usize].give_back(time, &mut state.times) {
+                let vcs = common.context.vc_map.count();
+                let (number, _) = self.ports.senders[place as usize / vcs];
+                self.borrow(common, number).wake_sender(place, time);
+            }
+        }
+    }
+}
+
+impl FlitRouterView<'_, '_> {
+    /// Puts flits of a packet into a router of this part, at times after the end of its visit. The
+    /// first flit is the header if the packet is given. The input virtual channel's number is that
+    /// in the part.
+    #[inline]
+    pub(super) fn join(&mut self, number: u32, input_vc: u32, times: &[Tick], header: u32) {
+        if self.rules.outputs > 1 && header != NONE {
+            let output = self.next_output(number, input_vc, header);
+            self.state.current[input_vc as usize] = output;
+        }
+        let queue = self.queue_of_input_vc(input_vc);
+        let state = &mut self.state.queues[queue];
+        if header != NONE {
+            self.packets.packets[header as usize].next = NONE;
+            let tail = std::mem::replace(&mut state.tail, header);
+            if state.head == NONE {
+                state.head = header;
+            } else {
+                self.packets.packets[tail as usize].next = header;
+            }
+            if state.vc_state == VcState::Idle {
+                state.vc_state = VcState::Routing;
+            }
+        }
+        let was_empty = state.flits.is_empty();
+        for &time in times {
+            state.flits.push(time, &mut self.state.times);
+        }
+        // A packet that lacks nothing else is due then anyway.
+        match state.vc_state {
+            VcState::Routing => {
+                let front = state.flits.front(&self.state.times);
+                // A packet that waits for the last flit of all is due at each flit.
+                let time = self.rules.asks_from(front, times[0], state.free_at);
+                let first = self.ports.routers[number as usize].first_input;
+                let port = (number, first + u32::from(state.input));
+                let due = self.state.wake_times.lower(queue, port, time);
+                self.active.lower(number, due);
+            }
+            VcState::Active if was_empty => self.set_next_of(number, queue),
+            VcState::Active | VcState::Idle | VcState::VcAlloc | VcState::Deciding => (),
+        }
+    }
+
+    /// Computes the next switch request of an active queue after a flit or a credit has come that
+    /// it waited for.
+    #[inline(never)]
+    fn set_next_of(&mut self, number: u32, queue: usize) {
+        let router = &self.ports.routers[number as usize];
+        let active_vc = self.state.active_vc_of(self.rules, (number, router), queue);
+        let next = self.state.set_next(active_vc);
+        self.active.lower(number, next);
+    }
+
+    /// The queue of the latest packet of an input virtual channel, by its number in the part.
+    #[inline(always)]
+    pub(super) fn queue_of_input_vc(&self, input_vc: u32) -> usize {
+        let (input_vc, outputs) = (input_vc as usize, self.rules.outputs as usize);
+        if outputs == 1 {
+            input_vc
+        } else {
+            input_vc * outputs + usize::from(self.state.current[input_vc])
+        }
+    }
+
+    /// The output by which a packet in an input virtual channel leaves the router.
+    #[inline(never)]
+    fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
+        let (input, vc) = ports::place(input_vc, self.ports.size.shift);
+        let input = fitted!(input, u32);
+        let router = number + self.context.cut.first_router(self.part as usize);
+        let head = Head { slot, router, input, vc, came: self.ports.input(input).came() };
+        match self.routing.next_hop(self.context, self.packets, head) {
+            NextHop::Output { output, .. } => output,
+            _ => unreachable!("virtual output queues are for packets without a choice"),
+        }
+    }
+
+    /// Makes a channel's sender due when a credit arrives that it waits for.
+    #[cold]
+    pub(super) fn wake_sender(&mut self, place: u32, time: Tick) {
+        let (number, output) = self.ports.senders[place as usize / self.context.vc_map.count()];
+        let holder = self.state.vcs[place as usize].holder;
+        let router = self.ports.routers[number as usize];
+        let first = self.rules.first_queue(&router);
+        if holder != NONE {
+            self.set_next_of(number, first + holder as usize);
+        }
+        let set = (router.first_output as usize + output as usize) * self.rules.words;
+        let requests = &self.state.requests[set..set + self.rules.words];
+        members(requests).for_each(|queue| {
+            let FlitQueue { input, again, .. } = self.state.queues[first + queue];
+            let port = (number, router.first_input + u32::from(input));
+            self.state.wake_times.lower(first + queue, port, time.max(again));
+        });
+        self.active.lower(number, time);
+    }
+}

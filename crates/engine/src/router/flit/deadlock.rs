@@ -1,0 +1,315 @@
+//! The search for deadlocks with links shared flit by flit: queues that wait for each other for
+//! good.
+//!
+//! * A packet that asks for virtual channels waits for their holders, or for room in the queues
+//!   behind them.
+//! * A packet that holds a virtual channel waits for a credit or for its next flit. Only the queues
+//!   at the other end can give the credit; only the queue with the flit can send it.
+//!
+//! If a queue waits for several others, any of them may free it.
+
+use super::FlitRouters;
+use super::flit_queue::{FlitQueue, VcState};
+use super::output_vc::OutputVc;
+use crate::common::Common;
+use crate::network::port_block::{AWAY, Output};
+use crate::network::ports::{RouterLayout, place};
+use crate::next_hop::Routing;
+use crate::part::Part;
+use crate::router::{AllParts, Buffer, PacketId, Waits};
+use crate::set::bits;
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::NONE;
+use flitlab_model::{Lack, Switching, Waiting};
+
+type Parts<'a, 'f> = AllParts<'a, 'f, FlitRouters>;
+
+impl Waits for FlitRouters {
+    fn buffers(&self) -> usize {
+        self.state.queues.len()
+    }
+
+    fn waits_for(parts: &Parts<'_, '_>, (part, queue): Buffer) -> Vec<Buffer> {
+        let Part { common, routers: flits, .. } = parts.part(part);
+        let state = &flits.state.queues[queue as usize];
+        let input_vc = queue / flits.rules.outputs;
+        let has_flit = !state.flits.is_empty();
+        let front = || common.time(state.flits.front(&flits.state.times));
+        match state.vc_state {
+            VcState::Idle | VcState::Deciding => Vec::new(),
+            VcState::Routing
+                if parts.context.parameters.switching != Switching::StoreAndForward =>
+            {
+                Vec::new()
+            }
+            VcState::Routing => {
+                let flits_of_it = common.packets.packets[state.head as usize].flits;
+                let all_there = state.flits.len() >= u32::from(flits_of_it);
+                if all_there { Vec::new() } else { Self::upstream(parts, part, input_vc) }
+            }
+            VcState::Active if !has_flit => Self::upstream(parts, part, input_vc),
+            VcState::Active if front() > parts.clock => Vec::new(),
+            VcState::VcAlloc | VcState::Active => {
+                let router = flits.router_of_input_vc(input_vc);
+                let mut waits = Vec::new();
+                for (output, vc, need) in flits.requests_of(common, state) {
+                    match Self::blocked(parts, part, router, (output, vc, need), queue) {
+                        Some(by) => waits.extend(by),
+                        None => return Vec::new(),
+                    }
+                }
+                waits
+            }
+        }
+    }
+
+    fn waiting(parts: &Parts<'_, '_>, (part, queue): Buffer) -> Waiting {
+        let Part { common, routers: flits, .. } = parts.part(part);
+        let state = &flits.state.queues[queue as usize];
+        let input_vc = queue / flits.rules.outputs;
+        let (_, router) = flits.router_of_input_vc(input_vc);
+        let (output, vc, need) = match state.vc_state {
+            VcState::Routing => (0, 0, 0),
+            _ => flits.requests_of(common, state)[0],
+        };
+        let number = router.first_output + output;
+        let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
+        let held = &flits.state.vcs[place as usize];
+        let lacks = match state.vc_state {
+            VcState::Routing => Lack::Flits,
+            VcState::Active if state.flits.is_empty() => Lack::Flits,
+            VcState::VcAlloc if held.holder != NONE => Lack::VirtualChannel,
+            _ => Lack::Room { needed: need.max(1), free: held.due() },
+        };
+        let (source, sequence) = match state.vc_state {
+            VcState::Routing => {
+                let packet = &common.packets.packets[state.head as usize];
+                (packet.source, packet.sequence)
+            }
+            _ => (state.source, state.sequence),
+        };
+        let ends = (source, Self::destination_of(parts, (source, sequence)));
+        parts.named(
+            part,
+            crate::network::ports::place(input_vc, flits.rules.shift),
+            ends,
+            number,
+            lacks,
+        )
+    }
+
+    fn credits_are_conserved(parts: &Parts<'_, '_>) -> bool {
+        let parameters = &parts.context.parameters;
+        (0..parts.parts.len()).all(|part| {
+            let Self { ports, rules, state, .. } = parts.routers(part);
+            let held = |(part, queue): Buffer| {
+                parts.routers(part).state.queues[queue as usize].flits.len()
+            };
+            let vcs = narrow::<u8>(parts.context.vc_map.count());
+            let outputs = (0..).zip(ports.outputs()).filter(|(_, port)| port.needs_room);
+            let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
+            let mut injections = (0..narrow::<u32>(state.inputs.len()))
+                .filter(|&input| ports.input(input).injects)
+                .flat_map(|input| (0..vcs).map(move |vc| (input, vc)));
+            network.all(|((output, port), vc): ((usize, &Output), u8)| {
+                let place = state.outputs[output].vcs as usize + usize::from(vc);
+                let flits: u32 = Self::far(parts, port, vc).map(held).sum();
+                flits + state.vcs[place].due() == parameters.buffer
+            }) && injections.all(|(input, vc)| {
+                let place = ports.input(input).upstream as usize + usize::from(vc);
+                let input_vc = (input << rules.shift) + u32::from(vc);
+                let there: u32 = parts.routers(part).filled(part, input_vc).map(held).sum();
+                there + state.vcs[place].due() == parameters.injection_buffer
+            })
+        })
+    }
+
+    fn waits_in(parts: &Parts<'_, '_>, (part, input_vc): Buffer, id: PacketId) -> bool {
+        let Part { common, routers: flits, .. } = parts.part(part);
+        let now = common.schedule.tick(parts.clock);
+        let slot = |slot: u32| (slot != NONE).then_some(slot);
+        let packets = &common.packets.packets;
+        flits.filled(0, input_vc).any(|(_, queue)| {
+            let state = &flits.state.queues[queue as usize];
+            let mut behind =
+                std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
+            let is_sent = state.vc_state == VcState::Active && (state.source, state.sequence) == id;
+            state.flits.front(&flits.state.times) <= now
+                && (is_sent
+                    || behind.any(|at| {
+                        let packet = &packets[at as usize];
+                        (packet.source, packet.sequence) == id
+                    }))
+        })
+    }
+
+    fn held_by(parts: &Parts<'_, '_>, (part, input_vc): Buffer) -> Option<(u32, Option<Buffer>)> {
+        let Part { common, routers: flits, .. } = parts.part(part);
+        let now = common.schedule.tick(parts.clock);
+        let outputs = flits.rules.outputs;
+        let (_, queue) = flits.filled(part, input_vc).find(|&(_, queue)| {
+            let state = &flits.state.queues[queue as usize];
+            state.flits.front(&flits.state.times) <= now
+                && matches!(state.vc_state, VcState::VcAlloc | VcState::Active)
+        })?;
+        let (_, router) = flits.router_of_input_vc(input_vc);
+        let state = &flits.state.queues[queue as usize];
+        let &(output, vc, need) = flits.requests_of(common, state).first()?;
+        let first = (router.first_input << flits.rules.shift) * outputs;
+        let output_port = router.first_output + output;
+        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
+        let held: &OutputVc = &flits.state.vcs[place as usize];
+        let port = flits.ports.output(output_port);
+        let far = || Self::far(parts, port, vc);
+        let waiting =
+            |(part, queue): Buffer| parts.routers(part).state.queues[queue as usize].flits.len();
+        let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
+        let next = if is_full(parts.context.parameters.buffer) {
+            far().next()
+        } else if held.holder != NONE && first + held.holder != queue {
+            Some((part, first + held.holder))
+        } else if port.needs_room && held.room_from(need, &flits.state.times) > now {
+            far().next()
+        } else {
+            None
+        };
+        Some((output_port, next.map(|(part, queue)| (part, queue / outputs))))
+    }
+}
+
+impl FlitRouters {
+    /// The queues of an input virtual channel of a part that have flits.
+    fn filled(&self, part: usize, input_vc: u32) -> impl Iterator<Item = Buffer> {
+        let first = input_vc * self.rules.outputs;
+        let queues = first..first + self.rules.outputs;
+        queues
+            .filter(|&queue| !self.state.queues[queue as usize].flits.is_empty())
+            .map(move |queue| (part, queue))
+    }
+
+    /// The requests of a queue's packet: output, virtual channel, and the flits of room that it
+    /// needs there.
+    fn requests_of(&self, common: &Common<'_>, queue: &FlitQueue) -> Vec<(u32, u8, u32)> {
+        let (output, need) = (u32::from(queue.output), u32::from(queue.need));
+        if queue.vc_state == VcState::Active {
+            return vec![(output, queue.vc, 1)];
+        }
+        if queue.options == 0 {
+            let vcs = bits(queue.vcs);
+            return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
+        }
+        if let Routing::Relation(relation) = &common.routing {
+            let hops = relation.hops_of_list(queue.held).iter();
+            let need = |hop| common.context.need_by(hop, queue.need, queue.left).into();
+            return hops.map(|hop| (u32::from(hop.port), hop.vc, need(hop))).collect();
+        }
+        let adaptive = common.context.channels.adaptive;
+        let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
+        // The most that its escape can need. A cycle that is found with less is none.
+        let least = u32::from(queue.left);
+        std::iter::once((output, queue.vc, least)).chain(options).collect()
+    }
+
+    /// The router of a part's input virtual channel, and its number.
+    pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &RouterLayout) {
+        let input = input_vc >> self.ports.size.shift;
+        let place = self.ports.routers.partition_point(|router| router.first_input <= input);
+        (narrow::<u32>(place - 1), &self.ports.routers[place - 1])
+    }
+}
+
+impl FlitRouters {
+    /// The queues that keep a queue's packet from a virtual channel of its router's output; `None`
+    /// if nothing does for long.
+    fn blocked(
+        parts: &Parts<'_, '_>,
+        part: usize,
+        (number, router): (u32, &RouterLayout),
+        (output, vc, need): (u32, u8, u32),
+        queue: u32,
+    ) -> Option<Vec<Buffer>> {
+        let flits = parts.routers(part);
+        let first = (router.first_input << flits.rules.shift) * flits.rules.outputs;
+        let output_port = router.first_output + output;
+        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
+        let held: &OutputVc = &flits.state.vcs[place as usize];
+        if held.holder != NONE && first + held.holder != queue {
+            return Some(vec![(part, first + held.holder)]);
+        }
+        let port = flits.ports.output(output_port);
+        let takes_room = if held.holder == NONE {
+            port.needs_room
+        } else {
+            // A packet that was cut takes room where other packets are swallowed.
+            let router = (number, router);
+            let place = flits.state.active_vc_of(&flits.rules, router, queue as usize);
+            flits.state.active_vcs[place].needs_room
+        };
+        if !takes_room || held.due() >= need {
+            return None;
+        }
+        Some(Self::far(parts, port, vc).collect())
+    }
+
+    /// The queues with flits at the far end of an output's virtual channel.
+    fn far<'a>(
+        parts: &Parts<'a, '_>,
+        port: &Output,
+        vc: u8,
+    ) -> impl Iterator<Item = Buffer> + use<'a> {
+        let part = port.far_part as usize;
+        let far = parts.routers(part);
+        let router = &far.ports.routers[port.far_router as usize];
+        let input_vc = far.ports.queue(router, u32::from(port.far_input_vc) + u32::from(vc));
+        far.filled(part, narrow::<u32>(input_vc))
+    }
+
+    /// The queues with the flits that a queue waits for and that are not under way.
+    fn upstream(parts: &Parts<'_, '_>, part: usize, input_vc: u32) -> Vec<Buffer> {
+        let flits = parts.routers(part);
+        let (input, vc) = place(input_vc, flits.rules.shift);
+        let input_port = flits.ports.input(narrow::<u32>(input));
+        if input_port.injects {
+            let room = flits.state.vcs[input_port.upstream as usize + usize::from(vc)].due();
+            return if room > 0 { Vec::new() } else { flits.filled(part, input_vc).collect() };
+        }
+        let (from, room) = if input_port.upstream & AWAY == 0 {
+            (part, input_port.upstream)
+        } else {
+            let remote = flits.ports.remote_upstreams[(input_port.upstream & !AWAY) as usize];
+            (remote.part as usize, remote.room)
+        };
+        let place = room + u32::from(vc);
+        let sender = parts.routers(from);
+        let holder = sender.state.vcs[place as usize].holder;
+        let (number, _) = sender.ports.senders[place as usize / parts.context.vc_map.count()];
+        let router = &sender.ports.routers[number as usize];
+        let first = (router.first_input << sender.rules.shift) * sender.rules.outputs;
+        if holder == NONE { Vec::new() } else { vec![(from, first + holder)] }
+    }
+
+    /// The destination terminal of a packet, wherever its header is.
+    fn destination_of(parts: &Parts<'_, '_>, packet: PacketId) -> u32 {
+        for (part, &Part { common, routers: flits, .. }) in parts.parts.iter().enumerate() {
+            for (queue, state) in (0..).zip(&flits.state.queues) {
+                let slot = |slot: u32| (slot != NONE).then_some(slot);
+                let packets = &common.packets.packets;
+                let behind =
+                    std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
+                let is_it = |&at: &u32| {
+                    let state = &packets[at as usize];
+                    (state.source, state.sequence) == packet
+                };
+                let own = slot(state.slot).filter(|_| state.vc_state != VcState::Idle);
+                if let Some(found) = own.into_iter().chain(behind).find(is_it) {
+                    let input_vc: u32 = queue / flits.rules.outputs;
+                    let input = input_vc >> flits.rules.shift;
+                    let input = input + parts.context.cut.first_input(part);
+                    let router = parts.context.network.router_of_input[input as usize];
+                    return common.destination(router, found);
+                }
+            }
+        }
+        packet.0
+    }
+}

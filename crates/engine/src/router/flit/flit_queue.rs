@@ -1,0 +1,136 @@
+//! The queue of flits of an input virtual channel, or of an input virtual channel and an output.
+//!
+//! [`FlitQueue`] is the state of a queue and of its head packet. It belongs to
+//! [`FlitState`](super::FlitState); routing, allocation and switch traversal change it.
+
+use serde::{Deserialize, Serialize};
+
+use super::time_rings::{TimeRing, Times};
+use crate::frame::tick::{Tick, rebased};
+use crate::network::NO_OUTPUT;
+use crate::network::port_block;
+use crate::network::port_block::AWAY;
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
+
+/// The state of a queue's head packet. These are the states of an input virtual channel in Dally
+/// and Towles, section 16.2, and one more for routings that decide on detours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum VcState {
+    /// No packet is at the head.
+    Idle,
+    /// Routing: the outputs that the packet asks for are not computed yet.
+    Routing,
+    /// The packet has to decide on a detour when it asks.
+    Deciding,
+    /// The packet waits for a virtual channel of an output.
+    VcAlloc,
+    /// The packet holds a virtual channel of an output: its flits ask for the switch.
+    Active,
+}
+
+/// The upstream end of a queue's channel; it never changes.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Upstream {
+    /// The place of the virtual channel upstream; with [`AWAY`] set, an index into
+    /// `remote_upstreams`.
+    pub place: u32,
+    /// Whether a terminal is upstream.
+    pub injects: bool,
+    /// The index of the channel's timing.
+    pub timing: u8,
+}
+
+impl Upstream {
+    /// The upstream end of the queues of an input port and virtual channel.
+    pub(super) fn new(input_port: &port_block::Input, vc: u32) -> Self {
+        let &port_block::Input { upstream, injects, timing, .. } = input_port;
+        let place = if upstream & AWAY == 0 { upstream + vc } else { upstream };
+        Self { place, injects, timing }
+    }
+}
+
+/// A queue, and its head packet.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct FlitQueue {
+    /// Its input port and virtual channel, and its number among the port's queues.
+    pub input: u16,
+    pub in_vc: u8,
+    pub of_port: u16,
+    pub upstream: Upstream,
+    /// The arrival time of each flit, in order; some flits may be under way.
+    pub flits: TimeRing,
+    /// The first and the last packet behind the routed one. A head whose route has not been
+    /// computed is itself the first.
+    pub head: u32,
+    pub tail: u32,
+    pub vc_state: VcState,
+    /// The virtual channel that it holds at its output; before that, the one of its escape.
+    pub vc: u8,
+    /// The virtual channels that it may take at its output, a bit each.
+    pub vcs: u16,
+    /// The ports among which it may choose, a bit each; 0 if it has no choice.
+    pub options: u16,
+    /// The output that it asks for; for a packet with a choice that of its escape.
+    pub output: u16,
+    /// Flits of room that it needs there.
+    pub need: u16,
+    /// The place of the virtual channel that it holds; before that, the list of its hops in a
+    /// relation.
+    pub held: u32,
+    /// Flits of the packet that are left.
+    pub left: u16,
+    /// The virtual channel of an output at which its cyclic order of offers starts; it counts by
+    /// output, then virtual channel.
+    pub accepts: u16,
+    /// Time before which it does not ask again.
+    pub again: Tick,
+    /// Time at which the packet before it has left.
+    pub free_at: Tick,
+    /// The slot of the routed head, [`NONE`] once its header has gone to the next router; and the
+    /// head's identity.
+    pub slot: u32,
+    pub source: u32,
+    pub sequence: u32,
+    pub created: Picoseconds,
+}
+
+impl FlitQueue {
+    /// An empty queue of an input port and virtual channel, for this many flits.
+    pub(super) fn new(
+        (input, in_vc, of_port): (u16, u8, u16),
+        upstream: Upstream,
+        room: u32,
+        times: &mut Times,
+    ) -> Self {
+        Self {
+            input,
+            in_vc,
+            of_port,
+            upstream,
+            flits: TimeRing::new(room, times),
+            head: NONE,
+            tail: NONE,
+            vc_state: VcState::Idle,
+            vc: 0,
+            vcs: 0,
+            options: 0,
+            output: NO_OUTPUT,
+            need: 0,
+            held: NONE,
+            left: 0,
+            accepts: 0,
+            again: 0,
+            free_at: 0,
+            slot: NONE,
+            source: NONE,
+            sequence: 0,
+            created: Picoseconds::ZERO,
+        }
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        self.again = rebased(self.again, by);
+        self.free_at = rebased(self.free_at, by);
+    }
+}

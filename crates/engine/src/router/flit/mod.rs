@@ -1,0 +1,569 @@
+//! The flit-by-flit router: packets share links flit by flit (docs/model.md, "Links shared flit by
+//! flit").
+//!
+//! Terminals, packets, routes and the frame are those of the router that grants whole packets
+//! ([`Part`](crate::part::Part)). This module has the rest. A flit is represented by the time of
+//! its arrival. The flits of a queue form a ring of times, and the order of packets says which
+//! packet a flit belongs to. A credit is represented by the time of its return.
+//!
+//! A visit puts what it sends into the queues and virtual channels of other routers of the part at
+//! once. All these times lie after the window's end, so routers that are visited later in the
+//! window do not see them.
+//!
+//! The head packet of a queue goes through the states of [`VcState`](flit_queue::VcState). While it
+//! is **active**, it holds a virtual channel of an output. Then the time of its next flit's switch
+//! request is known, as far as its ports are free. For all other queues a router keeps wake times:
+//! times before which they cannot progress. A visit goes from the earliest of these times to the
+//! next. All queues that are due take part in the allocations of that instant. Whatever a queue
+//! waits for is known by then, or makes the queue due when it comes.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | `flit_queue` | an input port's queue of flits, and the state of its head |
+//! | `output_vc` | a virtual channel at the output that feeds it: its holder, its credits |
+//! | `time_rings` | rings of times, of which both are made |
+//! | `router_view` | a router borrowed for a visit: the loop over instants |
+//! | `routing` | route computation, and requests for virtual channels |
+//! | `relation` | route computation by a routing relation |
+//! | `allocation` | allocation of virtual channels and of the switch |
+//! | `priority` | weighted virtual channels, some of high priority |
+//! | `active_vc` | packets that hold a virtual channel, and their switch requests |
+//! | `switch_traversal` | flits that are granted the switch, and the effects |
+//! | `uncontended` | active virtual channels that share no port with another |
+//! | `wake_times` | the earliest time at which each inactive queue may progress |
+//! | `injection` | terminals' injection channels |
+//! | `arrivals` | flits and credits that come to a router |
+//! | `prefetch` | memory fetched ahead |
+//! | `failure` | channels and routers that fail |
+//! | `deadlock` | queues that wait for each other |
+//! | `stalls` | times for which packets waited for each output, by reason |
+
+mod active_vc;
+mod allocation;
+mod arrivals;
+mod deadlock;
+mod failure;
+mod flit_queue;
+mod injection;
+mod output_vc;
+mod prefetch;
+mod priority;
+mod relation;
+mod router_view;
+mod routing;
+mod stalls;
+mod switch_traversal;
+mod time_rings;
+mod uncontended;
+mod wake_times;
+
+use serde::{Deserialize, Serialize};
+
+use crate::common::Common;
+use crate::frame::tick::{Tick, rebased};
+use crate::host::Hosts;
+use crate::network::context::NetworkContext;
+use crate::network::ports::Ports;
+use crate::next_hop::demands;
+use crate::router::Routers;
+use active_vc::{ActiveVc, SwitchRequest};
+use arrivals::FlitMessages;
+use flit_queue::{FlitQueue, Upstream};
+use flitlab_base::narrow::narrow;
+use flitlab_base::prefetch::Stage;
+use flitlab_base::units::Picoseconds;
+use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching};
+use flitlab_workload::traffic::Workload;
+use injection::SourceVc;
+use output_vc::OutputVc;
+use priority::Priority;
+use stalls::Waits;
+use switch_traversal::Pace;
+use time_rings::Times;
+use wake_times::WakeTimes;
+
+/// The state of an output that packets share flit by flit.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct FlitOutput {
+    /// Time at which it can be given another flit.
+    soonest: Tick,
+    /// Time at which the last flit that it was given has left.
+    pub line: Tick,
+    /// The place of its virtual channel 0.
+    vcs: u32,
+    /// The input virtual channel at its far end, for virtual channel 0, by its number in the part,
+    /// if it is of this part.
+    far: u32,
+    /// The input port at which round-robin arbitration starts; by weights the virtual channel whose
+    /// turn it is.
+    pointer: u16,
+    /// Flits left of that turn.
+    turn: u8,
+    /// Number of packets that hold one of its virtual channels.
+    senders: u16,
+    /// Flits of these that have not been granted the switch.
+    waiting: u32,
+}
+
+/// The state of an input port.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct FlitInput {
+    free_at: Tick,
+    /// The queue of this port at which round-robin arbitration starts.
+    pointer: u16,
+    /// The output at which its cyclic order of offers starts.
+    accepts: u16,
+    /// Number of its packets that hold a virtual channel; one more if stalls are counted, so that
+    /// none is uncontended.
+    senders: u16,
+}
+
+/// The virtual channels of a kind of traffic, a bit each, which its packets may take if no other
+/// rule decides.
+#[derive(Clone, Copy, Debug)]
+struct TrafficVcs {
+    all: u16,
+    /// By dateline class of packets in rings: the lower half, and the rest.
+    classes: [u16; 2],
+}
+
+/// Parameters and sizes of all routers; they never change.
+#[derive(Clone, Debug)]
+struct FlitRules {
+    sharing: FlitSharing,
+    /// The routing latency.
+    routing: Tick,
+    /// Whether packets wait for their last flit.
+    forwards_whole: bool,
+    arbitration: Arbitration,
+    /// By index of the network's timings.
+    paces: Vec<Pace>,
+    /// The longest time of a flit on a crossbar to a network channel. Packets with a choice ask
+    /// again after it.
+    longest_crossbar: Tick,
+    /// Time of a credit under way, by index of the network's timings.
+    back: Vec<Tick>,
+    /// Number of virtual channels of a channel.
+    vcs: u32,
+    /// Number of virtual channels of data and requests; those of responses follow.
+    data_vcs: u32,
+    /// The virtual channels of data and requests, and of responses.
+    kinds: [TrafficVcs; 2],
+    /// Number of queues of an input virtual channel.
+    outputs: u32,
+    /// Number of bits by which an input port is shifted in the number of an input virtual channel.
+    shift: u32,
+    /// Words of a set of a router's queues.
+    words: usize,
+    /// Whether an injection channel of a terminal serves one queue only.
+    one_kind: bool,
+}
+
+/// The flit-by-flit routers of a part, besides their ports.
+#[derive(Debug)]
+pub(crate) struct FlitRouters {
+    ports: Ports,
+    rules: FlitRules,
+    state: FlitState,
+    /// By part: the messages for it.
+    outgoing: Vec<FlitMessages>,
+    /// Lists for an instant's allocations; kept to reuse their memory.
+    scratch: allocation::Scratch,
+}
+
+/// The fields that change, as a checkpoint saves them.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FlitState {
+    wake_times: WakeTimes,
+    queues: Vec<FlitQueue>,
+    /// By input virtual channel, if each has several queues: the queue of its latest packet.
+    current: Vec<u16>,
+    /// By place of a channel's credits; those of ejection channels follow.
+    vcs: Vec<OutputVc>,
+    pub outputs: Vec<FlitOutput>,
+    /// By output, if some virtual channels have a high priority: the state of their turns.
+    priorities: Vec<Priority>,
+    inputs: Vec<FlitInput>,
+    /// By output: the queues whose packets ask for one of its virtual channels, a bit each.
+    requests: Vec<u64>,
+    /// By router: the number of its active virtual channels. The next two lists are by output, then
+    /// virtual channel: a router's active ones in any order.
+    active_count: Vec<u16>,
+    switch_requests: Vec<SwitchRequest>,
+    active_vcs: Vec<ActiveVc>,
+    times: Times,
+    /// By injection channel, then virtual channel: source queues.
+    sources: Vec<SourceVc>,
+    /// By injection channel: the source queues that have begun a packet, a bit each.
+    begun: Vec<u16>,
+    /// The state for stall times, if they are measured.
+    waits: Option<Box<Waits>>,
+}
+
+impl FlitRouters {
+    /// The routers of an idle part. `reads`: there are read requests and responses.
+    fn idle(common: &Common<'_>, mut ports: Ports, reads: bool) -> Self {
+        let (context, part) = (&*common.context, common.schedule.part);
+        // They have queues and credits of their own.
+        ports.queues = Vec::new();
+        let parameters = &context.parameters;
+        let sharing = parameters.sharing.clone().unwrap_or_default();
+        let vcs = narrow::<u32>(context.vc_map.count());
+        let shift = ports.size.shift;
+        let outputs_of = |router: &crate::network::ports::RouterLayout| u32::from(router.outputs);
+        let most_outputs = ports.routers.iter().map(outputs_of).max().unwrap_or(1);
+        let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
+        let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
+        let queues = (u32::from(most_inputs) << shift) * outputs;
+        let by_source = demands::is_by_source(context.routes);
+        let split = reads && by_source;
+        let data_vcs = if split { vcs / 2 } else { vcs };
+        let paces: Vec<Pace> =
+            context.timings().iter().map(|it| Pace::new(it, parameters, &sharing)).collect();
+        let fabric = context.fabric;
+        let wired = (0..fabric.channel_slots()).filter(|&it| fabric.target(it).is_some());
+        let timing =
+            |channel| context.network.timing(ChannelKind::Network, fabric.cable_class(channel));
+        let crossbars = wired.map(|channel| paces[usize::from(timing(channel))].crossbar);
+        let longest_crossbar = crossbars.max().unwrap_or(0);
+        let rules = FlitRules {
+            longest_crossbar,
+            arbitration: parameters.arbitration,
+            routing: context.routing,
+            forwards_whole: parameters.switching == Switching::StoreAndForward,
+            paces,
+            back: context.timings().iter().map(|timing| timing.back).collect(),
+            vcs,
+            data_vcs,
+            kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
+            outputs,
+            shift,
+            words: (queues as usize).div_ceil(64).max(1),
+            one_kind: by_source && !reads,
+            sharing,
+        };
+        let state = FlitState::new(&rules, parameters, context, part, &ports);
+        let scratch = allocation::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
+        let outgoing = (0..context.cut.parts()).map(|_| FlitMessages::default()).collect();
+        Self { ports, rules, state, outgoing, scratch }
+    }
+
+    /// Bytes for each queue and for each virtual channel of a channel, without their rings of
+    /// times.
+    pub(crate) const BYTES_PER_QUEUE: u64 = (size_of::<FlitQueue>() + size_of::<Tick>()) as u64;
+    pub(crate) const BYTES_PER_VC: u64 = (size_of::<OutputVc>()
+        + size_of::<SwitchRequest>()
+        + size_of::<ActiveVc>()
+        + size_of::<SourceVc>()) as u64;
+}
+
+impl Routers for FlitRouters {
+    type Messages = FlitMessages;
+    type Saved = (Ports, FlitState);
+
+    const QUEUES_AT_ONCE: bool = true;
+
+    fn new(common: &Common<'_>, ports: Ports, workload: &Workload) -> Self {
+        Self::idle(common, ports, workload.kinds().1)
+    }
+
+    #[inline]
+    fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    #[inline]
+    fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage) {
+        self.prefetch_router(&common.packets, router, stage);
+    }
+
+    #[inline]
+    fn next_event(&self, router: u32) -> Tick {
+        self.due(router)
+    }
+
+    fn has_arrivals(&self, _: u32) -> bool {
+        false
+    }
+
+    fn run(&mut self, common: &mut Common<'_>, router: u32, until: Tick) -> Tick {
+        let mut view = self.borrow(common, router);
+        match view.state.waits {
+            None => view.run::<false>(until),
+            Some(_) => view.run::<true>(until),
+        }
+    }
+
+    fn inject(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        injection: u32,
+        terminal: u32,
+        now: Tick,
+    ) {
+        let due = self.inject_some(common, hosts, (injection, terminal), now);
+        hosts.sources.injections[injection as usize].due = due;
+    }
+
+    fn has_begun(&self, injection: u32) -> bool {
+        self.state.begun[injection as usize] != 0
+    }
+
+    /// Nothing is left to do: a visit puts what it sends into the queues of the part's routers.
+    fn deliver(&mut self, _: &mut Common<'_>) {}
+
+    fn swap_outgoing(&mut self, to: usize, empty: &mut FlitMessages) {
+        std::mem::swap(&mut self.outgoing[to], empty);
+    }
+
+    fn take_incoming(&mut self, common: &mut Common<'_>, incoming: &mut FlitMessages) {
+        self.receive(common, incoming);
+    }
+
+    fn rebase(&mut self, by: Tick) {
+        self.state.rebase(by);
+    }
+
+    /// A flit that has arrived asks a routing latency later, so its time of arrival is still
+    /// needed.
+    fn memory_of_times(context: &NetworkContext<'_>) -> Picoseconds {
+        context.routing.into()
+    }
+
+    fn latest_arrival(&self, _: &Common<'_>) -> Picoseconds {
+        Picoseconds::ZERO
+    }
+
+    /// Flits may be left here of a packet whose header is in another part.
+    fn may_hold_flits(&self, _: &Common<'_>) -> bool {
+        true
+    }
+
+    fn memory(&self) -> usize {
+        let FlitState { wake_times, queues, current, vcs, outputs, inputs, .. } = &self.state;
+        let FlitState {
+            requests,
+            active_count,
+            switch_requests,
+            active_vcs,
+            times,
+            sources,
+            begun,
+            waits,
+            ..
+        } = &self.state;
+        self.ports.memory()
+            + wake_times.memory()
+            + size_of_val(&**queues)
+            + size_of_val(&**current)
+            + size_of_val(&**vcs)
+            + size_of_val(&**outputs)
+            + size_of_val(&*self.state.priorities)
+            + size_of_val(&**inputs)
+            + size_of_val(&**requests)
+            + size_of_val(&**active_count)
+            + size_of_val(&**switch_requests)
+            + size_of_val(&**active_vcs)
+            + times.memory()
+            + size_of_val(&**sources)
+            + size_of_val(&**begun)
+            + waits.as_ref().map_or(0, |waits| waits.memory())
+    }
+
+    fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick) {
+        if self.counts_stalls() {
+            for number in 0..narrow::<u32>(self.ports.routers.len()) {
+                self.borrow(common, number).count_stalls(now);
+            }
+        }
+    }
+
+    fn counts_stalls(&self) -> bool {
+        self.state.waits.is_some()
+    }
+
+    fn output_free_at(&self, output: u32) -> Tick {
+        self.state.outputs[output as usize].line
+    }
+
+    fn flits_resent(&self, _: u32) -> Option<u64> {
+        None
+    }
+
+    fn reset_statistics(&mut self) {}
+
+    fn saved(&self) -> impl Serialize + '_ {
+        (&self.ports, &self.state)
+    }
+
+    fn restore(&mut self, (ports, state): Self::Saved) -> bool {
+        let fits = ports.blocks.len() == self.ports.blocks.len()
+            && state.wake_times.queues() == self.state.wake_times.queues()
+            && state.vcs.len() == self.state.vcs.len()
+            && state.sources.len() == self.state.sources.len()
+            && state.priorities.len() == self.state.priorities.len()
+            && state.waits.is_some() == self.state.waits.is_some();
+        (self.ports, self.state) = (ports, state);
+        fits
+    }
+}
+
+impl FlitState {
+    fn new(
+        rules: &FlitRules,
+        parameters: &Parameters,
+        context: &NetworkContext<'_>,
+        part: usize,
+        ports: &Ports,
+    ) -> Self {
+        let mut times = Times::default();
+        let rooms = ports.rooms(context).into_iter();
+        let mut vcs: Vec<OutputVc> = rooms.map(|room| OutputVc::new(room, &mut times)).collect();
+        let mut outputs = Vec::with_capacity(ports.outputs);
+        for output in ports.outputs() {
+            let first = if output.needs_room {
+                output.room
+            } else {
+                let first = narrow::<u32>(vcs.len());
+                vcs.extend((0..rules.vcs).map(|_| OutputVc::endless(&mut times)));
+                first
+            };
+            let turn = rules.sharing.weight(0);
+            let far = if output.is_wired() && output.far_part as usize == part {
+                let router = &ports.routers[output.far_router as usize];
+                (router.first_input << rules.shift) + u32::from(output.far_input_vc)
+            } else {
+                0
+            };
+            outputs.push(FlitOutput {
+                soonest: 0,
+                line: 0,
+                vcs: first,
+                far,
+                pointer: 0,
+                turn,
+                senders: 0,
+                waiting: 0,
+            });
+        }
+        let inputs: usize = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
+        let mut queues = Vec::new();
+        for router in &ports.routers {
+            for input in 0..router.inputs {
+                let injects = input >= router.transit;
+                let room = if injects { parameters.injection_buffer } else { parameters.buffer };
+                let input_port = ports.input(router.first_input + u32::from(input));
+                for input_vc in 0..1 << rules.shift {
+                    let used = if input_vc < rules.vcs { room } else { 0 };
+                    let place = (input, narrow::<u8>(input_vc));
+                    let upstream = Upstream::new(input_port, input_vc);
+                    let first = input_vc * rules.outputs;
+                    let queue = |number| {
+                        let place = (place.0, place.1, narrow::<u16>(first + number));
+                        FlitQueue::new(place, upstream, used, &mut times)
+                    };
+                    queues.extend((0..rules.outputs).map(queue));
+                }
+            }
+        }
+        let injections = context.injections_of_part(part);
+        let counts = rules.sharing.stall_times;
+        let waits = || Box::new(Waits::new(queues.len(), outputs.len(), ports.routers.len()));
+        let senders = u16::from(counts);
+        Self {
+            waits: counts.then(waits),
+            wake_times: WakeTimes::new(
+                ports.routers.len(),
+                inputs,
+                (rules.outputs << rules.shift) as usize,
+            ),
+            current: if rules.outputs > 1 { vec![0; inputs << rules.shift] } else { Vec::new() },
+            queues,
+            vcs,
+            requests: vec![0; outputs.len() * rules.words],
+            active_count: vec![0; ports.routers.len()],
+            priorities: if rules.sharing.high_priority.is_empty() {
+                Vec::new()
+            } else {
+                vec![Priority::new(&rules.sharing); outputs.len()]
+            },
+            switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
+            active_vcs: vec![ActiveVc::NONE; outputs.len() * rules.vcs as usize],
+            outputs,
+            inputs: vec![FlitInput { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
+            times,
+            sources: vec![SourceVc::default(); injections * rules.vcs as usize],
+            begun: vec![0; injections],
+        }
+    }
+
+    pub(crate) fn rebase(&mut self, by: Tick) {
+        let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
+        self.wake_times.rebase(by);
+        self.queues.iter_mut().for_each(|queue| queue.rebase(by));
+        self.vcs.iter_mut().for_each(|vc| vc.rebase(by));
+        for output in &mut self.outputs {
+            move_back(&mut output.soonest);
+            move_back(&mut output.line);
+        }
+        self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
+        self.switch_requests.iter_mut().for_each(|request| move_back(&mut request.next));
+        self.active_vcs.iter_mut().for_each(|active_vc| active_vc.rebase(by));
+        self.times.rebase(by);
+        if let Some(waits) = &mut self.waits {
+            waits.rebase(by);
+        }
+    }
+}
+
+impl FlitRules {
+    /// The time at which a packet asks for a virtual channel. Its awaited flit came at `came`, and
+    /// it is at the head from `free_at` on.
+    #[inline(always)]
+    fn asks(&self, came: Tick, free_at: Tick) -> Tick {
+        if self.sharing.routing_at_head {
+            came.max(free_at) + self.routing
+        } else {
+            (came + self.routing).max(free_at)
+        }
+    }
+
+    /// The wake time of a packet whose first flit comes at `first`, and its latest at `latest`: the
+    /// time at which it asks, or, if another flit decides that, the time at which it can be
+    /// computed.
+    #[inline(always)]
+    fn asks_from(&self, first: Tick, latest: Tick, free_at: Tick) -> Tick {
+        if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
+    }
+
+    /// The kind of traffic that uses a virtual channel.
+    #[inline(always)]
+    fn kind(&self, vc: u8) -> &TrafficVcs {
+        &self.kinds[usize::from(u32::from(vc) >= self.data_vcs)]
+    }
+}
+
+impl TrafficVcs {
+    /// The virtual channels of a kind of traffic: `count` of them, from `first` on.
+    fn new(first: u32, count: u32) -> Self {
+        let bits = |count: u32| narrow::<u16>(((1u32 << count) - 1) << first);
+        let (all, lower) = (bits(count), bits(count / 2));
+        Self { all, classes: [lower, all & !lower] }
+    }
+}
+
+/// The rank of a place in the cyclic order from a pointer on: places before the pointer come behind
+/// all others.
+#[inline(always)]
+fn turn(place: u32, pointer: u16) -> u32 {
+    place.wrapping_sub(pointer.into())
+}
+
+/// The first member of a set in cyclic order from a pointer on.
+#[inline(always)]
+fn first_from(set: u16, pointer: u32) -> Option<u32> {
+    let from_pointer = if pointer < u16::BITS { set & (u16::MAX << pointer) } else { 0 };
+    let first = if from_pointer != 0 { from_pointer } else { set };
+    (first != 0).then(|| first.trailing_zeros())
+}

@@ -1,0 +1,114 @@
+//! Route computation by a routing relation, with links shared flit by flit.
+
+use super::flit_queue::{FlitQueue, VcState};
+use super::router_view::FlitRouterView;
+use crate::frame::tick::Tick;
+use crate::next_hop::{Routing, from_place};
+use crate::router::packet::choice_by_relation::BY_RELATION;
+use flitlab_routing::relation::Hop;
+
+impl<'f> FlitRouterView<'_, 'f> {
+    /// The hops that the packet at the head of a queue may take.
+    fn hops(&self, queue: usize) -> &'f [Hop] {
+        let list = self.state.queues[self.first_queue + queue].held;
+        self.routing.relation().hops_of_list(list)
+    }
+
+    /// Requests the virtual channels of a list of hops.
+    pub(super) fn set_requests_for_hops(&mut self, queue: usize, list: u32) {
+        let (input, _) = self.place(queue);
+        let bubble = self.context.bubble_of(self.input_port(input).injects);
+        let need = self.needed(queue, bubble);
+        let state = self.queue(queue);
+        state.vc_state = VcState::VcAlloc;
+        (state.options, state.need, state.held) = (BY_RELATION, need, list);
+        let hops = self.hops(queue);
+        self.queue(queue).output = hops.first().expect("every state leads on").port;
+        for hop in hops {
+            self.add_request(queue, usize::from(hop.port));
+        }
+    }
+
+    /// Withdraws the requests of a packet, which has been granted a virtual channel.
+    pub(super) fn withdraw_hops(&mut self, queue: usize) {
+        for hop in self.hops(queue) {
+            *self.request_word(queue, usize::from(hop.port)) &= !(1 << (queue % 64));
+        }
+    }
+
+    /// Counts the hop that a packet takes if it is a fallback and the relation counts those.
+    pub(super) fn count_fallback(&mut self, queue: usize, output: usize, vc: u8) {
+        let Routing::Relation(relation) = self.routing else { return };
+        let taken = |hop: &&Hop| (usize::from(hop.port), hop.vc) == (output, vc);
+        if self.hops(queue).iter().find(taken).is_some_and(Hop::is_fallback) {
+            let slot = self.queue(queue).slot;
+            relation.count_fallback(&mut self.packets.packets[slot as usize]);
+        }
+    }
+
+    /// Notes which hops are open to a packet, or else which fallbacks. If none is, lowers `until`
+    /// to the time at which one may be. Returns whether any is open.
+    pub(super) fn offer_hops(
+        &mut self,
+        queue: usize,
+        need: u16,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let hops = self.hops(queue);
+        for fallback in [false, true] {
+            let mut any = false;
+            for hop in hops.iter().filter(|hop| hop.is_fallback() == fallback) {
+                let need = self.context.need_by(hop, need, self.queue(queue).left);
+                any |= self.offer(queue, hop.port.into(), 1 << hop.vc, need, until, now);
+            }
+            if any {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The offer that a packet accepts among those of one router's virtual channels: by the output
+    /// for which least waits, on the virtual channel with the most credits.
+    pub(super) fn best_of(
+        &mut self,
+        queue: usize,
+        offers: impl Iterator<Item = u32> + Clone,
+        now: Tick,
+    ) -> u32 {
+        let FlitQueue { slot, .. } = *self.queue(queue);
+        let hops = self.hops(queue);
+        let drawn = self.packets.packets[slot as usize].note;
+        let first = self.routing.relation().first(self.name, drawn, hops.len());
+        let vcs = self.rules.vcs;
+        let (mut best, mut most) = (None, (i64::MIN, 0));
+        let mut of_port = (u16::MAX, 0);
+        for hop in from_place(hops, first) {
+            let offer = u32::from(hop.port) * vcs + u32::from(hop.vc);
+            if !offers.clone().any(|it| it == offer) {
+                continue;
+            }
+            if of_port.0 != hop.port {
+                of_port = (hop.port, self.ease(hop.port.into(), now));
+            }
+            let place = self.vc(hop.port.into(), hop.vc);
+            let own = (of_port.1, self.state.vcs[place].room_at(now, &self.state.times));
+            if best.is_none() || own > most {
+                (best, most) = (Some(offer), own);
+            }
+        }
+        best.expect("an offer is one of its hops")
+    }
+
+    /// The ease of an output: the credits of all its virtual channels, less the flits of packets
+    /// that hold one and are still to be sent. Sending a flit changes both alike. So an uncontended
+    /// packet, which may lag behind, does not matter.
+    fn ease(&mut self, output: usize, now: Tick) -> i64 {
+        let first = self.vc(output, 0);
+        let vcs = &self.state.vcs[first..][..self.rules.vcs as usize];
+        let rooms = vcs.iter().map(|vc| i64::from(vc.room_at(now, &self.state.times)));
+        let rooms: i64 = rooms.sum();
+        rooms - i64::from(self.output(output).waiting)
+    }
+}

@@ -1,0 +1,292 @@
+//! A flit-by-flit router borrowed for a visit, and the loop over the instants of its window.
+
+use super::allocation::Scratch;
+use super::arrivals::FlitMessages;
+use super::flit_queue::{FlitQueue, VcState};
+use super::wake_times::RouterRange;
+use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
+use crate::common::{Common, ToHosts};
+use crate::counters::Counters;
+use crate::frame::active::Active;
+use crate::frame::tick::{Tick, time};
+use crate::network::context::NetworkContext;
+use crate::network::port_block;
+use crate::network::port_block::BLOCK_PORTS;
+use crate::network::ports::{Ports, RouterLayout};
+use crate::next_hop::Routing;
+use crate::packet::Packets;
+use crate::router::statistics::Statistics;
+use crate::set::bits;
+use crate::trace::{Trace, note};
+use flitlab_base::narrow::fitted;
+use flitlab_base::units::Picoseconds;
+use flitlab_model::Digest;
+
+/// The number of a router's active virtual channels that have a bit in sets; further ones are
+/// scanned.
+pub(super) const MASKED: usize = 64;
+
+/// A router borrowed for a visit: the state of its part, of which it uses its own. Outputs, input
+/// ports and queues have the router's own numbers.
+pub(super) struct FlitRouterView<'a, 'f> {
+    pub rules: &'a FlitRules,
+    pub state: &'a mut FlitState,
+    pub scratch: &'a mut Scratch,
+    pub ports: &'a Ports,
+    pub router: RouterLayout,
+    /// Its number in the part and in the whole network, and the number of its part.
+    pub number: u32,
+    pub name: u32,
+    pub part: u32,
+    pub first_queue: usize,
+    pub first_active_vc: usize,
+    /// Uncontended active virtual channels, a bit each of the first [`MASKED`]. They are left alone
+    /// until their last flit, or until another packet joins one of their ports.
+    pub uncontended: u64,
+    /// The time before which it is simulated.
+    pub until: Tick,
+    pub epoch: Picoseconds,
+    pub first_channel: u32,
+    pub routing: &'a Routing<'f>,
+    pub context: &'a NetworkContext<'f>,
+    pub packets: &'a mut Packets,
+    pub statistics: &'a mut Statistics,
+    pub to_hosts: &'a mut ToHosts,
+    pub outgoing: &'a mut [FlitMessages],
+    pub active: &'a mut Active,
+    pub digest: &'a mut Digest,
+    pub trace: &'a mut Option<Box<Trace>>,
+    pub counters: &'a mut Counters,
+    pub latest: &'a mut Picoseconds,
+}
+
+impl FlitRouters {
+    /// A lower bound of the time of a router's next event.
+    #[inline]
+    pub(super) fn due(&self, number: u32) -> Tick {
+        let router = &self.ports.routers[number as usize];
+        let first = self.state.wake_times.first(number);
+        first.min(self.state.next_switch_request(&self.rules, (number, router)))
+    }
+
+    /// Borrows a router for a visit.
+    pub(super) fn borrow<'a, 'f>(
+        &'a mut self,
+        common: &'a mut Common<'f>,
+        number: u32,
+    ) -> FlitRouterView<'a, 'f> {
+        let router = self.ports.routers[number as usize];
+        FlitRouterView {
+            first_queue: self.rules.first_queue(&router),
+            first_active_vc: self.rules.first_active_vc(&router),
+            rules: &self.rules,
+            state: &mut self.state,
+            scratch: &mut self.scratch,
+            ports: &self.ports,
+            outgoing: &mut self.outgoing,
+            router,
+            number,
+            name: number + common.context.cut.first_router(common.schedule.part),
+            part: fitted!(common.schedule.part, u32),
+            uncontended: 0,
+            until: 0,
+            epoch: common.schedule.epoch,
+            first_channel: common.context.cut.first_output(common.schedule.part),
+            routing: &common.routing,
+            context: &common.context,
+            packets: &mut common.packets,
+            statistics: &mut common.statistics,
+            to_hosts: &mut common.to_hosts,
+            active: &mut common.schedule.active,
+            digest: &mut common.digest,
+            trace: &mut common.trace,
+            counters: &mut common.counters,
+            latest: &mut common.latest,
+        }
+    }
+}
+
+impl FlitRules {
+    /// The place of a router's first queue.
+    #[inline(always)]
+    pub(super) fn first_queue(&self, router: &RouterLayout) -> usize {
+        ((router.first_input as usize) << self.shift) * self.outputs as usize
+    }
+}
+
+impl FlitRouterView<'_, '_> {
+    /// Simulates the router before `until`, or until its terminals have something to do that cannot
+    /// wait. Returns a lower bound of the time of its next event. Whether stalls are counted is
+    /// known at compile time.
+    pub(super) fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
+        self.until = until;
+        let mut last = None;
+        let left = loop {
+            let (request_time, due) = self.next_switch_requests();
+            let wake = self.state.wake_times.first(self.number);
+            let now = request_time.min(wake);
+            if now >= until {
+                break until;
+            }
+            if COUNTS_STALLS {
+                self.count_stalls(now);
+            }
+            if wake == now {
+                self.advance_due_vcs(now);
+                // Queues may have become active.
+                continue;
+            }
+            if due & self.uncontended != 0 {
+                self.advance_some(due, now);
+                continue;
+            }
+            if COUNTS_STALLS {
+                self.note_due(now);
+            }
+            self.send(due, now);
+            if COUNTS_STALLS {
+                self.note_senders(now);
+            }
+            last = Some(now);
+            self.retire();
+            if self.to_hosts.is_urgent() {
+                break now + 1;
+            }
+        };
+        if let Some(last) = last {
+            *self.latest = (*self.latest).max(self.time(last));
+        }
+        self.advance_all(left);
+        let request_time = self.state.next_switch_request(self.rules, (self.number, &self.router));
+        request_time.min(self.state.wake_times.first(self.number))
+    }
+
+    /// Advances the queues that are due at an instant, and grants virtual channels.
+    #[inline(never)]
+    fn advance_due_vcs(&mut self, now: Tick) {
+        let place = RouterRange {
+            router: self.number as usize,
+            first_input: self.router.first_input as usize,
+            inputs: self.router.inputs.into(),
+        };
+        let count = self.state.wake_times.take_due(now, place, &mut self.scratch.due_queues);
+        for number in 0..count {
+            self.advance_vc(self.scratch.due_queues[number] as usize, now);
+        }
+        if self.scratch.has_vc_requests() {
+            self.allocate_vcs(now);
+        }
+    }
+
+    /// Advances an inactive queue: routes its head, or requests a virtual channel. If that is not
+    /// possible yet, sets its wake time.
+    #[inline(always)]
+    fn advance_vc(&mut self, queue: usize, now: Tick) {
+        match self.queue(queue).vc_state {
+            VcState::Idle | VcState::Active => (),
+            VcState::Routing => self.compute_route(queue, now),
+            VcState::Deciding => self.decide_then_ask(queue, now),
+            VcState::VcAlloc => self.request_vc(queue, now),
+        }
+    }
+
+    /// Sets the earliest time at which an inactive queue may progress.
+    #[inline(always)]
+    pub(super) fn set_due(&mut self, queue: usize, time: Tick) {
+        let queue = self.first_queue + queue;
+        let input = self.state.queues[queue].input;
+        let input = self.router.first_input + u32::from(input);
+        self.state.wake_times.set(queue, (self.number, input), time);
+    }
+
+    /// Makes a queue due by `time`.
+    pub(super) fn lower(&mut self, queue: usize, time: Tick) {
+        let queue = self.first_queue + queue;
+        let input = self.state.queues[queue].input;
+        let input = self.router.first_input + u32::from(input);
+        self.state.wake_times.lower(queue, (self.number, input), time);
+    }
+
+    #[inline(always)]
+    pub(super) fn queue(&mut self, queue: usize) -> &mut FlitQueue {
+        &mut self.state.queues[self.first_queue + queue]
+    }
+
+    #[inline(always)]
+    pub(super) fn output(&mut self, output: usize) -> &mut FlitOutput {
+        &mut self.state.outputs[self.router.first_output as usize + output]
+    }
+
+    #[inline(always)]
+    pub(super) fn input(&mut self, input: usize) -> &mut FlitInput {
+        &mut self.state.inputs[self.router.first_input as usize + input]
+    }
+
+    /// The constant fields of an output.
+    #[inline(always)]
+    pub(super) fn output_port(&self, output: usize) -> &port_block::Output {
+        let block = self.router.first_block as usize + output / BLOCK_PORTS;
+        &self.ports.blocks[block].outputs[output % BLOCK_PORTS]
+    }
+
+    /// The constant fields of an input port.
+    #[inline(always)]
+    pub(super) fn input_port(&self, input: usize) -> &port_block::Input {
+        let block = self.router.first_block as usize + input / BLOCK_PORTS;
+        &self.ports.blocks[block].inputs[input % BLOCK_PORTS]
+    }
+
+    /// The input port and the virtual channel of a queue.
+    #[inline(always)]
+    pub(super) fn place(&self, queue: usize) -> (usize, u8) {
+        let FlitQueue { input, in_vc, .. } = self.state.queues[self.first_queue + queue];
+        (input.into(), in_vc)
+    }
+
+    /// The place of an output's virtual channel.
+    #[inline(always)]
+    pub(super) fn vc(&mut self, output: usize, vc: u8) -> usize {
+        self.output(output).vcs as usize + usize::from(vc)
+    }
+
+    /// The time that a flit takes on the crossbar to an output.
+    #[inline(always)]
+    pub(super) fn crossbar(&self, output: usize) -> Tick {
+        self.rules.paces[usize::from(self.output_port(output).timing)].crossbar
+    }
+
+    #[inline(always)]
+    pub(super) fn time(&self, tick: Tick) -> Picoseconds {
+        time(self.epoch, tick)
+    }
+
+    /// Makes the queues that ask for an output due by `time`, if they ask by then.
+    #[inline(always)]
+    pub(super) fn wake_requesters(&mut self, output: usize, time: Tick) {
+        let first = (self.router.first_output as usize + output) * self.rules.words;
+        for word in 0..self.rules.words {
+            for bit in bits(self.state.requests[first + word]) {
+                let queue = word * 64 + bit;
+                let again = self.queue(queue).again;
+                self.lower(queue, time.max(again));
+            }
+        }
+    }
+
+    /// The terminal of an ejection channel, by its number in the part.
+    pub(super) fn terminal(&self, output: usize) -> u32 {
+        let channels = self.context.parameters.ejection_channels;
+        let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
+        self.router.first_terminal + (fitted!(output, u32) - first) / channels
+    }
+
+    /// Updates a packet whose header has been sent to the next router.
+    pub(super) fn go_on(&mut self, output: usize, slot: u32, now: Tick) {
+        let packet = &mut self.packets.packets[slot as usize];
+        if self.trace.is_some() {
+            let channel = self.first_channel + self.router.first_output + fitted!(output, u32);
+            note(self.trace, packet, (self.epoch, now), channel);
+        }
+        self.routing.go_on(self.packets, slot, self.name);
+    }
+}

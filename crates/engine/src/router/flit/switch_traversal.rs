@@ -1,0 +1,308 @@
+//! Switch traversal: flits that ask for the switch, and the effects of a grant.
+
+use super::active_vc::{ActiveVc, SwitchRequest};
+use super::allocation::{SwitchCandidate, pass_turn};
+use super::arrivals::FlitCrossing;
+use super::flit_queue::{FlitQueue, VcState};
+use super::output_vc::OutputVc;
+use super::router_view::{FlitRouterView, MASKED};
+use super::time_rings::Times;
+use super::{FlitOutput, FlitState};
+use crate::frame::tick::{NEVER, Tick};
+use crate::network::context::Timing;
+use crate::network::port_block;
+use crate::network::port_block::AWAY;
+use crate::packet::Delivery;
+use crate::set::bits;
+use flitlab_base::narrow::{fitted, narrow};
+use flitlab_fabric::NONE;
+use flitlab_model::{Arbitration, ChannelKind};
+use flitlab_model::{FlitSharing, Parameters};
+
+/// The times of a flit from its grant on, by timing of its channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// Time from a grant to the channel.
+    crossing: Tick,
+    /// Time for which a flit occupies the crossbar.
+    pub crossbar: Tick,
+    flit: Tick,
+    forward: Tick,
+    /// Maximum time from a grant until its channel is free.
+    waits: Tick,
+}
+
+impl Pace {
+    pub(super) fn new(timing: &Timing, parameters: &Parameters, sharing: &FlitSharing) -> Self {
+        let &Timing { flit, forward, .. } = timing;
+        let crossing = narrow::<Tick>(parameters.crossbar_latency + sharing.switch_allocation);
+        let waits = crossing + sharing.output_buffer * flit;
+        let crossbar = flit.div_ceil(parameters.crossbar_speedup);
+        // Injection channels do not lead through a crossbar.
+        Self { crossing, crossbar, flit, forward: forward.saturating_sub(crossing), waits }
+    }
+
+    /// Sends a flit that is granted the switch at `now`. Returns the time until which it occupies
+    /// the crossbar, and the time of its arrival at the far end.
+    #[inline(always)]
+    pub(super) fn pass(&self, now: Tick, output: &mut FlitOutput) -> (Tick, Tick) {
+        let starts = output.line.max(now + self.crossing);
+        output.line = starts + self.flit;
+        let taken = now + self.crossbar;
+        output.soonest = taken.max(output.line.saturating_sub(self.waits));
+        (taken, starts + self.forward)
+    }
+}
+
+impl FlitRouterView<'_, '_> {
+    /// Lets the next flits of active virtual channels that are due at `now` ask for the switch.
+    /// `due` has a bit for each of the first [`MASKED`].
+    #[inline(always)]
+    pub(super) fn send(&mut self, due: u64, now: Tick) {
+        let others = due & due.wrapping_sub(1);
+        let are_few = due != 0 && others & others.wrapping_sub(1) == 0;
+        if !are_few || self.active_vcs().len() > MASKED {
+            return self.allocate_switch(due, now);
+        }
+        let (mut winners, mut losers) = (due, 0);
+        if others != 0
+            && let Some(first_wins) = self.first_wins(due ^ others, others, now)
+        {
+            (winners, losers) =
+                if first_wins { (due ^ others, others) } else { (others, due ^ others) };
+        }
+        for number in bits(winners) {
+            self.emit(self.first_active_vc + number, true, now);
+        }
+        for number in bits(losers) {
+            self.yield_to_others(self.first_active_vc + number, now);
+        }
+    }
+
+    /// The next flit of an active virtual channel, as a candidate for the switch.
+    #[inline(always)]
+    pub(super) fn candidate(&self, place: usize) -> SwitchCandidate {
+        let SwitchRequest { input, output, .. } = self.state.switch_requests[place];
+        let ActiveVc { of_port, out_vc, .. } = self.state.active_vcs[place];
+        let active_vc = fitted!(place, u32);
+        let (input, output, of_port) = (input.into(), output.into(), of_port.into());
+        SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
+    }
+
+    /// Handles a flit that took part in an allocation and was not granted the switch.
+    #[inline(always)]
+    pub(super) fn yield_to_others(&mut self, place: usize, now: Tick) {
+        let active_vc = &mut self.state.active_vcs[place];
+        let again = now + self.rules.paces[usize::from(active_vc.timing)].crossbar;
+        active_vc.again = again;
+        let next = &mut self.state.switch_requests[place].next;
+        *next = again.max(*next);
+    }
+
+    /// Sends the next flit of an active virtual channel, which was granted the switch in the first
+    /// round of offers or later.
+    #[inline(always)]
+    pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) {
+        let by_weights = self.rules.arbitration == Arbitration::Weighted;
+        if by_weights {
+            self.take_turn(place);
+        }
+        let time = self.time(now);
+        let FlitState {
+            active_count,
+            switch_requests,
+            active_vcs,
+            inputs,
+            outputs,
+            queues,
+            vcs,
+            times,
+            ..
+        } = &mut *self.state;
+        let own = &mut active_vcs[place];
+        let request = switch_requests[place];
+        let left = own.left - 1;
+        own.left = left;
+        let pace = &self.rules.paces[usize::from(own.timing)];
+        let (input_port, output_port) =
+            (&mut inputs[own.input_port as usize], &mut outputs[own.output_port as usize]);
+        output_port.waiting -= 1;
+        pass_turn((&request, own.of_port), (input_port, output_port), (in_first_round, by_weights));
+        let (taken, arrives) = pace.pass(now, output_port);
+        input_port.free_at = taken;
+        let soonest = output_port.soonest;
+        let shares_none = input_port.senders == 1 && output_port.senders == 1;
+        let flits = &mut queues[own.queue as usize].flits;
+        flits.pop();
+        let came = if flits.is_empty() { NEVER } else { flits.front(times) };
+        let mut credit = 0;
+        if own.needs_room {
+            let vc = &mut vcs[own.held as usize];
+            vc.take(now, times);
+            if came != NEVER && left > 0 {
+                credit = vc.next_credit(times);
+            }
+        }
+        let next = came.max(credit).max(soonest);
+        self.digest.add_marked(time, own.mark);
+        self.statistics.flits[own.counted as usize] += 1;
+        let back = now + self.rules.back[usize::from(own.fed_timing)];
+        let awaited = give_back(vcs.get_mut(own.upstream as usize), back, times);
+        // Most flits are under way now, and no queue waits for them.
+        let is_sent = match queues.get_mut(own.far as usize) {
+            Some(far) if !far.flits.is_empty() => {
+                far.flits.push(arrives, times);
+                true
+            }
+            _ => false,
+        };
+        switch_requests[place].next = next;
+        if !shares_none {
+            let count = usize::from(active_count[self.number as usize]);
+            for other in &mut switch_requests[self.first_active_vc..][..count] {
+                other.put_off((request.input, taken), (request.output, soonest));
+            }
+        }
+        let crossbar = pace.crossbar;
+        if awaited {
+            self.tell_sender(place, now);
+        }
+        if !is_sent {
+            self.hand_over(place, now, arrives);
+        }
+        if left == 0 {
+            self.end(place, taken);
+        } else if shares_none && left > 1 && next < self.until.saturating_sub(crossbar) {
+            // Several flits may be sent before the end.
+            self.mark_uncontended(place, next, crossbar);
+        }
+    }
+
+    /// The output of an active virtual channel, by its number in the router.
+    #[inline(always)]
+    pub(super) fn output_of(&self, active_vc: usize) -> usize {
+        self.state.switch_requests[active_vc].output.into()
+    }
+
+    /// Hands over a flit that is its packet's header or last flit, or whose arrival has to be told.
+    fn hand_over(&mut self, place: usize, now: Tick, arrives: Tick) {
+        let &ActiveVc { queue, out_vc, left, leaves, has_header, .. } =
+            &self.state.active_vcs[place];
+        let output = self.output_of(place);
+        if has_header {
+            self.send_header(place, now, arrives);
+        } else if !leaves {
+            self.pass_on(output, out_vc, &[arrives], NONE);
+        } else if left == 0 {
+            let &FlitQueue { slot, in_vc: vc, .. } = &self.state.queues[queue as usize];
+            let time = self.time(arrives);
+            let mut terminal = NONE;
+            if self.output_port(output).dead {
+                self.packets.origins[slot as usize].lose();
+            } else {
+                terminal = self.terminal(output);
+            }
+            self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
+        }
+    }
+
+    /// Hands over the header of an active virtual channel to the next router.
+    #[inline(always)]
+    fn send_header(&mut self, place: usize, now: Tick, arrives: Tick) {
+        let &ActiveVc { queue, out_vc, .. } = &self.state.active_vcs[place];
+        let output = self.output_of(place);
+        let header = std::mem::replace(&mut self.state.queues[queue as usize].slot, NONE);
+        self.go_on(output, header, now);
+        self.pass_on(output, out_vc, &[arrives], header);
+        let &port_block::Output { far_part, .. } = self.output_port(output);
+        // A queue that waits for its packet's last flit has to be told of each flit.
+        let far = if far_part == self.part && !self.rules.forwards_whole {
+            let input_vc = self.output(output).far + u32::from(out_vc);
+            fitted!(self.queue_of_input_vc(input_vc), u32)
+        } else {
+            NONE
+        };
+        let own = &mut self.state.active_vcs[place];
+        (own.has_header, own.far) = (false, far);
+    }
+
+    /// Hands over flits to another router, with their packet if the first is the header.
+    #[inline(always)]
+    pub(super) fn pass_on(&mut self, output: usize, out_vc: u8, times: &[Tick], header: u32) {
+        let &port_block::Output { far_part, far_router, far_input_vc, .. } =
+            self.output_port(output);
+        if far_part == self.part {
+            let far = self.output(output).far;
+            return self.join(far_router, far + u32::from(out_vc), times, header);
+        }
+        let input_vc = u32::from(far_input_vc) + u32::from(out_vc);
+        let outgoing = &mut self.outgoing[far_part as usize];
+        if header != NONE {
+            outgoing.headers.push(self.packets.take_away(header));
+        }
+        let mut is_header = header != NONE;
+        for &time in times {
+            outgoing.flits.push(FlitCrossing { router: far_router, input_vc, time, is_header });
+            is_header = false;
+        }
+    }
+
+    /// Returns a credit after a flit has left its queue at `now`, where the sender is in another
+    /// part or waits for the credit.
+    #[cold]
+    pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
+        let &ActiveVc { queue, input_port, upstream, injects, fed_timing, .. } =
+            &self.state.active_vcs[place];
+        let time = now + self.rules.back[usize::from(fed_timing)];
+        if upstream & AWAY != 0 {
+            let vc = self.state.queues[queue as usize].in_vc;
+            let remote = self.ports.remote_upstreams[(upstream & !AWAY) as usize];
+            self.outgoing[remote.part as usize].credits.push((remote.room + u32::from(vc), time));
+        } else if injects {
+            let channels = self.context.parameters.injection_channels;
+            let of_router = input_port - self.router.first_input - u32::from(self.router.transit);
+            self.to_hosts.fed.push((self.router.first_terminal * channels + of_router, time));
+        } else {
+            self.wake_sender(upstream, time);
+        }
+    }
+
+    /// Ends a packet, whose last flit was granted the switch: frees its virtual channel, and lets
+    /// the packet behind it go on.
+    #[inline(always)]
+    fn end(&mut self, place: usize, free_at: Tick) {
+        let &ActiveVc { queue, input_port, output_port, held, .. } = &self.state.active_vcs[place];
+        let (queue, output) = (queue as usize - self.first_queue, self.output_of(place));
+        self.scratch.ended.push(fitted!(place, u32));
+        self.state.inputs[input_port as usize].senders -= 1;
+        self.state.outputs[output_port as usize].senders -= 1;
+        let vc = &mut self.state.vcs[held as usize];
+        (vc.free_at, vc.holder) = (free_at, NONE);
+        self.wake_requesters(output, free_at);
+        let behind = self.queue(queue);
+        (behind.free_at, behind.slot) = (free_at, NONE);
+        let is_empty = behind.head == NONE;
+        behind.vc_state = if is_empty { VcState::Idle } else { VcState::Routing };
+        let flits = behind.flits;
+        // If it has no flit, the next one makes the queue due.
+        if !is_empty && !flits.is_empty() {
+            let next = self.rules.asks_from(flits.front(&self.state.times), 0, free_at);
+            self.set_due(queue, next);
+        }
+    }
+}
+
+/// Returns a credit to a virtual channel of this part; does nothing for one of another part. Says
+/// whether the sender has to be told.
+#[inline(always)]
+pub(super) fn give_back(vc: Option<&mut OutputVc>, back: Tick, times: &mut Times) -> bool {
+    match vc {
+        Some(vc) => vc.give_back(back, times),
+        None => true,
+    }
+}
+
+/// Whether an output leads out of the network.
+pub(super) fn leaves(port: &port_block::Output) -> bool {
+    port.kind != ChannelKind::Network || port.dead
+}

@@ -1,0 +1,109 @@
+//! Wake times: the earliest time at which each inactive queue may progress, with minima by input
+//! port and by router. [Active](super::active_vc) queues have none here.
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::tick::{NEVER, Tick, rebased};
+use flitlab_base::narrow::fitted;
+
+/// The wake times of all queues of a part. The time of an input port is a lower bound of those of
+/// its queues. The time of a router is a lower bound of those of its ports.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct WakeTimes {
+    /// By queue.
+    queues: Vec<Tick>,
+    /// By input port, and by router.
+    ports: Vec<Tick>,
+    routers: Vec<Tick>,
+    /// Number of queues of an input port.
+    of_port: usize,
+}
+
+/// The range of a router in these lists.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RouterRange {
+    pub router: usize,
+    pub first_input: usize,
+    pub inputs: usize,
+}
+
+impl WakeTimes {
+    /// Wake times of routers without events, with this many input ports and queues each.
+    pub(super) fn new(routers: usize, inputs: usize, of_port: usize) -> Self {
+        let never = |count| vec![NEVER; count];
+        Self {
+            queues: never(inputs * of_port),
+            ports: never(inputs),
+            routers: never(routers),
+            of_port,
+        }
+    }
+
+    pub(super) fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Sets the time of a queue of a router's input port.
+    #[inline(always)]
+    pub(super) fn set(&mut self, queue: usize, (router, input): (u32, u32), time: Tick) {
+        self.queues[queue] = time;
+        let port = &mut self.ports[input as usize];
+        *port = (*port).min(time);
+        let router = &mut self.routers[router as usize];
+        *router = (*router).min(time);
+    }
+
+    /// Lowers the time of a queue to at most `time`, and returns it.
+    #[inline(always)]
+    pub(super) fn lower(&mut self, queue: usize, port: (u32, u32), time: Tick) -> Tick {
+        let time = self.queues[queue].min(time);
+        self.set(queue, port, time);
+        time
+    }
+
+    /// A lower bound of the times of a router's queues.
+    #[inline(always)]
+    pub(super) fn first(&self, router: u32) -> Tick {
+        self.routers[router as usize]
+    }
+
+    /// Takes out the router's queues with time `now`, the earliest of all; each of them then needs
+    /// a new time. They are put into `due` from its start on, and counted. `due` has one place more
+    /// than there are queues.
+    #[inline(always)]
+    pub(super) fn take_due(&mut self, now: Tick, place: RouterRange, due: &mut [u32]) -> usize {
+        let mut count = 0;
+        let mut first = NEVER;
+        let ports = &mut self.ports[place.first_input..][..place.inputs];
+        for (input, of_port) in ports.iter_mut().enumerate() {
+            if *of_port == now {
+                let of_router = input * self.of_port;
+                let queues = place.first_input * self.of_port + of_router;
+                let mut least = NEVER;
+                // No branches, since the outcome cannot be predicted.
+                for (queue, time) in
+                    (fitted!(of_router, u32)..).zip(&mut self.queues[queues..][..self.of_port])
+                {
+                    let is_due = *time == now;
+                    due[count] = queue;
+                    count += usize::from(is_due);
+                    *time = if is_due { NEVER } else { *time };
+                    least = least.min(*time);
+                }
+                *of_port = least;
+            }
+            first = first.min(*of_port);
+        }
+        self.routers[place.router] = first;
+        count
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        let ports = self.ports.iter_mut().chain(&mut self.routers);
+        ports.chain(&mut self.queues).for_each(|time| *time = rebased(*time, by));
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.queues) + size_of_val(&*self.ports) + size_of_val(&*self.routers)
+    }
+}

@@ -1,0 +1,183 @@
+//! Models of routers: what the part of a network asks of one.
+//!
+//! There are two: routers that grant an output to a whole packet
+//! ([`PacketRouters`](crate::router::packet::PacketRouters)), and routers whose links are shared
+//! flit by flit ([`FlitRouters`](crate::router::flit::FlitRouters)). Which one it is is decided once, when
+//! the simulation is made.
+
+pub(crate) mod deadlock;
+pub(crate) mod flit;
+pub(crate) mod holder;
+pub(crate) mod packet;
+pub(crate) mod statistics;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::common::Common;
+use crate::frame::exchange::HasEarliest;
+use crate::frame::tick::Tick;
+use crate::host::Hosts;
+use crate::interruption::Interruption;
+use crate::network::context::NetworkContext;
+use crate::network::ports::Ports;
+use crate::part::Part;
+use flitlab_base::prefetch::Stage;
+use flitlab_base::units::Picoseconds;
+use flitlab_model::Waiting;
+use flitlab_workload::traffic::Workload;
+
+/// A buffer: the part that it is in, and its number there, by input port, then virtual channel.
+pub(crate) type Buffer = (usize, u32);
+
+/// A packet: its source and its number there.
+pub(crate) type PacketId = (u32, u32);
+
+/// The routers of a part: their ports, buffers and credits. All else is lent to them for a call.
+pub(crate) trait Routers: Fail + Waits + Send {
+    /// What the routers of one part send those of another. All numbers are the receiver's.
+    type Messages: HasEarliest;
+
+    /// The fields that change during a simulation, as a checkpoint saves them.
+    type Saved: DeserializeOwned;
+
+    /// Whether injected flits are in their queues at once, rather than among the arrivals of the
+    /// router.
+    const QUEUES_AT_ONCE: bool;
+
+    /// Idle routers with these ports.
+    fn new(common: &Common<'_>, ports: Ports, workload: &Workload) -> Self;
+
+    fn ports(&self) -> &Ports;
+
+    /// Prefetches memory for a visit that comes soon.
+    fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage);
+
+    /// A lower bound of the time of the next event at a router's outputs, arrivals excluded.
+    fn next_event(&self, router: u32) -> Tick;
+
+    /// Whether packets have come to empty buffers of a router since its last visit.
+    fn has_arrivals(&self, router: u32) -> bool;
+
+    /// Simulates a router's outputs before `until`, or until its terminals have something to do
+    /// that cannot wait. Returns a lower bound of the time of the next event there.
+    fn run(&mut self, common: &mut Common<'_>, router: u32, until: Tick) -> Tick;
+
+    /// Serves an injection channel of a terminal, and sets the time at which it is served next.
+    fn inject(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        injection: u32,
+        terminal: u32,
+        now: Tick,
+    );
+
+    /// Whether an injection channel has begun a packet whose flits wait.
+    fn has_begun(&self, injection: u32) -> bool;
+
+    /// Delivers what visits have sent to routers of this part; keeps what is for other parts.
+    fn deliver(&mut self, common: &mut Common<'_>);
+
+    /// Swaps the messages for another part with `empty`, which is empty.
+    fn swap_outgoing(&mut self, to: usize, empty: &mut Self::Messages);
+
+    /// Takes in the messages of another part. Leaves `incoming` empty, but with its memory.
+    fn take_incoming(&mut self, common: &mut Common<'_>, incoming: &mut Self::Messages);
+
+    /// Moves all ticks back, after the epoch has advanced by `by`.
+    fn rebase(&mut self, by: Tick);
+
+    /// For how long past times are needed.
+    fn memory_of_times(context: &NetworkContext<'_>) -> Picoseconds;
+
+    /// The time at which the last packet in a buffer has arrived.
+    fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds;
+
+    /// Whether flits may be left here, of packets of this part or of others.
+    fn may_hold_flits(&self, common: &Common<'_>) -> bool;
+
+    /// Bytes of the arrays before traffic.
+    fn memory(&self) -> usize;
+
+    /// Counts all stalls until `now`; waits go on.
+    fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick);
+
+    /// Whether stalls are counted.
+    fn counts_stalls(&self) -> bool;
+
+    /// Time at which the last flit that an output was given has left.
+    fn output_free_at(&self, output: u32) -> Tick;
+
+    /// Flits that an output has sent again since the last reset of statistics, if links err.
+    fn flits_resent(&self, output: u32) -> Option<u64>;
+
+    /// Resets what the routers count by themselves.
+    fn reset_statistics(&mut self);
+
+    /// What a checkpoint saves.
+    fn saved(&self) -> impl Serialize + '_;
+
+    /// Takes over a saved state. Returns false if it belongs to another network.
+    fn restore(&mut self, saved: Self::Saved) -> bool;
+}
+
+/// Routers some of which fail, and some of whose channels.
+pub(crate) trait Fail: Sized {
+    /// The packets that a failure cuts before their last flits are sent.
+    fn cut_by(parts: &AllParts<'_, '_, Self>, interruption: &Interruption) -> Vec<PacketId>;
+
+    /// Prepares a failure at a time: loses some packets, given in order, wherever their headers
+    /// are.
+    fn begin_failure(&mut self, common: &mut Common<'_>, lost: &[PacketId], at: Picoseconds);
+
+    /// Makes a channel between routers swallow what is sent to it from a time on.
+    fn fail_output(&mut self, common: &mut Common<'_>, router: u32, output: u32, at: Picoseconds);
+
+    /// Loses the packets in a router, and those under way to it.
+    fn fail_router(&mut self, common: &mut Common<'_>, router: u32);
+}
+
+/// Routers in whose buffers packets wait: for the search for deadlocks, and for the channel that
+/// holds a packet up.
+pub(crate) trait Waits: Sized {
+    /// Number of buffers.
+    fn buffers(&self) -> usize;
+
+    /// The buffers of which one has to move before the head of this one can; empty if the head may
+    /// move without.
+    fn waits_for(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Vec<Buffer>;
+
+    /// The description of the packet at the head of a buffer that waits for good.
+    fn waiting(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Waiting;
+
+    /// Whether flits and credits add up to the capacity of every buffer.
+    fn credits_are_conserved(parts: &AllParts<'_, '_, Self>) -> bool;
+
+    /// Whether a packet is in an input virtual channel and could go on.
+    fn waits_in(parts: &AllParts<'_, '_, Self>, input_vc: Buffer, packet: PacketId) -> bool;
+
+    /// The output for which the head of an input virtual channel waits, and the input virtual
+    /// channel that keeps the head from it, if one does. `None` if nothing is in the way there:
+    /// flits or credits are under way.
+    fn held_by(parts: &AllParts<'_, '_, Self>, input_vc: Buffer) -> Option<(u32, Option<Buffer>)>;
+}
+
+/// The parts of a network between two runs, looked at together.
+pub(crate) struct AllParts<'a, 'f, R> {
+    pub parts: Vec<&'a Part<'f, R>>,
+    pub context: &'a NetworkContext<'f>,
+    pub clock: Picoseconds,
+}
+
+impl<'a, 'f, R> AllParts<'a, 'f, R> {
+    /// A part, by its number.
+    pub(crate) fn part(&self, number: usize) -> &'a Part<'f, R> {
+        self.parts[number]
+    }
+
+    /// The routers of a part.
+    pub(crate) fn routers(&self, part: usize) -> &'a R {
+        &self.parts[part].routers
+    }
+}

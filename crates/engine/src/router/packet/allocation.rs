@@ -1,0 +1,664 @@
+//! The input-buffered router: requests, grants, releases (docs/model.md, "Router").
+//!
+//! A router keeps for each output the earliest time at which it can grant. That is the latest of
+//! three times: the release of the output, the first request, and the arrival of enough credits.
+//! All of them are known ahead, so a visit goes from the earliest of these times to the next. An
+//! attempt that comes too early grants nothing and gives a better time.
+//!
+//! A visit borrows the router as a [`RouterView`] and calls [`run`](RouterView::run).
+
+use std::ops::Range;
+
+use crate::common::ToHosts;
+use crate::counters::Counters;
+use crate::frame::tick::{NEVER, Tick, time};
+use crate::interruption::Interruption;
+use crate::network::context::NetworkContext;
+use crate::network::port_block::{BLOCK_PORTS, least};
+use crate::network::port_block::{Input, NOT_STALLED, Output};
+use crate::network::ports::{PacketQueue, RouterLayout, place};
+use crate::network::size::Size;
+use crate::next_hop::answer::{Head, NextHop, OutVc};
+use crate::next_hop::{self, Routing};
+use crate::packet::Delivery;
+use crate::packet::Packets;
+use crate::round_robin::{BitSpan, bits_between, cyclic_span, random_rank, span_count};
+use crate::router::packet::choices::AdaptiveState;
+use crate::router::packet::collective::units::ReductionUnits;
+use crate::router::packet::credits::{Credit, Credits};
+use crate::router::packet::link::Links;
+use crate::router::packet::outbox::{Outbox, Returned, Sent};
+use crate::router::statistics::Statistics;
+use crate::trace::{Trace, note};
+use flitlab_base::narrow::fitted;
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
+use flitlab_model::{Arbitration, Digest, Stall};
+
+/// A router borrowed for a visit: its own state, and the state that the routers of its part share.
+/// Outputs, input ports and input virtual channels have the router's own numbers.
+pub(crate) struct RouterView<'a, 'f, S: Size> {
+    pub size: S,
+    pub router: &'a mut RouterLayout,
+    pub blocks: &'a mut S::PortBlocks,
+    /// By input virtual channel.
+    pub queues: &'a mut [PacketQueue],
+    /// By output: the set of input virtual channels that ask for it, in words.
+    pub requests: &'a mut [u64],
+    pub escapes: &'a mut [u64],
+    pub arrived: &'a mut [u64],
+    /// Its number in its part and in the whole network, and the number of the part's first output.
+    pub number: u32,
+    pub name: u32,
+    pub first_channel: u32,
+    pub epoch: Picoseconds,
+    pub routing: &'a Routing<'f>,
+    pub interruption: Option<&'f Interruption>,
+    pub context: &'a NetworkContext<'f>,
+    pub packets: &'a mut Packets,
+    pub credits: &'a mut Credits,
+    pub statistics: &'a mut Statistics,
+    pub adaptive_state: Option<&'a mut AdaptiveState>,
+    pub reduction_units: Option<&'a mut ReductionUnits>,
+    pub links: Option<&'a mut Links>,
+    /// Whether routing is adaptive, or routers combine and replicate packets, or links err.
+    pub special: bool,
+    pub outbox: &'a mut Outbox,
+    pub to_hosts: &'a mut ToHosts,
+    pub digest: &'a mut Digest,
+    pub trace: &'a mut Option<Box<Trace>>,
+    pub counters: &'a mut Counters,
+    /// Time of the latest event.
+    pub latest: &'a mut Picoseconds,
+}
+
+/// Which requests an allocation pass considers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AllocationPass {
+    /// Of heads with a choice, only those that prefer the output.
+    Preferred,
+    Any,
+}
+
+/// Why the head of a buffer cannot have an output now, and the time at which that may have changed.
+pub(crate) struct Obstacle {
+    pub stall: Stall,
+    pub until: Tick,
+}
+
+/// Why no packet can have an output, and the time at which one may.
+pub(crate) struct Blocked {
+    stall: Option<Stall>,
+    until: Tick,
+    /// Whether a packet could have had it, but prefers another output.
+    pub passed_over: bool,
+}
+
+impl Blocked {
+    #[inline(always)]
+    pub(crate) fn add(&mut self, obstacle: &Obstacle) {
+        self.stall = self.stall.max(Some(obstacle.stall));
+        self.until = self.until.min(obstacle.until);
+    }
+}
+
+impl<'f, S: Size> RouterView<'_, 'f, S> {
+    /// Simulates the router's outputs before `until`, or until its terminals have something to do
+    /// that cannot wait. Returns a lower bound of the time of the next grant.
+    // Inlined into the visit, whose borrowed state would go through memory otherwise.
+    #[inline(always)]
+    pub(crate) fn run<const COLLECTIVE: bool>(&mut self, until: Tick) -> Tick {
+        self.take_arrivals();
+        loop {
+            let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
+            let now = least(S::all(self.blocks)).min(decide_at);
+            if now >= until || self.to_hosts.is_urgent() {
+                return now;
+            }
+            if decide_at == now {
+                self.decide_all(now);
+            } else if self.adaptive_state.is_some() {
+                self.allocate_adaptive::<COLLECTIVE>(now);
+            } else {
+                self.serve_due_outputs::<false, COLLECTIVE>(AllocationPass::Any, now);
+            }
+        }
+    }
+
+    /// Tries a grant at each output that is due, in cyclic order from behind the latest grant
+    /// before this instant. `RELATED`: routing is by a relation. `COLLECTIVE`: there are collective
+    /// operations.
+    #[inline(always)]
+    pub(crate) fn serve_due_outputs<const RELATED: bool, const COLLECTIVE: bool>(
+        &mut self,
+        pass: AllocationPass,
+        now: Tick,
+    ) {
+        let start = u32::from(self.router.next_output);
+        let words = S::all(self.blocks).len().div_ceil(64 / BLOCK_PORTS);
+        for step in 0..span_count(words) {
+            let BitSpan { word, mask, turn } = cyclic_span(start, step, words);
+            let blocks =
+                S::all(self.blocks)[word * 64 / BLOCK_PORTS..].iter().take(64 / BLOCK_PORTS);
+            let mut due = 0;
+            for (place, block) in blocks.enumerate() {
+                due |= block.due_at(now) << (BLOCK_PORTS * place);
+            }
+            due = (due & mask).rotate_right(turn);
+            while due != 0 {
+                let output = fitted!(word, u32) * 64 + (due.trailing_zeros() + turn) % 64;
+                due &= due - 1;
+                self.try_grant::<RELATED, COLLECTIVE>(output as usize, pass, now);
+            }
+        }
+    }
+
+    /// The earliest time at which an output can grant.
+    #[inline(always)]
+    pub(crate) fn due(&mut self, output: usize) -> &mut Tick {
+        &mut S::block(self.blocks, output).due[output % BLOCK_PORTS]
+    }
+
+    /// Makes an output due by `time`.
+    #[inline(always)]
+    pub(crate) fn lower(&mut self, output: usize, time: Tick) {
+        let due = self.due(output);
+        *due = (*due).min(time);
+    }
+
+    #[inline(always)]
+    pub(crate) fn output(&mut self, output: usize) -> &mut Output {
+        &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS]
+    }
+
+    #[inline(always)]
+    pub(crate) fn input(&mut self, input: usize) -> &mut Input {
+        &mut S::block(self.blocks, input).inputs[input % BLOCK_PORTS]
+    }
+
+    /// The input port and the virtual channel of a buffer.
+    #[inline(always)]
+    pub(crate) fn place(&self, input_vc: u32) -> (usize, u8) {
+        place(input_vc, self.size.shift())
+    }
+
+    /// The range of words of an output's set of requests.
+    #[inline(always)]
+    pub(crate) fn words(&self, output: usize) -> Range<usize> {
+        output * self.size.words()..(output + 1) * self.size.words()
+    }
+
+    /// The word with an input virtual channel in an output's set of requests.
+    #[inline(always)]
+    pub(crate) fn word(&self, output: usize, input_vc: u32) -> usize {
+        output * self.size.words() + input_vc as usize / 64
+    }
+
+    /// Makes the requests of heads that have come to empty buffers since the last visit.
+    #[inline(always)]
+    pub(crate) fn take_arrivals(&mut self) {
+        for word in 0..self.size.words() {
+            let mut bits = std::mem::take(&mut self.arrived[word]);
+            while bits != 0 {
+                let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                self.new_head(input_vc);
+            }
+        }
+    }
+
+    /// Makes the request of a packet that has become the head of a buffer.
+    #[inline(always)]
+    pub(crate) fn new_head(&mut self, input_vc: u32) {
+        let queue = &mut self.queues[input_vc as usize];
+        let packet = &self.packets.packets[queue.head as usize];
+        queue.flits = packet.flits;
+        queue.ask = packet.ready.max(queue.free_at);
+        let (route, passed) = (packet.route, packet.note);
+        // The most common case stays in line.
+        if !self.special
+            && let Routing::Source(routes) = self.routing
+        {
+            let (output, vc) = routes.next_hop(route, passed);
+            return self.ask(input_vc, output, vc);
+        }
+        self.new_head_of_any_kind(input_vc);
+    }
+
+    /// Makes the requests of a head, which may be a bad copy or a packet of a collective operation.
+    #[inline(never)]
+    fn new_head_of_any_kind(&mut self, input_vc: u32) {
+        if self.links.is_some() {
+            let slot = self.queues[input_vc as usize].head;
+            if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(input_vc)
+            {
+                return;
+            }
+        }
+        if self.reduction_units.is_some() && self.is_collective(input_vc) {
+            return self.new_head_collective(input_vc);
+        }
+        self.request_next_hop(input_vc);
+    }
+
+    /// Makes the requests of a packet that has become the head of a buffer, by where it may go.
+    #[inline(always)]
+    pub(crate) fn request_next_hop(&mut self, input_vc: u32) {
+        let slot = self.queues[input_vc as usize].head;
+        let (input, vc) = self.place(input_vc);
+        let came = self.input(input).came();
+        let input = self.router.first_input + fitted!(input, u32);
+        let head = Head { slot, router: self.name, input, vc, came };
+        match self.routing.next_hop(self.context, self.packets, head) {
+            NextHop::Output { output, vc, .. } => self.ask(input_vc, output, vc),
+            NextHop::AnyOf { ports, output, escape } => {
+                self.ask_for_any(input_vc, ports, (output, escape));
+            }
+            NextHop::Hops(list) => self.ask_for_hops(input_vc, list),
+            NextHop::Undecided => self.wait_for_decision(input_vc),
+        }
+    }
+
+    /// Requests one output and a virtual channel there for the head of a buffer.
+    #[inline(always)]
+    fn ask(&mut self, input_vc: u32, output: u16, out_vc: OutVc) {
+        let (input, vc) = self.place(input_vc);
+        let in_ring = self.output(usize::from(output)).in_ring;
+        let out_vc = out_vc.of_packet(vc, in_ring);
+        let ring_output = self.input(input).ring_output;
+        let queue = &mut self.queues[input_vc as usize];
+        // No branch, since the outcome cannot be predicted.
+        let enters = in_ring & (ring_output != output);
+        queue.need = queue.flits + self.context.bubble * u16::from(enters);
+        queue.options = 0;
+        queue.output = output;
+        queue.out_vc = out_vc;
+        let ask = queue.ask;
+        self.add_request(usize::from(output), input_vc, ask);
+    }
+
+    /// Adds a request of a head for an output, from time `ask` on.
+    #[inline(always)]
+    pub(crate) fn add_request(&mut self, output: usize, input_vc: u32, ask: Tick) {
+        let word = self.word(output, input_vc);
+        self.requests[word] |= 1 << (input_vc % 64);
+        let state = self.output(output);
+        // No branch here either.
+        let waits = if state.stall == Stall::OutputBusy as u8 { ask } else { NEVER };
+        state.since = state.since.min(waits);
+        let due = ask.max(state.free_at);
+        self.lower(output, due);
+    }
+
+    /// Tries to grant a free output to the first packet that can go. If none can, notes why, and
+    /// when one may.
+    #[inline(always)]
+    pub(crate) fn try_grant<const RELATED: bool, const COLLECTIVE: bool>(
+        &mut self,
+        output: usize,
+        pass: AllocationPass,
+        now: Tick,
+    ) {
+        let &mut Output { free_at, pointer, .. } = self.output(output);
+        debug_assert!(free_at <= now);
+        let pointer = u32::from(pointer);
+        let mut blocked = Blocked { stall: None, until: NEVER, passed_over: false };
+        if self.size.words() == 1 && self.context.parameters.arbitration == Arbitration::RoundRobin
+        {
+            let span = cyclic_span(pointer, 0, 1);
+            let span = (span, pass);
+            if self.grant_in_span::<RELATED, COLLECTIVE>(output, span, &mut blocked, now) {
+                return;
+            }
+        } else if self.context.parameters.arbitration == Arbitration::Random {
+            if self.grant_random::<RELATED, COLLECTIVE>(output, pass, &mut blocked, now) {
+                return;
+            }
+        } else if self.grant_round_robin::<RELATED, COLLECTIVE>(
+            output,
+            pointer,
+            pass,
+            &mut blocked,
+            now,
+        ) {
+            return;
+        }
+        if blocked.passed_over {
+            return self.pass_over(output);
+        }
+        // No packet can have it now.
+        self.end_stall(output, now);
+        if blocked.stall.is_some() {
+            *self.latest = (*self.latest).max(self.time(now));
+        }
+        let state = self.output(output);
+        (state.stall, state.since) =
+            blocked.stall.map_or((NOT_STALLED, NEVER), |stall| (stall as u8, now));
+        debug_assert!(blocked.until > now);
+        *self.due(output) = blocked.until;
+    }
+
+    fn grant_round_robin<const RELATED: bool, const COLLECTIVE: bool>(
+        &mut self,
+        output: usize,
+        pointer: u32,
+        pass: AllocationPass,
+        blocked: &mut Blocked,
+        now: Tick,
+    ) -> bool {
+        let sets = self.words(output);
+        for (low, high) in self.priority_classes() {
+            for step in 0..span_count(sets.len()) {
+                let mut span = cyclic_span(pointer, step, sets.len());
+                if self.requests[sets.start + span.word] == 0 {
+                    continue;
+                }
+                span.mask &= bits_between(low, high, fitted!(span.word, u32) * 64);
+                if self.grant_in_span::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Tries requests in the random order of the output and the instant. So all packets that can go
+    /// are equally likely to be the first.
+    fn grant_random<const RELATED: bool, const COLLECTIVE: bool>(
+        &mut self,
+        output: usize,
+        pass: AllocationPass,
+        blocked: &mut Blocked,
+        now: Tick,
+    ) -> bool {
+        let mut latest = None;
+        loop {
+            latest = self.next_drawn(&self.requests[self.words(output)], output, latest, now);
+            let Some((_, input_vc)) = latest else { return false };
+            let span =
+                BitSpan { word: input_vc as usize / 64, mask: 1 << (input_vc % 64), turn: 0 };
+            if self.grant_in_span::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
+                return true;
+            }
+        }
+    }
+
+    /// The input virtual channel that follows `latest` in the random order of an output and an
+    /// instant, and its rank there. Without `latest`, the first one.
+    pub(crate) fn next_drawn(
+        &self,
+        set: &[u64],
+        output: usize,
+        latest: Option<(u64, u32)>,
+        now: Tick,
+    ) -> Option<(u64, u32)> {
+        let time = self.time(now);
+        let mut next = None;
+        for (word, &input_vcs) in (0..).zip(set) {
+            let mut bits = input_vcs;
+            while bits != 0 {
+                let input_vc = word * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                let (input, vc) = self.place(input_vc);
+                let requester = (input, self.context.vc_map.drawn_number(vc));
+                let drawn = Some((random_rank(time, (self.name, output), requester), input_vc));
+                if drawn > latest && (next.is_none() || drawn < next) {
+                    next = drawn;
+                }
+            }
+        }
+        next
+    }
+
+    /// The ranges of input virtual channels by priority: a range is served before the next one.
+    #[inline]
+    pub(crate) fn priority_classes(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
+        let transit = match self.context.parameters.arbitration {
+            Arbitration::RoundRobin
+            | Arbitration::Random
+            | Arbitration::OldestFirst
+            | Arbitration::Weighted => u32::MAX,
+            Arbitration::TransitFirst => u32::from(self.router.transit) << self.size.shift(),
+        };
+        [(0, transit), (transit, u32::MAX)].into_iter().filter(|(low, high)| low < high)
+    }
+
+    /// Grants an output to the first packet of a span that can go. Returns whether one could.
+    #[inline(always)]
+    fn grant_in_span<const RELATED: bool, const COLLECTIVE: bool>(
+        &mut self,
+        output: usize,
+        (span, pass): (BitSpan, AllocationPass),
+        blocked: &mut Blocked,
+        now: Tick,
+    ) -> bool {
+        let requests = self.requests[output * self.size.words() + span.word];
+        let mut bits = (requests & span.mask).rotate_right(span.turn);
+        while bits != 0 {
+            let input_vc = fitted!(span.word, u32) * 64 + (bits.trailing_zeros() + span.turn) % 64;
+            bits &= bits - 1;
+            let &PacketQueue { ask, options, out_vc, need, flits, .. } =
+                &self.queues[input_vc as usize];
+            if ask > now {
+                blocked.until = blocked.until.min(ask);
+                continue;
+            }
+            if COLLECTIVE && self.is_collective(input_vc) {
+                if self.try_grant_copy(output, input_vc, blocked, now) {
+                    return true;
+                }
+                continue;
+            }
+            let chooses = options != 0;
+            // By the output of its escape alone it may not go on the adaptive channel.
+            if !RELATED && chooses && options >> output & 1 == 0 {
+                continue;
+            }
+            if RELATED && chooses {
+                if self.try_grant_hop(output, input_vc, (pass, blocked), now) {
+                    return true;
+                }
+                continue;
+            }
+            let out_vc = if chooses { self.context.channels.adaptive } else { out_vc };
+            match self.obstacle(output, input_vc, (out_vc, need, flits), now) {
+                None => {
+                    if chooses {
+                        if pass == AllocationPass::Preferred && !self.prefers(output, input_vc, now)
+                        {
+                            blocked.passed_over = true;
+                            continue;
+                        }
+                        self.withdraw(output, input_vc, now);
+                    }
+                    self.grant(output, input_vc, out_vc, now);
+                    return true;
+                }
+                Some(obstacle) => blocked.add(&obstacle),
+            }
+        }
+        false
+    }
+
+    /// The obstacle that keeps the head of a buffer from a free output now, on virtual channel
+    /// `out_vc` where it needs room for `need` flits.
+    #[inline(always)]
+    pub(crate) fn obstacle(
+        &mut self,
+        output: usize,
+        input_vc: u32,
+        (out_vc, need, flits): (u8, u16, u16),
+        now: Tick,
+    ) -> Option<Obstacle> {
+        let &mut Output { needs_room, room, .. } = self.output(output);
+        if needs_room {
+            let place = room + u32::from(out_vc);
+            if self.credits.room[place as usize] < need
+                && let Some(obstacle) = self.lack_of_room(place, need, flits, now)
+            {
+                return Some(obstacle);
+            }
+        }
+        let (input, _) = self.place(input_vc);
+        let mut until = self.input(input).free_at;
+        if until > now && self.context.parameters.crossbar_speedup > 1 {
+            until = self.input_free_at(input, now);
+        }
+        (until > now).then_some(Obstacle { stall: Stall::InputBusy, until })
+    }
+
+    pub(crate) fn lack_of_room(
+        &mut self,
+        place: u32,
+        need: u16,
+        flits: u16,
+        now: Tick,
+    ) -> Option<Obstacle> {
+        self.credits.collect(place, now);
+        let room = self.credits.room[place as usize];
+        if room >= need {
+            return None;
+        }
+        let stall = if room < flits { Stall::NoCredit } else { Stall::Bubble };
+        // The reason changes once there is room for the packet itself.
+        let least = if room < flits { flits } else { need };
+        Some(Obstacle { stall, until: self.credits.foresee(place, least) })
+    }
+
+    /// Time from which an input port can send another packet, besides those that it is sending; at
+    /// most `now` if it can already.
+    fn input_free_at(&self, input: usize, now: Tick) -> Tick {
+        let queues = &self.queues[input << self.size.shift()..(input + 1) << self.size.shift()];
+        let sending = queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
+        if (fitted!(sending.clone().count(), u32)) < self.context.parameters.crossbar_speedup {
+            now
+        } else {
+            sending.min().unwrap_or(now)
+        }
+    }
+
+    /// Sends the head of a buffer through a free output, on a virtual channel that has room.
+    #[inline(always)]
+    pub(crate) fn grant(&mut self, output: usize, input_vc: u32, out_vc: u8, now: Tick) {
+        self.end_stall(output, now);
+        self.router.next_output = fitted!(output, u16) + 1;
+        let channel = self.router.first_output + fitted!(output, u32);
+        let (input, vc) = self.place(input_vc);
+        let queue = &mut self.queues[input_vc as usize];
+        let state = &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS];
+        let slot = queue.head;
+        let packet = &mut self.packets.packets[slot as usize];
+        let flits = packet.flits;
+        let had_room = !self.special || self.packets.origins[slot as usize].move_on();
+        if self.trace.is_some() {
+            note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
+        }
+        let last = self.context.send(packet, state.timing, now);
+        let released = last + self.context.timing(state.timing).flit;
+        let arrives = packet.tail;
+        queue.free_at = released;
+        queue.ask = NEVER;
+        queue.head = packet.next;
+        let is_empty = queue.head == NONE;
+        let time = time(self.epoch, now);
+        self.digest.add(time, self.first_channel + channel, packet.source, packet.sequence);
+        self.counters.grants += 1;
+        self.statistics.sent(channel, out_vc, flits);
+        state.free_at = released;
+        state.pointer = fitted!(input_vc, u16) + 1;
+        state.stall = Stall::OutputBusy as u8;
+        if state.hands_on {
+            self.credits.room[(state.room + u32::from(out_vc)) as usize] -= flits;
+            self.outbox.sent.push(Sent {
+                slot,
+                part: state.far_part,
+                router: state.far_router,
+                input_vc: u32::from(state.far_input_vc) + u32::from(out_vc),
+            });
+            self.go_on(output, slot, arrives);
+        } else if state.repeats {
+            self.transmit(output, slot, out_vc, now);
+        } else {
+            self.leave(output, slot, vc, arrives);
+        }
+        let input = self.input(input);
+        input.free_at = released;
+        let &mut Input { upstream, injects, timing, .. } = input;
+        let credit = Credit { time: released + self.context.timing(timing).back, flits };
+        if injects {
+            self.return_to_terminal(input_vc, upstream, credit, now);
+        } else if had_room {
+            self.outbox.returned.push(Returned { upstream, vc, credit });
+        }
+
+        // From here on: the other requests for the output, and the packet behind the head.
+        let word = self.word(output, input_vc);
+        self.requests[word] &= !(1 << (input_vc % 64));
+        let since = self.waited_for_since(output, now);
+        self.output(output).since = since;
+        *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };
+        if !is_empty {
+            self.new_head(input_vc);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn time(&self, tick: Tick) -> Picoseconds {
+        time(self.epoch, tick)
+    }
+
+    /// Takes a packet out of the network: it goes to its sink, or is swallowed.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
+        let channels = self.context.parameters.ejection_channels;
+        let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
+        let mut terminal = NONE;
+        if self.output(output).dead {
+            self.packets.origins[slot as usize].lose();
+        } else {
+            terminal = self.router.first_terminal + (fitted!(output, u32) - first) / channels;
+        }
+        let time = self.time(arrives);
+        self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
+    }
+
+    /// Sends credits to an injection channel of the router's own terminals.
+    #[inline(always)]
+    pub(crate) fn return_to_terminal(
+        &mut self,
+        input_vc: u32,
+        upstream: u32,
+        credit: Credit,
+        now: Tick,
+    ) {
+        let (input, vc) = self.place(input_vc);
+        if self.credits.send(upstream + u32::from(vc), credit, now) {
+            let channels = self.context.parameters.injection_channels;
+            let own = fitted!(input, u32) - u32::from(self.router.transit);
+            let injection = self.router.first_terminal * channels + own;
+            self.to_hosts.fed.push((injection, credit.time));
+        }
+    }
+
+    /// Sends a packet to the next router.
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
+        match self.routing {
+            Routing::Source(routes) => routes.go_on(self.packets, slot),
+            Routing::Torus(adaptive) if !next_hop::changes_on_the_way(adaptive) => {}
+            _ => self.go_on_by_lookup(output, slot, arrives),
+        }
+    }
+
+    /// Sends a packet to the next router if routers look up or choose its hops.
+    #[inline(never)]
+    fn go_on_by_lookup(&mut self, output: usize, slot: u32, arrives: Tick) {
+        self.routing.go_on(self.packets, slot, self.name);
+        if let Some(interruption) = self.interruption {
+            let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
+            if interruption.cuts(sent, self.time(arrives)) {
+                self.packets.origins[slot as usize].lose();
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Allocation for adaptive routing on the Angara router (docs/model.md, "Adaptive routing").
+//!
+//! A head asks for every output of a minimal route on the adaptive channel. It also asks for one
+//! output on its escape channel: that of direction order, or of a forwarding table. Allocation has
+//! three passes over the free outputs:
+//!
+//! 1. preferred: packets that prefer this output to all others that they could have;
+//! 2. any: all packets that can have it; only outputs that passed a packet over are served;
+//! 3. escape: packets that found none of their outputs with room.
+//!
+//! No grant enables another one in the same pass, because a grant only takes room. Escapes take no
+//! room of the adaptive channel. So one run through each pass is enough.
+
+use crate::frame::tick::{NEVER, Tick};
+use crate::network::port_block::BLOCK_PORTS;
+use crate::network::port_block::{NOT_STALLED, Output};
+use crate::network::ports::PacketQueue;
+use crate::network::size::Size;
+use crate::next_hop::escape_bubble;
+use crate::round_robin::{BitSpan, bits_between, cyclic_span, span_count};
+use crate::router::packet::allocation::{AllocationPass, RouterView};
+use crate::router::packet::choices::{AdaptiveState, RoomCache};
+use crate::set::bits;
+use flitlab_base::narrow::fitted;
+use flitlab_model::{Arbitration, Stall};
+
+impl<S: Size> RouterView<'_, '_, S> {
+    #[inline]
+    fn adaptive_state(&mut self) -> &mut AdaptiveState {
+        self.adaptive_state.as_mut().expect("packets choose their ways")
+    }
+
+    /// Outputs of the present pass that passed over a packet that prefers another output.
+    #[inline]
+    pub(crate) fn passed_over(&mut self) -> &mut Vec<usize> {
+        &mut self.adaptive_state().passed_over
+    }
+
+    #[inline]
+    pub(crate) fn room_cache(&mut self) -> &mut RoomCache {
+        &mut self.adaptive_state().room_cache
+    }
+
+    pub(crate) fn due_outputs(&mut self) -> &mut Vec<u16> {
+        &mut self.adaptive_state().due
+    }
+
+    /// The outputs for which some head has an escape request, a bit each.
+    #[inline]
+    fn escape_ports(&mut self) -> &mut u16 {
+        let number = self.number as usize;
+        &mut self.adaptive_state().state.escape_ports[number]
+    }
+
+    /// A lower bound of the time at which the first undecided head asks.
+    #[inline(always)]
+    pub(crate) fn decide_at(&mut self) -> &mut Tick {
+        let number = self.number as usize;
+        &mut self.adaptive_state().state.decide_at[number]
+    }
+
+    /// The set of the router's input virtual channels whose heads are undecided, in words.
+    fn undecided(&mut self) -> &mut [u64] {
+        let words = self.size.words();
+        let first = self.number as usize * words;
+        &mut self.adaptive_state().state.undecided[first..first + words]
+    }
+
+    /// Notes that a head has to decide on a detour when it asks.
+    pub(crate) fn wait_for_decision(&mut self, input_vc: u32) {
+        let ask = self.queues[input_vc as usize].ask;
+        self.undecided()[input_vc as usize / 64] |= 1 << (input_vc % 64);
+        let present = self.decide_at();
+        *present = (*present).min(ask);
+    }
+
+    /// Lets the undecided heads that ask at this instant decide on detours.
+    pub(crate) fn decide_all(&mut self, now: Tick) {
+        let mut due = NEVER;
+        for word in 0..self.size.words() {
+            let mut bits = self.undecided()[word];
+            while bits != 0 {
+                let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
+                if ask > now {
+                    due = due.min(ask);
+                    continue;
+                }
+                self.undecided()[word] &= !(1 << (input_vc % 64));
+                self.decide(slot, now);
+                self.request_next_hop(input_vc);
+            }
+        }
+        *self.decide_at() = due;
+    }
+
+    /// Decides on a detour of a new packet at its source router.
+    fn decide(&mut self, slot: u32, now: Tick) {
+        let capacity = self.context.parameters.buffer;
+        let mut used = [0; u16::BITS as usize];
+        let channels = self.context.fabric.outputs(self.name).len();
+        for (output, used) in used[..channels].iter_mut().enumerate() {
+            *used = match self.room(output, now) {
+                Some(room) => capacity - u32::from(room),
+                None => u32::MAX,
+            };
+        }
+        self.routing.decide(self.packets, slot, (self.name, capacity), &used[..channels]);
+    }
+
+    /// Free flits behind an output on the adaptive channel; `None` if it leads to no router.
+    fn room(&mut self, output: usize, now: Tick) -> Option<u16> {
+        let &mut Output { needs_room, room, .. } = self.output(output);
+        if !needs_room {
+            return None;
+        }
+        let place = room + u32::from(self.context.channels.adaptive);
+        self.credits.collect(place, now);
+        Some(self.credits.room[place as usize])
+    }
+
+    /// Requests every output of a minimal route for the head of a buffer, and its escape.
+    #[inline(always)]
+    pub(crate) fn ask_for_any(&mut self, input_vc: u32, options: u16, (output, escape): (u16, u8)) {
+        let (input, _) = self.place(input_vc);
+        let injects = self.input(input).injects;
+        let bubble = self.context.bubble_of(injects);
+        let queue = &mut self.queues[input_vc as usize];
+        queue.need = queue.flits + bubble;
+        queue.options = options;
+        queue.output = output;
+        queue.out_vc = escape;
+        let (ask, escape) = (queue.ask, usize::from(queue.output));
+        for output in bits(options | 1 << escape) {
+            self.add_request(output, input_vc, ask);
+        }
+        let word = self.word(escape, input_vc);
+        self.escapes[word] |= 1 << (input_vc % 64);
+        *self.escape_ports() |= 1 << escape;
+    }
+
+    /// Withdraws all requests of a head that chooses and leaves by output `granted`.
+    pub(crate) fn withdraw(&mut self, granted: usize, input_vc: u32, now: Tick) {
+        let queue = &mut self.queues[input_vc as usize];
+        let options = std::mem::take(&mut queue.options);
+        let escape = usize::from(queue.output);
+        for output in bits(options | 1 << escape).filter(|&output| output != granted) {
+            self.withdraw_request(output, input_vc, now);
+        }
+        let word = self.word(escape, input_vc);
+        self.escapes[word] &= !(1 << (input_vc % 64));
+        if self.escapes[self.words(escape)].iter().all(|&word| word == 0) {
+            *self.escape_ports() &= !(1 << escape);
+        }
+    }
+
+    /// Withdraws the request of a head for an output that it does not get.
+    #[inline(always)]
+    pub(crate) fn withdraw_request(&mut self, output: usize, input_vc: u32, now: Tick) {
+        let word = self.word(output, input_vc);
+        self.requests[word] &= !(1 << (input_vc % 64));
+        // The head counts among those that wait until now; from now on the reason may be another.
+        let stall = self.output(output).stall;
+        if stall == Stall::OutputBusy as u8 {
+            self.end_stall(output, now);
+            self.output(output).since = self.waited_for_since(output, now);
+        } else if stall != NOT_STALLED {
+            *self.due(output) = now;
+        }
+    }
+
+    /// Whether the head of a buffer, which could have this output, prefers no other output that it
+    /// could have.
+    pub(crate) fn prefers(&mut self, output: usize, input_vc: u32, now: Tick) -> bool {
+        let PacketQueue { options, head, need, .. } = self.queues[input_vc as usize];
+        if options.is_power_of_two() {
+            return true;
+        }
+        let mut open = 0;
+        let mut rooms = [0; u16::BITS as usize];
+        for option in bits(options) {
+            let free = self.output(option).free_at <= now;
+            if free && let Some(room) = self.room(option, now).filter(|&room| room >= need) {
+                open |= 1 << option;
+                rooms[option] = u32::from(room);
+            }
+        }
+        let (input, _) = self.place(input_vc);
+        let straight = self.input(input).port;
+        let drawn = (self.name, self.packets.packets[head as usize].note);
+        self.routing.preferred(open, straight, drawn, |port| rooms[port as usize])
+            == fitted!(output, u32)
+    }
+
+    /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
+    /// the latest grant before this instant.
+    pub(crate) fn allocate_adaptive<const COLLECTIVE: bool>(&mut self, now: Tick) {
+        if self.routing.is_by_relation() {
+            return self.allocate_by_relation(now);
+        }
+        let start = u32::from(self.router.next_output);
+        self.serve_due_outputs::<false, COLLECTIVE>(AllocationPass::Preferred, now);
+        let mut passed_over = std::mem::take(&mut self.adaptive_state().passed_over);
+        for &output in &passed_over {
+            self.try_grant::<false, COLLECTIVE>(output, AllocationPass::Any, now);
+        }
+        passed_over.clear();
+        self.adaptive_state().passed_over = passed_over;
+        // A start behind the last port of a torus is a start at the first.
+        let start = if start < u16::BITS { start } else { 0 };
+        let mut escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
+        while escapes != 0 {
+            let output = (escapes.trailing_zeros() + start) % u16::BITS;
+            escapes &= escapes - 1;
+            self.grant_escapes::<false>(output as usize, now);
+        }
+    }
+
+    /// The outputs that send nothing, a bit each. Those of a torus are among the first sixteen.
+    #[inline(always)]
+    fn free(&self, now: Tick) -> u16 {
+        let mut free = 0;
+        for (place, block) in S::all(self.blocks).iter().take(2).enumerate() {
+            for (number, output) in block.outputs.iter().enumerate() {
+                free |= u16::from(output.free_at <= now) << (BLOCK_PORTS * place + number);
+            }
+        }
+        free
+    }
+
+    /// Notes that a packet could have had an output, but prefers another.
+    pub(crate) fn pass_over(&mut self, output: usize) {
+        self.adaptive_state().passed_over.push(output);
+    }
+
+    /// Grants a free output to the first head that needs an escape and can have it there. Returns
+    /// whether there was one.
+    pub(crate) fn grant_escapes<const RELATED: bool>(&mut self, output: usize, now: Tick) -> bool {
+        let mut until = NEVER;
+        let granted = if self.context.parameters.arbitration == Arbitration::Random {
+            self.grant_escape_random::<RELATED>(output, &mut until, now)
+        } else {
+            self.grant_escape_round_robin::<RELATED>(output, &mut until, now)
+        };
+        if !granted {
+            self.lower(output, until);
+        }
+        granted
+    }
+
+    fn grant_escape_round_robin<const RELATED: bool>(
+        &mut self,
+        output: usize,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let pointer = u32::from(self.output(output).pointer);
+        let words = self.words(output);
+        for (low, high) in self.priority_classes() {
+            for step in 0..span_count(words.len()) {
+                let BitSpan { word, mask, turn } = cyclic_span(pointer, step, words.len());
+                let of_set = bits_between(low, high, fitted!(word, u32) * 64);
+                let requests = self.escapes[words.start + word];
+                let mut bits = (requests & mask & of_set).rotate_right(turn);
+                while bits != 0 {
+                    let input_vc = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
+                    bits &= bits - 1;
+                    if self.lets_escape::<RELATED>(output, input_vc, until, now) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Grants an escape in the random order of the output and the instant.
+    fn grant_escape_random<const RELATED: bool>(
+        &mut self,
+        output: usize,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let mut latest = None;
+        loop {
+            latest = self.next_drawn(&self.escapes[self.words(output)], output, latest, now);
+            let Some((_, input_vc)) = latest else { return false };
+            if self.lets_escape::<RELATED>(output, input_vc, until, now) {
+                return true;
+            }
+        }
+    }
+
+    /// Grants a free output to the head of a buffer if it needs an escape there and can have it. If
+    /// not, lowers `until` to the time at which that may have changed, as far as it is known.
+    #[inline(always)]
+    fn lets_escape<const RELATED: bool>(
+        &mut self,
+        output: usize,
+        input_vc: u32,
+        until: &mut Tick,
+        now: Tick,
+    ) -> bool {
+        let escape = if RELATED {
+            self.fallback_hop(output, input_vc, now)
+        } else {
+            self.escape(output, input_vc, now)
+        };
+        match escape {
+            Ok(vc) => {
+                if RELATED {
+                    self.count_fallback(input_vc);
+                    self.grant_hop(output, input_vc, vc, now);
+                } else {
+                    self.withdraw(output, input_vc, now);
+                    self.grant(output, input_vc, vc, now);
+                }
+                true
+            }
+            Err(other) => {
+                *until = (*until).min(other);
+                false
+            }
+        }
+    }
+
+    /// The virtual channel on which the head of a buffer can escape by a free output. If there is
+    /// none: the time until which there is none, as far as it is known.
+    fn escape(&mut self, output: usize, input_vc: u32, now: Tick) -> Result<u8, Tick> {
+        let queue = self.queues[input_vc as usize];
+        if queue.ask > now {
+            return Err(queue.ask);
+        }
+        for option in bits(queue.options) {
+            if self.room(option, now).is_some_and(|room| room >= queue.need) {
+                // The packet is granted a hop there, or what it waits for there makes the output
+                // due again.
+                return Err(NEVER);
+            }
+        }
+        let (input, vc) = self.place(input_vc);
+        let (input, state) = (*self.input(input), *self.output(output));
+        let escape = (queue.output, queue.out_vc);
+        let bubble = escape_bubble(self.context.bubble, (&input, vc), escape, state.in_ring);
+        let out_vc = (queue.out_vc, queue.flits + bubble, queue.flits);
+        self.obstacle(output, input_vc, out_vc, now)
+            .map_or(Ok(queue.out_vc), |obstacle| Err(obstacle.until))
+    }
+}

@@ -1,0 +1,314 @@
+//! Allocation for packets that choose among the hops of a routing relation (docs/model.md, "Routing
+//! relations").
+//!
+//! There are three passes, as in `adaptive`. The third one grants fallbacks, and is repeated while
+//! it grants any. Routers may have any number of ports, and hops may use any virtual channels. An
+//! output offers a packet the virtual channels that the relation allows there, rather than one
+//! adaptive virtual channel. The hops of a packet are looked up by the input virtual channel at
+//! which it has arrived and by its destination.
+
+use std::ops::Range;
+
+use crate::frame::tick::{NEVER, Tick};
+use crate::network::port_block::Output;
+use crate::network::ports::PacketQueue;
+use crate::network::size::Size;
+use crate::next_hop::RelationTables;
+use crate::router::packet::allocation::{AllocationPass, Blocked, RouterView};
+use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
+use flitlab_base::narrow::fitted;
+use flitlab_routing::relation::Hop;
+
+/// In place of a set of ports in [`PacketQueue::options`](crate::network::ports::PacketQueue::options): the
+/// head has a choice, and the relation says which.
+pub(crate) const BY_RELATION: u16 = 1;
+
+impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
+    fn relation_tables(&self) -> &'a RelationTables<'f> {
+        self.routing.relation()
+    }
+
+    /// The hops of the head of a buffer, grouped by port: their places in the tables.
+    #[inline(always)]
+    fn ports_of(&self, input_vc: u32) -> Range<usize> {
+        self.relation_tables().ports(self.queues[input_vc as usize].hops)
+    }
+
+    /// The number of hops in a list grouped by port, and the one that is preferred among equals.
+    #[inline]
+    fn first_of(&self, input_vc: u32, ports: Range<usize>) -> (usize, usize) {
+        let relation_tables = self.relation_tables();
+        let Some(last) = ports.last().map(|place| relation_tables.port(place)) else {
+            return (0, 0);
+        };
+        let hops = usize::from(last.first) + (last.vcs | last.fallback).count_ones() as usize;
+        let head = self.queues[input_vc as usize].head;
+        let drawn = self.packets.packets[head as usize].note;
+        (hops, relation_tables.first(self.name, drawn, hops))
+    }
+
+    /// Requests every hop of a list for the head of a buffer.
+    pub(crate) fn ask_for_hops(&mut self, input_vc: u32, list: u32) {
+        let (input, _) = self.place(input_vc);
+        let injects = self.input(input).injects;
+        let bubble = self.context.bubble_of(injects);
+        let queue = &mut self.queues[input_vc as usize];
+        queue.need = queue.flits + bubble;
+        queue.options = BY_RELATION;
+        queue.hops = list;
+        let ask = queue.ask;
+        for place in self.ports_of(input_vc) {
+            let hops = self.relation_tables().port(place);
+            let output = usize::from(hops.port);
+            self.add_request(output, input_vc, ask);
+            if hops.fallback != 0 {
+                let word = self.word(output, input_vc);
+                self.escapes[word] |= 1 << (input_vc % 64);
+            }
+        }
+    }
+
+    /// Withdraws all requests of a head that chooses and leaves by output `granted`.
+    pub(crate) fn withdraw_hops(&mut self, granted: usize, input_vc: u32, now: Tick) {
+        for place in self.ports_of(input_vc) {
+            let output = usize::from(self.relation_tables().port(place).port);
+            let word = self.word(output, input_vc);
+            self.escapes[word] &= !(1 << (input_vc % 64));
+            if output != granted {
+                self.withdraw_request(output, input_vc, now);
+            }
+        }
+        self.queues[input_vc as usize].options = 0;
+    }
+
+    /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
+    /// the latest grant before this instant.
+    pub(crate) fn allocate_by_relation(&mut self, now: Tick) {
+        let (outputs, buffers) = (self.router.outputs, self.queues.len());
+        self.room_cache().begin(outputs, buffers);
+        let start = self.router.next_output;
+        let fallback = self.relation_tables().has_fallbacks();
+        let mut due = std::mem::take(self.due_outputs());
+        due.clear();
+        if fallback {
+            let all = 0..self.router.outputs;
+            due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
+        }
+        let grants = self.counters.grants;
+        self.serve_due_outputs::<true, false>(AllocationPass::Preferred, now);
+        let mut passed_over = std::mem::take(self.passed_over());
+        for &output in &passed_over {
+            self.try_grant::<true, false>(output, AllocationPass::Any, now);
+        }
+        passed_over.clear();
+        *self.passed_over() = passed_over;
+        if fallback {
+            // Nothing has changed for the other heads, unless a grant took room. For want of that
+            // room others may now take a fallback.
+            let mut granted =
+                self.counters.grants > grants || self.grant_fallbacks(&due, start, now);
+            due.clear();
+            due.extend(0..self.router.outputs);
+            while granted {
+                granted = self.grant_fallbacks(&due, start, now);
+            }
+        }
+        *self.due_outputs() = due;
+    }
+
+    /// Serves requests for fallbacks at some outputs, given in ascending order. The cyclic order
+    /// starts at `start`. Returns whether a packet was granted one.
+    fn grant_fallbacks(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
+        let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
+        let mut granted = false;
+        for output in behind.iter().chain(before).map(|&output| usize::from(output)) {
+            let requests = self.words(output);
+            let any = self.escapes[requests].iter().any(|&word| word != 0);
+            if any && self.output(output).free_at <= now {
+                granted |= self.grant_escapes::<true>(output, now);
+            }
+        }
+        granted
+    }
+
+    /// Grants a free output to the head of a buffer if it has a hop there with room and prefers no
+    /// other output. Returns whether it did.
+    pub(crate) fn try_grant_hop(
+        &mut self,
+        output: usize,
+        input_vc: u32,
+        (pass, blocked): (AllocationPass, &mut Blocked),
+        now: Tick,
+    ) -> bool {
+        let PacketQueue { need, flits, .. } = self.queues[input_vc as usize];
+        let ports = self.ports_of(input_vc);
+        let here = ports
+            .clone()
+            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
+        let here = here.expect("it asks for none but those of its hops");
+        let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
+        let open = self.output_room(output, now).open_to(&of_port, needs);
+        if open == 0 {
+            let first = self.output(output).room;
+            for vc in vcs_in(of_port.vcs) {
+                let need = of_port.need(vc, needs);
+                let obstacle = self.lack_of_room(first + u32::from(vc), need, flits, now);
+                obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
+            }
+            return false;
+        }
+        // There is room on some virtual channel: the lack of room on others does not matter.
+        let vc = fitted!(open.trailing_zeros(), u8);
+        if let Some(obstacle) = self.obstacle(output, input_vc, (vc, need, flits), now) {
+            blocked.add(&obstacle);
+            return false;
+        }
+        let first = self.first_of(input_vc, ports.clone());
+        let best = match pass {
+            AllocationPass::Preferred => self.best(ports, first, needs, now),
+            AllocationPass::Any => self.best(here..here + 1, first, needs, now),
+        };
+        match best {
+            Some(hop) if usize::from(hop.port) == output => {
+                self.grant_hop(output, input_vc, hop.vc, now);
+                true
+            }
+            _ => {
+                blocked.passed_over = true;
+                false
+            }
+        }
+    }
+
+    /// The best hop with room through a free output, fallbacks excluded: by the output with the
+    /// most room in all, since the least waits for it, on the virtual channel with the most room.
+    /// The list has `hops` hops; among equals the first in cyclic order from `first` is taken.
+    fn best(
+        &mut self,
+        ports: Range<usize>,
+        (hops, first): (usize, usize),
+        needs: [u16; 2],
+        now: Tick,
+    ) -> Option<Hop> {
+        let (mut best, mut most, mut turn) = (None, (0, 0), 0);
+        for place in ports {
+            let of_port = self.relation_tables().port(place);
+            if self.output(usize::from(of_port.port)).free_at > now {
+                continue;
+            }
+            let &mut OutputRoom { room: rooms, all, .. } =
+                self.output_room(usize::from(of_port.port), now);
+            for vc in vcs_in(of_port.vcs) {
+                let room = rooms[usize::from(vc)];
+                let (like, own) = ((all, room), of_port.turn(vc, first, hops));
+                if room >= of_port.need(vc, needs) && (best.is_none() || (like, turn) > (most, own))
+                {
+                    (best, most, turn) = (Some(Hop::new(of_port.port, vc)), like, own);
+                }
+            }
+        }
+        best
+    }
+
+    /// The room behind the virtual channels of an output, free or busy.
+    #[inline(always)]
+    fn output_room(&mut self, output: usize, now: Tick) -> &mut OutputRoom {
+        let RoomCache { allocation, ref outputs, .. } = *self.room_cache();
+        if outputs[output].allocation != allocation {
+            let mut view = OutputRoom { allocation, ..OutputRoom::default() };
+            let &mut Output { room, .. } = self.output(output);
+            for vc in 0..fitted!(self.context.vc_map.count(), u8) {
+                let place = room + u32::from(vc);
+                self.credits.collect(place, now);
+                let room = self.credits.room[place as usize];
+                view.room[usize::from(vc)] = room;
+                view.all += u32::from(room);
+            }
+            self.room_cache().outputs[output] = view;
+        }
+        &mut self.room_cache().outputs[output]
+    }
+
+    /// Whether the head of a buffer has a non-fallback hop with room for its flits, by an output
+    /// that is free or busy.
+    #[inline(always)]
+    fn fits_elsewhere(&mut self, input_vc: u32, flits: u16, now: Tick) -> bool {
+        let RoomCache { state, ref heads, .. } = *self.room_cache();
+        let (known, fits) = heads[input_vc as usize];
+        if known == state {
+            return fits;
+        }
+        let [_, entering] = self.context.needs(flits, flits);
+        let vcs = fitted!((1_u32 << self.context.vc_map.count()) - 1, u16);
+        let fits = self.ports_of(input_vc).any(|place| {
+            let of_port = self.relation_tables().port(place);
+            let view = self.output_room(usize::from(of_port.port), now);
+            if view.flits != flits {
+                (view.flits, view.fits) = (flits, view.open(vcs, flits));
+            }
+            let enters = of_port.vcs & of_port.enters;
+            of_port.vcs & !enters & view.fits != 0
+                || enters != 0 && view.open(enters, entering) != 0
+        });
+        self.room_cache().heads[input_vc as usize] = (state, fits);
+        fits
+    }
+
+    /// Sends a head that chooses through a free output, on a virtual channel that has room.
+    pub(crate) fn grant_hop(&mut self, output: usize, input_vc: u32, vc: u8, now: Tick) {
+        self.withdraw_hops(output, input_vc, now);
+        self.grant(output, input_vc, vc, now);
+        // The room behind the output has become less.
+        let room_cache = self.room_cache();
+        room_cache.outputs[output].allocation = 0;
+        room_cache.state += 1;
+    }
+
+    /// Counts a hop of a head that is a fallback.
+    pub(crate) fn count_fallback(&mut self, input_vc: u32) {
+        let slot = self.queues[input_vc as usize].head;
+        self.relation_tables().count_fallback(&mut self.packets.packets[slot as usize]);
+    }
+
+    /// The virtual channel on which the head of a buffer can take a fallback by a free output. If
+    /// there is none: the time until which there is none, as far as it is known.
+    pub(crate) fn fallback_hop(
+        &mut self,
+        output: usize,
+        input_vc: u32,
+        now: Tick,
+    ) -> Result<u8, Tick> {
+        let PacketQueue { ask, need, flits, .. } = self.queues[input_vc as usize];
+        if ask > now {
+            return Err(ask);
+        }
+        if self.fits_elsewhere(input_vc, flits, now) {
+            // The packet is granted a hop there, or what it waits for there makes the output due
+            // again.
+            return Err(NEVER);
+        }
+        let ports = self.ports_of(input_vc);
+        let here = ports
+            .clone()
+            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
+        let here =
+            self.relation_tables().port(here.expect("it asks for none but those of its hops"));
+        let (hops, first) = self.first_of(input_vc, ports);
+        let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
+        let needs = self.context.needs(need, flits);
+        for vc in vcs_in(here.fallback) {
+            let need = here.need(vc, needs);
+            match self.obstacle(output, input_vc, (vc, need, flits), now) {
+                Some(obstacle) => until = until.min(obstacle.until),
+                None => {
+                    let room = self.output_room(output, now).room[usize::from(vc)];
+                    let own = here.turn(vc, first, hops);
+                    if best.is_none() || (room, turn) > (most, own) {
+                        (best, most, turn) = (Some(vc), room, own);
+                    }
+                }
+            }
+        }
+        best.ok_or(until)
+    }
+}

@@ -1,0 +1,130 @@
+//! The state of a part's routers for packets that choose among outputs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::network::ports::Ports;
+use crate::next_hop::{PortHops, Routing};
+use crate::set::bits;
+use flitlab_base::narrow::fitted;
+use flitlab_routing::MAX_VCS;
+
+/// The state of a part's routers for packets that choose among outputs.
+pub(crate) struct AdaptiveState {
+    pub state: SavedAdaptiveState,
+    /// Outputs of the present pass that passed over a packet that prefers another output.
+    pub passed_over: Vec<usize>,
+    /// Outputs that are due at an instant; kept to reuse its memory.
+    pub due: Vec<u16>,
+    /// The cache of free room, for routing relations.
+    pub room_cache: RoomCache,
+}
+
+/// The fields of [`AdaptiveState`] that change, as a checkpoint saves them.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SavedAdaptiveState {
+    /// By router: input virtual channels whose heads are new and decide on a detour when they ask.
+    pub undecided: Vec<u64>,
+    /// By router: the outputs for which some head has an escape request, a bit each.
+    pub escape_ports: Vec<u16>,
+    /// By router: a lower bound of the time at which the first undecided head asks.
+    pub decide_at: Vec<Tick>,
+}
+
+impl AdaptiveState {
+    /// `None` if packets have no choice. By a relation they decide on no detours.
+    pub(crate) fn new(routing: &Routing<'_>, ports: &Ports) -> Option<Self> {
+        let routers = ports.routers.len();
+        let (undecided, escape_ports) = match routing {
+            Routing::Source(_) | Routing::Table(_) | Routing::Paths(_) => return None,
+            Routing::Torus(adaptive) => {
+                (if adaptive.decides() { ports.arrived.len() } else { 0 }, routers)
+            }
+            Routing::Relation(_) => (0, 0),
+        };
+        Some(Self {
+            state: SavedAdaptiveState {
+                undecided: vec![0; undecided],
+                escape_ports: vec![0; escape_ports],
+                decide_at: vec![NEVER; routers],
+            },
+            passed_over: Vec::new(),
+            due: Vec::new(),
+            room_cache: RoomCache::default(),
+        })
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        let SavedAdaptiveState { undecided, escape_ports, decide_at } = &self.state;
+        size_of_val(&**undecided) + size_of_val(&**escape_ports) + size_of_val(&**decide_at)
+    }
+
+    pub(crate) fn rebase(&mut self, by: Tick) {
+        for time in &mut self.state.decide_at {
+            *time = rebased(*time, by);
+        }
+    }
+}
+
+/// Cache of a router's free room during an allocation. Each output and each head is looked up once.
+#[derive(Default)]
+pub(crate) struct RoomCache {
+    /// The number of the present allocation; entries of earlier ones do not count.
+    pub allocation: u64,
+    pub outputs: Vec<OutputRoom>,
+    /// Cache of "has the head any non-fallback hop with room?", by buffer, with the `state` in
+    /// which it was computed. `state` increases at each grant.
+    pub state: u64,
+    pub heads: Vec<(u64, bool)>,
+}
+
+/// Free room behind an output.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct OutputRoom {
+    pub allocation: u64,
+    /// Free flits by virtual channel, and their sum.
+    pub room: [u16; MAX_VCS as usize],
+    pub all: u32,
+    /// The virtual channels with room for a packet of this many flits, a bit each.
+    pub fits: u16,
+    pub flits: u16,
+}
+
+impl OutputRoom {
+    /// The virtual channels of the set `vcs` with room for this many flits, a bit each.
+    #[inline(always)]
+    pub(crate) fn open(&self, vcs: u16, flits: u16) -> u16 {
+        let has_room = |&vc: &u8| self.room[usize::from(vc)] >= flits;
+        vcs_in(vcs).filter(has_room).fold(0, |open, vc| open | 1 << vc)
+    }
+
+    /// The virtual channels of hops, fallbacks excluded, that have room for a packet, a bit each.
+    #[inline(always)]
+    pub(crate) fn open_to(&self, hops: &PortHops, [need, entering]: [u16; 2]) -> u16 {
+        let open = self.open(hops.vcs & !hops.enters, need);
+        match hops.vcs & hops.enters {
+            0 => open,
+            enters => open | self.open(enters, entering),
+        }
+    }
+}
+
+impl RoomCache {
+    /// Begins an allocation of a router with this many outputs and buffers.
+    pub(crate) fn begin(&mut self, outputs: u16, buffers: usize) {
+        self.allocation += 1;
+        self.state += 1;
+        if self.outputs.len() < usize::from(outputs) {
+            self.outputs.resize(usize::from(outputs), OutputRoom::default());
+        }
+        if self.heads.len() < buffers {
+            self.heads.resize(buffers, (0, false));
+        }
+    }
+}
+
+/// The virtual channels in a set.
+#[inline(always)]
+pub(crate) fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
+    bits(set).map(|vc| fitted!(vc, u8))
+}

@@ -1,0 +1,195 @@
+//! Sending of a reduction unit's results, and of the copies of packets that go down a tree.
+
+use super::reduction_unit::trees;
+use crate::frame::tick::{NEVER, Tick, time};
+use crate::network::port_block::Output;
+use crate::network::size::Size;
+use crate::router::packet::allocation::{Blocked, RouterView};
+use crate::router::packet::outbox::Sent;
+use crate::trace::note;
+use flitlab_base::narrow::fitted;
+use flitlab_fabric::NONE;
+use flitlab_model::ChannelKind;
+use flitlab_model::Stall;
+
+impl<'f, S: Size> RouterView<'_, 'f, S> {
+    /// Whether an input virtual channel holds packets of collective operations.
+    #[inline]
+    pub(crate) fn is_collective(&self, input_vc: u32) -> bool {
+        self.place(input_vc).1 >= trees(self.context).up
+    }
+
+    /// Requests its outputs for the head of a buffer on the way down, if it is the next of all
+    /// packets that go down here.
+    pub(super) fn begin_if_next(&mut self, input_vc: u32) {
+        let trees = trees(self.context);
+        let slot = self.queues[input_vc as usize].head;
+        if slot == NONE {
+            return;
+        }
+        let packet = self.packets.packets[slot as usize];
+        let (tree, number) = trees.place(self.name, packet.route.0);
+        let reduction_units = self.reduction_units.as_mut().expect("packets go down");
+        let unit = &mut reduction_units.units[self.number as usize];
+        debug_assert!(number >= unit.down);
+        if number != unit.down || unit.input_vc != NONE {
+            return;
+        }
+        let outputs = tree.outputs(self.name);
+        (unit.input_vc, unit.left, unit.held) = (input_vc, fitted!(outputs.len(), u16), 0);
+        let queue = &mut self.queues[input_vc as usize];
+        let ask = packet.ready.max(queue.free_at).max(unit.down_at);
+        (queue.ask, queue.out_vc, queue.need) = (ask, trees.down, packet.flits);
+        for &output in outputs {
+            self.add_request(usize::from(output), input_vc, ask);
+        }
+    }
+
+    /// Grants a free output to a packet of a collective operation that asks for it, if there is
+    /// room. Returns whether it did.
+    pub(crate) fn try_grant_copy(
+        &mut self,
+        output: usize,
+        input_vc: u32,
+        blocked: &mut Blocked,
+        now: Tick,
+    ) -> bool {
+        let trees = trees(self.context);
+        let (out_vc, flits) =
+            (self.queues[input_vc as usize].out_vc, self.queues[input_vc as usize].flits);
+        let &mut Output { needs_room, room, .. } = self.output(output);
+        if needs_room {
+            let place = room + u32::from(out_vc);
+            if self.credits.room[place as usize] < flits
+                && let Some(obstacle) = self.lack_of_room(place, flits, flits, now)
+            {
+                blocked.add(&obstacle);
+                return false;
+            }
+        }
+        if trees.together && out_vc == trees.down {
+            self.hold_output(output, input_vc, now);
+        } else {
+            self.send_copy(output, input_vc, now);
+        }
+        true
+    }
+
+    /// Holds an output for a packet until the packet holds all that it needs. Then all its copies
+    /// start.
+    fn hold_output(&mut self, output: usize, input_vc: u32, now: Tick) {
+        self.end_stall(output, now);
+        let word = self.word(output, input_vc);
+        self.requests[word] &= !(1 << (input_vc % 64));
+        let since = self.waited_for_since(output, now);
+        let state = self.output(output);
+        (state.free_at, state.since, state.stall) = (NEVER, since, Stall::OutputBusy as u8);
+        *self.due(output) = NEVER;
+        let reduction_units = self.reduction_units.as_mut().expect("packets go down");
+        let unit = &mut reduction_units.units[self.number as usize];
+        unit.held += 1;
+        if unit.held < unit.left {
+            return;
+        }
+        let slot = self.queues[input_vc as usize].head;
+        let route = self.packets.packets[slot as usize].route.0;
+        let (tree, _) = trees(self.context).place(self.name, route);
+        for &output in tree.outputs(self.name) {
+            self.send_copy(usize::from(output), input_vc, now);
+        }
+    }
+
+    /// Sends a result, or a copy of the packet that goes down, through an output that has room.
+    fn send_copy(&mut self, output: usize, input_vc: u32, now: Tick) {
+        let trees = trees(self.context);
+        self.end_stall(output, now);
+        self.router.next_output = fitted!(output, u16) + 1;
+        let channel = self.router.first_output + fitted!(output, u32);
+        let out_vc = self.queues[input_vc as usize].out_vc;
+        let reduction_units =
+            self.reduction_units.as_mut().expect("there are collective operations");
+        let unit = &mut reduction_units.units[self.number as usize];
+        let is_last = out_vc == trees.up || {
+            unit.left -= 1;
+            unit.left == 0
+        };
+        let original = self.queues[input_vc as usize].head;
+        let next = self.packets.packets[original as usize].next;
+        let mut slot = original;
+        if !is_last {
+            let place = original as usize;
+            let (packet, origin) = (self.packets.packets[place], self.packets.origins[place]);
+            slot = self.packets.insert(packet, origin);
+            self.counters.flits_created += u64::from(packet.flits);
+        }
+        let state = &mut *self.output(output);
+        let (timing, goes_on) = (state.timing, state.kind == ChannelKind::Network);
+        let packet = &mut self.packets.packets[slot as usize];
+        let (flits, route) = (packet.flits, packet.route.0);
+        if self.trace.is_some() {
+            note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
+        }
+        let last = self.context.send(packet, timing, now);
+        let released = last + self.context.timing(timing).flit;
+        let (arrives, source, sequence) = (packet.tail, packet.source, packet.sequence);
+        let time = time(self.epoch, now);
+        self.digest.add(time, self.first_channel + channel, source, sequence);
+        self.counters.grants += 1;
+        self.statistics.sent(channel, out_vc, flits);
+        let state = self.output(output);
+        state.free_at = released;
+        state.pointer = fitted!(input_vc, u16) + 1;
+        state.stall = Stall::OutputBusy as u8;
+        let (room, part, router) = (state.room, state.far_part, state.far_router);
+        let far_input_vc = u32::from(state.far_input_vc) + u32::from(out_vc);
+        if goes_on {
+            self.credits.room[(room + u32::from(out_vc)) as usize] -= flits;
+            self.packets.origins[slot as usize].hops += 1;
+            self.outbox.sent.push(Sent { slot, part, router, input_vc: far_input_vc });
+        } else {
+            self.leave(output, slot, out_vc, arrives);
+        }
+        let word = self.word(output, input_vc);
+        self.requests[word] &= !(1 << (input_vc % 64));
+        let since = self.waited_for_since(output, now);
+        self.output(output).since = since;
+        *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };
+        let queue = &mut self.queues[input_vc as usize];
+        queue.free_at = queue.free_at.max(released);
+        if is_last {
+            queue.head = next;
+            queue.ask = NEVER;
+            self.finish(input_vc, (out_vc, flits, route), now);
+        }
+    }
+
+    /// Ends a packet, all of whose outputs have been granted: its buffer, or its place in the unit,
+    /// is free when it has left.
+    fn finish(&mut self, input_vc: u32, (out_vc, flits, route): (u8, u16, u64), now: Tick) {
+        let trees = trees(self.context);
+        let (_, vc) = self.place(input_vc);
+        let (_, number) = trees.place(self.name, route);
+        let released = self.queues[input_vc as usize].free_at;
+        if vc <= trees.down {
+            self.release_buffer(input_vc, flits, released, now);
+        }
+        if out_vc == trees.down {
+            let reduction_units = self.reduction_units.as_mut().expect("packets go down");
+            let unit = &mut reduction_units.units[self.number as usize];
+            (unit.down, unit.down_at, unit.input_vc) = (unit.down + 1, released, NONE);
+        }
+        if self.queues[input_vc as usize].head != NONE {
+            self.new_head(input_vc);
+        }
+        if vc > trees.down {
+            self.result_left(number, released, now);
+        }
+        if out_vc == trees.down {
+            let down = u32::from(trees.down);
+            for input in 0..u32::from(self.router.inputs) {
+                self.begin_if_next((input << self.size.shift()) + down);
+            }
+            self.begin_if_next(down + 2);
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Tests of collective operations, against a plain computation of what one tree does in an empty
+//! network, and of laws that hold under any load.
+
+use std::collections::BTreeMap;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::plain::Plain;
+use crate::observer::Log;
+use crate::simulator::Engine;
+use crate::zero_load::zero_load_latency;
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::{Bytes, Picoseconds, Rate};
+use flitlab_fabric::{Fabric, Faults, SpanningTree, Torus};
+use flitlab_model::{Arbitration, CollectiveUnit, DOWN_CHANNEL, Parameters, Switching};
+use flitlab_routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
+use flitlab_workload::traffic::{
+    Access, CollectiveKind, CollectiveSpec, Collectives, LoadSpec, OfferedLoad, OpenLoad,
+    PatternSpec, Process, Workload,
+};
+
+const KINDS: [CollectiveKind; 4] = [
+    CollectiveKind::Broadcast,
+    CollectiveKind::Reduce,
+    CollectiveKind::AllReduce,
+    CollectiveKind::Barrier,
+];
+
+/// The arbitrations of routers that grant whole packets.
+const ARBITRATIONS: [Arbitration; 3] =
+    [Arbitration::RoundRobin, Arbitration::TransitFirst, Arbitration::Random];
+
+fn torus(sizes: &[u32]) -> Fabric {
+    Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap()
+}
+
+/// A torus whose dimensions have cables of different rates, the fastest with that of the
+/// parameters. With an empty list, latencies follow from these.
+fn uneven_torus(sizes: &[u32], latencies: &[Picoseconds]) -> Fabric {
+    let rates = [20, 60, 45, 30].map(|rate| Rate(rate * 1_000_000_000));
+    let latencies = &latencies[..latencies.len().min(sizes.len())];
+    let torus = Torus::new(sizes, &[]).unwrap();
+    torus.with_cables(&rates[..sizes.len()], latencies).fabric(&Faults::default()).unwrap()
+}
+
+fn spec(kind: CollectiveKind, bytes: u64, rounds: u32) -> CollectiveSpec {
+    CollectiveSpec {
+        kind,
+        message: Bytes(bytes),
+        roots: Vec::new(),
+        members: Vec::new(),
+        rounds,
+        outstanding: rounds,
+        start: Picoseconds(0),
+        load: None,
+    }
+}
+
+/// Operations of a specification on a fabric.
+fn collectives(spec: &CollectiveSpec, fabric: &Fabric, load: Option<OpenLoad>) -> Workload {
+    let trees = spec.trees(fabric).unwrap();
+    let operations = Collectives::new(spec, trees, load, fabric.terminals());
+    Workload::Collectives(Box::new(operations))
+}
+
+fn order(fabric: &Fabric) -> Routes {
+    Routes::DirectionOrder(DirectionOrder::new(fabric, DirectionRules::default()).unwrap())
+}
+
+/// The outcome of a run: the log in order, the times at which operations were done, and the digest.
+type Run = (Log, Result<Vec<Picoseconds>, (u32, u32, u32)>, u64);
+
+fn run(
+    threads: usize,
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    workload: Workload,
+) -> Run {
+    let has_load = workload.collectives().is_some_and(|it| it.load().is_some());
+    let mut engine = Engine::new(threads, fabric, routes, parameters, workload, Log::default());
+    let mut at = 0;
+    loop {
+        at += 5_000_000;
+        let left = engine.run_until(Picoseconds(at));
+        if !left || has_load && engine.collectives_done() || at > 3_000_000_000 {
+            break;
+        }
+    }
+    let outcome = Collectives::outcome(engine.collectives());
+    if !has_load && outcome.is_ok() {
+        assert_eq!(engine.packets_under_way(), 0);
+        assert_eq!(engine.counters().flits_under_way(), 0);
+        assert_eq!(engine.messages_under_way(), 0);
+    }
+    let digest = engine.digest().0;
+    let log = engine.observer();
+    log.packets.sort_unstable();
+    log.messages.sort_unstable();
+    (log.clone(), outcome, digest)
+}
+
+#[test]
+fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    for round in 0..150 {
+        let sizes: &[&[u32]] = &[&[4, 4], &[3, 5, 2], &[8], &[2, 2, 3, 2], &[5, 3]];
+        let sizes = sizes[round % sizes.len()];
+        let whole = match round % 3 {
+            0 => torus(sizes),
+            1 if sizes.len() > 1 => uneven_torus(sizes, &[]),
+            _ if sizes.len() > 1 => {
+                uneven_torus(sizes, &[9_000, 70_000, 8_000, 300_000].map(Picoseconds))
+            }
+            _ => torus(sizes),
+        };
+        let cables: Vec<u32> = whole.cables().filter(|_| random.random_bool(0.1)).collect();
+        let fabric = whole.without(&cables, &[]);
+        let live: Vec<u32> = fabric.live_terminals().collect();
+        let members: Vec<u32> = live.iter().copied().filter(|_| random.random_bool(0.6)).collect();
+        if members.len() < 2 {
+            continue;
+        }
+        let root = members[random.random_range(0..members.len())];
+        if SpanningTree::new(&fabric, root, &members).is_err() {
+            continue;
+        }
+        let kind = KINDS[round % 4];
+        let bytes = [0, 8, 100, 256, 700, 5_000][random.random_range(0..6)];
+        let bytes = if kind == CollectiveKind::Barrier { 0 } else { bytes };
+        let parameters = Parameters {
+            // No output is requested twice at the same time here.
+            arbitration: ARBITRATIONS[round % 3],
+            collective: CollectiveUnit {
+                together: random.random_bool(0.5),
+                open_operations: [1, 2, 3, 16][random.random_range(0..4)],
+                combining_latency: Picoseconds(random.random_range(0..40_000)),
+                combining_rate: Rate([20, 60, 64, 200][random.random_range(0..4)] * 1_000_000_000),
+            },
+            buffer: 18 * random.random_range(2..9),
+            switching: if random.random_bool(0.3) {
+                Switching::StoreAndForward
+            } else {
+                Switching::VirtualCutThrough
+            },
+            link_latency: Picoseconds(random.random_range(5_000..200_000)),
+            ejection_rate: Rate([30, 64][random.random_range(0..2)] * 1_000_000_000),
+            ..Parameters::default()
+        };
+        let rounds = random.random_range(1..6);
+        let spec = CollectiveSpec {
+            members: members.clone(),
+            roots: vec![root],
+            ..spec(kind, bytes, rounds)
+        };
+        let mut plain = Plain::new(&fabric, kind, root, &members, &parameters);
+        let messages = vec![bytes; rounds as usize];
+        let expected = plain.deliveries(&messages, parameters.send_overhead);
+        // Routes have no effect here, and a fabric with failures has none in direction order.
+        let routes = order(&whole);
+        let (log, outcome, _) =
+            run(1, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
+        let mut got: Vec<_> = log.packets.iter().map(|it| (it.destination, it.delivered)).collect();
+        got.sort_unstable();
+        assert_eq!(got, expected, "round {round}: {spec:?} {parameters:?}");
+        assert_eq!(outcome.unwrap().len(), rounds as usize);
+    }
+}
+
+#[test]
+fn every_arbitration_serves_the_results_of_reduction_units() {
+    let fabric = torus(&[4, 4]);
+    let routes = order(&fabric);
+    for kind in KINDS {
+        for arbitration in ARBITRATIONS {
+            for loaded in [false, true] {
+                let parameters = Parameters { arbitration, ..Parameters::default() };
+                let bytes = if kind == CollectiveKind::Barrier { 0 } else { 300 };
+                let mut spec = CollectiveSpec { roots: vec![0, 5], ..spec(kind, bytes, 8) };
+                if loaded {
+                    spec.start = Picoseconds(2_000_000);
+                }
+                let run = |threads: usize| {
+                    let load = loaded.then(|| background(&fabric, 0.9, &parameters, false));
+                    let workload = collectives(&spec, &fabric, load);
+                    run(threads, &fabric, &routes, &parameters, workload)
+                };
+                let first = run(1);
+                assert!(first.1.is_ok(), "{kind:?}, {arbitration:?}: {:?}", first.1);
+                check(&spec, &first.0, &parameters, fabric.terminals());
+                assert_eq!(run(3), first, "{kind:?}, {arbitration:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_small_broadcast_takes_as_long_as_a_packet_to_the_farthest_node() {
+    let (fabric, parameters) = (torus(&[4, 4, 4]), Parameters::default());
+    let routes = order(&fabric);
+    let spec = spec(CollectiveKind::Broadcast, 8, 1);
+    let (log, outcome, _) =
+        run(1, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
+    let farthest = zero_load_latency(&parameters, 6, parameters.packet_flits(8));
+    let hosts = parameters.send_overhead + parameters.receive_overhead;
+    assert_eq!(outcome, Ok(vec![hosts + farthest]));
+    assert_eq!(log.packets.len(), 63);
+}
+
+fn background(fabric: &Fabric, load: f64, parameters: &Parameters, reads: bool) -> OpenLoad {
+    let access = if reads { Access::Read { request: Bytes(16) } } else { Access::Write };
+    let spec = LoadSpec {
+        pattern: PatternSpec::new("uniform", ""),
+        process: Process::Bernoulli,
+        load: OfferedLoad::Fraction(load),
+        message: Bytes(256),
+        access,
+    };
+    let flits = |bytes| parameters.message_flits(bytes);
+    OpenLoad::new(&spec, fabric, parameters.link_flit_time(), flits, 1).unwrap()
+}
+
+/// Random operations on several trees, beside a load that fills the other virtual channels if there
+/// is one.
+fn draw(random: &mut ChaCha8Rng, fabric: &Fabric) -> (CollectiveSpec, Parameters) {
+    let live: Vec<u32> = fabric.live_terminals().collect();
+    let mut members: Vec<u32> = live.iter().copied().filter(|_| random.random_bool(0.7)).collect();
+    if members.len() < 2 {
+        members = live;
+    }
+    let trees = random.random_range(1..5);
+    let roots = (0..trees).map(|_| members[random.random_range(0..members.len())]).collect();
+    let kind = KINDS[random.random_range(0..4)];
+    let barrier = kind == CollectiveKind::Barrier;
+    let bytes = if barrier { 0 } else { random.random_range(0..1_500) };
+    let rounds = random.random_range(1..30);
+    let parameters = Parameters {
+        collective: CollectiveUnit {
+            together: random.random_bool(0.5),
+            open_operations: random.random_range(1..6),
+            combining_latency: Picoseconds(random.random_range(0..40_000)),
+            combining_rate: Rate(random.random_range(20..100) * 1_000_000_000),
+        },
+        buffer: 36,
+        injection_buffer: 36,
+        ..Parameters::default()
+    };
+    let outstanding = random.random_range(1..=rounds);
+    let spec = CollectiveSpec { members, roots, outstanding, ..spec(kind, bytes, rounds) };
+    (spec, parameters)
+}
+
+/// Every member gets each operation's message once, whole and in order; no other terminal gets one.
+fn check(spec: &CollectiveSpec, log: &Log, parameters: &Parameters, terminals: u32) {
+    let members = spec.members_of(0..terminals);
+    let gets = |terminal: u32, root: u32| {
+        members.contains(&terminal)
+            && match spec.kind {
+                CollectiveKind::Broadcast => terminal != root,
+                CollectiveKind::Reduce => terminal == root,
+                CollectiveKind::AllReduce | CollectiveKind::Barrier => true,
+            }
+    };
+    let (full, rest) = parameters.packets(spec.message.0);
+    let mut packets: Vec<u64> = vec![parameters.maximum_payload.0; narrow(full)];
+    packets.extend(rest);
+    for terminal in 0..terminals {
+        let collective = |channel: u8| channel >= 3;
+        let mut own: Vec<_> = log
+            .packets
+            .iter()
+            .filter(|it| it.destination == terminal && collective(it.virtual_channel))
+            .collect();
+        own.sort_unstable_by_key(|packet| packet.delivered);
+        let roots = (0..spec.rounds).map(|it| spec.roots[it as usize % spec.roots.len()]);
+        let expected: Vec<(u32, u64)> = roots
+            .filter(|&root| gets(terminal, root))
+            .flat_map(|root| packets.iter().map(move |&payload| (root, payload)))
+            .collect();
+        let got: Vec<_> = own.iter().map(|it| (it.source, u64::from(it.payload))).collect();
+        assert_eq!(got, expected, "terminal {terminal}");
+    }
+}
+
+#[test]
+fn several_trees_keep_order_and_lose_nothing_on_any_number_of_threads() {
+    let mut random = ChaCha8Rng::seed_from_u64(8);
+    for round in 0..40 {
+        let sizes: &[&[u32]] = &[&[4, 4], &[3, 5, 2], &[8], &[2, 2, 3, 2], &[6, 5]];
+        let fabric = torus(sizes[round % sizes.len()]);
+        let routes = order(&fabric);
+        let (spec, mut parameters) = draw(&mut random, &fabric);
+        parameters.arbitration = ARBITRATIONS[round % 3];
+        let first = run(1, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
+        assert!(first.1.is_ok(), "round {round}: {:?} {spec:?} {parameters:?}", first.1);
+        check(&spec, &first.0, &parameters, fabric.terminals());
+        for threads in [2, 3, 7] {
+            let again =
+                run(threads, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
+            assert_eq!(again, first, "round {round}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn five_loaded_virtual_channels_do_not_stop_each_other() {
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let fabric = torus(&[4, 4]);
+    let adaptive = Routes::Adaptive(Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap());
+    for round in 0..9 {
+        let (mut spec, mut parameters) = draw(&mut random, &fabric);
+        parameters.arbitration = ARBITRATIONS[round / 3];
+        spec.start = Picoseconds(20_000_000);
+        // Data on the adaptive channel and its escape, or requests and responses, more than the
+        // network carries.
+        let (reads, load) = (round % 3 == 2, [0.3, 1.2][round % 2]);
+        let routes = if round % 3 == 0 { order(&fabric) } else { adaptive.clone() };
+        let run = |threads: usize| {
+            let load = background(&fabric, load, &parameters, reads);
+            let workload = collectives(&spec, &fabric, Some(load));
+            run(threads, &fabric, &routes, &parameters, workload)
+        };
+        let first = run(1);
+        assert!(first.1.is_ok(), "round {round}: {:?} {spec:?} {parameters:?}", first.1);
+        check(&spec, &first.0, &parameters, fabric.terminals());
+        let data = first.0.packets.iter().filter(|packet| packet.virtual_channel < 3);
+        assert!(data.count() > 1_000, "round {round}");
+        for threads in [2, 3, 7] {
+            assert_eq!(run(threads), first, "round {round}, {threads} threads");
+        }
+    }
+}
+
+/// A terminal's load makes the engine ask what it creates at times before an end that is already
+/// known.
+#[test]
+fn no_operation_begins_before_the_one_that_lets_it_has_ended() {
+    let (fabric, parameters) = (torus(&[4, 4]), Parameters::default());
+    let routes = order(&fabric);
+    for outstanding in [1, 2] {
+        let spec = CollectiveSpec {
+            roots: vec![0],
+            outstanding,
+            ..spec(CollectiveKind::Broadcast, 700, 60)
+        };
+        let load = background(&fabric, 0.5, &parameters, false);
+        let workload = collectives(&spec, &fabric, Some(load));
+        let (log, outcome, _) = run(1, &fabric, &routes, &parameters, workload);
+        assert!(outcome.is_ok());
+        // The times at which each operation entered its source queue, and at which its last packet
+        // started to leave it.
+        let mut operations: BTreeMap<Picoseconds, Picoseconds> = BTreeMap::new();
+        for packet in log.packets.iter().filter(|packet| packet.virtual_channel == DOWN_CHANNEL) {
+            let left = operations.entry(packet.created).or_default();
+            *left = packet.injected.max(*left);
+        }
+        let left: Vec<Picoseconds> = operations.values().copied().collect();
+        let begun = operations.keys().skip(outstanding as usize);
+        let waits = begun.zip(&left).map(|(begun, left)| begun.checked_sub(*left));
+        let overhead = parameters.send_overhead;
+        assert!(
+            waits.clone().all(|wait| wait.is_some_and(|wait| wait > overhead)),
+            "{outstanding}"
+        );
+        assert!(waits.count() > 25);
+    }
+}
+
+#[test]
+fn a_router_that_lost_a_child_is_noticed() {
+    let (fabric, parameters) = (torus(&[4, 4]), Parameters::default());
+    let routes = order(&fabric);
+    for kind in KINDS {
+        let bytes = if kind == CollectiveKind::Barrier { 0 } else { 300 };
+        let spec = CollectiveSpec { roots: vec![0], ..spec(kind, bytes, 3) };
+        let run = |trees: Vec<SpanningTree>| {
+            let operations = Collectives::new(&spec, trees, None, fabric.terminals());
+            let workload = Workload::Collectives(Box::new(operations));
+            run(1, &fabric, &routes, &parameters, workload).1
+        };
+        let mut trees = spec.trees(&fabric).unwrap();
+        assert!(run(trees.clone()).is_ok());
+        trees[0].lose_child(0);
+        let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(trees)));
+        // Members miss packets, or a packet that comes to a router is not the one it waits for.
+        assert!(broken.is_err() || broken.is_ok_and(|it| it.is_err()), "{kind:?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Links that err, and send again what was damaged (docs/model.md, "Links that err").
+//!
+//! The sender of a channel keeps all packets that are not acknowledged ([`replay`]). At the start
+//! of a transmission it knows whether the packet will be damaged, and how the far end will react.
+//! It sends only what the far end accepts; later knowledge is kept until its time. So the router at
+//! the far end has two tasks for the link: to discard bad copies, and to send acknowledgements
+//! where they take flits.
+
+mod bad_copies;
+mod damage;
+mod notices;
+mod repeat;
+mod replay;
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::network::context::NetworkContext;
+use crate::network::ports::Ports;
+use damage::Damage;
+use flitlab_base::narrow::narrow;
+pub(crate) use notices::{Notice, NoticeKind};
+use replay::{ReplayChannel, ReplayRules, ReverseChannel};
+
+/// The links of a part's channels.
+pub(crate) struct Links {
+    rules: ReplayRules,
+    pub state: LinkState,
+    /// Outputs that were granted at an instant, those served at one, and packets that enter a
+    /// buffer after another one; kept to reuse their memory.
+    granted: Vec<u16>,
+    serving: Vec<usize>,
+    followers: Vec<u32>,
+    /// Notices of visits for other routers.
+    pub notices: Vec<Notice>,
+}
+
+/// The fields that change, as a checkpoint saves them.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct LinkState {
+    /// By output; `None` for those of terminals and for vacant ports.
+    channels: Vec<Option<Box<ReplayChannel>>>,
+    /// By output: a lower bound of the next event on its link, grants excluded.
+    next: Vec<Tick>,
+    /// By router: a lower bound of the next event on its links.
+    pub due: Vec<Tick>,
+    /// By router: the bad copies whose last flits are still to come, with that time and their input
+    /// virtual channel.
+    bad_copies: Vec<Vec<(Tick, u32)>>,
+}
+
+impl Links {
+    /// The links of a part, if links err.
+    pub(crate) fn new(context: &NetworkContext<'_>, part: usize, ports: &Ports) -> Option<Self> {
+        let errors = context.parameters.errors.as_ref()?;
+        let NetworkContext { fabric, cut, .. } = context;
+        let mut channels = Vec::with_capacity(ports.outputs);
+        for router in cut.routers(part) {
+            let of_router = &ports.routers[(router - cut.first_router(part)) as usize];
+            let slots = fabric.outputs(router);
+            for slot in slots.clone() {
+                let channel = fabric.target(slot).map(|target| {
+                    let reverse = fabric.opposite(slot).map(|reverse| {
+                        let far = cut.part_of_router(target);
+                        ReverseChannel {
+                            part: narrow::<u32>(far),
+                            router: target - cut.first_router(far),
+                            output: narrow::<u16>(reverse - fabric.outputs(target).start),
+                        }
+                    });
+                    Box::new(ReplayChannel::new(Damage::new(errors, slot), reverse))
+                });
+                channels.push(channel);
+            }
+            let ejections = usize::from(of_router.outputs) - slots.len();
+            channels.extend((0..ejections).map(|_| None));
+        }
+        let routers = ports.routers.len();
+        Some(Self {
+            rules: ReplayRules::new(errors, &context.parameters),
+            state: LinkState {
+                next: vec![NEVER; channels.len()],
+                channels,
+                due: vec![NEVER; routers],
+                bad_copies: vec![Vec::new(); routers],
+            },
+            granted: Vec::new(),
+            serving: Vec::new(),
+            followers: Vec::new(),
+            notices: Vec::new(),
+        })
+    }
+
+    /// The link of one of the part's channels.
+    pub(crate) fn channel(&self, output: u32) -> Option<&ReplayChannel> {
+        self.state.channels.get(output as usize)?.as_deref()
+    }
+
+    /// Time at which the last flit of the link's present transmission has left.
+    pub(crate) fn line_free(&self, output: u32) -> Tick {
+        self.channel(output).map_or(0, |channel| channel.line_free)
+    }
+
+    /// Flits of an output's virtual channel that hold room at its far end without being in the
+    /// buffer there: they are to be sent again, or wait beside the buffer.
+    pub(crate) fn flits_kept(&self, output: u32, vc: u8) -> u32 {
+        self.channel(output).map_or(0, |channel| channel.flits_kept(vc))
+    }
+
+    /// Bytes for a channel.
+    pub(crate) const BYTES_PER_CHANNEL: u64 =
+        (size_of::<ReplayChannel>() + 16 * size_of::<replay::ReplayEntry>()) as u64;
+
+    pub(crate) fn memory(&self) -> usize {
+        let channels = self.state.channels.iter().flatten().count();
+        channels * narrow::<usize>(Self::BYTES_PER_CHANNEL)
+    }
+
+    /// Resets statistics.
+    pub(crate) fn reset_statistics(&mut self) {
+        self.state.channels.iter_mut().flatten().for_each(|channel| channel.flits_resent = 0);
+    }
+
+    pub(crate) fn rebase(&mut self, by: Tick) {
+        self.state.channels.iter_mut().flatten().for_each(|channel| channel.rebase(by));
+        let next = self.state.next.iter_mut().chain(&mut self.state.due);
+        next.for_each(|tick| *tick = rebased(*tick, by));
+        let bad_copies = self.state.bad_copies.iter_mut().flatten();
+        bad_copies.for_each(|it| it.0 = rebased(it.0, by));
+    }
+
+    /// Takes over a saved state. Returns false if it belongs to another network.
+    pub(crate) fn restore(&mut self, state: LinkState) -> bool {
+        let fits = state.channels.len() == self.state.channels.len();
+        self.state = state;
+        fits
+    }
+}

@@ -1,0 +1,376 @@
+//! A router with links that err: transmissions, retransmissions, acknowledgements (docs/model.md,
+//! "Links that err").
+
+use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
+use super::{Links, Notice, NoticeKind};
+use crate::frame::tick::{NEVER, Tick};
+use crate::network::context::Timing;
+use crate::network::port_block::Output;
+use crate::network::port_block::least;
+use crate::network::size::Size;
+use crate::packet::Delivery;
+use crate::router::packet::allocation::{AllocationPass, RouterView};
+use crate::router::packet::credits::Credit;
+use crate::router::packet::outbox::Sent;
+use flitlab_base::narrow::fitted;
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
+use flitlab_model::{REQUEST_CHANNEL, Switching};
+use flitlab_model::{Retry, Stall};
+
+/// A packet's transmission on a channel.
+#[derive(Clone, Copy)]
+struct Transmission {
+    start: Tick,
+    /// The times at which its header may ask at the far end, routing included, and at which its
+    /// last flit is there.
+    ready: Tick,
+    arrives: Tick,
+    damaged: bool,
+    /// Whether it is a retransmission.
+    again: bool,
+}
+
+impl<S: Size> RouterView<'_, '_, S> {
+    /// Simulates the router as [`run`](Self::run) does, with links that err.
+    pub(crate) fn run_on_links(&mut self, until: Tick) -> Tick {
+        self.take_arrivals();
+        loop {
+            let number = self.number as usize;
+            let due = self.links().state.due[number];
+            let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
+            let now = least(S::all(self.blocks)).min(due).min(decide_at);
+            if now >= until || self.to_hosts.is_urgent() {
+                return now;
+            }
+            if due <= now {
+                self.serve_links(now);
+                continue;
+            }
+            if decide_at <= now {
+                self.decide_all(now);
+                continue;
+            }
+            if self.adaptive_state.is_some() {
+                self.allocate_adaptive::<false>(now);
+            } else {
+                self.serve_due_outputs::<false, false>(AllocationPass::Any, now);
+            }
+            self.handle_granted(now);
+        }
+    }
+
+    #[inline]
+    pub(super) fn links(&mut self) -> &mut Links {
+        self.links.as_deref_mut().expect("links err")
+    }
+
+    #[inline]
+    fn link(&mut self, output: usize) -> &mut ReplayChannel {
+        let number = self.router.first_output as usize + output;
+        self.links().state.channels[number].as_deref_mut().expect("a network channel")
+    }
+
+    /// The times of an output's channel.
+    fn timing(&mut self, output: usize) -> Timing {
+        let number = self.output(output).timing;
+        *self.context.timing(number)
+    }
+
+    /// By output of the router: a lower bound of the next event on its link, grants excluded.
+    fn links_next(&mut self) -> &mut [Tick] {
+        let first = self.router.first_output as usize;
+        let outputs = first..first + usize::from(self.router.outputs);
+        &mut self.links().state.next[outputs]
+    }
+
+    /// Handles all events on links at this instant, before anything is granted.
+    #[inline(never)]
+    fn serve_links(&mut self, now: Tick) {
+        let resend = self.links().rules.resend;
+        let mut due = std::mem::take(&mut self.links().serving);
+        due.clear();
+        let next = self.links_next().iter().enumerate();
+        due.extend(next.filter_map(|(output, &next)| (next <= now).then_some(output)));
+        for &output in &due {
+            self.link(output).learn(now, resend);
+        }
+        self.discard_bad_copies(now);
+        for &output in &due {
+            let link = self.link(output);
+            if link.line_free <= now && link.to_send.front().is_some_and(|it| it.0 <= now) {
+                self.acknowledge(output, now);
+            }
+        }
+        for &output in &due {
+            let link = self.link(output);
+            if link.line_free <= now && link.sends_again() {
+                self.send_again(output, now);
+            }
+        }
+        for &output in &due {
+            self.settle(output, now);
+        }
+        self.links().serving = due;
+        self.set_links_due();
+    }
+
+    /// Handles the effects of an instant's grants.
+    fn handle_granted(&mut self, now: Tick) {
+        let mut granted = std::mem::take(&mut self.links().granted);
+        for output in granted.drain(..) {
+            self.settle(usize::from(output), now);
+        }
+        self.links().granted = granted;
+        self.set_links_due();
+    }
+
+    /// Sets the times at which an output can be granted next, and at which its link has its next
+    /// event.
+    fn settle(&mut self, output: usize, now: Tick) {
+        let rules = self.links().rules;
+        let next = self.link(output).due(rules.resend);
+        self.links_next()[output] = next;
+        let link = self.link(output);
+        let (is_full, line_free) = (link.is_full(&rules), link.line_free);
+        let &mut Output { free_at, since, .. } = self.output(output);
+        if is_full && free_at != NEVER {
+            self.output(output).free_at = NEVER;
+            *self.due(output) = NEVER;
+        } else if !is_full && free_at == NEVER {
+            let free_at = line_free.max(now);
+            self.output(output).free_at = free_at;
+            *self.due(output) = if since == NEVER { NEVER } else { since.max(free_at) };
+        }
+    }
+
+    fn set_links_due(&mut self) {
+        let number = self.number as usize;
+        let next = self.links_next().iter().copied().fold(NEVER, Tick::min);
+        let state = &mut self.links().state;
+        state.due[number] = state.bad_copies[number].iter().map(|it| it.0).fold(next, Tick::min);
+    }
+
+    /// Occupies an output until a time with something other than a grant.
+    fn occupy(&mut self, output: usize, now: Tick, until: Tick) {
+        self.link(output).line_free = until;
+        self.end_stall(output, now);
+        let since = self.waited_for_since(output, now);
+        let state = self.output(output);
+        state.stall = Stall::OutputBusy as u8;
+        state.since = since;
+        state.free_at = until;
+        *self.due(output) = if since == NEVER { NEVER } else { until.max(since) };
+    }
+
+    /// Transmits a packet for the first time, at its grant.
+    #[inline(never)]
+    pub(crate) fn transmit(&mut self, output: usize, slot: u32, vc: u8, now: Tick) {
+        let &mut Output { free_at, room, .. } = self.output(output);
+        let packet = self.packets.packets[slot as usize];
+        self.credits.room[(room + u32::from(vc)) as usize] -= packet.flits;
+        let cut = self.is_cut(output, packet.tail);
+        self.go_on(output, slot, packet.tail);
+        let bad = self.packets.origins[slot as usize].is_bad();
+        let time_out = self.links().rules.time_out;
+        let link = self.link(output);
+        link.line_free = free_at;
+        self.links().granted.push(fitted!(output, u16));
+        let damaged = self.is_damaged(output, packet.flits, (now, free_at));
+        let (ready, arrives) = (packet.ready, packet.tail);
+        let transmission = Transmission { start: now, ready, arrives, damaged, again: false };
+        if cut {
+            return self.enter(output, vc, slot);
+        }
+        let place = self.link(output).keep(ReplayEntry {
+            number: 0,
+            slot,
+            source: packet.source,
+            sequence: packet.sequence,
+            due: free_at.saturating_add(time_out),
+            flits: packet.flits,
+            vc,
+            accepted: false,
+            bad,
+        });
+        self.pass(output, place, transmission);
+    }
+
+    /// Retransmits the next packet that is to be sent again.
+    fn send_again(&mut self, output: usize, now: Tick) {
+        let Some(place) = self.link(output).next_again() else { return };
+        let ReplayEntry { slot, source, sequence, flits, vc, .. } =
+            self.link(output).entries[place];
+        let timing = self.timing(output);
+        let last = now + (Tick::from(flits) - 1) * timing.flit;
+        let (released, arrives) = (last + timing.flit, last + timing.forward);
+        let header = match self.context.parameters.switching {
+            Switching::VirtualCutThrough | Switching::Wormhole => now,
+            Switching::StoreAndForward => last,
+        };
+        let ready = header + timing.forward + self.context.routing;
+        let channel = self.router.first_output + fitted!(output, u32);
+        let time = self.time(now);
+        let name = self.first_channel + channel;
+        self.digest.add(time, name, source, sequence);
+        if let Some(trace) = self.trace {
+            trace.add((time, Picoseconds::ZERO), name, source, sequence);
+        }
+        self.statistics.sent(channel, vc, flits);
+        self.counters.flits_resent += u64::from(flits);
+        self.counters.packets_resent += 1;
+        self.link(output).flits_resent += u64::from(flits);
+        self.occupy(output, now, released);
+        let damaged = self.is_damaged(output, flits, (now, released));
+        let transmission = Transmission { start: now, ready, arrives, damaged, again: true };
+        if self.is_cut(output, arrives) {
+            return self.lose(output, place, transmission);
+        }
+        let time_out = self.links().rules.time_out;
+        self.link(output).entries[place].due = released.saturating_add(time_out);
+        if let Some(packet) = self.packets.packets.get_mut(slot as usize) {
+            (packet.ready, packet.tail) = (ready, arrives);
+        }
+        self.pass(output, place, transmission);
+    }
+
+    /// Loses a packet, whose retransmission is on a channel that fails before its last flit is
+    /// there.
+    fn lose(&mut self, output: usize, place: usize, transmission: Transmission) {
+        let Some(ReplayEntry { slot, vc, .. }) = self.link(output).remove(place) else { return };
+        if slot != NONE {
+            self.packets.origins[slot as usize].lose();
+            if self.output(output).dead {
+                let time = self.time(transmission.arrives);
+                self.to_hosts.deliveries.push(Delivery { time, slot, terminal: NONE, vc });
+            } else {
+                let packet = &mut self.packets.packets[slot as usize];
+                (packet.ready, packet.tail) = (transmission.ready, transmission.arrives);
+                self.enter(output, vc, slot);
+            }
+        }
+        self.admit_waiting(output, vc, transmission.arrives);
+    }
+
+    /// Whether a channel fails before a last flit gets across that would be there at this time.
+    fn is_cut(&self, output: usize, arrives: Tick) -> bool {
+        let channel = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
+        self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
+    }
+
+    /// Whether any of the flits is damaged that have the channel for a stretch of time.
+    fn is_damaged(&mut self, output: usize, flits: u16, (from, until): (Tick, Tick)) -> bool {
+        let times = (self.time(from), self.time(until));
+        let bits = u64::from(flits) * self.links().rules.bits_a_flit;
+        self.link(output).damage.hits(bits, times)
+    }
+
+    /// Handles the reaction of the far end to a transmission.
+    fn pass(&mut self, output: usize, place: usize, transmission: Transmission) {
+        let rules = self.links().rules;
+        let Transmission { arrives, damaged, again, .. } = transmission;
+        let back = self.timing(output).back;
+        let link = self.link(output);
+        let ReplayEntry { slot, vc, flits, bad, accepted, .. } = link.entries[place];
+        let (message, outcome) = link.react(place, damaged, &rules);
+        if let Some(message) = message {
+            if !rules.takes_flits {
+                link.learned.push_back((arrives + back, message));
+            } else if let Some(far) = link.reverse {
+                let kind = NoticeKind::ToSend(message);
+                let notice = Notice {
+                    part: far.part,
+                    router: far.router,
+                    output: far.output,
+                    time: arrives,
+                    kind,
+                };
+                self.links().notices.push(notice);
+            }
+        }
+        self.counters.damaged_packets += u64::from(damaged && !bad);
+        let accepted =
+            accepted || matches!(outcome, ArrivalOutcome::Enters | ArrivalOutcome::Waits) && !bad;
+        self.counters.resent_accepted += u64::from(again && accepted);
+        let by_header = rules.retry == Retry::Stomp;
+        match outcome {
+            ArrivalOutcome::Nothing => {}
+            ArrivalOutcome::Waits => self.link(output).put_beside(place),
+            ArrivalOutcome::Enters => {
+                self.link(output).entries[place].slot = NONE;
+                if !by_header {
+                    self.packets.packets[slot as usize].ready = arrives + self.context.routing;
+                }
+                self.enter(output, vc, slot);
+                self.admit_waiting(output, vc, arrives);
+            }
+            ArrivalOutcome::BadCopy => {
+                let copy = self.packets.copy(slot);
+                self.packets.origins[copy as usize].spoil();
+                self.enter(output, vc, copy);
+            }
+            ArrivalOutcome::Discarded => {
+                self.link(output).entries[place].slot = NONE;
+                self.packets.remove(slot);
+                let &mut Output { room, free_at, .. } = self.output(output);
+                let credit = Credit { time: arrives + back, flits };
+                if self.credits.send(room + u32::from(vc), credit, transmission.start) {
+                    self.lower(output, credit.time.max(free_at));
+                }
+            }
+        }
+    }
+
+    /// Puts a packet into the buffer at the far end. For a bad copy that router is told when its
+    /// last flit is there, since that may be before the copy asks for an output.
+    fn enter(&mut self, output: usize, vc: u8, slot: u32) {
+        let &mut Output { far_part: part, far_router: router, far_input_vc, .. } =
+            self.output(output);
+        let input_vc = u32::from(far_input_vc) + u32::from(vc);
+        self.outbox.sent.push(Sent { slot, part, router, input_vc });
+        if self.packets.origins[slot as usize].is_bad() {
+            let (time, kind) =
+                (self.packets.packets[slot as usize].tail, NoticeKind::BadCopy(input_vc));
+            self.links().notices.push(Notice { part, router, output: 0, time, kind });
+        }
+    }
+
+    /// Lets packets that have waited beside the buffer enter it, behind the one that is whole at
+    /// `arrives`.
+    fn admit_waiting(&mut self, output: usize, vc: u8, arrives: Tick) {
+        let mut slots = std::mem::take(&mut self.links().followers);
+        self.link(output).take_from_beside(vc, &mut slots);
+        for slot in slots.drain(..) {
+            self.packets.packets[slot as usize].ready = arrives + self.context.routing;
+            self.enter(output, vc, slot);
+        }
+        self.links().followers = slots;
+    }
+
+    /// Sends all acknowledgement messages that are due, in one flit.
+    fn acknowledge(&mut self, output: usize, now: Tick) {
+        let timing = self.timing(output);
+        let until = now + timing.flit;
+        let cut = self.is_cut(output, now + timing.back);
+        let lost = self.is_damaged(output, 1, (now, until)) || cut;
+        let channel = self.router.first_output + fitted!(output, u32);
+        self.statistics.sent(channel, self.context.vc_map.index(REQUEST_CHANNEL), 1);
+        self.occupy(output, now, until);
+        let far = self.link(output).reverse;
+        while let Some(&(time, message)) = self.link(output).to_send.front()
+            && time <= now
+        {
+            self.link(output).to_send.pop_front();
+            if let Some(far) = far.filter(|_| !lost) {
+                let notice = Notice {
+                    part: far.part,
+                    router: far.router,
+                    output: far.output,
+                    time: now + timing.back,
+                    kind: NoticeKind::Learned(message),
+                };
+                self.links().notices.push(notice);
+            }
+        }
+    }
+}

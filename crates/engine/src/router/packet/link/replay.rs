@@ -1,0 +1,344 @@
+//! The replay buffer of a channel: packets that may have to be sent again, and the far end's
+//! reaction to each transmission.
+//!
+//! All knowledge of the far end follows from what was sent to it. So its reaction is computed at
+//! the sender, at the start of each transmission. The time at which the sender learns it comes
+//! later.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::damage::Damage;
+use crate::frame::tick::{NEVER, Tick, rebased};
+use flitlab_base::narrow::narrow;
+use flitlab_fabric::NONE;
+use flitlab_model::Parameters;
+use flitlab_model::{Acknowledgements, LinkErrors, Resend, Retry};
+
+/// Parameters that all channels have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReplayRules {
+    pub retry: Retry,
+    pub resend: Resend,
+    /// Whether acknowledgements take flits of the other direction.
+    pub takes_flits: bool,
+    pub time_out: Tick,
+    pub bits_a_flit: u64,
+    /// Maximum number of unacknowledged packets.
+    most: usize,
+    /// Maximum number of their flits before the largest packet is granted the channel.
+    most_before: u32,
+}
+
+impl ReplayRules {
+    pub(super) fn new(errors: &LinkErrors, parameters: &Parameters) -> Self {
+        let takes_flits = errors.acknowledgements == Acknowledgements::Flits;
+        Self {
+            retry: errors.retry,
+            resend: errors.resend,
+            takes_flits,
+            time_out: if takes_flits { narrow(errors.time_out) } else { NEVER },
+            bits_a_flit: parameters.flit.0 * 8,
+            most: narrow(errors.most_packets()),
+            most_before: errors.replay_buffer - parameters.maximum_packet(),
+        }
+    }
+}
+
+/// The far end's message about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum AckMessage {
+    /// All packets of lower numbers have been accepted.
+    AllBefore(u64),
+    /// The packet of this number has been accepted.
+    Accepted(u64),
+    /// The packet of this number was damaged and is to be sent again.
+    Wanted(u64),
+}
+
+/// The fate of a packet that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArrivalOutcome {
+    /// It enters the buffer, and after it those that wait for it.
+    Enters,
+    /// A bad copy enters the buffer instead.
+    BadCopy,
+    /// It waits beside the buffer for those before it.
+    Waits,
+    /// It is a bad copy that is discarded.
+    Discarded,
+    /// The far end ignores this transmission.
+    Nothing,
+}
+
+/// A packet that is not acknowledged yet.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct ReplayEntry {
+    pub number: u64,
+    /// The slot of the packet; [`NONE`] once it has entered the far buffer, or waits beside it.
+    pub slot: u32,
+    pub source: u32,
+    pub sequence: u32,
+    /// Time at which it is sent again for lack of an acknowledgement; [`NEVER`] once it was.
+    pub due: Tick,
+    pub flits: u16,
+    pub vc: u8,
+    pub accepted: bool,
+    /// Whether it is a bad copy itself.
+    pub bad: bool,
+}
+
+/// A packet that has been accepted and waits for one before it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct OutOfOrder {
+    number: u64,
+    slot: u32,
+    flits: u16,
+    vc: u8,
+}
+
+/// The output at a channel's far end by which the same cable comes back: messages about the
+/// channel's packets go there, and come from there.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct ReverseChannel {
+    pub part: u32,
+    /// The router's number in its part, and the output's number in the router.
+    pub router: u32,
+    pub output: u16,
+}
+
+/// The sending end of a channel that may send again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ReplayChannel {
+    pub damage: Damage,
+    /// Flits that were sent again since the last reset of statistics.
+    pub flits_resent: u64,
+    pub reverse: Option<ReverseChannel>,
+    /// Time at which the last flit of the present transmission has left.
+    pub line_free: Tick,
+    pub entries: VecDeque<ReplayEntry>,
+    /// Flits of these packets.
+    held: u32,
+    next_number: u64,
+    /// Packets that wait beside the far buffer, in the order of numbers.
+    beside: Vec<OutOfOrder>,
+    /// The numbers of the packets that are to be sent again.
+    again: VecDeque<u64>,
+    /// Messages that will be known here, in the order of time.
+    pub learned: VecDeque<(Tick, AckMessage)>,
+    /// Messages about the other direction's packets that are to be sent, and the times of their
+    /// decision.
+    pub to_send: VecDeque<(Tick, AckMessage)>,
+}
+
+impl ReplayChannel {
+    pub(super) fn new(damage: Damage, reverse: Option<ReverseChannel>) -> Self {
+        Self {
+            damage,
+            flits_resent: 0,
+            reverse,
+            line_free: 0,
+            entries: VecDeque::new(),
+            held: 0,
+            next_number: 0,
+            beside: Vec::new(),
+            again: VecDeque::new(),
+            learned: VecDeque::new(),
+            to_send: VecDeque::new(),
+        }
+    }
+
+    /// Whether the replay buffer has no room for the largest packet, or no sequence number is left.
+    pub(crate) fn is_full(&self, rules: &ReplayRules) -> bool {
+        self.held > rules.most_before || self.entries.len() >= rules.most
+    }
+
+    /// Puts a packet into the replay buffer that is granted the channel. Returns its place there.
+    pub(crate) fn keep(&mut self, entry: ReplayEntry) -> usize {
+        self.held += u32::from(entry.flits);
+        self.entries.push_back(ReplayEntry { number: self.next_number, ..entry });
+        self.next_number += 1;
+        self.entries.len() - 1
+    }
+
+    /// Removes a packet from the replay buffer.
+    pub(crate) fn remove(&mut self, place: usize) -> Option<ReplayEntry> {
+        let entry = self.entries.remove(place)?;
+        self.held -= u32::from(entry.flits);
+        Some(entry)
+    }
+
+    fn place(&self, number: u64) -> Option<usize> {
+        self.entries.binary_search_by_key(&number, |entry| entry.number).ok()
+    }
+
+    /// Whether all packets have been accepted that a packet may not overtake.
+    fn in_turn(&self, place: usize, resend: Resend) -> bool {
+        let vc = self.entries[place].vc;
+        let mut before = self.entries.range(..place);
+        before.all(|it| it.accepted || resend == Resend::Selective && it.vc != vc)
+    }
+
+    /// The far end's reaction to a packet's transmission: its message, and the fate of the packet.
+    pub(crate) fn react(
+        &mut self,
+        place: usize,
+        damaged: bool,
+        rules: &ReplayRules,
+    ) -> (Option<AckMessage>, ArrivalOutcome) {
+        let ReplayEntry { number, accepted, bad, .. } = self.entries[place];
+        let in_turn = self.in_turn(place, rules.resend);
+        let goes_back = rules.resend == Resend::GoBackN;
+        if accepted {
+            let expected = self.entries.iter().find(|entry| !entry.accepted);
+            let expected = expected.map_or(self.next_number, |entry| entry.number);
+            let message = if goes_back {
+                AckMessage::AllBefore(expected)
+            } else {
+                AckMessage::Accepted(number)
+            };
+            return (Some(message), ArrivalOutcome::Nothing);
+        }
+        if goes_back && !in_turn {
+            return (None, if bad { ArrivalOutcome::Discarded } else { ArrivalOutcome::Nothing });
+        }
+        if damaged && !bad {
+            let enters = in_turn && rules.retry == Retry::Stomp;
+            let outcome = if enters { ArrivalOutcome::BadCopy } else { ArrivalOutcome::Nothing };
+            return (Some(AckMessage::Wanted(number)), outcome);
+        }
+        self.entries[place].accepted = true;
+        let message = if goes_back {
+            AckMessage::AllBefore(number + 1)
+        } else {
+            AckMessage::Accepted(number)
+        };
+        let outcome = match (in_turn, bad) {
+            (true, _) => ArrivalOutcome::Enters,
+            (false, true) => ArrivalOutcome::Discarded,
+            (false, false) => ArrivalOutcome::Waits,
+        };
+        (Some(message), outcome)
+    }
+
+    /// Lets a packet wait beside the far buffer for missing packets of its virtual channel.
+    pub(crate) fn put_beside(&mut self, place: usize) {
+        let ReplayEntry { number, vc, flits, .. } = self.entries[place];
+        let slot = std::mem::replace(&mut self.entries[place].slot, NONE);
+        let before = self.beside.partition_point(|other| other.number < number);
+        self.beside.insert(before, OutOfOrder { number, slot, flits, vc });
+    }
+
+    /// Takes the packets of a virtual channel that need not wait any longer, in their order.
+    pub(crate) fn take_from_beside(&mut self, vc: u8, slots: &mut Vec<u32>) {
+        if self.beside.is_empty() {
+            return;
+        }
+        let missing = self.entries.iter().find(|entry| entry.vc == vc && !entry.accepted);
+        let missing = missing.map_or(self.next_number, |entry| entry.number);
+        self.beside.retain(|beside| {
+            let enters = beside.vc == vc && beside.number < missing;
+            slots.extend(enters.then_some(beside.slot));
+            !enters
+        });
+    }
+
+    /// Flits of a virtual channel that hold room at the far end without being in the buffer there.
+    pub(crate) fn flits_kept(&self, vc: u8) -> u32 {
+        let own = self.entries.iter().filter(|entry| entry.vc == vc && entry.slot != NONE);
+        let beside = self.beside.iter().filter(|beside| beside.vc == vc);
+        own.map(|it| u32::from(it.flits)).sum::<u32>()
+            + beside.map(|it| u32::from(it.flits)).sum::<u32>()
+    }
+
+    /// Takes in the messages that are known by now, then time-outs.
+    pub(crate) fn learn(&mut self, now: Tick, resend: Resend) {
+        while let Some(&(time, message)) = self.learned.front()
+            && time <= now
+        {
+            self.learned.pop_front();
+            match message {
+                AckMessage::AllBefore(number) => {
+                    while self.entries.front().is_some_and(|entry| entry.number < number) {
+                        self.remove(0);
+                    }
+                    self.again.retain(|&other| other >= number);
+                }
+                AckMessage::Accepted(number) => {
+                    if let Some(place) = self.place(number) {
+                        self.remove(place);
+                    }
+                    self.again.retain(|&other| other != number);
+                }
+                AckMessage::Wanted(number) => self.want(number, resend),
+            }
+        }
+        let timed = if resend == Resend::GoBackN { 1 } else { self.entries.len() };
+        let mut place = 0;
+        while place < timed.min(self.entries.len()) {
+            let entry = &mut self.entries[place];
+            place += 1;
+            if entry.due <= now {
+                entry.due = NEVER;
+                let (number, left) = (entry.number, self.entries.len());
+                self.want(number, resend);
+                place -= usize::from(resend == Resend::Selective && self.entries.len() < left);
+            }
+        }
+    }
+
+    /// Marks a packet to be sent again.
+    fn want(&mut self, number: u64, resend: Resend) {
+        let Some(place) = self.place(number) else { return };
+        match resend {
+            Resend::GoBackN => {
+                // Packets that wait for a retransmission after a time-out still do.
+                let from = self.again.front().map_or(number, |&next| next.min(number));
+                self.again.clear();
+                let bad = |entry: &ReplayEntry| entry.bad && entry.number >= from;
+                let left_out = self.entries.iter().filter(|entry| bad(entry));
+                self.held -= left_out.map(|entry| u32::from(entry.flits)).sum::<u32>();
+                self.entries.retain(|entry| !bad(entry));
+                let behind = self.entries.iter().filter(|entry| entry.number >= from);
+                self.again.extend(behind.map(|entry| entry.number));
+            }
+            Resend::Selective if self.entries[place].bad => {
+                self.remove(place);
+            }
+            Resend::Selective => {
+                if !self.again.contains(&number) {
+                    self.again.push_back(number);
+                }
+            }
+        }
+    }
+
+    /// Whether a packet is to be sent again.
+    pub(crate) fn sends_again(&self) -> bool {
+        !self.again.is_empty()
+    }
+
+    /// The place in the replay buffer of the packet that is sent again next.
+    pub(crate) fn next_again(&mut self) -> Option<usize> {
+        let number = self.again.pop_front()?;
+        self.place(number)
+    }
+
+    /// A lower bound of the next event.
+    pub(crate) fn due(&self, resend: Resend) -> Tick {
+        let learned = self.learned.front().map_or(NEVER, |it| it.0);
+        let timed = if resend == Resend::GoBackN { 1 } else { self.entries.len() };
+        let timed = self.entries.iter().take(timed).map(|entry| entry.due);
+        let says = self.to_send.front().map_or(NEVER, |it| it.0.max(self.line_free));
+        let again = if self.sends_again() { self.line_free } else { NEVER };
+        timed.fold(learned.min(says).min(again), Tick::min)
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
+        move_back(&mut self.line_free);
+        self.entries.iter_mut().for_each(|entry| move_back(&mut entry.due));
+        self.learned.iter_mut().chain(&mut self.to_send).for_each(|it| move_back(&mut it.0));
+    }
+}

@@ -1,0 +1,632 @@
+//! Routers that grant an output to a whole packet: the state of a part's routers, and what the part
+//! asks of them.
+
+pub(crate) mod allocation;
+pub(crate) mod choice;
+pub(crate) mod choice_by_relation;
+pub(crate) mod choices;
+pub(crate) mod collective;
+pub(crate) mod credits;
+pub(crate) mod link;
+pub(crate) mod outbox;
+pub(crate) mod stalls;
+pub(crate) mod waits;
+
+use serde::{Deserialize, Serialize};
+
+use crate::common::Common;
+use crate::frame::exchange::HasEarliest;
+use crate::frame::tick::{NEVER, Tick};
+use crate::host::Hosts;
+use crate::host::{NewPacket, source::Adapter};
+use crate::interruption::Interruption;
+use crate::network::context::NetworkContext;
+use crate::network::port_block::AWAY;
+use crate::network::port_block::least;
+use crate::network::ports::{PacketQueue, Ports, RemoteUpstream, RouterLayout};
+use crate::network::size::{Size, Small};
+use crate::packet::{Packet, PacketCrossing};
+use crate::router::packet::allocation::RouterView;
+use crate::router::packet::choices::{AdaptiveState, SavedAdaptiveState};
+use crate::router::packet::collective::units::ReductionUnits;
+use crate::router::packet::credits::{Credit, Credits};
+use crate::router::packet::link::{LinkState, Links, Notice};
+use crate::router::packet::outbox::{Outbox, Returned, Sent};
+use crate::router::{AllParts, Fail, PacketId, Routers};
+use flitlab_base::narrow::fitted;
+use flitlab_base::prefetch::{Stage, prefetch};
+use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
+use flitlab_workload::traffic::Workload;
+
+/// Number of deliveries by which the prefetch for a delivery comes ahead of it.
+const LEAD: usize = 8;
+
+/// The routers of a part. Routers, channels and buffers have the part's own numbers.
+pub(crate) struct PacketRouters {
+    pub ports: Ports,
+    pub credits: Credits,
+    /// The state for packets that choose among outputs, if any do.
+    pub adaptive_state: Option<AdaptiveState>,
+    /// The routers' reduction units, if there are collective operations.
+    pub reduction_units: Option<ReductionUnits>,
+    /// The state of links that send again, if links err.
+    pub links: Option<Links>,
+    /// Whether routing is adaptive, or routers combine and replicate packets, or links err.
+    pub special: bool,
+    pub outbox: Outbox,
+    /// By part: the messages for it.
+    outgoing: Vec<PacketMessages>,
+}
+
+/// A packet on a cable between two parts.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    /// The router that it goes to, and the input virtual channel there.
+    router: u32,
+    input_vc: u32,
+    packet: PacketCrossing,
+}
+
+/// What the routers of one part send those of another.
+#[derive(Debug, Default)]
+pub(crate) struct PacketMessages {
+    packets: Vec<Crossing>,
+    notices: Vec<Notice>,
+    /// Credits, with their places.
+    credits: Vec<(u32, Credit)>,
+}
+
+impl HasEarliest for PacketMessages {
+    fn earliest(&self) -> Tick {
+        let packets = self.packets.iter().map(|crossing| crossing.packet.packet.ready);
+        let credits = self.credits.iter().map(|credit| credit.1.time);
+        let notices = self.notices.iter().map(|notice| notice.time);
+        packets.chain(credits).chain(notices).min().unwrap_or(NEVER)
+    }
+}
+
+/// The fields that change, as a checkpoint saves them.
+#[derive(Deserialize)]
+pub(crate) struct SavedPacketRouters {
+    ports: Ports,
+    credits: Credits,
+    adaptive_state: Option<SavedAdaptiveState>,
+    reduction_units: Option<ReductionUnits>,
+    links: Option<LinkState>,
+}
+
+/// The same, as they are written.
+#[derive(Serialize)]
+struct SavedFields<'a> {
+    ports: &'a Ports,
+    credits: &'a Credits,
+    adaptive_state: Option<&'a SavedAdaptiveState>,
+    reduction_units: &'a Option<ReductionUnits>,
+    links: Option<&'a LinkState>,
+}
+
+impl Routers for PacketRouters {
+    type Messages = PacketMessages;
+    type Saved = SavedPacketRouters;
+
+    const QUEUES_AT_ONCE: bool = false;
+
+    fn new(common: &Common<'_>, ports: Ports, _: &Workload) -> Self {
+        let (context, routers) = (&*common.context, ports.routers.len());
+        let adaptive_state = AdaptiveState::new(&common.routing, &ports);
+        let reduction_units =
+            context.trees.as_ref().map(|trees| ReductionUnits::new(trees, routers));
+        let links = Links::new(context, common.schedule.part, &ports);
+        Self {
+            credits: Credits::new(ports.rooms(context)),
+            special: adaptive_state.is_some() || reduction_units.is_some() || links.is_some(),
+            adaptive_state,
+            reduction_units,
+            links,
+            outbox: Outbox::default(),
+            outgoing: (0..context.cut.parts()).map(|_| PacketMessages::default()).collect(),
+            ports,
+        }
+    }
+
+    #[inline]
+    fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    #[inline]
+    fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage) {
+        match stage {
+            Stage::Far => self.prefetch_router(router),
+            Stage::Near => self.prefetch_ports(common, router),
+            Stage::Next => self.prefetch_heads(common, router),
+            Stage::Last => (),
+        }
+    }
+
+    #[inline(always)]
+    fn next_event(&self, number: u32) -> Tick {
+        let next = least(self.ports.blocks_of(&self.ports.routers[number as usize]));
+        if !self.special {
+            return next;
+        }
+        let links = self.links.as_ref().map_or(NEVER, |it| it.state.due[number as usize]);
+        let decide =
+            self.adaptive_state.as_ref().map_or(NEVER, |it| it.state.decide_at[number as usize]);
+        next.min(links).min(decide)
+    }
+
+    #[inline(always)]
+    fn has_arrivals(&self, number: u32) -> bool {
+        let words = self.ports.size.words;
+        let first = number as usize * words;
+        self.ports.arrived[first..first + words].iter().any(|&word| word != 0)
+    }
+
+    #[inline(never)]
+    fn run(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
+        let (shift, size) = (self.ports.size.shift, self.ports.size);
+        match self.ports.small {
+            Some(1) => self.borrow(common, number, Small::<1> { shift }).run::<false>(until),
+            Some(2) => self.borrow(common, number, Small::<2> { shift }).run::<false>(until),
+            _ if self.links.is_some() => self.borrow(common, number, size).run_on_links(until),
+            _ if self.reduction_units.is_some() => {
+                self.borrow(common, number, size).run::<true>(until)
+            }
+            _ => self.borrow(common, number, size).run::<false>(until),
+        }
+    }
+
+    /// Sends the first packet that has room through an injection channel, if that is free.
+    #[inline]
+    fn inject(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        number: u32,
+        terminal: u32,
+        now: Tick,
+    ) {
+        let vcs = fitted!(common.context.vc_map.count(), u32);
+        let injection = hosts.sources.injections[number as usize];
+        if hosts.sources.paused || injection.waiting == 0 {
+            hosts.sources.injections[number as usize].due = NEVER;
+            return;
+        }
+        if injection.free_at > now {
+            hosts.sources.injections[number as usize].due = injection.free_at;
+            return;
+        }
+        let of_terminal = number - terminal * common.context.parameters.injection_channels;
+        let room = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs;
+        let mut due = NEVER;
+        let from_pointer = u16::MAX << injection.pointer;
+        for mut waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
+            while waiting != 0 {
+                let vc = waiting.trailing_zeros();
+                waiting &= waiting - 1;
+                let flits = hosts.sources.flits_of_next(number, vc, vcs);
+                let place = room + vc;
+                if self.credits.room[place as usize] < flits {
+                    self.credits.collect(place, now);
+                    if self.credits.room[place as usize] < flits {
+                        due = due.min(self.credits.foresee(place, flits));
+                        continue;
+                    }
+                }
+                self.credits.room[place as usize] -= flits;
+                hosts.end_wait(common, number, now);
+                self.send_packet(common, hosts, (number, terminal), fitted!(vc, u8), now);
+                let injection = &mut hosts.sources.injections[number as usize];
+                injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
+                return;
+            }
+        }
+        hosts.begin_wait(common, number, now);
+        hosts.sources.injections[number as usize].due = due;
+    }
+
+    fn has_begun(&self, _: u32) -> bool {
+        false
+    }
+
+    fn deliver(&mut self, common: &mut Common<'_>) {
+        let lead = if common.is_large { LEAD } else { 0 };
+        for step in 0..self.outbox.sent.len() + lead {
+            if lead > 0 {
+                self.prefetch_delivery(common, step);
+            }
+            let Some(place) = step.checked_sub(lead) else { continue };
+            let Sent { slot, part, router, input_vc } = self.outbox.sent[place];
+            if part as usize == common.schedule.part {
+                self.join(common, router, input_vc, slot);
+            } else {
+                let packet = common.packets.take_away(slot);
+                let crossing = Crossing { router, input_vc, packet };
+                self.outgoing[part as usize].packets.push(crossing);
+            }
+        }
+        self.outbox.sent.clear();
+        for place in 0..self.outbox.returned.len() {
+            let Returned { upstream, vc, credit } = self.outbox.returned[place];
+            if upstream & AWAY == 0 {
+                self.return_credit(common, upstream + u32::from(vc), credit);
+            } else {
+                let entry = (upstream & !AWAY) as usize;
+                let RemoteUpstream { part, room } = self.ports.remote_upstreams[entry];
+                self.outgoing[part as usize].credits.push((room + u32::from(vc), credit));
+            }
+        }
+        self.outbox.returned.clear();
+        self.send_notices(common);
+    }
+
+    fn swap_outgoing(&mut self, to: usize, empty: &mut PacketMessages) {
+        std::mem::swap(&mut self.outgoing[to], empty);
+    }
+
+    fn take_incoming(&mut self, common: &mut Common<'_>, incoming: &mut PacketMessages) {
+        for Crossing { router, input_vc, packet } in incoming.packets.drain(..) {
+            let slot = common.packets.take_in(&packet);
+            self.join(common, router, input_vc, slot);
+        }
+        for notice in incoming.notices.drain(..) {
+            self.take_notice(common, &notice);
+        }
+        for (place, credit) in incoming.credits.drain(..) {
+            self.return_credit(common, place, credit);
+        }
+    }
+
+    fn rebase(&mut self, by: Tick) {
+        self.ports.rebase(by);
+        self.credits.rebase(by);
+        if let Some(adaptive_state) = &mut self.adaptive_state {
+            adaptive_state.rebase(by);
+        }
+        if let Some(reduction_units) = &mut self.reduction_units {
+            reduction_units.rebase(by);
+        }
+        if let Some(links) = &mut self.links {
+            links.rebase(by);
+        }
+    }
+
+    fn memory_of_times(_: &NetworkContext<'_>) -> Picoseconds {
+        Picoseconds::ZERO
+    }
+
+    fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds {
+        let buffers =
+            0..if common.packets.count > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
+        let packets = buffers.flat_map(|buffer| self.packets_in(common, buffer));
+        let ready = packets.map(|slot| common.time(common.packets.packets[slot as usize].ready));
+        ready.max().unwrap_or(Picoseconds::ZERO)
+    }
+
+    fn may_hold_flits(&self, common: &Common<'_>) -> bool {
+        common.packets.count > 0
+    }
+
+    fn memory(&self) -> usize {
+        self.ports.memory()
+            + self.credits.memory()
+            + self.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
+            + self.reduction_units.as_ref().map_or(0, ReductionUnits::memory)
+            + self.links.as_ref().map_or(0, Links::memory)
+    }
+
+    fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick) {
+        for number in 0..fitted!(self.ports.routers.len(), u32) {
+            self.borrow(common, number, self.ports.size).settle_stalls(now);
+        }
+    }
+
+    fn counts_stalls(&self) -> bool {
+        true
+    }
+
+    fn output_free_at(&self, output: u32) -> Tick {
+        match self.ports.output(output).free_at {
+            // An output that is held for a packet of a collective operation sends nothing.
+            NEVER => self.links.as_ref().map_or(0, |links| links.line_free(output)),
+            free_at => free_at,
+        }
+    }
+
+    fn flits_resent(&self, output: u32) -> Option<u64> {
+        Some(self.links.as_ref()?.channel(output)?.flits_resent)
+    }
+
+    fn reset_statistics(&mut self) {
+        if let Some(links) = &mut self.links {
+            links.reset_statistics();
+        }
+    }
+
+    fn saved(&self) -> impl Serialize + '_ {
+        SavedFields {
+            ports: &self.ports,
+            credits: &self.credits,
+            adaptive_state: self.adaptive_state.as_ref().map(|it| &it.state),
+            reduction_units: &self.reduction_units,
+            links: self.links.as_ref().map(|links| &links.state),
+        }
+    }
+
+    fn restore(&mut self, saved: SavedPacketRouters) -> bool {
+        let SavedPacketRouters { ports, credits, adaptive_state, reduction_units, links } = saved;
+        let units_fit = match (&self.reduction_units, &reduction_units) {
+            (Some(own), Some(other)) => own.is_like(other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        let links_fit = match (&mut self.links, links) {
+            (Some(own), Some(state)) => own.restore(state),
+            (own, state) => own.is_none() && state.is_none(),
+        };
+        let fits = ports.blocks.len() == self.ports.blocks.len()
+            && credits.room.len() == self.credits.room.len();
+        let choices_fit = match (&mut self.adaptive_state, adaptive_state) {
+            (Some(own), Some(state)) => {
+                own.state = state;
+                true
+            }
+            (own, state) => own.is_none() && state.is_none(),
+        };
+        (self.ports, self.credits, self.reduction_units) = (ports, credits, reduction_units);
+        fits && choices_fit && units_fit && links_fit
+    }
+}
+
+impl Fail for PacketRouters {
+    /// None: a packet that is cut by a failing channel is known as such when it is sent.
+    fn cut_by(_: &AllParts<'_, '_, Self>, _: &Interruption) -> Vec<PacketId> {
+        Vec::new()
+    }
+
+    fn begin_failure(&mut self, _: &mut Common<'_>, _: &[PacketId], _: Picoseconds) {}
+
+    fn fail_output(&mut self, common: &mut Common<'_>, router: u32, output: u32, at: Picoseconds) {
+        let state = self.ports.fail(router, output);
+        // It may be granted now, whatever it waited for.
+        let next = state.free_at.max(common.schedule.tick(at + Picoseconds(1)));
+        self.ports.lower(router, output, next);
+        common.schedule.active.lower(router, next);
+    }
+
+    fn fail_router(&mut self, common: &mut Common<'_>, router: u32) {
+        let RouterLayout { first_input, inputs, .. } = self.ports.routers[router as usize];
+        let shift = self.ports.size.shift;
+        for buffer in first_input << shift..(first_input + u32::from(inputs)) << shift {
+            let mut slot = self.ports.queues[buffer as usize].head;
+            while slot != NONE {
+                common.packets.origins[slot as usize].lose();
+                slot = common.packets.packets[slot as usize].next;
+            }
+        }
+    }
+}
+
+impl PacketRouters {
+    /// Sends the first packet of a source queue through a free injection channel.
+    #[inline]
+    fn send_packet(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        (number, terminal): (u32, u32),
+        vc: u8,
+        now: Tick,
+    ) {
+        let NewPacket { slot, departs } = hosts.next_packet_of(common, number, terminal, vc, now);
+        let packet = &mut common.packets.packets[slot as usize];
+        let Packet { source, sequence, flits, .. } = *packet;
+        let &Adapter { router, input: first_input, timing, .. } =
+            &hosts.sources.adapters[terminal as usize];
+        // All flits are there from the start.
+        let last = common.context.send(packet, timing, now);
+        let channels = common.context.parameters.injection_channels;
+        let of_terminal = number - terminal * channels;
+        let time = common.time(now);
+
+        let context = &*common.context;
+        let channel = context.channel_of_injection(common.schedule.part, number);
+        common.digest.add(time, channel, source, sequence);
+        common.counters.grants += 1;
+        let in_part = fitted!(self.ports.outputs, u32) + number;
+        common.statistics.sent(in_part, vc, flits);
+        let injection = &mut hosts.sources.injections[number as usize];
+        injection.pointer = (vc + 1) % fitted!(context.vc_map.count(), u8);
+        let free_at = last + context.timing(timing).flit;
+        injection.free_at = free_at;
+        let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
+        let input_vc = (of_router << self.ports.size.shift) + u32::from(vc);
+        self.join(common, router, input_vc, slot);
+        if let Some(tag) = departs {
+            hosts.message_sent(common, terminal, tag, common.time(free_at));
+        }
+    }
+
+    /// Puts a packet into a buffer of a router of this part.
+    #[inline]
+    fn join(&mut self, common: &mut Common<'_>, number: u32, input_vc: u32, slot: u32) {
+        let router = &self.ports.routers[number as usize];
+        let place = self.ports.queue(router, input_vc);
+        let queue = &mut self.ports.queues[place];
+        let tail = std::mem::replace(&mut queue.tail, slot);
+        let packet = &mut common.packets.packets[slot as usize];
+        packet.next = NONE;
+        if queue.head != NONE {
+            common.packets.packets[tail as usize].next = slot;
+            return;
+        }
+        queue.head = slot;
+        let ready = packet.ready;
+        self.ports.arrived[number as usize * self.ports.size.words + input_vc as usize / 64] |=
+            1 << (input_vc % 64);
+        common.schedule.active.lower(number, ready);
+    }
+
+    /// Returns a credit to a sender of this part. If the sender waits for one, its output is due at
+    /// the credit's arrival.
+    #[inline]
+    fn return_credit(&mut self, common: &mut Common<'_>, place: u32, credit: Credit) {
+        if self.credits.send(place, credit, common.schedule.window.start) {
+            self.wake_sender(common, place, credit.time);
+        }
+    }
+
+    #[cold]
+    fn wake_sender(&mut self, common: &mut Common<'_>, place: u32, time: Tick) {
+        let (number, output) = self.ports.senders[place as usize / common.context.vc_map.count()];
+        let free_at = self.ports.output_mut(number, output).free_at;
+        let time = time.max(free_at);
+        self.ports.lower(number, output, time);
+        common.schedule.active.lower(number, time);
+    }
+
+    /// Delivers the notices of visits to other routers.
+    fn send_notices(&mut self, common: &mut Common<'_>) {
+        let Some(links) = &mut self.links else { return };
+        let mut notices = std::mem::take(&mut links.notices);
+        for notice in notices.drain(..) {
+            if notice.part as usize == common.schedule.part {
+                self.take_notice(common, &notice);
+            } else {
+                self.outgoing[notice.part as usize].notices.push(notice);
+            }
+        }
+        if let Some(links) = &mut self.links {
+            links.notices = notices;
+        }
+    }
+
+    /// Takes in a notice for a router of this part.
+    fn take_notice(&mut self, common: &mut Common<'_>, notice: &Notice) {
+        let first = self.ports.routers[notice.router as usize].first_output;
+        if let Some(links) = &mut self.links {
+            links.take_in(first, notice);
+        }
+        common.schedule.active.lower(notice.router, notice.time);
+    }
+
+    /// Prefetches the addresses that the next stages need for a router's visit.
+    #[inline]
+    fn prefetch_router(&self, number: u32) {
+        prefetch(&self.ports.routers[number as usize]);
+        prefetch(&self.ports.arrived[number as usize * self.ports.size.words]);
+    }
+
+    /// Prefetches a router's ports, and the buffers that packets have come to.
+    #[inline(never)]
+    fn prefetch_ports(&self, common: &Common<'_>, number: u32) {
+        let router = &self.ports.routers[number as usize];
+        let output = router.first_output as usize;
+        self.ports.blocks_of(router).iter().for_each(prefetch);
+        prefetch(&self.ports.requests[output * self.ports.size.words]);
+        prefetch(&common.statistics.flits[output * common.context.vc_map.count()]);
+        self.for_each_arrival(number, prefetch);
+    }
+
+    /// Prefetches the packets in these buffers, and the first credits.
+    #[inline(never)]
+    fn prefetch_heads(&self, common: &Common<'_>, number: u32) {
+        let router = &self.ports.routers[number as usize];
+        if let Some(block) = self.ports.blocks_of(router).first() {
+            prefetch(&self.credits.room[block.outputs[0].room as usize]);
+        }
+        self.for_each_arrival(number, |queue| {
+            common.packets.packets.get(queue.head as usize).into_iter().for_each(prefetch);
+        });
+    }
+
+    /// Calls `see` with each buffer of a router that was empty and has got a packet since the last
+    /// visit.
+    #[inline(always)]
+    fn for_each_arrival(&self, number: u32, see: impl Fn(&PacketQueue)) {
+        let words = self.ports.size.words;
+        let arrived = &self.ports.arrived[number as usize * words..][..words];
+        for (word, &input_vcs) in (0..).zip(arrived) {
+            let mut bits = input_vcs;
+            while bits != 0 {
+                let input_vc = word * 64 + bits.trailing_zeros();
+                let queue = self.ports.queue(&self.ports.routers[number as usize], input_vc);
+                see(&self.ports.queues[queue]);
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// Prefetches the memory for the delivery that is [`LEAD`] steps ahead in the outbox.
+    #[inline(always)]
+    fn prefetch_delivery(&self, common: &Common<'_>, place: usize) {
+        if let Some(&Sent { slot, router, part, .. }) = self.outbox.sent.get(place)
+            && part as usize == common.schedule.part
+        {
+            prefetch(&self.ports.routers[router as usize]);
+            prefetch(&self.ports.arrived[router as usize * self.ports.size.words]);
+            prefetch(&common.packets.packets[slot as usize]);
+            common.schedule.active.prefetch(router);
+        }
+        if let Some(nearer) = place.checked_sub(LEAD / 2)
+            && let Some(&Sent { router, input_vc, part, .. }) = self.outbox.sent.get(nearer)
+            && part as usize == common.schedule.part
+        {
+            let router = &self.ports.routers[router as usize];
+            prefetch(&self.ports.queues[self.ports.queue(router, input_vc)]);
+        }
+        if let Some(&Returned { upstream, vc, .. }) = self.outbox.returned.get(place)
+            && upstream & AWAY == 0
+        {
+            prefetch(&self.credits.returning[upstream as usize + usize::from(vc)]);
+        }
+    }
+
+    /// Borrows a router for a visit.
+    #[inline(always)]
+    fn borrow<'a, 'f, S: Size>(
+        &'a mut self,
+        common: &'a mut Common<'f>,
+        number: u32,
+        size: S,
+    ) -> RouterView<'a, 'f, S> {
+        let (words, shift) = (size.words(), size.shift());
+        let Ports { routers, blocks, queues, requests, escapes, arrived, .. } = &mut self.ports;
+        let router = &mut routers[number as usize];
+        let sets = router.first_output as usize * words;
+        let sets = sets..sets + usize::from(router.outputs) * words;
+        let first = (router.first_input as usize) << shift;
+        let input_vcs = first..first + (usize::from(router.inputs) << shift);
+        let blocks = &mut blocks[router.first_block as usize..][..router.blocks as usize];
+        RouterView {
+            size,
+            blocks: S::blocks(blocks),
+            queues: &mut queues[input_vcs],
+            requests: &mut requests[sets.clone()],
+            escapes: escapes.get_mut(sets).unwrap_or_default(),
+            arrived: &mut arrived[number as usize * words..][..words],
+            router,
+            number,
+            name: number + common.context.cut.first_router(common.schedule.part),
+            first_channel: common.context.cut.first_output(common.schedule.part),
+            epoch: common.schedule.epoch,
+            routing: &common.routing,
+            interruption: common.interruption,
+            context: &common.context,
+            packets: &mut common.packets,
+            credits: &mut self.credits,
+            statistics: &mut common.statistics,
+            special: self.special,
+            links: self.links.as_mut(),
+            adaptive_state: self.adaptive_state.as_mut(),
+            reduction_units: self.reduction_units.as_mut(),
+            outbox: &mut self.outbox,
+            to_hosts: &mut common.to_hosts,
+            digest: &mut common.digest,
+            trace: &mut common.trace,
+            counters: &mut common.counters,
+            latest: &mut common.latest,
+        }
+    }
+}

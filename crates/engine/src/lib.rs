@@ -97,7 +97,7 @@
 //! | `ports`, `port_block`, `size` | outputs, input ports, buffers; blocks of eight; sizes |
 //! | `router_view` | a router borrowed for a visit, and what the visit sends to others |
 //! | `router` | requests, grants, releases: docs/model.md, "Router" |
-//! | `round_robin` | cyclic orders over sets of requests, and random ones |
+//! | `arbitration` | which of several requests an output serves: a file for each order |
 //! | `adaptive` | allocation for adaptive routing on a torus |
 //! | `relation` | allocation for routing relations, on any fabric |
 //! | `collective` | packets that routers combine and replicate along trees |
@@ -128,6 +128,7 @@
 
 mod active;
 mod adaptive;
+mod arbitration;
 mod atomic;
 mod collective;
 mod credits;
@@ -153,7 +154,6 @@ mod part;
 mod port_block;
 mod ports;
 mod relation;
-mod round_robin;
 mod route_segments;
 mod router;
 mod router_view;
@@ -170,6 +170,7 @@ mod trace;
 mod vc_map;
 mod zero_load;
 
+pub use arbitration::needs_shared_links;
 pub use holder::Followed;
 pub use interruption::{Interruption, InterruptionReport};
 pub use memory::{MAX_BUFFERS, max_buffers, memory_needed};

@@ -32,7 +32,7 @@ pub(super) struct SwitchRequest {
 /// An active virtual channel: a packet at the head of its queue that holds a virtual channel of an
 /// output.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct ActiveVc {
+pub(crate) struct ActiveVc {
     /// The part of the digest's hash that depends on its packet and channel.
     pub mark: u64,
     /// Its queue, input port and output, by their numbers in the part.
@@ -82,7 +82,7 @@ impl SwitchRequest {
 }
 
 impl ActiveVc {
-    pub(super) const NONE: Self = Self {
+    pub(crate) const NONE: Self = Self {
         mark: 0,
         queue: NONE,
         input_port: NONE,

@@ -6,12 +6,13 @@
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
 use crate::adaptive::{Step, decide, step};
+use crate::arbitration::by_age;
 use crate::encoded_route::Address;
 use crate::next_hop::NextHop;
 use crate::ports::Output;
 use crate::set::bits;
 use crate::tick::{NEVER, Tick};
-use crate::{Arbitration, ChannelKind, Switching};
+use crate::{ChannelKind, Switching};
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::prefetch;
 use flitlab_base::units::Picoseconds;
@@ -34,9 +35,9 @@ impl FlitRouterView<'_, '_> {
         let came = flits.at(awaited, &self.state.times);
         let asks = self.rules.asks(came, free_at);
         // Only arbitration by age reads it.
-        let created = match self.rules.arbitration {
-            Arbitration::OldestFirst => self.packets.origins[head as usize].created,
-            _ => Picoseconds::ZERO,
+        let created = match by_age(self.rules.arbitration) {
+            true => self.packets.origins[head as usize].created,
+            false => Picoseconds::ZERO,
         };
         let queue_state = &mut self.state.queues[state];
         queue_state.slot = head;

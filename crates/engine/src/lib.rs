@@ -97,7 +97,7 @@
 //! | `ports`, `port_block`, `size` | outputs, input ports, buffers; blocks of eight; sizes |
 //! | `router_view` | a router borrowed for a visit, and what the visit sends to others |
 //! | `router` | requests, grants, releases: docs/model.md, "Router" |
-//! | `round_robin` | cyclic orders over sets of requests, and random ones |
+//! | `arbitration` | which of several requests an output serves: a file for each order |
 //! | `adaptive` | allocation for adaptive routing on a torus |
 //! | `relation` | allocation for routing relations, on any fabric |
 //! | `collective` | packets that routers combine and replicate along trees |
@@ -127,6 +127,7 @@
     )
 )]
 
+mod arbitration;
 mod common;
 mod counters;
 mod frame;
@@ -139,7 +140,6 @@ mod next_hop;
 mod observer;
 mod packet;
 mod part;
-mod round_robin;
 mod router;
 mod saved;
 mod set;
@@ -147,6 +147,7 @@ mod simulator;
 mod trace;
 mod zero_load;
 
+pub use arbitration::needs_shared_links;
 pub use counters::{Carried, Counters};
 pub use frame::tick::{END, MAX_HOP_TIME};
 pub use host::source::Backlog;

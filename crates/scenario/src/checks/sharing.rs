@@ -4,7 +4,7 @@ use super::Checks;
 use crate::RoutingSpec;
 use crate::schema::Draft;
 use flitlab_base::narrow::narrow;
-use flitlab_engine::{Arbitration, FlitSharing, Parameters, Switching};
+use flitlab_engine::{Arbitration, FlitSharing, Parameters, Switching, needs_shared_links};
 
 /// How to have links shared flit by flit.
 const SHARE: &str = "write `sharing = \"flit\"` in [link]";
@@ -107,7 +107,7 @@ impl Checks<'_> {
             let help = format!("{SHARE}, and flits go on one by one");
             self.refuse(&["router.switching", "link.sharing"], message, help);
         }
-        if matches!(parameters.arbitration, Arbitration::OldestFirst | Arbitration::Weighted) {
+        if needs_shared_links(parameters.arbitration) {
             let message =
                 "flits are chosen by age or by weight where links are shared flit by flit";
             self.refuse(&["router.arbitration", "link.sharing"], message, SHARE);

@@ -21,7 +21,7 @@ use flitlab_model::Digest;
 /// The switch request of an active virtual channel: the time of its next flit's request, and its
 /// ports. It is scanned at every instant.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct SwitchRequest {
+pub(crate) struct SwitchRequest {
     /// Time of the request; [`NEVER`] if it is not known. For an uncontended virtual channel, a
     /// time until which it needs no attention.
     pub next: Tick,
@@ -32,7 +32,7 @@ pub(super) struct SwitchRequest {
 /// An active virtual channel: a packet at the head of its queue that holds a virtual channel of an
 /// output.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct ActiveVc {
+pub(crate) struct ActiveVc {
     /// The part of the digest's hash that depends on its packet and channel.
     pub mark: u64,
     /// Its queue, input port and output, by their numbers in the part.
@@ -69,12 +69,12 @@ pub(super) struct ActiveVc {
 
 impl SwitchRequest {
     /// The request of an unused place.
-    pub(super) const NONE: Self = Self { next: NEVER, input: 0, output: 0 };
+    pub(crate) const NONE: Self = Self { next: NEVER, input: 0, output: 0 };
 
     /// Postpones the request after another flit was sent: that flit's input port is busy until
     /// `taken`, and its output until `soonest`, which is not earlier.
     #[inline(always)]
-    pub(super) fn put_off(&mut self, (input, taken): (u16, Tick), (output, soonest): (u16, Tick)) {
+    pub(crate) fn put_off(&mut self, (input, taken): (u16, Tick), (output, soonest): (u16, Tick)) {
         let of_input = if self.input == input { taken } else { 0 };
         let free = if self.output == output { soonest } else { of_input };
         self.next = self.next.max(free);
@@ -82,7 +82,7 @@ impl SwitchRequest {
 }
 
 impl ActiveVc {
-    pub(super) const NONE: Self = Self {
+    pub(crate) const NONE: Self = Self {
         mark: 0,
         queue: NONE,
         input_port: NONE,
@@ -103,7 +103,7 @@ impl ActiveVc {
         injects: false,
     };
 
-    pub(super) fn rebase(&mut self, by: Tick) {
+    pub(crate) fn rebase(&mut self, by: Tick) {
         self.again = rebased(self.again, by);
     }
 }
@@ -112,7 +112,7 @@ impl FlitRules {
     /// The place of a router's first active virtual channel. There is a place for each virtual
     /// channel of an output.
     #[inline(always)]
-    pub(super) fn first_active_vc(&self, router: &RouterLayout) -> usize {
+    pub(crate) fn first_active_vc(&self, router: &RouterLayout) -> usize {
         router.first_output as usize * self.vcs as usize
     }
 }
@@ -154,7 +154,7 @@ impl FlitState {
 
     /// Computes the time of an active virtual channel's next switch request, and returns it.
     #[inline(always)]
-    pub(super) fn set_next(&mut self, active_vc: usize) -> Tick {
+    pub(crate) fn set_next(&mut self, active_vc: usize) -> Tick {
         let ActiveVc { queue, input_port, output_port, held, again, needs_room, .. } =
             self.active_vcs[active_vc];
         let flits = &self.queues[queue as usize].flits;
@@ -192,7 +192,7 @@ impl FlitRouterView<'_, '_> {
 
     /// The places of the router's active virtual channels.
     #[inline(always)]
-    pub(super) fn active_vcs(&self) -> Range<usize> {
+    pub(crate) fn active_vcs(&self) -> Range<usize> {
         let count = usize::from(self.state.active_count[self.number as usize]);
         self.first_active_vc..self.first_active_vc + count
     }
@@ -200,7 +200,7 @@ impl FlitRouterView<'_, '_> {
     /// Activates a queue, whose packet has been granted a virtual channel. Its flits do not ask for
     /// the switch before `again`.
     #[inline(always)]
-    pub(super) fn activate(&mut self, queue: usize, again: Tick) {
+    pub(crate) fn activate(&mut self, queue: usize, again: Tick) {
         let place = self.active_vcs().end;
         self.state.active_count[self.number as usize] += 1;
         let queue = self.first_queue + queue;
@@ -235,7 +235,7 @@ impl FlitRouterView<'_, '_> {
 
     /// Removes active virtual channels whose last flit has been granted the switch.
     #[inline(always)]
-    pub(super) fn retire(&mut self) {
+    pub(crate) fn retire(&mut self) {
         if self.scratch.ended.len() > 1 {
             self.scratch.ended.sort_unstable();
         }

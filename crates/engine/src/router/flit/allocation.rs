@@ -1,17 +1,14 @@
 //! The two allocations of an instant: separable ones, with rounds of offers and acceptances
 //! (\[islip\]).
 
-use super::active_vc::SwitchRequest;
+use super::FlitState;
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::{FlitRouterView, MASKED};
-use super::{FlitInput, FlitOutput, first_from, turn};
+use crate::arbitration::{self, Switch, SwitchCandidate, first_from, turn};
 use crate::frame::tick::{NEVER, Tick};
-use crate::round_robin::random_rank;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
-use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_model::Arbitration;
 
 /// Lists of an instant, kept to reuse their memory.
 #[derive(Debug, Default)]
@@ -45,21 +42,6 @@ struct VcRequest {
     queue: u32,
     output: u32,
     open: u16,
-}
-
-/// A flit that takes part in the switch allocation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SwitchCandidate {
-    /// The active virtual channel of its packet.
-    pub active_vc: u32,
-    pub input: u32,
-    pub output: u32,
-    /// The number of its queue among those of its input port.
-    pub of_port: u32,
-    /// The virtual channel that its packet holds at the output.
-    pub out_vc: u8,
-    /// Whether it has been granted the switch, or cannot be any more.
-    pub is_out: bool,
 }
 
 impl Scratch {
@@ -290,7 +272,7 @@ impl FlitRouterView<'_, '_> {
             for &number in &offered {
                 let candidate = &candidates[number as usize];
                 let best = &mut of_input[candidate.input as usize];
-                if *best == NONE || self.is_accepted(candidate, &candidates[*best as usize]) {
+                if *best == NONE || self.is_accepted(candidate, &candidates[*best as usize], now) {
                     *best = number;
                 }
             }
@@ -329,13 +311,13 @@ impl FlitRouterView<'_, '_> {
     /// Whether the first of two active virtual channels wins, if their flits share a port. Each is
     /// given as a set with one member.
     #[inline(always)]
-    pub(super) fn first_wins(&mut self, one: u64, other: u64, now: Tick) -> Option<bool> {
+    pub(super) fn first_wins(&self, one: u64, other: u64, now: Tick) -> Option<bool> {
         let place = |set: u64| self.first_active_vc + set.trailing_zeros() as usize;
         let (one, other) = (self.candidate(place(one)), self.candidate(place(other)));
         if one.output == other.output {
             Some(self.is_offered(&one, &other, now))
         } else if one.input == other.input {
-            Some(self.is_accepted(&one, &other))
+            Some(self.is_accepted(&one, &other, now))
         } else {
             None
         }
@@ -343,76 +325,35 @@ impl FlitRouterView<'_, '_> {
 
     /// Whether an output makes its offer to one flit rather than to another.
     #[inline(always)]
-    pub(super) fn is_offered(
-        &mut self,
-        one: &SwitchCandidate,
-        other: &SwitchCandidate,
-        now: Tick,
-    ) -> bool {
-        let pointer = self.output(one.output as usize).pointer;
-        let transit = u32::from(self.router.transit);
-        match self.rules.arbitration {
-            Arbitration::RoundRobin if one.input != other.input => {
-                turn(one.input, pointer) < turn(other.input, pointer)
-            }
-            Arbitration::RoundRobin => self.in_turn(one, pointer) < self.in_turn(other, pointer),
-            Arbitration::Random => self.random_rank(one, now) < self.random_rank(other, now),
-            Arbitration::TransitFirst => {
-                (one.input >= transit, self.in_turn(one, pointer))
-                    < (other.input >= transit, self.in_turn(other, pointer))
-            }
-            Arbitration::OldestFirst => self.age(one) < self.age(other),
-            Arbitration::Weighted => self.has_turn(one, other),
-        }
-    }
-
-    /// The rank of a flit in an output's cyclic order of input ports and their queues.
-    #[inline(always)]
-    fn in_turn(&mut self, candidate: &SwitchCandidate, pointer: u16) -> u64 {
-        let of_port = self.input(candidate.input as usize).pointer;
-        u64::from(turn(candidate.input, pointer)) << 32
-            | u64::from(turn(candidate.of_port, of_port))
-    }
-
-    /// The random rank of a flit at an instant.
-    fn random_rank(&self, candidate: &SwitchCandidate, now: Tick) -> u64 {
-        let request = (candidate.input as usize, self.context.vc_map.number(candidate.out_vc));
-        random_rank(self.time(now), (self.name, candidate.output as usize), request)
-    }
-
-    /// The rank of a queue by age: lower if its packet was created earlier.
-    fn age(&self, candidate: &SwitchCandidate) -> (Picoseconds, u32, u32) {
-        let queue = self.state.active_vcs[candidate.active_vc as usize].queue;
-        let queue = &self.state.queues[queue as usize];
-        (queue.created, queue.source, queue.sequence)
+    fn is_offered(&self, one: &SwitchCandidate, other: &SwitchCandidate, now: Tick) -> bool {
+        let switch = self.switch(now);
+        arbitration::is_offered(self.rules.arbitration, &switch, (one, other))
     }
 
     /// Whether an input port accepts the offer to one of its flits rather than that to another.
     #[inline(always)]
-    fn is_accepted(&mut self, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
-        match self.rules.arbitration {
-            Arbitration::OldestFirst => self.age(one) < self.age(other),
-            _ => {
-                let accepts = self.input(one.input as usize).accepts;
-                turn(one.output, accepts) < turn(other.output, accepts)
-            }
-        }
+    fn is_accepted(&self, one: &SwitchCandidate, other: &SwitchCandidate, now: Tick) -> bool {
+        let switch = self.switch(now);
+        arbitration::is_accepted(self.rules.arbitration, &switch, (one, other))
     }
-}
 
-/// Moves the pointers of a flit's ports behind the flit, which won in the first round or later.
-/// Outputs that serve by weights have turns instead.
-#[inline(always)]
-pub(super) fn pass_turn(
-    (request, of_port): (&SwitchRequest, u16),
-    (input_port, output_port): (&mut FlitInput, &mut FlitOutput),
-    (in_first_round, by_weights): (bool, bool),
-) {
-    input_port.pointer = of_port + 1;
-    if in_first_round {
-        input_port.accepts = request.output + 1;
-        if !by_weights {
-            output_port.pointer = request.input + 1;
+    /// The router at an instant, as arbitrations see it.
+    #[inline(always)]
+    fn switch(&self, now: Tick) -> Switch<'_> {
+        let FlitState { inputs, outputs, priorities, active_vcs, queues, .. } = &*self.state;
+        Switch {
+            sharing: &self.rules.sharing,
+            vc_map: &self.context.vc_map,
+            time: self.time(now),
+            router: self.name,
+            transit: self.router.transit.into(),
+            first_input: self.router.first_input,
+            first_output: self.router.first_output,
+            inputs,
+            outputs,
+            priorities,
+            active_vcs,
+            queues,
         }
     }
 }

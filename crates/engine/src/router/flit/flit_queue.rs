@@ -16,7 +16,7 @@ use flitlab_fabric::NONE;
 /// The state of a queue's head packet. These are the states of an input virtual channel in Dally
 /// and Towles, section 16.2, and one more for routings that decide on detours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum VcState {
+pub(crate) enum VcState {
     /// No packet is at the head.
     Idle,
     /// Routing: the outputs that the packet asks for are not computed yet.
@@ -31,7 +31,7 @@ pub(super) enum VcState {
 
 /// The upstream end of a queue's channel; it never changes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Upstream {
+pub(crate) struct Upstream {
     /// The place of the virtual channel upstream; with [`AWAY`] set, an index into
     /// `remote_upstreams`.
     pub place: u32,
@@ -52,7 +52,7 @@ impl Upstream {
 
 /// A queue, and its head packet.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct FlitQueue {
+pub(crate) struct FlitQueue {
     /// Its input port and virtual channel, and its number among the port's queues.
     pub input: u16,
     pub in_vc: u8,

@@ -26,7 +26,6 @@
 //! | `routing` | route computation, and requests for virtual channels |
 //! | `relation` | route computation by a routing relation |
 //! | `allocation` | allocation of virtual channels and of the switch |
-//! | `priority` | weighted virtual channels, some of high priority |
 //! | `active_vc` | packets that hold a virtual channel, and their switch requests |
 //! | `switch_traversal` | flits that are granted the switch, and the effects |
 //! | `uncontended` | active virtual channels that share no port with another |
@@ -47,7 +46,6 @@ mod flit_queue;
 mod injection;
 mod output_vc;
 mod prefetch;
-mod priority;
 mod relation;
 mod router_view;
 mod routing;
@@ -57,8 +55,12 @@ mod time_rings;
 mod uncontended;
 mod wake_times;
 
+pub(crate) use active_vc::ActiveVc;
+pub(crate) use flit_queue::FlitQueue;
+
 use serde::{Deserialize, Serialize};
 
+use crate::arbitration::{InputTurn, OutputTurn, Priority, first_from, turn};
 use crate::common::Common;
 use crate::frame::tick::{Tick, rebased};
 use crate::host::Hosts;
@@ -66,9 +68,9 @@ use crate::network::context::NetworkContext;
 use crate::network::ports::Ports;
 use crate::next_hop::demands;
 use crate::router::Routers;
-use active_vc::{ActiveVc, SwitchRequest};
+use active_vc::SwitchRequest;
 use arrivals::FlitMessages;
-use flit_queue::{FlitQueue, Upstream};
+use flit_queue::Upstream;
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
@@ -76,7 +78,6 @@ use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching
 use flitlab_workload::traffic::Workload;
 use injection::SourceVc;
 use output_vc::OutputVc;
-use priority::Priority;
 use stalls::Waits;
 use switch_traversal::Pace;
 use time_rings::Times;
@@ -94,28 +95,34 @@ pub(crate) struct FlitOutput {
     /// The input virtual channel at its far end, for virtual channel 0, by its number in the part,
     /// if it is of this part.
     far: u32,
-    /// The input port at which round-robin arbitration starts; by weights the virtual channel whose
-    /// turn it is.
-    pointer: u16,
-    /// Flits left of that turn.
-    turn: u8,
+    pub turn: OutputTurn,
     /// Number of packets that hold one of its virtual channels.
     senders: u16,
     /// Flits of these that have not been granted the switch.
     waiting: u32,
 }
 
+impl FlitOutput {
+    pub(crate) fn new(vcs: u32, far: u32, sharing: &FlitSharing) -> Self {
+        let turn = OutputTurn::new(sharing);
+        Self { soonest: 0, line: 0, vcs, far, turn, senders: 0, waiting: 0 }
+    }
+}
+
 /// The state of an input port.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct FlitInput {
+pub(crate) struct FlitInput {
     free_at: Tick,
-    /// The queue of this port at which round-robin arbitration starts.
-    pointer: u16,
-    /// The output at which its cyclic order of offers starts.
-    accepts: u16,
+    pub turn: InputTurn,
     /// Number of its packets that hold a virtual channel; one more if stalls are counted, so that
     /// none is uncontended.
     senders: u16,
+}
+
+impl FlitInput {
+    pub(crate) fn new(senders: u16) -> Self {
+        Self { free_at: 0, turn: InputTurn::default(), senders }
+    }
 }
 
 /// The virtual channels of a kind of traffic, a bit each, which its packets may take if no other
@@ -429,23 +436,13 @@ impl FlitState {
                 vcs.extend((0..rules.vcs).map(|_| OutputVc::endless(&mut times)));
                 first
             };
-            let turn = rules.sharing.weight(0);
             let far = if output.is_wired() && output.far_part as usize == part {
                 let router = &ports.routers[output.far_router as usize];
                 (router.first_input << rules.shift) + u32::from(output.far_input_vc)
             } else {
                 0
             };
-            outputs.push(FlitOutput {
-                soonest: 0,
-                line: 0,
-                vcs: first,
-                far,
-                pointer: 0,
-                turn,
-                senders: 0,
-                waiting: 0,
-            });
+            outputs.push(FlitOutput::new(first, far, &rules.sharing));
         }
         let inputs: usize = ports.routers.iter().map(|router| usize::from(router.inputs)).sum();
         let mut queues = Vec::new();
@@ -483,15 +480,11 @@ impl FlitState {
             vcs,
             requests: vec![0; outputs.len() * rules.words],
             active_count: vec![0; ports.routers.len()],
-            priorities: if rules.sharing.high_priority.is_empty() {
-                Vec::new()
-            } else {
-                vec![Priority::new(&rules.sharing); outputs.len()]
-            },
+            priorities: Priority::of_outputs(&rules.sharing, outputs.len()),
             switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
             active_vcs: vec![ActiveVc::NONE; outputs.len() * rules.vcs as usize],
             outputs,
-            inputs: vec![FlitInput { free_at: 0, pointer: 0, accepts: 0, senders }; inputs],
+            inputs: vec![FlitInput::new(senders); inputs],
             times,
             sources: vec![SourceVc::default(); injections * rules.vcs as usize],
             begun: vec![0; injections],
@@ -553,17 +546,9 @@ impl TrafficVcs {
     }
 }
 
-/// The rank of a place in the cyclic order from a pointer on: places before the pointer come behind
-/// all others.
-#[inline(always)]
-fn turn(place: u32, pointer: u16) -> u32 {
-    place.wrapping_sub(pointer.into())
-}
-
-/// The first member of a set in cyclic order from a pointer on.
-#[inline(always)]
-fn first_from(set: u16, pointer: u32) -> Option<u32> {
-    let from_pointer = if pointer < u16::BITS { set & (u16::MAX << pointer) } else { 0 };
-    let first = if from_pointer != 0 { from_pointer } else { set };
-    (first != 0).then(|| first.trailing_zeros())
+/// A queue without room, for tests of arbitrations.
+#[cfg(test)]
+pub(crate) fn empty_queue() -> FlitQueue {
+    let upstream = Upstream { place: 0, injects: false, timing: 0 };
+    FlitQueue::new((0, 0, 0), upstream, 0, &mut Times::default())
 }

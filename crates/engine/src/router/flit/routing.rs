@@ -5,6 +5,7 @@
 
 use super::flit_queue::{FlitQueue, VcState};
 use super::router_view::FlitRouterView;
+use crate::arbitration::by_age;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port_block::Output;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
@@ -13,7 +14,7 @@ use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::prefetch;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{Arbitration, ChannelKind, Switching};
+use flitlab_model::{ChannelKind, Switching};
 
 impl FlitRouterView<'_, '_> {
     /// Computes when the packet that has become the head of its queue asks, and for what.
@@ -33,9 +34,9 @@ impl FlitRouterView<'_, '_> {
         let came = flits.at(awaited, &self.state.times);
         let asks = self.rules.asks(came, free_at);
         // Only arbitration by age reads it.
-        let created = match self.rules.arbitration {
-            Arbitration::OldestFirst => self.packets.origins[head as usize].created,
-            _ => Picoseconds::ZERO,
+        let created = match by_age(self.rules.arbitration) {
+            true => self.packets.origins[head as usize].created,
+            false => Picoseconds::ZERO,
         };
         let queue_state = &mut self.state.queues[state];
         queue_state.slot = head;

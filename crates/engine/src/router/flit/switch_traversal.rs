@@ -1,13 +1,13 @@
 //! Switch traversal: flits that ask for the switch, and the effects of a grant.
 
 use super::active_vc::{ActiveVc, SwitchRequest};
-use super::allocation::{SwitchCandidate, pass_turn};
 use super::arrivals::FlitCrossing;
 use super::flit_queue::{FlitQueue, VcState};
 use super::output_vc::OutputVc;
 use super::router_view::{FlitRouterView, MASKED};
 use super::time_rings::Times;
 use super::{FlitOutput, FlitState};
+use crate::arbitration::{self, SentFlit, SwitchCandidate, counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
 use crate::network::port_block;
@@ -16,7 +16,7 @@ use crate::packet::Delivery;
 use crate::set::bits;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
-use flitlab_model::{Arbitration, ChannelKind};
+use flitlab_model::ChannelKind;
 use flitlab_model::{FlitSharing, Parameters};
 
 /// The times of a flit from its grant on, by timing of its channel.
@@ -103,9 +103,9 @@ impl FlitRouterView<'_, '_> {
     /// round of offers or later.
     #[inline(always)]
     pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) {
-        let by_weights = self.rules.arbitration == Arbitration::Weighted;
-        if by_weights {
-            self.take_turn(place);
+        let counts_flits = counts_flits(self.rules.arbitration);
+        if counts_flits {
+            self.count_flit(place);
         }
         let time = self.time(now);
         let FlitState {
@@ -127,7 +127,11 @@ impl FlitRouterView<'_, '_> {
         let (input_port, output_port) =
             (&mut inputs[own.input_port as usize], &mut outputs[own.output_port as usize]);
         output_port.waiting -= 1;
-        pass_turn((&request, own.of_port), (input_port, output_port), (in_first_round, by_weights));
+        pass_turn(
+            (request.input, own.of_port, request.output),
+            (&mut input_port.turn, &mut output_port.turn),
+            (in_first_round, counts_flits),
+        );
         let (taken, arrives) = pace.pass(now, output_port);
         input_port.free_at = taken;
         let soonest = output_port.soonest;
@@ -176,6 +180,16 @@ impl FlitRouterView<'_, '_> {
             // Several flits may be sent before the end.
             self.mark_uncontended(place, next, crossbar);
         }
+    }
+
+    /// Counts the next flit of an active virtual channel, for an arbitration that counts them.
+    #[inline(never)]
+    pub(super) fn count_flit(&mut self, active_vc: usize) {
+        let ActiveVc { output_port, out_vc: vc, left, .. } = self.state.active_vcs[active_vc];
+        let output = output_port as usize;
+        let turns = (&mut self.state.outputs[output].turn, self.state.priorities.get_mut(output));
+        let flit = SentFlit { vc, vcs: self.rules.vcs as usize, is_last: left == 1 };
+        arbitration::count_flit(self.rules.arbitration, turns, &self.rules.sharing, flit);
     }
 
     /// The output of an active virtual channel, by its number in the router.

@@ -13,7 +13,7 @@ pub(super) struct Times(Vec<Tick>);
 
 /// The place of a ring's times.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct TimeRing {
+pub(crate) struct TimeRing {
     base: u32,
     size: u32,
     first: u32,

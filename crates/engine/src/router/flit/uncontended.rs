@@ -6,15 +6,14 @@
 //! So they are left alone until then, and catch up in one go.
 
 use super::FlitState;
-use super::active_vc::ActiveVc;
-use super::allocation::pass_turn;
+use super::active_vc::{ActiveVc, SwitchRequest};
 use super::router_view::{FlitRouterView, MASKED};
 use super::switch_traversal::give_back;
+use crate::arbitration::{counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
-use flitlab_model::Arbitration;
 
 impl FlitRouterView<'_, '_> {
     /// Marks an active virtual channel as uncontended. Its next flit can be granted the switch at
@@ -136,17 +135,18 @@ impl FlitRouterView<'_, '_> {
         debug_assert!(sent < own.left, "the last flit is not sent uncontended");
         *self.latest = (*self.latest).max(self.time(last));
         self.state.queues[own.queue as usize].flits = flits;
-        let by_weights = self.rules.arbitration == Arbitration::Weighted;
+        let counts_flits = counts_flits(self.rules.arbitration);
         let input_port = &mut self.state.inputs[own.input_port as usize];
+        let SwitchRequest { input, output: number, .. } = self.state.switch_requests[place];
         pass_turn(
-            (&self.state.switch_requests[place], own.of_port),
-            (input_port, &mut output),
-            (true, by_weights),
+            (input, own.of_port, number),
+            (&mut input_port.turn, &mut output.turn),
+            (true, counts_flits),
         );
         input_port.free_at = free_at;
         self.state.outputs[own.output_port as usize] = output;
-        if by_weights {
-            (0..sent).for_each(|_| self.take_turn(place));
+        if counts_flits {
+            (0..sent).for_each(|_| self.count_flit(place));
         }
         self.state.active_vcs[place].left -= sent;
         self.statistics.flits[own.counted as usize] += u64::from(sent);

@@ -9,6 +9,9 @@
 
 use std::ops::Range;
 
+use crate::arbitration::{
+    BitSpan, PacketRequests, Span, cyclic_span, is_cyclic, next_span, span_count,
+};
 use crate::common::ToHosts;
 use crate::counters::Counters;
 use crate::frame::tick::{NEVER, Tick, time};
@@ -22,7 +25,6 @@ use crate::next_hop::answer::{Head, NextHop, OutVc};
 use crate::next_hop::{self, Routing};
 use crate::packet::Delivery;
 use crate::packet::Packets;
-use crate::round_robin::{BitSpan, bits_between, cyclic_span, random_rank, span_count};
 use crate::router::packet::choices::AdaptiveState;
 use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::{Credit, Credits};
@@ -33,7 +35,7 @@ use crate::trace::{Trace, note};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_model::{Arbitration, Digest, Stall};
+use flitlab_model::{Digest, Stall};
 
 /// A router borrowed for a visit: its own state, and the state that the routers of its part share.
 /// Outputs, input ports and input virtual channels have the router's own numbers.
@@ -87,6 +89,7 @@ pub(crate) struct Obstacle {
 }
 
 /// Why no packet can have an output, and the time at which one may.
+#[derive(Clone, Copy)]
 pub(crate) struct Blocked {
     stall: Option<Stall>,
     until: Tick,
@@ -99,6 +102,72 @@ impl Blocked {
     pub(crate) fn add(&mut self, obstacle: &Obstacle) {
         self.stall = self.stall.max(Some(obstacle.stall));
         self.until = self.until.min(obstacle.until);
+    }
+}
+
+/// An attempt to grant an output to one of the packets that ask for it.
+pub(super) trait Attempt: Copy {
+    /// Whether it is for requests for escapes alone.
+    const ESCAPES: bool;
+
+    /// Grants an output to an input virtual channel that asks for it, if its head can go. Returns
+    /// whether it can.
+    fn try_request<S: Size>(
+        &mut self,
+        view: &mut RouterView<'_, '_, S>,
+        request: (usize, u32),
+        now: Tick,
+    ) -> bool;
+}
+
+/// The attempt of an allocation pass.
+#[derive(Clone, Copy)]
+struct PassAttempt<const RELATED: bool, const COLLECTIVE: bool> {
+    pass: AllocationPass,
+    blocked: Blocked,
+}
+
+impl<const RELATED: bool, const COLLECTIVE: bool> Attempt for PassAttempt<RELATED, COLLECTIVE> {
+    const ESCAPES: bool = false;
+
+    #[inline(always)]
+    fn try_request<S: Size>(
+        &mut self,
+        view: &mut RouterView<'_, '_, S>,
+        (output, input_vc): (usize, u32),
+        now: Tick,
+    ) -> bool {
+        let &PacketQueue { ask, options, out_vc, need, flits, .. } =
+            &view.queues[input_vc as usize];
+        if ask > now {
+            self.blocked.until = self.blocked.until.min(ask);
+            return false;
+        }
+        if COLLECTIVE && view.is_collective(input_vc) {
+            return view.try_grant_copy(output, input_vc, &mut self.blocked, now);
+        }
+        let chooses = options != 0;
+        // By the output of its escape alone it may not go on the adaptive channel.
+        if !RELATED && chooses && options >> output & 1 == 0 {
+            return false;
+        }
+        if RELATED && chooses {
+            return view.try_grant_hop(output, input_vc, (self.pass, &mut self.blocked), now);
+        }
+        let out_vc = if chooses { view.context.channels.adaptive } else { out_vc };
+        if let Some(obstacle) = view.obstacle(output, input_vc, (out_vc, need, flits), now) {
+            self.blocked.add(&obstacle);
+            return false;
+        }
+        if chooses {
+            if self.pass == AllocationPass::Preferred && !view.prefers(output, input_vc, now) {
+                self.blocked.passed_over = true;
+                return false;
+            }
+            view.withdraw(output, input_vc, now);
+        }
+        view.grant(output, input_vc, out_vc, now);
+        true
     }
 }
 
@@ -144,10 +213,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             for (place, block) in blocks.enumerate() {
                 due |= block.due_at(now) << (BLOCK_PORTS * place);
             }
-            due = (due & mask).rotate_right(turn);
-            while due != 0 {
-                let output = fitted!(word, u32) * 64 + (due.trailing_zeros() + turn) % 64;
-                due &= due - 1;
+            for output in Span::new(fitted!(word, u32) * 64, turn, due & mask) {
                 self.try_grant::<RELATED, COLLECTIVE>(output as usize, pass, now);
             }
         }
@@ -299,30 +365,13 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         pass: AllocationPass,
         now: Tick,
     ) {
-        let &mut Output { free_at, pointer, .. } = self.output(output);
-        debug_assert!(free_at <= now);
-        let pointer = u32::from(pointer);
-        let mut blocked = Blocked { stall: None, until: NEVER, passed_over: false };
-        if self.size.words() == 1 && self.context.parameters.arbitration == Arbitration::RoundRobin
-        {
-            let span = cyclic_span(pointer, 0, 1);
-            let span = (span, pass);
-            if self.grant_in_span::<RELATED, COLLECTIVE>(output, span, &mut blocked, now) {
-                return;
-            }
-        } else if self.context.parameters.arbitration == Arbitration::Random {
-            if self.grant_random::<RELATED, COLLECTIVE>(output, pass, &mut blocked, now) {
-                return;
-            }
-        } else if self.grant_round_robin::<RELATED, COLLECTIVE>(
-            output,
-            pointer,
-            pass,
-            &mut blocked,
-            now,
-        ) {
+        debug_assert!(self.output(output).free_at <= now);
+        let blocked = Blocked { stall: None, until: NEVER, passed_over: false };
+        let mut attempt = PassAttempt::<RELATED, COLLECTIVE> { pass, blocked };
+        if self.grant_first(output, &mut attempt, now) {
             return;
         }
+        let PassAttempt { blocked, .. } = attempt;
         if blocked.passed_over {
             return self.pass_over(output);
         }
@@ -338,146 +387,74 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         *self.due(output) = blocked.until;
     }
 
-    fn grant_round_robin<const RELATED: bool, const COLLECTIVE: bool>(
+    /// Tries the requests for an output in the order of its arbitration, until one is granted.
+    /// Returns whether one is.
+    #[inline(always)]
+    pub(super) fn grant_first<A: Attempt>(
         &mut self,
         output: usize,
-        pointer: u32,
-        pass: AllocationPass,
-        blocked: &mut Blocked,
+        attempt: &mut A,
         now: Tick,
     ) -> bool {
-        let sets = self.words(output);
-        for (low, high) in self.priority_classes() {
-            for step in 0..span_count(sets.len()) {
-                let mut span = cyclic_span(pointer, step, sets.len());
-                if self.requests[sets.start + span.word] == 0 {
-                    continue;
-                }
-                span.mask &= bits_between(low, high, fitted!(span.word, u32) * 64);
-                if self.grant_in_span::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
-                    return true;
-                }
-            }
+        let pointer = u32::from(self.output(output).pointer);
+        if self.size.words() == 1 && is_cyclic(self.context.parameters.arbitration) {
+            let span = Span::new(0, pointer % 64, self.request_sets::<A>()[output]);
+            return self.grant_in_span(output, span, attempt, now);
         }
-        false
+        let granted;
+        (granted, *attempt) = self.grant_in_spans(output, *attempt, now);
+        granted
     }
 
-    /// Tries requests in the random order of the output and the instant. So all packets that can go
-    /// are equally likely to be the first.
-    fn grant_random<const RELATED: bool, const COLLECTIVE: bool>(
+    /// Does the work of [`Self::grant_first`] where the requests are more than one span. Returns
+    /// the attempt too, since a reference to it would keep it in memory there.
+    #[inline(never)]
+    fn grant_in_spans<A: Attempt>(
         &mut self,
         output: usize,
-        pass: AllocationPass,
-        blocked: &mut Blocked,
+        mut attempt: A,
+        now: Tick,
+    ) -> (bool, A) {
+        let pointer = self.output(output).pointer.into();
+        let mut step = 0;
+        loop {
+            let requests = PacketRequests {
+                set: &self.request_sets::<A>()[self.words(output)],
+                pointer,
+                first_injected: u32::from(self.router.transit) << self.size.shift(),
+                shift: self.size.shift(),
+                vc_map: &self.context.vc_map,
+                time: self.time(now),
+                output: (self.name, output),
+            };
+            let next = next_span(self.context.parameters.arbitration, &requests, step);
+            let Some((span, behind)) = next else { return (false, attempt) };
+            if self.grant_in_span(output, span, &mut attempt, now) {
+                return (true, attempt);
+            }
+            step = behind;
+        }
+    }
+
+    #[inline(always)]
+    fn grant_in_span<A: Attempt>(
+        &mut self,
+        output: usize,
+        span: Span,
+        attempt: &mut A,
         now: Tick,
     ) -> bool {
-        let mut latest = None;
-        loop {
-            latest = self.next_drawn(&self.requests[self.words(output)], output, latest, now);
-            let Some((_, input_vc)) = latest else { return false };
-            let span =
-                BitSpan { word: input_vc as usize / 64, mask: 1 << (input_vc % 64), turn: 0 };
-            if self.grant_in_span::<RELATED, COLLECTIVE>(output, (span, pass), blocked, now) {
+        for input_vc in span {
+            if attempt.try_request(self, (output, input_vc), now) {
                 return true;
             }
         }
-    }
-
-    /// The input virtual channel that follows `latest` in the random order of an output and an
-    /// instant, and its rank there. Without `latest`, the first one.
-    pub(crate) fn next_drawn(
-        &self,
-        set: &[u64],
-        output: usize,
-        latest: Option<(u64, u32)>,
-        now: Tick,
-    ) -> Option<(u64, u32)> {
-        let time = self.time(now);
-        let mut next = None;
-        for (word, &input_vcs) in (0..).zip(set) {
-            let mut bits = input_vcs;
-            while bits != 0 {
-                let input_vc = word * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                let (input, vc) = self.place(input_vc);
-                let requester = (input, self.context.vc_map.drawn_number(vc));
-                let drawn = Some((random_rank(time, (self.name, output), requester), input_vc));
-                if drawn > latest && (next.is_none() || drawn < next) {
-                    next = drawn;
-                }
-            }
-        }
-        next
-    }
-
-    /// The ranges of input virtual channels by priority: a range is served before the next one.
-    #[inline]
-    pub(crate) fn priority_classes(&self) -> impl Iterator<Item = (u32, u32)> + use<S> {
-        let transit = match self.context.parameters.arbitration {
-            Arbitration::RoundRobin
-            | Arbitration::Random
-            | Arbitration::OldestFirst
-            | Arbitration::Weighted => u32::MAX,
-            Arbitration::TransitFirst => u32::from(self.router.transit) << self.size.shift(),
-        };
-        [(0, transit), (transit, u32::MAX)].into_iter().filter(|(low, high)| low < high)
-    }
-
-    /// Grants an output to the first packet of a span that can go. Returns whether one could.
-    #[inline(always)]
-    fn grant_in_span<const RELATED: bool, const COLLECTIVE: bool>(
-        &mut self,
-        output: usize,
-        (span, pass): (BitSpan, AllocationPass),
-        blocked: &mut Blocked,
-        now: Tick,
-    ) -> bool {
-        let requests = self.requests[output * self.size.words() + span.word];
-        let mut bits = (requests & span.mask).rotate_right(span.turn);
-        while bits != 0 {
-            let input_vc = fitted!(span.word, u32) * 64 + (bits.trailing_zeros() + span.turn) % 64;
-            bits &= bits - 1;
-            let &PacketQueue { ask, options, out_vc, need, flits, .. } =
-                &self.queues[input_vc as usize];
-            if ask > now {
-                blocked.until = blocked.until.min(ask);
-                continue;
-            }
-            if COLLECTIVE && self.is_collective(input_vc) {
-                if self.try_grant_copy(output, input_vc, blocked, now) {
-                    return true;
-                }
-                continue;
-            }
-            let chooses = options != 0;
-            // By the output of its escape alone it may not go on the adaptive channel.
-            if !RELATED && chooses && options >> output & 1 == 0 {
-                continue;
-            }
-            if RELATED && chooses {
-                if self.try_grant_hop(output, input_vc, (pass, blocked), now) {
-                    return true;
-                }
-                continue;
-            }
-            let out_vc = if chooses { self.context.channels.adaptive } else { out_vc };
-            match self.obstacle(output, input_vc, (out_vc, need, flits), now) {
-                None => {
-                    if chooses {
-                        if pass == AllocationPass::Preferred && !self.prefers(output, input_vc, now)
-                        {
-                            blocked.passed_over = true;
-                            continue;
-                        }
-                        self.withdraw(output, input_vc, now);
-                    }
-                    self.grant(output, input_vc, out_vc, now);
-                    return true;
-                }
-                Some(obstacle) => blocked.add(&obstacle),
-            }
-        }
         false
+    }
+
+    #[inline(always)]
+    fn request_sets<A: Attempt>(&self) -> &[u64] {
+        if A::ESCAPES { self.escapes } else { self.requests }
     }
 
     /// The obstacle that keeps the head of a buffer from a free output now, on virtual channel

@@ -17,12 +17,11 @@ use crate::network::port_block::{NOT_STALLED, Output};
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::next_hop::escape_bubble;
-use crate::round_robin::{BitSpan, bits_between, cyclic_span, span_count};
-use crate::router::packet::allocation::{AllocationPass, RouterView};
+use crate::router::packet::allocation::{AllocationPass, Attempt, RouterView};
 use crate::router::packet::choices::{AdaptiveState, RoomCache};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
-use flitlab_model::{Arbitration, Stall};
+use flitlab_model::Stall;
 
 impl<S: Size> RouterView<'_, '_, S> {
     #[inline]
@@ -237,92 +236,12 @@ impl<S: Size> RouterView<'_, '_, S> {
     /// Grants a free output to the first head that needs an escape and can have it there. Returns
     /// whether there was one.
     pub(crate) fn grant_escapes<const RELATED: bool>(&mut self, output: usize, now: Tick) -> bool {
-        let mut until = NEVER;
-        let granted = if self.context.parameters.arbitration == Arbitration::Random {
-            self.grant_escape_random::<RELATED>(output, &mut until, now)
-        } else {
-            self.grant_escape_round_robin::<RELATED>(output, &mut until, now)
-        };
+        let mut attempt = EscapeAttempt::<RELATED> { until: NEVER };
+        let granted = self.grant_first(output, &mut attempt, now);
         if !granted {
-            self.lower(output, until);
+            self.lower(output, attempt.until);
         }
         granted
-    }
-
-    fn grant_escape_round_robin<const RELATED: bool>(
-        &mut self,
-        output: usize,
-        until: &mut Tick,
-        now: Tick,
-    ) -> bool {
-        let pointer = u32::from(self.output(output).pointer);
-        let words = self.words(output);
-        for (low, high) in self.priority_classes() {
-            for step in 0..span_count(words.len()) {
-                let BitSpan { word, mask, turn } = cyclic_span(pointer, step, words.len());
-                let of_set = bits_between(low, high, fitted!(word, u32) * 64);
-                let requests = self.escapes[words.start + word];
-                let mut bits = (requests & mask & of_set).rotate_right(turn);
-                while bits != 0 {
-                    let input_vc = fitted!(word, u32) * 64 + (bits.trailing_zeros() + turn) % 64;
-                    bits &= bits - 1;
-                    if self.lets_escape::<RELATED>(output, input_vc, until, now) {
-                        return true;
-                    }
-                }
-            }
-        }
-        false
-    }
-
-    /// Grants an escape in the random order of the output and the instant.
-    fn grant_escape_random<const RELATED: bool>(
-        &mut self,
-        output: usize,
-        until: &mut Tick,
-        now: Tick,
-    ) -> bool {
-        let mut latest = None;
-        loop {
-            latest = self.next_drawn(&self.escapes[self.words(output)], output, latest, now);
-            let Some((_, input_vc)) = latest else { return false };
-            if self.lets_escape::<RELATED>(output, input_vc, until, now) {
-                return true;
-            }
-        }
-    }
-
-    /// Grants a free output to the head of a buffer if it needs an escape there and can have it. If
-    /// not, lowers `until` to the time at which that may have changed, as far as it is known.
-    #[inline(always)]
-    fn lets_escape<const RELATED: bool>(
-        &mut self,
-        output: usize,
-        input_vc: u32,
-        until: &mut Tick,
-        now: Tick,
-    ) -> bool {
-        let escape = if RELATED {
-            self.fallback_hop(output, input_vc, now)
-        } else {
-            self.escape(output, input_vc, now)
-        };
-        match escape {
-            Ok(vc) => {
-                if RELATED {
-                    self.count_fallback(input_vc);
-                    self.grant_hop(output, input_vc, vc, now);
-                } else {
-                    self.withdraw(output, input_vc, now);
-                    self.grant(output, input_vc, vc, now);
-                }
-                true
-            }
-            Err(other) => {
-                *until = (*until).min(other);
-                false
-            }
-        }
     }
 
     /// The virtual channel on which the head of a buffer can escape by a free output. If there is
@@ -346,5 +265,46 @@ impl<S: Size> RouterView<'_, '_, S> {
         let out_vc = (queue.out_vc, queue.flits + bubble, queue.flits);
         self.obstacle(output, input_vc, out_vc, now)
             .map_or(Ok(queue.out_vc), |obstacle| Err(obstacle.until))
+    }
+}
+
+/// The attempt to grant an output to a head that needs an escape there. It is blocked until some
+/// time, as far as that is known.
+#[derive(Clone, Copy)]
+struct EscapeAttempt<const RELATED: bool> {
+    until: Tick,
+}
+
+impl<const RELATED: bool> Attempt for EscapeAttempt<RELATED> {
+    const ESCAPES: bool = true;
+
+    #[inline(always)]
+    fn try_request<S: Size>(
+        &mut self,
+        view: &mut RouterView<'_, '_, S>,
+        (output, input_vc): (usize, u32),
+        now: Tick,
+    ) -> bool {
+        let escape = if RELATED {
+            view.fallback_hop(output, input_vc, now)
+        } else {
+            view.escape(output, input_vc, now)
+        };
+        match escape {
+            Ok(vc) => {
+                if RELATED {
+                    view.count_fallback(input_vc);
+                    view.grant_hop(output, input_vc, vc, now);
+                } else {
+                    view.withdraw(output, input_vc, now);
+                    view.grant(output, input_vc, vc, now);
+                }
+                true
+            }
+            Err(other) => {
+                self.until = self.until.min(other);
+                false
+            }
+        }
     }
 }

@@ -3,16 +3,26 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::active_vc::ActiveVc;
-use super::allocation::SwitchCandidate;
-use super::router_view::FlitRouterView;
-use super::turn;
+use super::{Arbiter, OutputTurn, Switch, SwitchCandidate, turn};
 use flitlab_base::narrow::fitted;
 use flitlab_model::FlitSharing;
 
+/// The arbitration by weights.
+pub(super) struct Weighted;
+
+/// A flit that was granted the switch.
+#[derive(Clone, Copy)]
+pub(crate) struct SentFlit {
+    /// The virtual channel that its packet holds at the output, of so many.
+    pub vc: u8,
+    pub vcs: usize,
+    /// Whether it is its packet's last.
+    pub is_last: bool,
+}
+
 /// The state of an output's virtual channels of high priority.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Priority {
+pub(crate) struct Priority {
     /// The virtual channel whose turn it is among them, and flits left of the turn.
     pointer: u16,
     turn: u8,
@@ -23,8 +33,14 @@ pub(super) struct Priority {
 }
 
 impl Priority {
-    pub(super) fn new(sharing: &FlitSharing) -> Self {
+    fn new(sharing: &FlitSharing) -> Self {
         Self { pointer: 0, turn: sharing.high_weight(0), yields: false, sent: 0 }
+    }
+
+    /// The states of some outputs; none if no virtual channel has a high priority.
+    pub(crate) fn of_outputs(sharing: &FlitSharing, outputs: usize) -> Vec<Self> {
+        let count = if sharing.high_priority.is_empty() { 0 } else { outputs };
+        vec![Self::new(sharing); count]
     }
 
     /// Whether a virtual channel sends by its high priority rather than by its low one; it may have
@@ -35,39 +51,24 @@ impl Priority {
     }
 }
 
-impl FlitRouterView<'_, '_> {
-    /// Whether the virtual channel of one flit comes before that of another at their output by
-    /// weights.
-    #[inline(never)]
-    pub(super) fn has_turn(&self, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
-        self.rank(one) < self.rank(other)
-    }
+impl Arbiter for Weighted {
+    const NEEDS_SHARED_LINKS: bool = true;
+    const COUNTS_FLITS: bool = true;
 
-    /// The rank of a flit's virtual channel; the lowest comes first.
     #[inline(always)]
-    fn rank(&self, candidate: &SwitchCandidate) -> (bool, u32) {
-        let output = self.router.first_output as usize + candidate.output as usize;
-        let vc = candidate.out_vc.into();
-        match self.state.priorities.get(output) {
-            Some(priority) if priority.is_high(&self.rules.sharing, candidate.out_vc) => {
-                (priority.yields, turn(vc, priority.pointer))
-            }
-            Some(priority) => (!priority.yields, turn(vc, self.state.outputs[output].pointer)),
-            None => (false, turn(vc, self.state.outputs[output].pointer)),
-        }
+    fn is_offered(switch: &Switch<'_>, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
+        let turns = (switch.output_turn(one), switch.priority(one));
+        comes_first(turns, switch.sharing, (one.out_vc, other.out_vc))
     }
 
-    /// Counts the next flit of an active virtual channel in the turn of that channel.
     #[inline(never)]
-    pub(super) fn take_turn(&mut self, active_vc: usize) {
-        let ActiveVc { output_port, out_vc: vc, left, .. } = self.state.active_vcs[active_vc];
-        let (output, is_last) = (output_port as usize, left == 1);
-        let sharing = &self.rules.sharing;
-        let vcs = self.rules.vcs as usize;
-        let low = &mut self.state.outputs[output];
-        let Some(priority) = self.state.priorities.get_mut(output) else {
-            let weight = |vc| sharing.weight(vc);
-            return count((&mut low.pointer, &mut low.turn), vc, vcs, weight);
+    fn count_flit(
+        (low, priority): (&mut OutputTurn, Option<&mut Priority>),
+        sharing: &FlitSharing,
+        SentFlit { vc, vcs, is_last }: SentFlit,
+    ) {
+        let Some(priority) = priority else {
+            return count((&mut low.pointer, &mut low.left), vc, vcs, |vc| sharing.weight(vc));
         };
         if priority.is_high(sharing, vc) {
             let turn = (&mut priority.pointer, &mut priority.turn);
@@ -76,12 +77,29 @@ impl FlitRouterView<'_, '_> {
             let reaches = |limit| priority.sent >= limit;
             priority.yields |= is_last && sharing.high_priority_limit.is_some_and(reaches);
         } else {
-            count((&mut low.pointer, &mut low.turn), vc, vcs, |vc| sharing.weight(vc));
+            count((&mut low.pointer, &mut low.left), vc, vcs, |vc| sharing.weight(vc));
             if is_last {
                 (priority.yields, priority.sent) = (false, 0);
             }
         }
     }
+}
+
+/// Whether a virtual channel of an output comes before another.
+#[inline(never)]
+fn comes_first(
+    (low, priority): (OutputTurn, Option<&Priority>),
+    sharing: &FlitSharing,
+    (one, other): (u8, u8),
+) -> bool {
+    let rank = |vc: u8| match priority {
+        Some(priority) if priority.is_high(sharing, vc) => {
+            (priority.yields, turn(vc.into(), priority.pointer))
+        }
+        Some(priority) => (!priority.yields, turn(vc.into(), low.pointer)),
+        None => (false, turn(vc.into(), low.pointer)),
+    };
+    rank(one) < rank(other)
 }
 
 /// Counts a flit of a virtual channel in a turn. If it was another channel's turn, that one was

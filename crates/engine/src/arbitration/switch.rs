@@ -1,0 +1,95 @@
+//! What arbitrations see of a flit-by-flit router: the flits that ask for the switch, and the turns
+//! of its ports.
+
+use serde::{Deserialize, Serialize};
+
+use super::Priority;
+use crate::network::vc_map::VcMap;
+use crate::router::flit::{ActiveVc, FlitInput, FlitOutput, FlitQueue};
+use flitlab_base::units::Picoseconds;
+use flitlab_model::FlitSharing;
+
+/// The turns of an input port.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct InputTurn {
+    /// The queue of the port at which round-robin arbitration starts.
+    pub pointer: u16,
+    /// The output at which the cyclic order of the port's offers starts.
+    pub accepts: u16,
+}
+
+/// The turns of an output.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct OutputTurn {
+    /// The input port at which round-robin arbitration starts; by weights the virtual channel whose
+    /// turn it is.
+    pub pointer: u16,
+    /// Flits left of that turn.
+    pub left: u8,
+}
+
+impl OutputTurn {
+    pub(crate) fn new(sharing: &FlitSharing) -> Self {
+        Self { pointer: 0, left: sharing.weight(0) }
+    }
+}
+
+/// A flit that takes part in a switch allocation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SwitchCandidate {
+    /// The active virtual channel of its packet.
+    pub active_vc: u32,
+    pub input: u32,
+    pub output: u32,
+    /// The number of its queue among those of its input port.
+    pub of_port: u32,
+    /// The virtual channel that its packet holds at the output.
+    pub out_vc: u8,
+    /// Whether it has been granted the switch, or cannot be any more.
+    pub is_out: bool,
+}
+
+/// A router at an instant of its switch allocation. Functions that take one are inlined: if its
+/// address left them, each comparison would store all fields, and most need but two.
+pub(crate) struct Switch<'a> {
+    pub sharing: &'a FlitSharing,
+    pub vc_map: &'a VcMap,
+    pub time: Picoseconds,
+    pub router: u32,
+    /// The first input port that is an injection channel.
+    pub transit: u32,
+    /// The first of the router's input ports and outputs in the lists below, which are of its part.
+    pub first_input: u32,
+    pub first_output: u32,
+    pub inputs: &'a [FlitInput],
+    pub outputs: &'a [FlitOutput],
+    pub priorities: &'a [Priority],
+    pub active_vcs: &'a [ActiveVc],
+    pub queues: &'a [FlitQueue],
+}
+
+impl Switch<'_> {
+    /// The turns of a flit's input port.
+    #[inline(always)]
+    pub(super) fn input_turn(&self, candidate: &SwitchCandidate) -> InputTurn {
+        self.inputs[self.first_input as usize + candidate.input as usize].turn
+    }
+
+    /// The turns of a flit's output.
+    #[inline(always)]
+    pub(super) fn output_turn(&self, candidate: &SwitchCandidate) -> OutputTurn {
+        self.outputs[self.first_output as usize + candidate.output as usize].turn
+    }
+
+    /// The turns of virtual channels of high priority at a flit's output, if there are any.
+    #[inline(always)]
+    pub(super) fn priority(&self, candidate: &SwitchCandidate) -> Option<&Priority> {
+        self.priorities.get(self.first_output as usize + candidate.output as usize)
+    }
+
+    /// The queue of a flit, with the identity of its packet.
+    #[inline(always)]
+    pub(super) fn queue(&self, candidate: &SwitchCandidate) -> &FlitQueue {
+        &self.queues[self.active_vcs[candidate.active_vc as usize].queue as usize]
+    }
+}

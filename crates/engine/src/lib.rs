@@ -37,8 +37,8 @@
 //! # Scope
 //!
 //! The engine knows routers, ports, channels, virtual channels, and routes as runs of ports. It
-//! does not know dimensions, patterns or statistics over packets: those are in topology, traffic
-//! and measure. The model that it implements is docs/model.md.
+//! does not know dimensions, patterns or statistics over packets: those are in fabric, workload
+//! and [`measure`]. The model that it implements is docs/model.md.
 //!
 //! # One router at a time
 //!
@@ -88,33 +88,53 @@
 //! what crosses between them when a window ends. One thread uses the same windows as many, so
 //! results do not depend on the number of threads.
 //!
+//! # Rooms
+//!
+//! ```text
+//!   simulator ── frame: windows, threads, which routers are due
+//!       │
+//!     part ───── host: sources, injection, sinks
+//!       │          both lend `common`: packets, times, counts
+//!     router ─┬─ packet: an output is granted to a whole packet
+//!             └─ flit: links are shared flit by flit
+//!                  both ask next_hop (where may this head go?) and
+//!                  arbitration (which of these requests is served first?)
+//!   network: what never changes: ports, timings, the cut into parts
+//! ```
+//!
+//! A `Part` is generic in its routers. The trait `Routers` has all that a part asks of them. Which
+//! kind they are is decided once, in [`Engine::new`].
+//!
 //! | module | what it is for |
 //! |---|---|
-//! | `frame` | windows, visits and threads, over any `SimulatedPart`; knows no router |
-//! | `active` | which routers have something to do |
-//! | `exchange`, `thread_barrier`, `cut` | parts: data between them, threads, division |
-//! | `part` | all state of a part |
-//! | `ports`, `port_block`, `size` | outputs, input ports, buffers; blocks of eight; sizes |
-//! | `router_view` | a router borrowed for a visit, and what the visit sends to others |
-//! | `router` | requests, grants, releases: docs/model.md, "Router" |
-//! | `arbitration` | which of several requests an output serves: a file for each order |
-//! | `adaptive` | allocation for adaptive routing on a torus |
-//! | `relation` | allocation for routing relations, on any fabric |
-//! | `collective` | packets that routers combine and replicate along trees |
-//! | `link` | links that err, and send again |
-//! | `flit` | the flit-by-flit router: links shared flit by flit |
-//! | `credits` | room in buffers, and credits under way |
-//! | `packet` | packets under way |
+//! | `simulator`, `saved` | [`Engine`]: all parts behind one interface; checkpoints |
+//! | `frame` | windows, visits and threads; knows neither packet nor router |
+//! | `part` | a range of routers with their hosts: the order of things in a visit |
+//! | `common` | what hosts and routers of a part share |
+//! | `host` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `next_hop` | where the head of a buffer may go, for each kind of routing |
-//! | `vc_map` | the virtual channels in use |
-//! | `source`, `sink`, `atomic` | terminals: docs/model.md, "Adapter" and "Sink" |
-//! | `statistics` | what channels carried, and why packets waited |
-//! | `deadlock` | the cycle of packets that wait for each other |
-//! | `trace`, `holder` | routes of chosen packets, and the channels that hold them up |
+//! | `arbitration` | which of several requests an output serves: a file for each order |
+//! | `router` | models of routers; the search for deadlocks; what holds a packet up; statistics |
+//! | `router::packet` | outputs granted to whole packets: docs/model.md, "Router" |
+//! | `router::packet::collective` | packets that routers combine and replicate along trees |
+//! | `router::packet::link` | links that err, and send again |
+//! | `router::flit` | links shared flit by flit, in the stages of the textbooks |
+//! | `network` | ports, buffers, timings, virtual channels in use, the cut into parts |
+//! | `packet` | packets under way, and their messages |
 //! | `interruption` | failures during operation |
-//! | `saved` | the state of a simulation, for a checkpoint |
-//! | `network_context`, `network` | what does not change: timings, numbers, names |
-//! | `simulator` | [`Engine`]: all parts and threads behind one interface |
+//! | `observer`, `trace`, `counters` | what is told of a simulation |
+//!
+//! # One packet
+//!
+//! 1. `host::create` makes a message and puts it into a source queue; `host::packets` cuts a packet
+//!    from it, whose route `next_hop` sets.
+//! 2. `router::packet` (`inject`) sends it through the injection channel into a buffer.
+//! 3. It becomes the head: `new_head` in `router::packet::allocation` asks `next_hop` where it may
+//!    go, and adds its requests.
+//! 4. When an output is due, `try_grant` lets `arbitration` say in which order requests are tried;
+//!    `grant` sends the first packet that can go, and returns its credits.
+//! 5. `deliver` puts it into the next router's buffer, and so on from step 3; at its destination
+//!    `host::deliver` counts it and completes its message.
 
 #![warn(missing_docs)]
 #![cfg_attr(

@@ -57,7 +57,7 @@ pub(super) use with_parts;
 
 impl<'f, O: Observer> Parts<'f, O> {
     /// Idle parts with this traffic, each with an observer of its own.
-    fn new<R: Routers>(
+    fn idle<R: Routers>(
         context: &Arc<NetworkContext<'f>>,
         workload: Workload,
         observer: O,
@@ -153,9 +153,9 @@ impl<'f, O: Observer> Engine<'f, O> {
         let context = Arc::new(context);
         let window = window(&context, &workload);
         let parts = if parameters.sharing.is_some() {
-            Parts::Flit(Parts::new(&context, workload, observer, interruption))
+            Parts::Flit(Parts::idle(&context, workload, observer, interruption))
         } else {
-            Parts::Packet(Parts::new(&context, workload, observer, interruption))
+            Parts::Packet(Parts::idle(&context, workload, observer, interruption))
         };
         Self {
             parts,

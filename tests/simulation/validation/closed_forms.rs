@@ -41,7 +41,7 @@ fn collectives() -> Section {
         title: "Collective operations without load",
         source: "On Desmos the farthest node is five hops from the root of a tree. A hop takes\n\
                  105 ns. Combining takes 10 ns at each of the five routers on the way up. Both\n\
-                 are assumed. The rest is that of a ping. crates/engine/src/collective/tests.rs\n\
+                 are assumed. The rest is that of a ping. crates/engine/src/router/packet/collective/tests.rs\n\
                  compares each packet with a computation flit by flit, to the last picosecond.\n\
                  It does so for every tree, size, failure and parameter.",
         rows: rows.into_iter().map(row).collect(),

@@ -15,8 +15,8 @@ pub struct Counters {
     pub flits_delivered: u64,
     /// Packets whose last flits have reached their sinks.
     pub packets_delivered: u64,
-    /// Flits cut or swallowed after a failure ([`Interruption`](crate::Interruption)); for messages that were never
-    /// sent, their flits alone are counted.
+    /// Flits cut or swallowed after a failure ([`Interruption`](crate::Interruption)); for messages
+    /// that were never sent, their flits alone are counted.
     pub flits_lost: u64,
     /// Flits of operands that routers have combined with others.
     pub flits_combined: u64,

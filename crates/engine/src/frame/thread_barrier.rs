@@ -12,8 +12,8 @@ const SPINS: u32 = 50;
 /// takes about as long.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// A barrier at which threads stay awake for a while: a window lasts some 100 microseconds, about as
-/// long as waking a thread may take.
+/// A barrier at which threads stay awake for a while: a window lasts some 100 microseconds, about
+/// as long as waking a thread may take.
 #[derive(Debug)]
 pub(crate) struct ThreadBarrier {
     threads: usize,

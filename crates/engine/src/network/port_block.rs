@@ -1,5 +1,5 @@
-//! Outputs and input ports, in blocks of eight: a loop over eight ports needs no branches, and all that a grant needs
-//! lies together.
+//! Outputs and input ports, in blocks of eight: a loop over eight ports needs no branches, and all
+//! that a grant needs lies together.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ pub(crate) struct Output {
     /// channel.
     pub far_part: u32,
     pub far_router: u32,
-    /// The place of its credits in [`Credits`](crate::router::packet::credits::Credits), for virtual channel 0.
+    /// The place of its credits in the routers' list, for virtual channel 0.
     pub room: u32,
 }
 

@@ -111,7 +111,7 @@ pub(crate) struct Ports {
     pub arrived: Vec<u64>,
     /// The size of the routers.
     pub size: Any,
-    /// Number of blocks of each router, if all are [`Small`](crate::network::size::Small) and have equally
+    /// Number of blocks of each router, if all are [`Small`](super::size::Small) and have equally
     /// many.
     pub small: Option<u32>,
     pub remote_upstreams: Vec<RemoteUpstream>,

@@ -24,7 +24,7 @@ pub(crate) enum NextHop {
     AnyOf { ports: u16, output: u16, escape: u8 },
     /// Any hop of this list of the relation.
     Hops(u32),
-    /// The packet has to [decide](Routing::decide) on a detour first.
+    /// The packet has to [decide](super::Routing::decide) on a detour first.
     Undecided,
 }
 

@@ -116,7 +116,7 @@ impl Origin {
     }
 }
 
-/// A packet on a cable between two parts: with links shared flit by flit, one whose header is there.
+/// A packet on a cable between two parts; with links shared flit by flit its header is there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketCrossing {
     pub packet: Packet,

@@ -1,9 +1,9 @@
 //! Models of routers: what the part of a network asks of one.
 //!
 //! There are two: routers that grant an output to a whole packet
-//! ([`PacketRouters`](crate::router::packet::PacketRouters)), and routers whose links are shared
-//! flit by flit ([`FlitRouters`](crate::router::flit::FlitRouters)). Which one it is is decided once, when
-//! the simulation is made.
+//! ([`PacketRouters`](packet::PacketRouters)), and routers whose links are shared flit by flit
+//! ([`FlitRouters`](flit::FlitRouters)). Which one it is is decided once, when the simulation is
+//! made.
 
 pub(crate) mod deadlock;
 pub(crate) mod flit;

@@ -19,8 +19,8 @@ use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
 use flitlab_base::narrow::fitted;
 use flitlab_routing::relation::Hop;
 
-/// In place of a set of ports in [`PacketQueue::options`](crate::network::ports::PacketQueue::options): the
-/// head has a choice, and the relation says which.
+/// In place of a set of ports in [`PacketQueue::options`]: the head has a choice, and the relation
+/// says which.
 pub(crate) const BY_RELATION: u16 = 1;
 
 impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {

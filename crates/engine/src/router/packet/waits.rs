@@ -1,5 +1,5 @@
-//! What packets in the buffers of routers wait for, where routers grant an output to a whole packet:
-//! for the search for deadlocks, and for the channel that holds a packet up.
+//! What packets in the buffers of routers wait for: for the search for deadlocks, and for the
+//! channel that holds a packet up.
 
 use crate::common::Common;
 use crate::frame::tick::Tick;

@@ -59,6 +59,7 @@ impl<'f, O: Observer> Parts<'f, O> {
     /// Idle parts with this traffic, each with an observer of its own.
     fn idle<R: Routers>(
         context: &Arc<NetworkContext<'f>>,
+        own: &R::Own,
         workload: Workload,
         observer: O,
         interruption: Option<&'f Interruption>,
@@ -69,7 +70,7 @@ impl<'f, O: Observer> Parts<'f, O> {
         observers.insert(0, observer);
         let workloads = workload.split(&terminals).into_iter().zip(observers);
         let parts = workloads.enumerate().map(|(number, (workload, observer))| ObservedPart {
-            part: Part::new(context, number, workload, interruption),
+            part: Part::new(context, number, own, workload, interruption),
             observer,
         });
         parts.collect()
@@ -152,10 +153,11 @@ impl<'f, O: Observer> Engine<'f, O> {
             NetworkContext::new(threads, fabric, routes, parameters, &workload, interruption);
         let context = Arc::new(context);
         let window = window(&context, &workload);
-        let parts = if parameters.sharing.is_some() {
-            Parts::Flit(Parts::idle(&context, workload, observer, interruption))
-        } else {
-            Parts::Packet(Parts::idle(&context, workload, observer, interruption))
+        let parts = match &parameters.sharing {
+            Some(sharing) => {
+                Parts::Flit(Parts::idle(&context, sharing, workload, observer, interruption))
+            }
+            None => Parts::Packet(Parts::idle(&context, &(), workload, observer, interruption)),
         };
         Self {
             parts,

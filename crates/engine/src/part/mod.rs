@@ -52,10 +52,11 @@ impl<M: HasEarliest> HasEarliest for Outgoing<M> {
 }
 
 impl<'f, R: Routers> Part<'f, R> {
-    /// An empty part at time 0.
+    /// An empty part at time 0; `own` are the parameters of its kind of routers.
     pub(crate) fn new(
         context: &Arc<NetworkContext<'f>>,
         part: usize,
+        own: &R::Own,
         workload: Workload,
         interruption: Option<&'f Interruption>,
     ) -> Self {
@@ -78,7 +79,7 @@ impl<'f, R: Routers> Part<'f, R> {
             context: Arc::clone(context),
         };
         let hosts = Hosts::new(&mut common, &ports, workload);
-        let routers = R::new(&common, ports, &hosts.workload);
+        let routers = R::new(&common, ports, own, &hosts.workload);
         Self { common, hosts, routers }
     }
 

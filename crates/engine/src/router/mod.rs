@@ -38,6 +38,9 @@ pub(crate) trait Routers: Fail + Waits + Send {
     /// What the routers of one part send those of another. All numbers are the receiver's.
     type Messages: HasEarliest;
 
+    /// Parameters that routers of this kind have, and others have not.
+    type Own;
+
     /// The fields that change during a simulation, as a checkpoint saves them.
     type Saved: DeserializeOwned;
 
@@ -46,7 +49,7 @@ pub(crate) trait Routers: Fail + Waits + Send {
     const QUEUES_AT_ONCE: bool;
 
     /// Idle routers with these ports.
-    fn new(common: &Common<'_>, ports: Ports, workload: &Workload) -> Self;
+    fn new(common: &Common<'_>, ports: Ports, own: &Self::Own, workload: &Workload) -> Self;
 
     fn ports(&self) -> &Ports;
 

@@ -209,12 +209,11 @@ pub(crate) struct FlitState {
 
 impl FlitRouters {
     /// The routers of an idle part. `reads`: there are read requests and responses.
-    fn idle(common: &Common<'_>, mut ports: Ports, reads: bool) -> Self {
+    fn idle(common: &Common<'_>, mut ports: Ports, sharing: FlitSharing, reads: bool) -> Self {
         let (context, part) = (&*common.context, common.schedule.part);
         // They have queues and credits of their own.
         ports.queues = Vec::new();
         let parameters = &context.parameters;
-        let sharing = parameters.sharing.clone().unwrap_or_default();
         let vcs = narrow::<u32>(context.vc_map.count());
         let shift = ports.size.shift;
         let outputs_of = |router: &crate::network::ports::RouterLayout| u32::from(router.outputs);
@@ -266,12 +265,13 @@ impl FlitRouters {
 
 impl Routers for FlitRouters {
     type Messages = FlitMessages;
+    type Own = FlitSharing;
     type Saved = (Ports, FlitState);
 
     const QUEUES_AT_ONCE: bool = true;
 
-    fn new(common: &Common<'_>, ports: Ports, workload: &Workload) -> Self {
-        Self::idle(common, ports, workload.kinds().1)
+    fn new(common: &Common<'_>, ports: Ports, sharing: &FlitSharing, workload: &Workload) -> Self {
+        Self::idle(common, ports, sharing.clone(), workload.kinds().1)
     }
 
     #[inline]

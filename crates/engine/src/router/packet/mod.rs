@@ -108,11 +108,12 @@ struct SavedFields<'a> {
 
 impl Routers for PacketRouters {
     type Messages = PacketMessages;
+    type Own = ();
     type Saved = SavedPacketRouters;
 
     const QUEUES_AT_ONCE: bool = false;
 
-    fn new(common: &Common<'_>, ports: Ports, _: &Workload) -> Self {
+    fn new(common: &Common<'_>, ports: Ports, (): &(), _: &Workload) -> Self {
         let (context, routers) = (&*common.context, ports.routers.len());
         let adaptive_state = AdaptiveState::new(&common.routing, &ports);
         let reduction_units =

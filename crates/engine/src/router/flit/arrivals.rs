@@ -1,8 +1,9 @@
 //! Flits and credits that come to a router from others.
 
 use super::FlitRouters;
-use super::flit_queue::{FlitQueue, VcState};
+use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
+use super::states::VcState;
 use crate::common::Common;
 use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{NEVER, Tick};

@@ -9,8 +9,9 @@
 //! If a queue waits for several others, any of them may free it.
 
 use super::FlitRouters;
-use super::flit_queue::{FlitQueue, VcState};
-use super::output_vc::OutputVc;
+use super::credits::OutputVc;
+use super::flit_queue::FlitQueue;
+use super::states::VcState;
 use crate::common::Common;
 use crate::network::port_block::{AWAY, Output};
 use crate::network::ports::{RouterLayout, place};

@@ -7,7 +7,7 @@
 
 use super::FlitRouters;
 use super::active_vc::ActiveVc;
-use super::flit_queue::VcState;
+use super::states::VcState;
 use crate::common::Common;
 use crate::interruption::Interruption;
 use crate::packet::Packets;

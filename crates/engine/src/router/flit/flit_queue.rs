@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::states::VcState;
 use super::time_rings::{TimeRing, Times};
 use crate::frame::tick::{Tick, rebased};
 use crate::network::NO_OUTPUT;
@@ -12,22 +13,6 @@ use crate::network::port_block;
 use crate::network::port_block::AWAY;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-
-/// The state of a queue's head packet. These are the states of an input virtual channel in Dally
-/// and Towles, section 16.2, and one more for routings that decide on detours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum VcState {
-    /// No packet is at the head.
-    Idle,
-    /// Routing: the outputs that the packet asks for are not computed yet.
-    Routing,
-    /// The packet has to decide on a detour when it asks.
-    Deciding,
-    /// The packet waits for a virtual channel of an output.
-    VcAlloc,
-    /// The packet holds a virtual channel of an output: its flits ask for the switch.
-    Active,
-}
 
 /// The upstream end of a queue's channel; it never changes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -1,16 +1,18 @@
 //! The flit-by-flit router: packets share links flit by flit (docs/model.md, "Links shared flit by
 //! flit").
 //!
-//! Terminals, packets, routes and the frame are those of the router that grants whole packets
-//! ([`Part`](crate::part::Part)). This module has the rest. A flit is represented by the time of
-//! its arrival. The flits of a queue form a ring of times, and the order of packets says which
-//! packet a flit belongs to. A credit is represented by the time of its return.
+//! A flit is represented by the time of its arrival. The flits of a queue form a ring of times, and
+//! the order of packets says which packet a flit belongs to. A credit is represented by the time of
+//! its return.
 //!
 //! A visit puts what it sends into the queues and virtual channels of other routers of the part at
 //! once. All these times lie after the window's end, so routers that are visited later in the
 //! window do not see them.
 //!
-//! The head packet of a queue goes through the states of [`VcState`](flit_queue::VcState). While it
+//! The states and stages are those of Dally and Towles (\[dally-towles\], chapter 16): routing
+//! computation, virtual-channel allocation, switch allocation, switch traversal.
+//!
+//! The head packet of a queue goes through the states of [`VcState`](states::VcState). While it
 //! is **active**, it holds a virtual channel of an output. Then the time of its next flit's switch
 //! request is known, as far as its ports are free. For all other queues a router keeps wake times:
 //! times before which they cannot progress. A visit goes from the earliest of these times to the
@@ -19,40 +21,46 @@
 //!
 //! | module | what it is for |
 //! |---|---|
+//! | `states` | the states of a head: idle, routing, virtual-channel allocation, active |
 //! | `flit_queue` | an input port's queue of flits, and the state of its head |
-//! | `output_vc` | a virtual channel at the output that feeds it: its holder, its credits |
+//! | `credits` | a virtual channel at the output that feeds it: its holder, its credits |
 //! | `time_rings` | rings of times, of which both are made |
 //! | `router_view` | a router borrowed for a visit: the loop over instants |
-//! | `routing` | route computation, and requests for virtual channels |
+//! | `route_computation` | route computation, and requests for virtual channels |
 //! | `relation` | route computation by a routing relation |
-//! | `allocation` | allocation of virtual channels and of the switch |
+//! | `vc_allocation` | virtual-channel allocation |
+//! | `switch_allocation` | switch allocation: flits that ask for the switch |
 //! | `active_vc` | packets that hold a virtual channel, and their switch requests |
-//! | `switch_traversal` | flits that are granted the switch, and the effects |
+//! | `switch_traversal` | switch traversal: flits that are granted the switch, and the effects |
 //! | `uncontended` | active virtual channels that share no port with another |
 //! | `wake_times` | the earliest time at which each inactive queue may progress |
 //! | `injection` | terminals' injection channels |
 //! | `arrivals` | flits and credits that come to a router |
+//! | `scratch` | lists of an instant, kept to reuse their memory |
 //! | `prefetch` | memory fetched ahead |
 //! | `failure` | channels and routers that fail |
 //! | `deadlock` | queues that wait for each other |
 //! | `stalls` | times for which packets waited for each output, by reason |
 
 mod active_vc;
-mod allocation;
 mod arrivals;
+mod credits;
 mod deadlock;
 mod failure;
 mod flit_queue;
 mod injection;
-mod output_vc;
 mod prefetch;
 mod relation;
+mod route_computation;
 mod router_view;
-mod routing;
+mod scratch;
 mod stalls;
+mod states;
+mod switch_allocation;
 mod switch_traversal;
 mod time_rings;
 mod uncontended;
+mod vc_allocation;
 mod wake_times;
 
 pub(crate) use active_vc::ActiveVc;
@@ -70,6 +78,7 @@ use crate::next_hop::demands;
 use crate::router::Routers;
 use active_vc::SwitchRequest;
 use arrivals::FlitMessages;
+use credits::OutputVc;
 use flit_queue::Upstream;
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
@@ -77,7 +86,6 @@ use flitlab_base::units::Picoseconds;
 use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching};
 use flitlab_workload::traffic::Workload;
 use injection::SourceVc;
-use output_vc::OutputVc;
 use stalls::Waits;
 use switch_traversal::Pace;
 use time_rings::Times;
@@ -175,7 +183,7 @@ pub(crate) struct FlitRouters {
     /// By part: the messages for it.
     outgoing: Vec<FlitMessages>,
     /// Lists for an instant's allocations; kept to reuse their memory.
-    scratch: allocation::Scratch,
+    scratch: scratch::Scratch,
 }
 
 /// The fields that change, as a checkpoint saves them.
@@ -249,7 +257,7 @@ impl FlitRouters {
             sharing,
         };
         let state = FlitState::new(&rules, parameters, context, part, &ports);
-        let scratch = allocation::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
+        let scratch = scratch::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
         let outgoing = (0..context.cut.parts()).map(|_| FlitMessages::default()).collect();
         Self { ports, rules, state, outgoing, scratch }
     }

@@ -1,8 +1,8 @@
 //! Prefetches for visits that come soon, where a part is larger than the nearer caches.
 
 use super::FlitRouters;
+use super::credits::OutputVc;
 use super::flit_queue::FlitQueue;
-use super::output_vc::OutputVc;
 use crate::packet::Packets;
 use flitlab_base::prefetch::{Stage, prefetch};
 

@@ -1,7 +1,8 @@
 //! Route computation by a routing relation, with links shared flit by flit.
 
-use super::flit_queue::{FlitQueue, VcState};
+use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
+use super::states::VcState;
 use crate::frame::tick::Tick;
 use crate::next_hop::{Routing, from_place};
 use crate::router::packet::choice_by_relation::BY_RELATION;

@@ -1,8 +1,9 @@
 //! A flit-by-flit router borrowed for a visit, and the loop over the instants of its window.
 
-use super::allocation::Scratch;
 use super::arrivals::FlitMessages;
-use super::flit_queue::{FlitQueue, VcState};
+use super::flit_queue::FlitQueue;
+use super::scratch::Scratch;
+use super::states::VcState;
 use super::wake_times::RouterRange;
 use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::common::{Common, ToHosts};

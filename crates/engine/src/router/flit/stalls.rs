@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::FlitState;
 use super::active_vc::{ActiveVc, SwitchRequest};
-use super::flit_queue::{FlitQueue, VcState};
+use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
+use super::states::VcState;
 use crate::frame::tick::{NEVER, Tick, rebased};
 use crate::next_hop::Routing;
 use crate::set::{bits, members};

@@ -1,19 +1,20 @@
-//! Switch traversal: flits that ask for the switch, and the effects of a grant.
+//! Switch traversal: the second stage of a flit, which was granted the switch, and the effects of
+//! that.
 
-use super::active_vc::{ActiveVc, SwitchRequest};
+use super::active_vc::ActiveVc;
 use super::arrivals::FlitCrossing;
-use super::flit_queue::{FlitQueue, VcState};
-use super::output_vc::OutputVc;
-use super::router_view::{FlitRouterView, MASKED};
+use super::credits::OutputVc;
+use super::flit_queue::FlitQueue;
+use super::router_view::FlitRouterView;
+use super::states::VcState;
 use super::time_rings::Times;
 use super::{FlitOutput, FlitState};
-use crate::arbitration::{self, SentFlit, SwitchCandidate, counts_flits, pass_turn};
+use crate::arbitration::{self, SentFlit, counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
 use crate::network::port_block;
 use crate::network::port_block::AWAY;
 use crate::packet::Delivery;
-use crate::set::bits;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
 use flitlab_model::ChannelKind;
@@ -55,50 +56,6 @@ impl Pace {
 }
 
 impl FlitRouterView<'_, '_> {
-    /// Lets the next flits of active virtual channels that are due at `now` ask for the switch.
-    /// `due` has a bit for each of the first [`MASKED`].
-    #[inline(always)]
-    pub(super) fn send(&mut self, due: u64, now: Tick) {
-        let others = due & due.wrapping_sub(1);
-        let are_few = due != 0 && others & others.wrapping_sub(1) == 0;
-        if !are_few || self.active_vcs().len() > MASKED {
-            return self.allocate_switch(due, now);
-        }
-        let (mut winners, mut losers) = (due, 0);
-        if others != 0
-            && let Some(first_wins) = self.first_wins(due ^ others, others, now)
-        {
-            (winners, losers) =
-                if first_wins { (due ^ others, others) } else { (others, due ^ others) };
-        }
-        for number in bits(winners) {
-            self.emit(self.first_active_vc + number, true, now);
-        }
-        for number in bits(losers) {
-            self.yield_to_others(self.first_active_vc + number, now);
-        }
-    }
-
-    /// The next flit of an active virtual channel, as a candidate for the switch.
-    #[inline(always)]
-    pub(super) fn candidate(&self, place: usize) -> SwitchCandidate {
-        let SwitchRequest { input, output, .. } = self.state.switch_requests[place];
-        let ActiveVc { of_port, out_vc, .. } = self.state.active_vcs[place];
-        let active_vc = fitted!(place, u32);
-        let (input, output, of_port) = (input.into(), output.into(), of_port.into());
-        SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
-    }
-
-    /// Handles a flit that took part in an allocation and was not granted the switch.
-    #[inline(always)]
-    pub(super) fn yield_to_others(&mut self, place: usize, now: Tick) {
-        let active_vc = &mut self.state.active_vcs[place];
-        let again = now + self.rules.paces[usize::from(active_vc.timing)].crossbar;
-        active_vc.again = again;
-        let next = &mut self.state.switch_requests[place].next;
-        *next = again.max(*next);
-    }
-
     /// Sends the next flit of an active virtual channel, which was granted the switch in the first
     /// round of offers or later.
     #[inline(always)]

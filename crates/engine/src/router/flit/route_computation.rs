@@ -3,8 +3,9 @@
 //! A head first gets its outputs and the virtual channels that it may take there (`compute_route`).
 //! Then it asks for those that are open, until it is granted one (`request_vc`).
 
-use super::flit_queue::{FlitQueue, VcState};
+use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
+use super::states::VcState;
 use crate::arbitration::by_age;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port_block::Output;

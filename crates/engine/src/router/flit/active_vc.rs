@@ -49,6 +49,8 @@ pub(crate) struct ActiveVc {
     pub counted: u32,
     /// Time before which it does not ask again.
     pub again: Tick,
+    /// Time of a credit to the sender upstream of its queue.
+    pub back: Tick,
     /// Flits that have not been granted the switch.
     pub left: u16,
     /// The number of its queue among those of its input port.
@@ -56,8 +58,6 @@ pub(crate) struct ActiveVc {
     /// The virtual channel that it holds at its output, and the index of that channel's timing.
     pub out_vc: u8,
     pub timing: u8,
-    /// The index of the timing of the channel upstream of its queue.
-    pub fed_timing: u8,
     /// Whether its flits take credits, and whether they leave the network.
     pub needs_room: bool,
     pub leaves: bool,
@@ -92,11 +92,11 @@ impl ActiveVc {
         far: NONE,
         counted: NONE,
         again: 0,
+        back: 0,
         left: 0,
         of_port: 0,
         out_vc: 0,
         timing: 0,
-        fed_timing: 0,
         needs_room: false,
         leaves: false,
         has_header: false,
@@ -223,7 +223,7 @@ impl FlitRouterView<'_, '_> {
             of_port,
             out_vc: vc,
             timing: port.timing,
-            fed_timing: upstream.timing,
+            back: self.rules.back[usize::from(upstream.timing)],
             needs_room: port.needs_room,
             leaves: leaves(port),
             has_header: !leaves(port),

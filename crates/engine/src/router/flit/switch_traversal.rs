@@ -107,7 +107,7 @@ impl FlitRouterView<'_, '_> {
         let next = came.max(credit).max(soonest);
         self.digest.add_marked(time, own.mark);
         self.statistics.flits[own.counted as usize] += 1;
-        let back = now + self.rules.back[usize::from(own.fed_timing)];
+        let back = now + own.back;
         let awaited = give_back(vcs.get_mut(own.upstream as usize), back, times);
         // Most flits are under way now, and no queue waits for them.
         let is_sent = match queues.get_mut(own.far as usize) {
@@ -222,9 +222,9 @@ impl FlitRouterView<'_, '_> {
     /// part or waits for the credit.
     #[cold]
     pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
-        let &ActiveVc { queue, input_port, upstream, injects, fed_timing, .. } =
+        let &ActiveVc { queue, input_port, upstream, injects, back, .. } =
             &self.state.active_vcs[place];
-        let time = now + self.rules.back[usize::from(fed_timing)];
+        let time = now + back;
         if upstream & AWAY != 0 {
             let vc = self.state.queues[queue as usize].in_vc;
             let remote = self.ports.remote_upstreams[(upstream & !AWAY) as usize];

@@ -100,7 +100,6 @@ impl FlitRouterView<'_, '_> {
         let mut output = self.state.outputs[own.output_port as usize];
         let mut free_at = self.state.inputs[own.input_port as usize].free_at;
         let mut flits = self.state.queues[own.queue as usize].flits;
-        let back = self.rules.back[usize::from(own.fed_timing)];
         let mut last = 0;
         while !flits.is_empty() {
             let came = flits.front(&self.state.times).max(own.again);
@@ -120,7 +119,7 @@ impl FlitRouterView<'_, '_> {
             free_at = taken;
             arrivals.push(arrives);
             let FlitState { vcs, times, .. } = &mut *self.state;
-            if give_back(vcs.get_mut(own.upstream as usize), now + back, times) {
+            if give_back(vcs.get_mut(own.upstream as usize), now + own.back, times) {
                 self.tell_sender(place, now);
             }
             self.digest.add_marked(self.time(now), own.mark);

@@ -246,7 +246,7 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
 
     fn rebase(&mut self, epoch: Picoseconds) {
         let Self { common, hosts, routers } = self;
-        let epoch = epoch - R::memory_of_times(&common.context);
+        let epoch = epoch - R::past_needed(&common.context);
         let by = common.schedule.tick(epoch);
         routers.settle_stalls(common, by);
         routers.rebase(by);

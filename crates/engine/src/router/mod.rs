@@ -92,7 +92,7 @@ pub(crate) trait Routers: Fail + Waits + Send {
     fn rebase(&mut self, by: Tick);
 
     /// For how long past times are needed.
-    fn memory_of_times(context: &NetworkContext<'_>) -> Picoseconds;
+    fn past_needed(context: &NetworkContext<'_>) -> Picoseconds;
 
     /// The time at which the last packet in a buffer has arrived.
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds;

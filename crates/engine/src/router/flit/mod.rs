@@ -342,7 +342,7 @@ impl Routers for FlitRouters {
 
     /// A flit that has arrived asks a routing latency later, so its time of arrival is still
     /// needed.
-    fn memory_of_times(context: &NetworkContext<'_>) -> Picoseconds {
+    fn past_needed(context: &NetworkContext<'_>) -> Picoseconds {
         context.routing.into()
     }
 

@@ -294,7 +294,7 @@ impl Routers for PacketRouters {
         }
     }
 
-    fn memory_of_times(_: &NetworkContext<'_>) -> Picoseconds {
+    fn past_needed(_: &NetworkContext<'_>) -> Picoseconds {
         Picoseconds::ZERO
     }
 

@@ -39,13 +39,13 @@ impl Hosts {
 
     /// The time of the next event at a terminal.
     #[inline]
-    pub(crate) fn terminal_due(&self, common: &mut Common<'_>, terminal: u32) -> Tick {
+    pub(crate) fn terminal_due(&self, common: &Common<'_>, terminal: u32) -> Tick {
         self.host_due(common, terminal).min(self.injections_due(common, terminal))
     }
 
     /// The time at which the first of a terminal's injection channels is served next.
     #[inline]
-    pub(crate) fn injections_due(&self, common: &mut Common<'_>, terminal: u32) -> Tick {
+    pub(crate) fn injections_due(&self, common: &Common<'_>, terminal: u32) -> Tick {
         let Range { start, end } = self.injections_of(common, terminal);
         let injections = &self.sources.injections[start as usize..end as usize];
         injections.iter().fold(NEVER, |due, injection| due.min(injection.due))
@@ -53,7 +53,7 @@ impl Hosts {
 
     /// The time of the next event at a terminal's host.
     #[inline]
-    pub(crate) fn host_due(&self, common: &mut Common<'_>, terminal: u32) -> Tick {
+    pub(crate) fn host_due(&self, common: &Common<'_>, terminal: u32) -> Tick {
         let adapter = &self.sources.adapters[terminal as usize];
         let event =
             self.sink.host_events.get(adapter.host_events).map_or(NO_TIME, |event| event.time);
@@ -65,7 +65,7 @@ impl Hosts {
 
     /// The numbers of a terminal's injection channels.
     #[inline]
-    pub(crate) fn injections_of(&self, common: &mut Common<'_>, terminal: u32) -> Range<u32> {
+    pub(crate) fn injections_of(&self, common: &Common<'_>, terminal: u32) -> Range<u32> {
         let channels = common.context.parameters.injection_channels;
         terminal * channels..(terminal + 1) * channels
     }
@@ -181,7 +181,7 @@ impl Hosts {
     /// Notes the size of the packet that a source queue sends next. `bytes_left` is the rest of its
     /// message.
     #[inline]
-    pub(super) fn next_packet(&mut self, common: &mut Common<'_>, queue: usize, bytes_left: u64) {
+    pub(super) fn next_packet(&mut self, common: &Common<'_>, queue: usize, bytes_left: u64) {
         let packing = self.sources.packing(bytes_left, &common.context.parameters);
         let queue = &mut self.sources.queues[queue];
         (queue.payload, queue.flits) = (packing.payload, packing.packet_flits);
@@ -326,7 +326,7 @@ impl Hosts {
     #[inline]
     pub(crate) fn is_cut_off(
         &self,
-        common: &mut Common<'_>,
+        common: &Common<'_>,
         source: u32,
         destination: u32,
         now: Picoseconds,

@@ -21,7 +21,7 @@ impl Hosts {
     /// there.
     pub(crate) fn announce(
         &mut self,
-        common: &mut Common<'_>,
+        common: &Common<'_>,
         destination: u32,
         arrival: Arrival,
     ) -> u32 {
@@ -38,7 +38,7 @@ impl Hosts {
     /// Counts a packet of an announced message. Returns the message if that was its last packet.
     fn arrive(
         &mut self,
-        common: &mut Common<'_>,
+        common: &Common<'_>,
         source: u32,
         number: u32,
         lost: bool,

@@ -23,7 +23,7 @@ pub(crate) struct NewPacket {
 impl Hosts {
     /// Begins a wait of a free injection channel that has packets and room for none.
     #[inline]
-    pub(crate) fn begin_wait(&mut self, common: &mut Common<'_>, number: u32, now: Tick) {
+    pub(crate) fn begin_wait(&mut self, common: &Common<'_>, number: u32, now: Tick) {
         let time = common.time(now);
         if let Some(waits) = self.sources.waits.get_mut(number as usize) {
             waits.begin(time);
@@ -32,7 +32,7 @@ impl Hosts {
 
     /// Ends the wait of an injection channel, which sends.
     #[inline]
-    pub(crate) fn end_wait(&mut self, common: &mut Common<'_>, number: u32, now: Tick) {
+    pub(crate) fn end_wait(&mut self, common: &Common<'_>, number: u32, now: Tick) {
         let time = common.time(now);
         if let Some(waits) = self.sources.waits.get_mut(number as usize)
             && waits.is_on()
@@ -42,7 +42,7 @@ impl Hosts {
     }
 
     /// Tells the workload how long a message waited for room, whose last packet is sent now.
-    fn tell_wait(&mut self, common: &mut Common<'_>, number: u32, note: Note, now: Tick) {
+    fn tell_wait(&mut self, common: &Common<'_>, number: u32, note: Note, now: Tick) {
         let time = common.time(now);
         if let Some(waits) = self.sources.waits.get(number as usize) {
             let waited = waits.until(time) - note.waited_before;

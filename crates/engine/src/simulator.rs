@@ -542,8 +542,7 @@ fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
     let back = links.map(|link| link.back).min().expect("a class of cables");
     let least = workload.least_payload(parameters.maximum_payload.0);
     let flits = Tick::from(narrow::<u16>(parameters.packet_flits(least)));
-    let combining = context.trees.as_ref().map(|trees| trees.flit);
-    let fastest = context.timings().iter().map(|timing| timing.flit).chain(combining);
+    let fastest = context.timings().iter().map(|timing| timing.flit).chain([context.trees.flit]);
     let fastest = fastest.min().expect("three kinds");
     let window = if parameters.sharing.is_some() {
         forward.min(back)

@@ -22,7 +22,7 @@ impl Hosts {
         message: &Message,
         now: Picoseconds,
     ) {
-        let trees = common.context.trees.as_ref().expect("there are collective operations");
+        let trees = &common.context.trees;
         let role =
             if message.kind == MessageKind::Operand { Role::Operand } else { Role::Broadcast };
         // The number of messages that it causes.
@@ -70,7 +70,7 @@ impl Hosts {
         terminal: u32,
         time: Picoseconds,
     ) {
-        let trees = common.context.trees.as_ref().expect("it came by a tree");
+        let trees = &common.context.trees;
         let (operation, number) = parts(packet.route.0);
         self.sink.note_order(terminal, packet.route.0.rotate_left(32));
         if u64::from(number) + 1 < trees.packets {

@@ -49,8 +49,8 @@ pub(crate) struct NetworkContext<'f> {
     pub network: Network,
     pub cut: Cut,
     pub vc_map: VcMap,
-    /// The trees of collective operations, if there are any.
-    pub trees: Option<Trees>,
+    /// The trees of collective operations.
+    pub trees: Trees,
     /// By kind of channel, then class of cables.
     timings: Vec<Timing>,
     pub routing: Tick,
@@ -121,8 +121,9 @@ impl<'f> NetworkContext<'f> {
             End { router, ejection, class }
         });
         let ends: Vec<End> = ends.collect();
-        let trees =
-            workload.collectives().map(|it| Trees::new(it, fabric, &ends, parameters, &vc_map));
+        let trees = workload
+            .collectives()
+            .map_or(Trees::NONE, |it| Trees::new(it, fabric, &ends, parameters, &vc_map));
         let keeps_bubble = parameters.bubble && demands::may_keep_bubble(routes);
         let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
         Self {

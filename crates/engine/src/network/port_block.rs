@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::NO_OUTPUT;
 use flitlab_fabric::NONE;
-use flitlab_model::ChannelKind;
+use flitlab_model::{ChannelKind, Stall};
 
 /// Bit of [`Input::upstream`]: the sender is in another part.
 pub(crate) const AWAY: u32 = 1 << 31;
@@ -72,6 +72,14 @@ impl Output {
         far_router: NONE,
         room: 0,
     };
+
+    /// Makes it busy until a time. The packets that ask for it wait since the time `since`, if that
+    /// is not [`NEVER`]; `due` becomes the time at which it can grant.
+    #[inline(always)]
+    pub(crate) fn keep_busy(&mut self, due: &mut Tick, since: Tick, until: Tick) {
+        (self.free_at, self.since, self.stall) = (until, since, Stall::OutputBusy as u8);
+        *due = if since == NEVER { NEVER } else { until.max(since) };
+    }
 
     /// Whether it is a channel to another router, perhaps one that has failed since.
     pub(crate) fn is_wired(&self) -> bool {

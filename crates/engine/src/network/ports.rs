@@ -128,7 +128,7 @@ impl Ports {
         let routers = cut.routers(part);
         let vcs = narrow::<u32>(context.vc_map.count());
         // A router's reduction unit has two queues at the first input port.
-        let queues = vcs + if context.trees.is_some() { 2 } else { 0 };
+        let queues = vcs + if context.trees.is_empty() { 0 } else { 2 };
         let shift = queues.next_power_of_two().trailing_zeros();
         let most_inputs = network.first_input.windows(2).map(|pair| pair[1] - pair[0]).max();
         let words = ((most_inputs.unwrap_or(0) as usize) << shift).div_ceil(64).max(1);
@@ -186,9 +186,7 @@ impl Ports {
         }
         let blocks = ports.routers.first().map_or(0, |router| router.blocks);
         let alike = ports.routers.iter().all(|router| router.blocks == blocks);
-        let is_small =
-            alike && words == 1 && context.trees.is_none() && parameters.errors.is_none();
-        ports.small = Some(blocks).filter(|_| is_small);
+        ports.small = Some(blocks).filter(|_| alike && words == 1);
         ports.queues = vec![PacketQueue::EMPTY; (inputs_before as usize) << shift];
         ports.requests = vec![0; ports.outputs * words];
         ports.escapes = if adaptive { ports.requests.clone() } else { Vec::new() };

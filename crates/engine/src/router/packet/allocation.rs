@@ -7,6 +7,7 @@
 //!
 //! A visit borrows the router as a [`RouterView`] and calls [`run`](RouterView::run).
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::arbitration::{
@@ -17,7 +18,7 @@ use crate::counters::Counters;
 use crate::frame::tick::{NEVER, Tick, time};
 use crate::interruption::Interruption;
 use crate::network::context::NetworkContext;
-use crate::network::port_block::{BLOCK_PORTS, least};
+use crate::network::port_block::{BLOCK_PORTS, PortBlock, least};
 use crate::network::port_block::{Input, NOT_STALLED, Output};
 use crate::network::ports::{PacketQueue, RouterLayout, place};
 use crate::network::size::Size;
@@ -25,9 +26,11 @@ use crate::next_hop::answer::{Head, NextHop, OutVc};
 use crate::next_hop::{self, Routing};
 use crate::packet::Delivery;
 use crate::packet::Packets;
+use crate::router::packet::choice_by_relation::BY_RELATION;
 use crate::router::packet::choices::AdaptiveState;
 use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::{Credit, Credits};
+use crate::router::packet::features::Features;
 use crate::router::packet::link::Links;
 use crate::router::packet::outbox::{Outbox, Returned, Sent};
 use crate::router::statistics::Statistics;
@@ -39,8 +42,9 @@ use flitlab_model::{Digest, Stall};
 
 /// A router borrowed for a visit: its own state, and the state that the routers of its part share.
 /// Outputs, input ports and input virtual channels have the router's own numbers.
-pub(crate) struct RouterView<'a, 'f, S: Size> {
+pub(crate) struct RouterView<'a, 'f, S: Size, F: Features> {
     pub size: S,
+    pub features: PhantomData<F>,
     pub router: &'a mut RouterLayout,
     pub blocks: &'a mut S::PortBlocks,
     /// By input virtual channel.
@@ -60,11 +64,9 @@ pub(crate) struct RouterView<'a, 'f, S: Size> {
     pub packets: &'a mut Packets,
     pub credits: &'a mut Credits,
     pub statistics: &'a mut Statistics,
-    pub adaptive_state: Option<&'a mut AdaptiveState>,
-    pub reduction_units: Option<&'a mut ReductionUnits>,
-    pub links: Option<&'a mut Links>,
-    /// Whether routing is adaptive, or routers combine and replicate packets, or links err.
-    pub special: bool,
+    pub adaptive_state: &'a mut AdaptiveState,
+    pub reduction_units: &'a mut ReductionUnits,
+    pub links: &'a mut Links,
     pub outbox: &'a mut Outbox,
     pub to_hosts: &'a mut ToHosts,
     pub digest: &'a mut Digest,
@@ -112,9 +114,9 @@ pub(super) trait Attempt: Copy {
 
     /// Grants an output to an input virtual channel that asks for it, if its head can go. Returns
     /// whether it can.
-    fn try_request<S: Size>(
+    fn try_request<S: Size, F: Features>(
         &mut self,
-        view: &mut RouterView<'_, '_, S>,
+        view: &mut RouterView<'_, '_, S, F>,
         request: (usize, u32),
         now: Tick,
     ) -> bool;
@@ -122,18 +124,18 @@ pub(super) trait Attempt: Copy {
 
 /// The attempt of an allocation pass.
 #[derive(Clone, Copy)]
-struct PassAttempt<const RELATED: bool, const COLLECTIVE: bool> {
+struct PassAttempt<const RELATED: bool> {
     pass: AllocationPass,
     blocked: Blocked,
 }
 
-impl<const RELATED: bool, const COLLECTIVE: bool> Attempt for PassAttempt<RELATED, COLLECTIVE> {
+impl<const RELATED: bool> Attempt for PassAttempt<RELATED> {
     const ESCAPES: bool = false;
 
     #[inline(always)]
-    fn try_request<S: Size>(
+    fn try_request<S: Size, F: Features>(
         &mut self,
-        view: &mut RouterView<'_, '_, S>,
+        view: &mut RouterView<'_, '_, S, F>,
         (output, input_vc): (usize, u32),
         now: Tick,
     ) -> bool {
@@ -143,10 +145,10 @@ impl<const RELATED: bool, const COLLECTIVE: bool> Attempt for PassAttempt<RELATE
             self.blocked.until = self.blocked.until.min(ask);
             return false;
         }
-        if COLLECTIVE && view.is_collective(input_vc) {
+        if F::COMBINES && view.is_collective(input_vc) {
             return view.try_grant_copy(output, input_vc, &mut self.blocked, now);
         }
-        let chooses = options != 0;
+        let chooses = F::CHOOSES && options != 0;
         // By the output of its escape alone it may not go on the adaptive channel.
         if !RELATED && chooses && options >> output & 1 == 0 {
             return false;
@@ -164,41 +166,50 @@ impl<const RELATED: bool, const COLLECTIVE: bool> Attempt for PassAttempt<RELATE
                 self.blocked.passed_over = true;
                 return false;
             }
-            view.withdraw(output, input_vc, now);
+            view.withdraw::<false>(output, input_vc, now);
         }
         view.grant(output, input_vc, out_vc, now);
         true
     }
 }
 
-impl<'f, S: Size> RouterView<'_, 'f, S> {
+impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Simulates the router's outputs before `until`, or until its terminals have something to do
     /// that cannot wait. Returns a lower bound of the time of the next grant.
     // Inlined into the visit, whose borrowed state would go through memory otherwise.
     #[inline(always)]
-    pub(crate) fn run<const COLLECTIVE: bool>(&mut self, until: Tick) -> Tick {
+    pub(crate) fn run(&mut self, until: Tick) -> Tick {
         self.take_arrivals();
         loop {
-            let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
-            let now = least(S::all(self.blocks)).min(decide_at);
+            let decide_at = if F::CHOOSES { *self.decide_at() } else { NEVER };
+            let links_due = if F::RESENDS { *self.links_due() } else { NEVER };
+            let now = least(S::all(self.blocks)).min(decide_at).min(links_due);
             if now >= until || self.to_hosts.is_urgent() {
                 return now;
             }
-            if decide_at == now {
+            if F::RESENDS && links_due == now {
+                self.serve_links(now);
+                continue;
+            }
+            if F::CHOOSES && decide_at == now {
                 self.decide_all(now);
-            } else if self.adaptive_state.is_some() {
-                self.allocate_adaptive::<COLLECTIVE>(now);
+                continue;
+            }
+            if F::CHOOSES {
+                self.allocate_adaptive(now);
             } else {
-                self.serve_due_outputs::<false, COLLECTIVE>(AllocationPass::Any, now);
+                self.serve_due_outputs::<false>(AllocationPass::Any, now);
+            }
+            if F::RESENDS {
+                self.handle_granted(now);
             }
         }
     }
 
     /// Tries a grant at each output that is due, in cyclic order from behind the latest grant
-    /// before this instant. `RELATED`: routing is by a relation. `COLLECTIVE`: there are collective
-    /// operations.
+    /// before this instant. `RELATED`: routing is by a relation.
     #[inline(always)]
-    pub(crate) fn serve_due_outputs<const RELATED: bool, const COLLECTIVE: bool>(
+    pub(crate) fn serve_due_outputs<const RELATED: bool>(
         &mut self,
         pass: AllocationPass,
         now: Tick,
@@ -214,7 +225,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 due |= block.due_at(now) << (BLOCK_PORTS * place);
             }
             for output in Span::new(fitted!(word, u32) * 64, turn, due & mask) {
-                self.try_grant::<RELATED, COLLECTIVE>(output as usize, pass, now);
+                self.try_grant::<RELATED>(output as usize, pass, now);
             }
         }
     }
@@ -282,7 +293,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         queue.ask = packet.ready.max(queue.free_at);
         let (route, passed) = (packet.route, packet.note);
         // The most common case stays in line.
-        if !self.special
+        if !F::CHOOSES
             && let Routing::Source(routes) = self.routing
         {
             let (output, vc) = routes.next_hop(route, passed);
@@ -294,14 +305,14 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Makes the requests of a head, which may be a bad copy or a packet of a collective operation.
     #[inline(never)]
     fn new_head_of_any_kind(&mut self, input_vc: u32) {
-        if self.links.is_some() {
-            let slot = self.queues[input_vc as usize].head;
-            if self.packets.origins[slot as usize].is_bad() && !self.asks_before_it_leaves(input_vc)
-            {
-                return;
-            }
+        let slot = self.queues[input_vc as usize].head;
+        if F::RESENDS
+            && self.packets.origins[slot as usize].is_bad()
+            && !self.asks_before_it_leaves(input_vc)
+        {
+            return;
         }
-        if self.reduction_units.is_some() && self.is_collective(input_vc) {
+        if F::COMBINES && self.is_collective(input_vc) {
             return self.new_head_collective(input_vc);
         }
         self.request_next_hop(input_vc);
@@ -318,9 +329,15 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         match self.routing.next_hop(self.context, self.packets, head) {
             NextHop::Output { output, vc, .. } => self.ask(input_vc, output, vc),
             NextHop::AnyOf { ports, output, escape } => {
-                self.ask_for_any(input_vc, ports, (output, escape));
+                let queue = &mut self.queues[input_vc as usize];
+                (queue.options, queue.output, queue.out_vc) = (ports, output, escape);
+                self.ask_for_any::<false>(input_vc);
             }
-            NextHop::Hops(list) => self.ask_for_hops(input_vc, list),
+            NextHop::Hops(list) => {
+                let queue = &mut self.queues[input_vc as usize];
+                (queue.options, queue.hops) = (BY_RELATION, list);
+                self.ask_for_any::<true>(input_vc);
+            }
             NextHop::Undecided => self.wait_for_decision(input_vc),
         }
     }
@@ -359,7 +376,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Tries to grant a free output to the first packet that can go. If none can, notes why, and
     /// when one may.
     #[inline(always)]
-    pub(crate) fn try_grant<const RELATED: bool, const COLLECTIVE: bool>(
+    pub(crate) fn try_grant<const RELATED: bool>(
         &mut self,
         output: usize,
         pass: AllocationPass,
@@ -367,13 +384,13 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     ) {
         debug_assert!(self.output(output).free_at <= now);
         let blocked = Blocked { stall: None, until: NEVER, passed_over: false };
-        let mut attempt = PassAttempt::<RELATED, COLLECTIVE> { pass, blocked };
+        let mut attempt = PassAttempt::<RELATED> { pass, blocked };
         if self.grant_first(output, &mut attempt, now) {
             return;
         }
         let PassAttempt { blocked, .. } = attempt;
         if blocked.passed_over {
-            return self.pass_over(output);
+            return self.adaptive_state.passed_over.push(output);
         }
         // No packet can have it now.
         self.end_stall(output, now);
@@ -517,33 +534,58 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Sends the head of a buffer through a free output, on a virtual channel that has room.
     #[inline(always)]
     pub(crate) fn grant(&mut self, output: usize, input_vc: u32, out_vc: u8, now: Tick) {
+        let PacketQueue { head: slot, flits, .. } = self.queues[input_vc as usize];
+        let next = self.packets.packets[slot as usize].next;
+        let had_room = !F::RESENDS || self.packets.origins[slot as usize].move_on();
+        let released = self.send::<false>(output, (input_vc, slot), out_vc, now);
+        let (input, _) = self.place(input_vc);
+        self.input(input).free_at = released;
+        if had_room {
+            self.release_buffer(input_vc, flits, released, now);
+        }
+        if next != NONE {
+            self.new_head(input_vc);
+        }
+    }
+
+    /// Sends a packet through a free output, and notes all that every grant changes there. Returns
+    /// the time at which its last flit has left. `COPY`: it is a packet of a collective operation.
+    #[inline(always)]
+    pub(crate) fn send<const COPY: bool>(
+        &mut self,
+        output: usize,
+        (input_vc, slot): (u32, u32),
+        out_vc: u8,
+        now: Tick,
+    ) -> Tick {
         self.end_stall(output, now);
+        let word = self.word(output, input_vc);
+        self.requests[word] &= !(1 << (input_vc % 64));
+        let since = self.waited_for_since(output, now);
         self.router.next_output = fitted!(output, u16) + 1;
         let channel = self.router.first_output + fitted!(output, u32);
-        let (input, vc) = self.place(input_vc);
-        let queue = &mut self.queues[input_vc as usize];
-        let state = &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS];
-        let slot = queue.head;
+        let block = S::block(self.blocks, output);
+        let state = &mut block.outputs[output % BLOCK_PORTS];
         let packet = &mut self.packets.packets[slot as usize];
         let flits = packet.flits;
-        let had_room = !self.special || self.packets.origins[slot as usize].move_on();
-        if self.trace.is_some() {
+        if F::TRACES {
             note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
         }
         let last = self.context.send(packet, state.timing, now);
         let released = last + self.context.timing(state.timing).flit;
         let arrives = packet.tail;
-        queue.free_at = released;
-        queue.ask = NEVER;
-        queue.head = packet.next;
-        let is_empty = queue.head == NONE;
+        let queue = &mut self.queues[input_vc as usize];
+        if COPY {
+            queue.free_at = queue.free_at.max(released);
+        } else {
+            (queue.head, queue.ask, queue.free_at) = (packet.next, NEVER, released);
+        }
         let time = time(self.epoch, now);
         self.digest.add(time, self.first_channel + channel, packet.source, packet.sequence);
         self.counters.grants += 1;
         self.statistics.sent(channel, out_vc, flits);
-        state.free_at = released;
         state.pointer = fitted!(input_vc, u16) + 1;
-        state.stall = Stall::OutputBusy as u8;
+        state.keep_busy(&mut block.due[output % BLOCK_PORTS], since, released);
         if state.hands_on {
             self.credits.room[(state.room + u32::from(out_vc)) as usize] -= flits;
             self.outbox.sent.push(Sent {
@@ -552,30 +594,48 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
                 router: state.far_router,
                 input_vc: u32::from(state.far_input_vc) + u32::from(out_vc),
             });
-            self.go_on(output, slot, arrives);
-        } else if state.repeats {
-            self.transmit(output, slot, out_vc, now);
+            if COPY {
+                self.packets.origins[slot as usize].hops += 1;
+            } else {
+                self.go_on(output, slot, arrives);
+            }
+        } else if F::RESENDS && state.repeats {
+            self.transmit(output, slot, out_vc, (now, released));
         } else {
+            let vc = if COPY { out_vc } else { self.place(input_vc).1 };
             self.leave(output, slot, vc, arrives);
         }
-        let input = self.input(input);
-        input.free_at = released;
-        let &mut Input { upstream, injects, timing, .. } = input;
-        let credit = Credit { time: released + self.context.timing(timing).back, flits };
-        if injects {
-            self.return_to_terminal(input_vc, upstream, credit, now);
-        } else if had_room {
-            self.outbox.returned.push(Returned { upstream, vc, credit });
-        }
+        released
+    }
 
-        // From here on: the other requests for the output, and the packet behind the head.
-        let word = self.word(output, input_vc);
-        self.requests[word] &= !(1 << (input_vc % 64));
+    /// Makes an output busy until a time, for which the other requests for it wait.
+    #[inline(always)]
+    pub(crate) fn keep_busy(&mut self, output: usize, until: Tick, now: Tick) {
         let since = self.waited_for_since(output, now);
-        self.output(output).since = since;
-        *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };
-        if !is_empty {
-            self.new_head(input_vc);
+        let PortBlock { due, outputs, .. } = S::block(self.blocks, output);
+        outputs[output % BLOCK_PORTS].keep_busy(&mut due[output % BLOCK_PORTS], since, until);
+    }
+
+    /// Returns the credits of a buffer's packet that has left at `released`. Credits that arrive by
+    /// `settled` can be added at once.
+    #[inline(always)]
+    pub(crate) fn release_buffer(
+        &mut self,
+        input_vc: u32,
+        flits: u16,
+        released: Tick,
+        settled: Tick,
+    ) {
+        let (input, vc) = self.place(input_vc);
+        let &mut Input { upstream, injects, timing, .. } = self.input(input);
+        let credit = Credit { time: released + self.context.timing(timing).back, flits };
+        if !injects {
+            self.outbox.returned.push(Returned { upstream, vc, credit });
+        } else if self.credits.send(upstream + u32::from(vc), credit, settled) {
+            let channels = self.context.parameters.injection_channels;
+            let own = fitted!(input, u32) - u32::from(self.router.transit);
+            let injection = self.router.first_terminal * channels + own;
+            self.to_hosts.fed.push((injection, credit.time));
         }
     }
 
@@ -597,24 +657,6 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
         let time = self.time(arrives);
         self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
-    }
-
-    /// Sends credits to an injection channel of the router's own terminals.
-    #[inline(always)]
-    pub(crate) fn return_to_terminal(
-        &mut self,
-        input_vc: u32,
-        upstream: u32,
-        credit: Credit,
-        now: Tick,
-    ) {
-        let (input, vc) = self.place(input_vc);
-        if self.credits.send(upstream + u32::from(vc), credit, now) {
-            let channels = self.context.parameters.injection_channels;
-            let own = fitted!(input, u32) - u32::from(self.router.transit);
-            let injection = self.router.first_terminal * channels + own;
-            self.to_hosts.fed.push((injection, credit.time));
-        }
     }
 
     /// Sends a packet to the next router.

@@ -18,51 +18,29 @@ use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::next_hop::escape_bubble;
 use crate::router::packet::allocation::{AllocationPass, Attempt, RouterView};
-use crate::router::packet::choices::{AdaptiveState, RoomCache};
+use crate::router::packet::features::Features;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_model::Stall;
 
-impl<S: Size> RouterView<'_, '_, S> {
-    #[inline]
-    fn adaptive_state(&mut self) -> &mut AdaptiveState {
-        self.adaptive_state.as_mut().expect("packets choose their ways")
-    }
-
-    /// Outputs of the present pass that passed over a packet that prefers another output.
-    #[inline]
-    pub(crate) fn passed_over(&mut self) -> &mut Vec<usize> {
-        &mut self.adaptive_state().passed_over
-    }
-
-    #[inline]
-    pub(crate) fn room_cache(&mut self) -> &mut RoomCache {
-        &mut self.adaptive_state().room_cache
-    }
-
-    pub(crate) fn due_outputs(&mut self) -> &mut Vec<u16> {
-        &mut self.adaptive_state().due
-    }
-
+impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// The outputs for which some head has an escape request, a bit each.
     #[inline]
     fn escape_ports(&mut self) -> &mut u16 {
-        let number = self.number as usize;
-        &mut self.adaptive_state().state.escape_ports[number]
+        &mut self.adaptive_state.state.escape_ports[self.number as usize]
     }
 
     /// A lower bound of the time at which the first undecided head asks.
     #[inline(always)]
     pub(crate) fn decide_at(&mut self) -> &mut Tick {
-        let number = self.number as usize;
-        &mut self.adaptive_state().state.decide_at[number]
+        &mut self.adaptive_state.state.decide_at[self.number as usize]
     }
 
     /// The set of the router's input virtual channels whose heads are undecided, in words.
     fn undecided(&mut self) -> &mut [u64] {
         let words = self.size.words();
         let first = self.number as usize * words;
-        &mut self.adaptive_state().state.undecided[first..first + words]
+        &mut self.adaptive_state.state.undecided[first..first + words]
     }
 
     /// Notes that a head has to decide on a detour when it asks.
@@ -119,38 +97,91 @@ impl<S: Size> RouterView<'_, '_, S> {
         Some(self.credits.room[place as usize])
     }
 
-    /// Requests every output of a minimal route for the head of a buffer, and its escape.
+    /// The outputs that the head of a buffer with a choice asks for, and whether it may escape by
+    /// each.
     #[inline(always)]
-    pub(crate) fn ask_for_any(&mut self, input_vc: u32, options: u16, (output, escape): (u16, u8)) {
+    fn options<const RELATED: bool>(
+        &self,
+        input_vc: u32,
+    ) -> impl Iterator<Item = (usize, bool)> + use<'a, 'f, S, F, RELATED> {
+        let PacketQueue { options, output: escape, .. } = self.queues[input_vc as usize];
+        let mut ports = bits(options | 1_u16.unbounded_shl(escape.into()));
+        let mut places = if RELATED { self.ports_of(input_vc) } else { 0..0 };
+        let routing = self.routing;
+        std::iter::from_fn(move || {
+            if !RELATED {
+                return ports.next().map(|output| (output, output == usize::from(escape)));
+            }
+            let hops = routing.relation().port(places.next()?);
+            Some((usize::from(hops.port), hops.fallback != 0))
+        })
+    }
+
+    /// Requests all outputs that the head of a buffer may choose, and those of its escapes.
+    #[inline(always)]
+    pub(crate) fn ask_for_any<const RELATED: bool>(&mut self, input_vc: u32) {
         let (input, _) = self.place(input_vc);
         let injects = self.input(input).injects;
         let bubble = self.context.bubble_of(injects);
         let queue = &mut self.queues[input_vc as usize];
         queue.need = queue.flits + bubble;
-        queue.options = options;
-        queue.output = output;
-        queue.out_vc = escape;
-        let (ask, escape) = (queue.ask, usize::from(queue.output));
-        for output in bits(options | 1 << escape) {
+        let ask = queue.ask;
+        for (output, escapes) in self.options::<RELATED>(input_vc) {
             self.add_request(output, input_vc, ask);
+            if escapes {
+                let word = self.word(output, input_vc);
+                self.escapes[word] |= 1 << (input_vc % 64);
+                if !RELATED {
+                    *self.escape_ports() |= 1 << output;
+                }
+            }
         }
-        let word = self.word(escape, input_vc);
-        self.escapes[word] |= 1 << (input_vc % 64);
-        *self.escape_ports() |= 1 << escape;
     }
 
-    /// Withdraws all requests of a head that chooses and leaves by output `granted`.
-    pub(crate) fn withdraw(&mut self, granted: usize, input_vc: u32, now: Tick) {
-        let queue = &mut self.queues[input_vc as usize];
-        let options = std::mem::take(&mut queue.options);
-        let escape = usize::from(queue.output);
-        for output in bits(options | 1 << escape).filter(|&output| output != granted) {
-            self.withdraw_request(output, input_vc, now);
+    /// Withdraws all requests of a head with a choice, which leaves by output `granted`.
+    pub(crate) fn withdraw<const RELATED: bool>(
+        &mut self,
+        granted: usize,
+        input_vc: u32,
+        now: Tick,
+    ) {
+        for (output, escapes) in self.options::<RELATED>(input_vc) {
+            if output != granted {
+                self.withdraw_request(output, input_vc, now);
+            }
+            if RELATED && escapes {
+                let word = self.word(output, input_vc);
+                self.escapes[word] &= !(1 << (input_vc % 64));
+            }
         }
-        let word = self.word(escape, input_vc);
-        self.escapes[word] &= !(1 << (input_vc % 64));
-        if self.escapes[self.words(escape)].iter().all(|&word| word == 0) {
-            *self.escape_ports() &= !(1 << escape);
+        let queue = &mut self.queues[input_vc as usize];
+        queue.options = 0;
+        if !RELATED {
+            let escape = usize::from(queue.output);
+            let word = self.word(escape, input_vc);
+            self.escapes[word] &= !(1 << (input_vc % 64));
+            if self.escapes[self.words(escape)].iter().all(|&word| word == 0) {
+                *self.escape_ports() &= !(1 << escape);
+            }
+        }
+    }
+
+    /// Sends a head with a choice through a free output, on a virtual channel that has room.
+    #[inline(always)]
+    pub(crate) fn grant_choice<const RELATED: bool>(
+        &mut self,
+        output: usize,
+        input_vc: u32,
+        vc: u8,
+        now: Tick,
+    ) {
+        self.withdraw::<RELATED>(output, input_vc, now);
+        self.grant(output, input_vc, vc, now);
+        if RELATED {
+            // The room behind the output has become less.
+            let room_cache = &mut self.adaptive_state.room_cache;
+            room_cache.outputs[output].allocation = 0;
+            room_cache.state += 1;
         }
     }
 
@@ -194,18 +225,12 @@ impl<S: Size> RouterView<'_, '_, S> {
 
     /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
     /// the latest grant before this instant.
-    pub(crate) fn allocate_adaptive<const COLLECTIVE: bool>(&mut self, now: Tick) {
+    pub(crate) fn allocate_adaptive(&mut self, now: Tick) {
         if self.routing.is_by_relation() {
             return self.allocate_by_relation(now);
         }
         let start = u32::from(self.router.next_output);
-        self.serve_due_outputs::<false, COLLECTIVE>(AllocationPass::Preferred, now);
-        let mut passed_over = std::mem::take(&mut self.adaptive_state().passed_over);
-        for &output in &passed_over {
-            self.try_grant::<false, COLLECTIVE>(output, AllocationPass::Any, now);
-        }
-        passed_over.clear();
-        self.adaptive_state().passed_over = passed_over;
+        self.serve_choices::<false>(now);
         // A start behind the last port of a torus is a start at the first.
         let start = if start < u16::BITS { start } else { 0 };
         let mut escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
@@ -214,6 +239,18 @@ impl<S: Size> RouterView<'_, '_, S> {
             escapes &= escapes - 1;
             self.grant_escapes::<false>(output as usize, now);
         }
+    }
+
+    /// Serves the outputs that are due, in the first two passes.
+    #[inline(always)]
+    pub(crate) fn serve_choices<const RELATED: bool>(&mut self, now: Tick) {
+        self.serve_due_outputs::<RELATED>(AllocationPass::Preferred, now);
+        let mut passed_over = std::mem::take(&mut self.adaptive_state.passed_over);
+        for &output in &passed_over {
+            self.try_grant::<RELATED>(output, AllocationPass::Any, now);
+        }
+        passed_over.clear();
+        self.adaptive_state.passed_over = passed_over;
     }
 
     /// The outputs that send nothing, a bit each. Those of a torus are among the first sixteen.
@@ -226,11 +263,6 @@ impl<S: Size> RouterView<'_, '_, S> {
             }
         }
         free
-    }
-
-    /// Notes that a packet could have had an output, but prefers another.
-    pub(crate) fn pass_over(&mut self, output: usize) {
-        self.adaptive_state().passed_over.push(output);
     }
 
     /// Grants a free output to the first head that needs an escape and can have it there. Returns
@@ -279,9 +311,9 @@ impl<const RELATED: bool> Attempt for EscapeAttempt<RELATED> {
     const ESCAPES: bool = true;
 
     #[inline(always)]
-    fn try_request<S: Size>(
+    fn try_request<S: Size, F: Features>(
         &mut self,
-        view: &mut RouterView<'_, '_, S>,
+        view: &mut RouterView<'_, '_, S, F>,
         (output, input_vc): (usize, u32),
         now: Tick,
     ) -> bool {
@@ -294,11 +326,8 @@ impl<const RELATED: bool> Attempt for EscapeAttempt<RELATED> {
             Ok(vc) => {
                 if RELATED {
                     view.count_fallback(input_vc);
-                    view.grant_hop(output, input_vc, vc, now);
-                } else {
-                    view.withdraw(output, input_vc, now);
-                    view.grant(output, input_vc, vc, now);
                 }
+                view.grant_choice::<RELATED>(output, input_vc, vc, now);
                 true
             }
             Err(other) => {

@@ -16,6 +16,7 @@ use crate::network::size::Size;
 use crate::next_hop::RelationTables;
 use crate::router::packet::allocation::{AllocationPass, Blocked, RouterView};
 use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
+use crate::router::packet::features::Features;
 use flitlab_base::narrow::fitted;
 use flitlab_routing::relation::Hop;
 
@@ -23,15 +24,22 @@ use flitlab_routing::relation::Hop;
 /// says which.
 pub(crate) const BY_RELATION: u16 = 1;
 
-impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
-    fn relation_tables(&self) -> &'a RelationTables<'f> {
+impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
+    pub(crate) fn relation_tables(&self) -> &'a RelationTables<'f> {
         self.routing.relation()
     }
 
     /// The hops of the head of a buffer, grouped by port: their places in the tables.
     #[inline(always)]
-    fn ports_of(&self, input_vc: u32) -> Range<usize> {
+    pub(crate) fn ports_of(&self, input_vc: u32) -> Range<usize> {
         self.relation_tables().ports(self.queues[input_vc as usize].hops)
+    }
+
+    /// The place of the hops by an output, which is among these places.
+    #[inline(always)]
+    fn place_of(&self, mut ports: Range<usize>, output: usize) -> usize {
+        let is_it = |place: &usize| usize::from(self.relation_tables().port(*place).port) == output;
+        ports.find(is_it).expect("it asks for none but those of its hops")
     }
 
     /// The number of hops in a list grouped by port, and the one that is preferred among equals.
@@ -47,61 +55,23 @@ impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
         (hops, relation_tables.first(self.name, drawn, hops))
     }
 
-    /// Requests every hop of a list for the head of a buffer.
-    pub(crate) fn ask_for_hops(&mut self, input_vc: u32, list: u32) {
-        let (input, _) = self.place(input_vc);
-        let injects = self.input(input).injects;
-        let bubble = self.context.bubble_of(injects);
-        let queue = &mut self.queues[input_vc as usize];
-        queue.need = queue.flits + bubble;
-        queue.options = BY_RELATION;
-        queue.hops = list;
-        let ask = queue.ask;
-        for place in self.ports_of(input_vc) {
-            let hops = self.relation_tables().port(place);
-            let output = usize::from(hops.port);
-            self.add_request(output, input_vc, ask);
-            if hops.fallback != 0 {
-                let word = self.word(output, input_vc);
-                self.escapes[word] |= 1 << (input_vc % 64);
-            }
-        }
-    }
-
-    /// Withdraws all requests of a head that chooses and leaves by output `granted`.
-    pub(crate) fn withdraw_hops(&mut self, granted: usize, input_vc: u32, now: Tick) {
-        for place in self.ports_of(input_vc) {
-            let output = usize::from(self.relation_tables().port(place).port);
-            let word = self.word(output, input_vc);
-            self.escapes[word] &= !(1 << (input_vc % 64));
-            if output != granted {
-                self.withdraw_request(output, input_vc, now);
-            }
-        }
-        self.queues[input_vc as usize].options = 0;
-    }
-
     /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
     /// the latest grant before this instant.
+    // Not inlined, since it would take registers from allocation on a torus.
+    #[inline(never)]
     pub(crate) fn allocate_by_relation(&mut self, now: Tick) {
         let (outputs, buffers) = (self.router.outputs, self.queues.len());
-        self.room_cache().begin(outputs, buffers);
+        self.adaptive_state.room_cache.begin(outputs, buffers);
         let start = self.router.next_output;
         let fallback = self.relation_tables().has_fallbacks();
-        let mut due = std::mem::take(self.due_outputs());
+        let mut due = std::mem::take(&mut self.adaptive_state.due);
         due.clear();
         if fallback {
             let all = 0..self.router.outputs;
             due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
         }
         let grants = self.counters.grants;
-        self.serve_due_outputs::<true, false>(AllocationPass::Preferred, now);
-        let mut passed_over = std::mem::take(self.passed_over());
-        for &output in &passed_over {
-            self.try_grant::<true, false>(output, AllocationPass::Any, now);
-        }
-        passed_over.clear();
-        *self.passed_over() = passed_over;
+        self.serve_choices::<true>(now);
         if fallback {
             // Nothing has changed for the other heads, unless a grant took room. For want of that
             // room others may now take a fallback.
@@ -113,7 +83,7 @@ impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
                 granted = self.grant_fallbacks(&due, start, now);
             }
         }
-        *self.due_outputs() = due;
+        self.adaptive_state.due = due;
     }
 
     /// Serves requests for fallbacks at some outputs, given in ascending order. The cyclic order
@@ -142,10 +112,7 @@ impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
     ) -> bool {
         let PacketQueue { need, flits, .. } = self.queues[input_vc as usize];
         let ports = self.ports_of(input_vc);
-        let here = ports
-            .clone()
-            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
-        let here = here.expect("it asks for none but those of its hops");
+        let here = self.place_of(ports.clone(), output);
         let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
         let open = self.output_room(output, now).open_to(&of_port, needs);
         if open == 0 {
@@ -170,7 +137,7 @@ impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
-                self.grant_hop(output, input_vc, hop.vc, now);
+                self.grant_choice::<true>(output, input_vc, hop.vc, now);
                 true
             }
             _ => {
@@ -213,7 +180,7 @@ impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
     /// The room behind the virtual channels of an output, free or busy.
     #[inline(always)]
     fn output_room(&mut self, output: usize, now: Tick) -> &mut OutputRoom {
-        let RoomCache { allocation, ref outputs, .. } = *self.room_cache();
+        let RoomCache { allocation, ref outputs, .. } = self.adaptive_state.room_cache;
         if outputs[output].allocation != allocation {
             let mut view = OutputRoom { allocation, ..OutputRoom::default() };
             let &mut Output { room, .. } = self.output(output);
@@ -224,16 +191,16 @@ impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
                 view.room[usize::from(vc)] = room;
                 view.all += u32::from(room);
             }
-            self.room_cache().outputs[output] = view;
+            self.adaptive_state.room_cache.outputs[output] = view;
         }
-        &mut self.room_cache().outputs[output]
+        &mut self.adaptive_state.room_cache.outputs[output]
     }
 
     /// Whether the head of a buffer has a non-fallback hop with room for its flits, by an output
     /// that is free or busy.
     #[inline(always)]
     fn fits_elsewhere(&mut self, input_vc: u32, flits: u16, now: Tick) -> bool {
-        let RoomCache { state, ref heads, .. } = *self.room_cache();
+        let RoomCache { state, ref heads, .. } = self.adaptive_state.room_cache;
         let (known, fits) = heads[input_vc as usize];
         if known == state {
             return fits;
@@ -250,18 +217,8 @@ impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
             of_port.vcs & !enters & view.fits != 0
                 || enters != 0 && view.open(enters, entering) != 0
         });
-        self.room_cache().heads[input_vc as usize] = (state, fits);
+        self.adaptive_state.room_cache.heads[input_vc as usize] = (state, fits);
         fits
-    }
-
-    /// Sends a head that chooses through a free output, on a virtual channel that has room.
-    pub(crate) fn grant_hop(&mut self, output: usize, input_vc: u32, vc: u8, now: Tick) {
-        self.withdraw_hops(output, input_vc, now);
-        self.grant(output, input_vc, vc, now);
-        // The room behind the output has become less.
-        let room_cache = self.room_cache();
-        room_cache.outputs[output].allocation = 0;
-        room_cache.state += 1;
     }
 
     /// Counts a hop of a head that is a fallback.
@@ -288,11 +245,7 @@ impl<'a, 'f, S: Size> RouterView<'a, 'f, S> {
             return Err(NEVER);
         }
         let ports = self.ports_of(input_vc);
-        let here = ports
-            .clone()
-            .find(|&place| usize::from(self.relation_tables().port(place).port) == output);
-        let here =
-            self.relation_tables().port(here.expect("it asks for none but those of its hops"));
+        let here = self.relation_tables().port(self.place_of(ports.clone(), output));
         let (hops, first) = self.first_of(input_vc, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
         let needs = self.context.needs(need, flits);

@@ -32,26 +32,20 @@ pub(crate) struct SavedAdaptiveState {
 }
 
 impl AdaptiveState {
-    /// `None` if packets have no choice. By a relation they decide on no detours.
-    pub(crate) fn new(routing: &Routing<'_>, ports: &Ports) -> Option<Self> {
+    /// The state of idle routers.
+    pub(crate) fn new(routing: &Routing<'_>, ports: &Ports) -> Self {
         let routers = ports.routers.len();
-        let (undecided, escape_ports) = match routing {
-            Routing::Source(_) | Routing::Table(_) | Routing::Paths(_) => return None,
-            Routing::Torus(adaptive) => {
-                (if adaptive.decides() { ports.arrived.len() } else { 0 }, routers)
-            }
-            Routing::Relation(_) => (0, 0),
-        };
-        Some(Self {
+        let decides = matches!(routing, Routing::Torus(adaptive) if adaptive.decides());
+        Self {
             state: SavedAdaptiveState {
-                undecided: vec![0; undecided],
-                escape_ports: vec![0; escape_ports],
+                undecided: if decides { vec![0; ports.arrived.len()] } else { Vec::new() },
+                escape_ports: vec![0; routers],
                 decide_at: vec![NEVER; routers],
             },
             passed_over: Vec::new(),
             due: Vec::new(),
             room_cache: RoomCache::default(),
-        })
+        }
     }
 
     pub(crate) fn memory(&self) -> usize {
@@ -63,6 +57,14 @@ impl AdaptiveState {
         for time in &mut self.state.decide_at {
             *time = rebased(*time, by);
         }
+    }
+}
+
+impl SavedAdaptiveState {
+    /// Whether another state belongs to equally many routers.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.undecided.len() == other.undecided.len()
+            && self.decide_at.len() == other.decide_at.len()
     }
 }
 

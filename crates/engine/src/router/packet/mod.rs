@@ -7,12 +7,15 @@ pub(crate) mod choice_by_relation;
 pub(crate) mod choices;
 pub(crate) mod collective;
 pub(crate) mod credits;
+pub(crate) mod features;
 pub(crate) mod link;
 pub(crate) mod outbox;
 pub(crate) mod stalls;
 pub(crate) mod waits;
 
-use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+
+use serde::Serialize;
 
 use crate::common::Common;
 use crate::frame::exchange::HasEarliest;
@@ -30,6 +33,7 @@ use crate::router::packet::allocation::RouterView;
 use crate::router::packet::choices::{AdaptiveState, SavedAdaptiveState};
 use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::{Credit, Credits};
+use crate::router::packet::features::{Choosing, Every, FeatureSet, Features, Plain};
 use crate::router::packet::link::{LinkState, Links, Notice};
 use crate::router::packet::outbox::{Outbox, Returned, Sent};
 use crate::router::{AllParts, Fail, PacketId, Routers};
@@ -46,14 +50,13 @@ const LEAD: usize = 8;
 pub(crate) struct PacketRouters {
     pub ports: Ports,
     pub credits: Credits,
-    /// The state for packets that choose among outputs, if any do.
-    pub adaptive_state: Option<AdaptiveState>,
-    /// The routers' reduction units, if there are collective operations.
-    pub reduction_units: Option<ReductionUnits>,
-    /// The state of links that send again, if links err.
-    pub links: Option<Links>,
-    /// Whether routing is adaptive, or routers combine and replicate packets, or links err.
-    pub special: bool,
+    features: FeatureSet,
+    /// The state for packets that choose among outputs.
+    adaptive_state: AdaptiveState,
+    /// The routers' reduction units; none without collective operations.
+    reduction_units: ReductionUnits,
+    /// The state of links that send again; empty unless links err.
+    links: Links,
     pub outbox: Outbox,
     /// By part: the messages for it.
     outgoing: Vec<PacketMessages>,
@@ -86,45 +89,21 @@ impl HasEarliest for PacketMessages {
     }
 }
 
-/// The fields that change, as a checkpoint saves them.
-#[derive(Deserialize)]
-pub(crate) struct SavedPacketRouters {
-    ports: Ports,
-    credits: Credits,
-    adaptive_state: Option<SavedAdaptiveState>,
-    reduction_units: Option<ReductionUnits>,
-    links: Option<LinkState>,
-}
-
-/// The same, as they are written.
-#[derive(Serialize)]
-struct SavedFields<'a> {
-    ports: &'a Ports,
-    credits: &'a Credits,
-    adaptive_state: Option<&'a SavedAdaptiveState>,
-    reduction_units: &'a Option<ReductionUnits>,
-    links: Option<&'a LinkState>,
-}
-
 impl Routers for PacketRouters {
     type Messages = PacketMessages;
     type Own = ();
-    type Saved = SavedPacketRouters;
+    type Saved = (Ports, Credits, SavedAdaptiveState, ReductionUnits, LinkState);
 
     const QUEUES_AT_ONCE: bool = false;
 
     fn new(common: &Common<'_>, ports: Ports, (): &(), _: &Workload) -> Self {
-        let (context, routers) = (&*common.context, ports.routers.len());
-        let adaptive_state = AdaptiveState::new(&common.routing, &ports);
-        let reduction_units =
-            context.trees.as_ref().map(|trees| ReductionUnits::new(trees, routers));
-        let links = Links::new(context, common.schedule.part, &ports);
+        let context = &*common.context;
         Self {
             credits: Credits::new(ports.rooms(context)),
-            special: adaptive_state.is_some() || reduction_units.is_some() || links.is_some(),
-            adaptive_state,
-            reduction_units,
-            links,
+            features: FeatureSet::new(context),
+            adaptive_state: AdaptiveState::new(&common.routing, &ports),
+            reduction_units: ReductionUnits::new(&context.trees, ports.routers.len()),
+            links: Links::new(context, common.schedule.part, &ports),
             outbox: Outbox::default(),
             outgoing: (0..context.cut.parts()).map(|_| PacketMessages::default()).collect(),
             ports,
@@ -149,13 +128,11 @@ impl Routers for PacketRouters {
     #[inline(always)]
     fn next_event(&self, number: u32) -> Tick {
         let next = least(self.ports.blocks_of(&self.ports.routers[number as usize]));
-        if !self.special {
+        if self.features == FeatureSet::Plain {
             return next;
         }
-        let links = self.links.as_ref().map_or(NEVER, |it| it.state.due[number as usize]);
-        let decide =
-            self.adaptive_state.as_ref().map_or(NEVER, |it| it.state.decide_at[number as usize]);
-        next.min(links).min(decide)
+        let decide_at = self.adaptive_state.state.decide_at[number as usize];
+        next.min(decide_at).min(self.links.state.due[number as usize])
     }
 
     #[inline(always)]
@@ -168,14 +145,22 @@ impl Routers for PacketRouters {
     #[inline(never)]
     fn run(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
         let (shift, size) = (self.ports.size.shift, self.ports.size);
-        match self.ports.small {
-            Some(1) => self.borrow(common, number, Small::<1> { shift }).run::<false>(until),
-            Some(2) => self.borrow(common, number, Small::<2> { shift }).run::<false>(until),
-            _ if self.links.is_some() => self.borrow(common, number, size).run_on_links(until),
-            _ if self.reduction_units.is_some() => {
-                self.borrow(common, number, size).run::<true>(until)
+        let (one, two) = (Small::<1> { shift }, Small::<2> { shift });
+        match (self.features, self.ports.small) {
+            _ if common.trace.is_some() => self.borrow::<_, Every>(common, number, size).run(until),
+            (FeatureSet::Plain, Some(1)) => self.borrow::<_, Plain>(common, number, one).run(until),
+            (FeatureSet::Plain, Some(2)) => self.borrow::<_, Plain>(common, number, two).run(until),
+            (FeatureSet::Plain, _) => self.borrow::<_, Plain>(common, number, size).run(until),
+            (FeatureSet::Choosing, Some(1)) => {
+                self.borrow::<_, Choosing>(common, number, one).run(until)
             }
-            _ => self.borrow(common, number, size).run::<false>(until),
+            (FeatureSet::Choosing, Some(2)) => {
+                self.borrow::<_, Choosing>(common, number, two).run(until)
+            }
+            (FeatureSet::Choosing, _) => {
+                self.borrow::<_, Choosing>(common, number, size).run(until)
+            }
+            (FeatureSet::Every, _) => self.borrow::<_, Every>(common, number, size).run(until),
         }
     }
 
@@ -283,15 +268,9 @@ impl Routers for PacketRouters {
     fn rebase(&mut self, by: Tick) {
         self.ports.rebase(by);
         self.credits.rebase(by);
-        if let Some(adaptive_state) = &mut self.adaptive_state {
-            adaptive_state.rebase(by);
-        }
-        if let Some(reduction_units) = &mut self.reduction_units {
-            reduction_units.rebase(by);
-        }
-        if let Some(links) = &mut self.links {
-            links.rebase(by);
-        }
+        self.adaptive_state.rebase(by);
+        self.reduction_units.rebase(by);
+        self.links.rebase(by);
     }
 
     fn past_needed(_: &NetworkContext<'_>) -> Picoseconds {
@@ -313,14 +292,14 @@ impl Routers for PacketRouters {
     fn memory(&self) -> usize {
         self.ports.memory()
             + self.credits.memory()
-            + self.adaptive_state.as_ref().map_or(0, AdaptiveState::memory)
-            + self.reduction_units.as_ref().map_or(0, ReductionUnits::memory)
-            + self.links.as_ref().map_or(0, Links::memory)
+            + self.adaptive_state.memory()
+            + self.reduction_units.memory()
+            + self.links.memory()
     }
 
     fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick) {
         for number in 0..fitted!(self.ports.routers.len(), u32) {
-            self.borrow(common, number, self.ports.size).settle_stalls(now);
+            self.borrow::<_, Plain>(common, number, self.ports.size).settle_stalls(now);
         }
     }
 
@@ -331,52 +310,34 @@ impl Routers for PacketRouters {
     fn output_free_at(&self, output: u32) -> Tick {
         match self.ports.output(output).free_at {
             // An output that is held for a packet of a collective operation sends nothing.
-            NEVER => self.links.as_ref().map_or(0, |links| links.line_free(output)),
+            NEVER => self.links.line_free(output),
             free_at => free_at,
         }
     }
 
     fn flits_resent(&self, output: u32) -> Option<u64> {
-        Some(self.links.as_ref()?.channel(output)?.flits_resent)
+        Some(self.links.channel(output)?.flits_resent)
     }
 
     fn reset_statistics(&mut self) {
-        if let Some(links) = &mut self.links {
-            links.reset_statistics();
-        }
+        self.links.reset_statistics();
     }
 
     fn saved(&self) -> impl Serialize + '_ {
-        SavedFields {
-            ports: &self.ports,
-            credits: &self.credits,
-            adaptive_state: self.adaptive_state.as_ref().map(|it| &it.state),
-            reduction_units: &self.reduction_units,
-            links: self.links.as_ref().map(|links| &links.state),
-        }
+        let (adaptive_state, links) = (&self.adaptive_state.state, &self.links.state);
+        (&self.ports, &self.credits, adaptive_state, &self.reduction_units, links)
     }
 
-    fn restore(&mut self, saved: SavedPacketRouters) -> bool {
-        let SavedPacketRouters { ports, credits, adaptive_state, reduction_units, links } = saved;
-        let units_fit = match (&self.reduction_units, &reduction_units) {
-            (Some(own), Some(other)) => own.is_like(other),
-            (own, other) => own.is_none() && other.is_none(),
-        };
-        let links_fit = match (&mut self.links, links) {
-            (Some(own), Some(state)) => own.restore(state),
-            (own, state) => own.is_none() && state.is_none(),
-        };
+    fn restore(&mut self, saved: Self::Saved) -> bool {
+        let (ports, credits, adaptive_state, reduction_units, links) = saved;
         let fits = ports.blocks.len() == self.ports.blocks.len()
-            && credits.room.len() == self.credits.room.len();
-        let choices_fit = match (&mut self.adaptive_state, adaptive_state) {
-            (Some(own), Some(state)) => {
-                own.state = state;
-                true
-            }
-            (own, state) => own.is_none() && state.is_none(),
-        };
+            && credits.room.len() == self.credits.room.len()
+            && adaptive_state.is_like(&self.adaptive_state.state)
+            && reduction_units.is_like(&self.reduction_units)
+            && links.is_like(&self.links.state);
         (self.ports, self.credits, self.reduction_units) = (ports, credits, reduction_units);
-        fits && choices_fit && units_fit && links_fit
+        (self.adaptive_state.state, self.links.state) = (adaptive_state, links);
+        fits
     }
 }
 
@@ -489,8 +450,7 @@ impl PacketRouters {
 
     /// Delivers the notices of visits to other routers.
     fn send_notices(&mut self, common: &mut Common<'_>) {
-        let Some(links) = &mut self.links else { return };
-        let mut notices = std::mem::take(&mut links.notices);
+        let mut notices = std::mem::take(&mut self.links.notices);
         for notice in notices.drain(..) {
             if notice.part as usize == common.schedule.part {
                 self.take_notice(common, &notice);
@@ -498,17 +458,13 @@ impl PacketRouters {
                 self.outgoing[notice.part as usize].notices.push(notice);
             }
         }
-        if let Some(links) = &mut self.links {
-            links.notices = notices;
-        }
+        self.links.notices = notices;
     }
 
     /// Takes in a notice for a router of this part.
     fn take_notice(&mut self, common: &mut Common<'_>, notice: &Notice) {
         let first = self.ports.routers[notice.router as usize].first_output;
-        if let Some(links) = &mut self.links {
-            links.take_in(first, notice);
-        }
+        self.links.take_in(first, notice);
         common.schedule.active.lower(notice.router, notice.time);
     }
 
@@ -586,12 +542,12 @@ impl PacketRouters {
 
     /// Borrows a router for a visit.
     #[inline(always)]
-    fn borrow<'a, 'f, S: Size>(
+    fn borrow<'a, 'f, S: Size, F: Features>(
         &'a mut self,
         common: &'a mut Common<'f>,
         number: u32,
         size: S,
-    ) -> RouterView<'a, 'f, S> {
+    ) -> RouterView<'a, 'f, S, F> {
         let (words, shift) = (size.words(), size.shift());
         let Ports { routers, blocks, queues, requests, escapes, arrived, .. } = &mut self.ports;
         let router = &mut routers[number as usize];
@@ -602,6 +558,7 @@ impl PacketRouters {
         let blocks = &mut blocks[router.first_block as usize..][..router.blocks as usize];
         RouterView {
             size,
+            features: PhantomData,
             blocks: S::blocks(blocks),
             queues: &mut queues[input_vcs],
             requests: &mut requests[sets.clone()],
@@ -618,10 +575,9 @@ impl PacketRouters {
             packets: &mut common.packets,
             credits: &mut self.credits,
             statistics: &mut common.statistics,
-            special: self.special,
-            links: self.links.as_mut(),
-            adaptive_state: self.adaptive_state.as_mut(),
-            reduction_units: self.reduction_units.as_mut(),
+            adaptive_state: &mut self.adaptive_state,
+            reduction_units: &mut self.reduction_units,
+            links: &mut self.links,
             outbox: &mut self.outbox,
             to_hosts: &mut common.to_hosts,
             digest: &mut common.digest,

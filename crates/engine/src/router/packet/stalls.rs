@@ -5,10 +5,11 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::port_block::Output;
 use crate::network::size::Size;
 use crate::router::packet::allocation::RouterView;
+use crate::router::packet::features::Features;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Stall;
 
-impl<S: Size> RouterView<'_, '_, S> {
+impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Ends the present stall of an output at `now` and counts it.
     #[inline(always)]
     pub(crate) fn end_stall(&mut self, output: usize, now: Tick) {

@@ -30,7 +30,7 @@ impl Waits for PacketRouters {
         let Part { common, routers, .. } = parts.part(part);
         // Packets of collective operations wait in no cycle.
         let (_, vc) = place(buffer, routers.ports.size.shift);
-        if parts.context.trees.as_ref().is_some_and(|trees| vc >= trees.up) {
+        if vc >= parts.context.trees.up {
             return Vec::new();
         }
         let queue = &routers.ports.queues[buffer as usize];
@@ -77,7 +77,7 @@ impl Waits for PacketRouters {
                 .flat_map(|number| (0..vcs).map(move |vc| (number, vc)));
             network.all(|(output, vc)| {
                 let held = held(parts.far_end(part, output, vc));
-                let kept = routers.links.as_ref().map_or(0, |links| links.flits_kept(output, vc));
+                let kept = routers.links.flits_kept(output, vc);
                 routers.room_due(output, vc) + held + kept == parameters.buffer
             }) && injections.all(|(number, vc)| {
                 let channels = parameters.injection_channels;

@@ -1,36 +1,33 @@
 //! Sending of a reduction unit's results, and of the copies of packets that go down a tree.
 
-use super::reduction_unit::trees;
-use crate::frame::tick::{NEVER, Tick, time};
+use crate::frame::tick::{NEVER, Tick};
 use crate::network::port_block::Output;
+use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
+use crate::packet::Packet;
 use crate::router::packet::allocation::{Blocked, RouterView};
-use crate::router::packet::outbox::Sent;
-use crate::trace::note;
+use crate::router::packet::features::Features;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
-use flitlab_model::ChannelKind;
-use flitlab_model::Stall;
 
-impl<'f, S: Size> RouterView<'_, 'f, S> {
+impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Whether an input virtual channel holds packets of collective operations.
     #[inline]
     pub(crate) fn is_collective(&self, input_vc: u32) -> bool {
-        self.place(input_vc).1 >= trees(self.context).up
+        self.place(input_vc).1 >= self.context.trees.up
     }
 
     /// Requests its outputs for the head of a buffer on the way down, if it is the next of all
     /// packets that go down here.
     pub(super) fn begin_if_next(&mut self, input_vc: u32) {
-        let trees = trees(self.context);
+        let trees = &self.context.trees;
         let slot = self.queues[input_vc as usize].head;
         if slot == NONE {
             return;
         }
         let packet = self.packets.packets[slot as usize];
         let (tree, number) = trees.place(self.name, packet.route.0);
-        let reduction_units = self.reduction_units.as_mut().expect("packets go down");
-        let unit = &mut reduction_units.units[self.number as usize];
+        let unit = &mut self.reduction_units.units[self.number as usize];
         debug_assert!(number >= unit.down);
         if number != unit.down || unit.input_vc != NONE {
             return;
@@ -54,7 +51,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         blocked: &mut Blocked,
         now: Tick,
     ) -> bool {
-        let trees = trees(self.context);
+        let trees = &self.context.trees;
         let (out_vc, flits) =
             (self.queues[input_vc as usize].out_vc, self.queues[input_vc as usize].flits);
         let &mut Output { needs_room, room, .. } = self.output(output);
@@ -81,19 +78,15 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         self.end_stall(output, now);
         let word = self.word(output, input_vc);
         self.requests[word] &= !(1 << (input_vc % 64));
-        let since = self.waited_for_since(output, now);
-        let state = self.output(output);
-        (state.free_at, state.since, state.stall) = (NEVER, since, Stall::OutputBusy as u8);
-        *self.due(output) = NEVER;
-        let reduction_units = self.reduction_units.as_mut().expect("packets go down");
-        let unit = &mut reduction_units.units[self.number as usize];
+        self.keep_busy(output, NEVER, now);
+        let unit = &mut self.reduction_units.units[self.number as usize];
         unit.held += 1;
         if unit.held < unit.left {
             return;
         }
         let slot = self.queues[input_vc as usize].head;
         let route = self.packets.packets[slot as usize].route.0;
-        let (tree, _) = trees(self.context).place(self.name, route);
+        let (tree, _) = self.context.trees.place(self.name, route);
         for &output in tree.outputs(self.name) {
             self.send_copy(usize::from(output), input_vc, now);
         }
@@ -101,72 +94,30 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
 
     /// Sends a result, or a copy of the packet that goes down, through an output that has room.
     fn send_copy(&mut self, output: usize, input_vc: u32, now: Tick) {
-        let trees = trees(self.context);
-        self.end_stall(output, now);
-        self.router.next_output = fitted!(output, u16) + 1;
-        let channel = self.router.first_output + fitted!(output, u32);
-        let out_vc = self.queues[input_vc as usize].out_vc;
-        let reduction_units =
-            self.reduction_units.as_mut().expect("there are collective operations");
-        let unit = &mut reduction_units.units[self.number as usize];
-        let is_last = out_vc == trees.up || {
+        let PacketQueue { head: original, out_vc, flits, .. } = self.queues[input_vc as usize];
+        let unit = &mut self.reduction_units.units[self.number as usize];
+        let is_last = out_vc == self.context.trees.up || {
             unit.left -= 1;
             unit.left == 0
         };
-        let original = self.queues[input_vc as usize].head;
-        let next = self.packets.packets[original as usize].next;
+        let Packet { next, route, .. } = self.packets.packets[original as usize];
         let mut slot = original;
         if !is_last {
-            let place = original as usize;
-            let (packet, origin) = (self.packets.packets[place], self.packets.origins[place]);
-            slot = self.packets.insert(packet, origin);
-            self.counters.flits_created += u64::from(packet.flits);
+            slot = self.packets.copy(original);
+            self.counters.flits_created += u64::from(flits);
         }
-        let state = &mut *self.output(output);
-        let (timing, goes_on) = (state.timing, state.kind == ChannelKind::Network);
-        let packet = &mut self.packets.packets[slot as usize];
-        let (flits, route) = (packet.flits, packet.route.0);
-        if self.trace.is_some() {
-            note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
-        }
-        let last = self.context.send(packet, timing, now);
-        let released = last + self.context.timing(timing).flit;
-        let (arrives, source, sequence) = (packet.tail, packet.source, packet.sequence);
-        let time = time(self.epoch, now);
-        self.digest.add(time, self.first_channel + channel, source, sequence);
-        self.counters.grants += 1;
-        self.statistics.sent(channel, out_vc, flits);
-        let state = self.output(output);
-        state.free_at = released;
-        state.pointer = fitted!(input_vc, u16) + 1;
-        state.stall = Stall::OutputBusy as u8;
-        let (room, part, router) = (state.room, state.far_part, state.far_router);
-        let far_input_vc = u32::from(state.far_input_vc) + u32::from(out_vc);
-        if goes_on {
-            self.credits.room[(room + u32::from(out_vc)) as usize] -= flits;
-            self.packets.origins[slot as usize].hops += 1;
-            self.outbox.sent.push(Sent { slot, part, router, input_vc: far_input_vc });
-        } else {
-            self.leave(output, slot, out_vc, arrives);
-        }
-        let word = self.word(output, input_vc);
-        self.requests[word] &= !(1 << (input_vc % 64));
-        let since = self.waited_for_since(output, now);
-        self.output(output).since = since;
-        *self.due(output) = if since == NEVER { NEVER } else { released.max(since) };
-        let queue = &mut self.queues[input_vc as usize];
-        queue.free_at = queue.free_at.max(released);
+        self.send::<true>(output, (input_vc, slot), out_vc, now);
         if is_last {
-            queue.head = next;
-            queue.ask = NEVER;
-            self.finish(input_vc, (out_vc, flits, route), now);
+            let queue = &mut self.queues[input_vc as usize];
+            (queue.head, queue.ask) = (next, NEVER);
+            self.finish(input_vc, (out_vc, flits, route.0), now);
         }
     }
 
     /// Ends a packet, all of whose outputs have been granted: its buffer, or its place in the unit,
     /// is free when it has left.
     fn finish(&mut self, input_vc: u32, (out_vc, flits, route): (u8, u16, u64), now: Tick) {
-        let trees = trees(self.context);
+        let trees = &self.context.trees;
         let (_, vc) = self.place(input_vc);
         let (_, number) = trees.place(self.name, route);
         let released = self.queues[input_vc as usize].free_at;
@@ -174,8 +125,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             self.release_buffer(input_vc, flits, released, now);
         }
         if out_vc == trees.down {
-            let reduction_units = self.reduction_units.as_mut().expect("packets go down");
-            let unit = &mut reduction_units.units[self.number as usize];
+            let unit = &mut self.reduction_units.units[self.number as usize];
             (unit.down, unit.down_at, unit.input_vc) = (unit.down + 1, released, NONE);
         }
         if self.queues[input_vc as usize].head != NONE {

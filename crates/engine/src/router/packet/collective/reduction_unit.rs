@@ -5,27 +5,23 @@
 //! its operation may be open; a result's time when all its operands are known.
 
 use super::COLLECTIVE;
-use super::trees::Trees;
 use super::units::{OpenOperation, OperationState};
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::context::NetworkContext;
-use crate::network::port_block::Input;
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::next_hop::encoded_route::EncodedRoute;
 use crate::packet::{Origin, Packet, last_start};
 use crate::router::packet::allocation::RouterView;
-use crate::router::packet::credits::Credit;
-use crate::router::packet::outbox::Returned;
+use crate::router::packet::features::Features;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 use flitlab_model::Switching;
 
-impl<'f, S: Size> RouterView<'_, 'f, S> {
+impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Makes the requests of a packet of a collective operation that has become the head of a
     /// buffer or of one of the unit's queues.
     pub(crate) fn new_head_collective(&mut self, input_vc: u32) {
-        let trees = trees(self.context);
+        let trees = &self.context.trees;
         let (_, vc) = self.place(input_vc);
         self.queues[input_vc as usize].options = 0;
         if vc == trees.up {
@@ -46,7 +42,7 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Takes the operands from a buffer that may be taken. The others wait there until results have
     /// left. Credits that arrive by `settled` can be added at once.
     pub(super) fn take_operands(&mut self, input_vc: u32, settled: Tick) {
-        let trees = trees(self.context);
+        let trees = &self.context.trees;
         loop {
             let queue = &mut self.queues[input_vc as usize];
             queue.ask = NEVER;
@@ -56,15 +52,11 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
             }
             let packet = self.packets.packets[slot as usize];
             let (tree, number) = trees.place(self.name, packet.route.0);
-            let reduction_units = self.reduction_units.as_mut().expect("there are operands");
-            let unit = &reduction_units.units[self.number as usize];
+            let (unit, operation) = self.reduction_units.unit(self.number, number);
             debug_assert!(number >= unit.made, "an operand comes after its result");
             if number >= unit.next + trees.open {
                 return;
             }
-            let place = self.number as usize * fitted!(trees.open, usize)
-                + fitted!(number % trees.open, usize);
-            let operation = &mut reduction_units.open_operations[place];
             let start = packet.ready.max(queue.free_at).max(operation.free_at);
             let last = last_start(start, packet.tail, packet.flits, trees.flit);
             queue.free_at = last + trees.flit;
@@ -103,35 +95,12 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
         }
     }
 
-    /// Returns the credits of a buffer's packet that has left at `released`. Credits that arrive by
-    /// `settled` can be added at once.
-    pub(super) fn release_buffer(
-        &mut self,
-        input_vc: u32,
-        flits: u16,
-        released: Tick,
-        settled: Tick,
-    ) {
-        let (input, vc) = self.place(input_vc);
-        let input = self.input(input);
-        let &mut Input { upstream, injects, timing, .. } = input;
-        let credit = Credit { time: released + self.context.timing(timing).back, flits };
-        if injects {
-            self.return_to_terminal(input_vc, upstream, credit, settled);
-        } else {
-            self.outbox.returned.push(Returned { upstream, vc, credit });
-        }
-    }
-
     /// Makes the results that have all their operands, in order.
     fn make_results(&mut self) {
-        let trees = trees(self.context);
+        let trees = &self.context.trees;
         loop {
-            let reduction_units = self.reduction_units.as_mut().expect("there are operands");
-            let unit = &mut reduction_units.units[self.number as usize];
-            let place = self.number as usize * fitted!(trees.open, usize)
-                + fitted!(unit.made % trees.open, usize);
-            let operation = &mut reduction_units.open_operations[place];
+            let made = self.reduction_units.units[self.number as usize].made;
+            let (unit, operation) = self.reduction_units.unit(self.number, made);
             if operation.state != OperationState::Open || operation.missing > 0 {
                 return;
             }
@@ -187,30 +156,26 @@ impl<'f, S: Size> RouterView<'_, 'f, S> {
     /// Notes that a result was granted its output and will have left the unit at `released`: then
     /// operands that had to wait may be taken.
     pub(super) fn result_left(&mut self, number: u64, released: Tick, now: Tick) {
-        let trees = trees(self.context);
-        let reduction_units = self.reduction_units.as_mut().expect("there are results");
-        let unit = &mut reduction_units.units[self.number as usize];
-        let first = self.number as usize * fitted!(trees.open, usize);
-        let of = |number: u64| first + fitted!(number % trees.open, usize);
-        debug_assert_eq!(reduction_units.open_operations[of(number)].state, OperationState::Made);
-        reduction_units.open_operations[of(number)].state = OperationState::Gone;
+        let trees = &self.context.trees;
+        let (unit, operation) = self.reduction_units.unit(self.number, number);
+        debug_assert_eq!(operation.state, OperationState::Made);
+        operation.state = OperationState::Gone;
         unit.left_at = unit.left_at.max(released);
         let before = unit.next;
-        while reduction_units.open_operations[of(unit.next)].state == OperationState::Gone {
-            reduction_units.open_operations[of(unit.next)] =
-                OpenOperation { free_at: unit.left_at, ..OpenOperation::EMPTY };
-            unit.next += 1;
+        let mut next = before;
+        loop {
+            let (unit, operation) = self.reduction_units.unit(self.number, next);
+            if operation.state != OperationState::Gone {
+                break;
+            }
+            *operation = OpenOperation { free_at: unit.left_at, ..OpenOperation::EMPTY };
+            next += 1;
+            unit.next = next;
         }
-        if unit.next > before {
+        if next > before {
             for input in 0..u32::from(self.router.inputs) {
                 self.take_operands((input << self.size.shift()) + u32::from(trees.up), now);
             }
         }
     }
-}
-
-/// The trees, which exist where there is a reduction unit.
-#[inline]
-pub(super) fn trees<'w>(context: &'w NetworkContext<'_>) -> &'w Trees {
-    context.trees.as_ref().expect("there are collective operations")
 }

@@ -1,6 +1,6 @@
 //! The trees of collective operations as routers use them: tables of outputs.
 
-use crate::frame::tick::Tick;
+use crate::frame::tick::{NEVER, Tick};
 use crate::network::End;
 use crate::network::NO_OUTPUT;
 use crate::network::vc_map::VcMap;
@@ -61,6 +61,23 @@ impl Tree {
 }
 
 impl Trees {
+    /// The tables without collective operations: no packet is on their virtual channels.
+    pub(crate) const NONE: Self = Self {
+        kind: CollectiveKind::Barrier,
+        bytes: 0,
+        packets: 0,
+        receipts: 0,
+        up: u8::MAX,
+        down: u8::MAX,
+        latency: 0,
+        flit: NEVER,
+        open: 0,
+        together: false,
+        members: 0,
+        trees: Vec::new(),
+        spans: Vec::new(),
+    };
+
     pub fn new(
         collectives: &Collectives,
         fabric: &Fabric,
@@ -88,6 +105,11 @@ impl Trees {
             trees,
             spans,
         }
+    }
+
+    /// Whether there are no collective operations.
+    pub fn is_empty(&self) -> bool {
+        self.trees.is_empty()
     }
 
     /// The number of a packet among all packets of all operations, in 32 bits.

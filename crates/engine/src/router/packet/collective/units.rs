@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::trees::Trees;
 use crate::frame::tick::{Tick, rebased};
+use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 
@@ -88,6 +89,7 @@ pub(crate) struct ReductionUnits {
 
 impl ReductionUnits {
     pub fn new(trees: &Trees, routers: usize) -> Self {
+        let routers = if trees.is_empty() { 0 } else { routers };
         let unit = ReductionUnit {
             next: 0,
             made: 0,
@@ -99,11 +101,23 @@ impl ReductionUnits {
             left: 0,
             held: 0,
         };
-        let open = usize::try_from(trees.open).expect("checked");
+        let open_operations = routers * narrow::<usize>(trees.open);
         Self {
             units: vec![unit; routers],
-            open_operations: vec![OpenOperation::EMPTY; routers * open],
+            open_operations: vec![OpenOperation::EMPTY; open_operations],
         }
+    }
+
+    /// A router's unit, and its place for the operation on a packet by the packet's number.
+    #[inline]
+    pub(super) fn unit(
+        &mut self,
+        router: u32,
+        number: u64,
+    ) -> (&mut ReductionUnit, &mut OpenOperation) {
+        let open = self.open_operations.len() / self.units.len();
+        let place = router as usize * open + fitted!(number % open as u64, usize);
+        (&mut self.units[router as usize], &mut self.open_operations[place])
     }
 
     pub fn rebase(&mut self, by: Tick) {

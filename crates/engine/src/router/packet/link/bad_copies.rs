@@ -1,16 +1,14 @@
 //! Bad copies, and how they leave buffers (docs/model.md, "Links that err").
 
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::port_block::Input;
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::packet::Packet;
 use crate::router::packet::allocation::RouterView;
-use crate::router::packet::credits::Credit;
-use crate::router::packet::outbox::Returned;
+use crate::router::packet::features::Features;
 use flitlab_fabric::NONE;
 
-impl<S: Size> RouterView<'_, '_, S> {
+impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Whether a bad copy at the head of a buffer asks for an output before it leaves.
     pub(crate) fn asks_before_it_leaves(&self, input_vc: u32) -> bool {
         let PacketQueue { head, ask, .. } = self.queues[input_vc as usize];
@@ -21,14 +19,14 @@ impl<S: Size> RouterView<'_, '_, S> {
     /// granted an output.
     pub(super) fn discard_bad_copies(&mut self, now: Tick) {
         let number = self.number as usize;
-        let mut due = std::mem::take(&mut self.links().state.bad_copies[number]);
+        let mut due = std::mem::take(&mut self.links.state.bad_copies[number]);
         due.retain(|&(leaves, input_vc)| {
             if leaves <= now {
                 self.discard_from(input_vc, now);
             }
             leaves > now
         });
-        self.links().state.bad_copies[number] = due;
+        self.links.state.bad_copies[number] = due;
     }
 
     /// Removes such bad copies from one buffer.
@@ -55,11 +53,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             }
             self.packets.remove(slot);
             if !origin.is_fresh() {
-                let (input, vc) = self.place(input_vc);
-                let &mut Input { upstream, timing, .. } = self.input(input);
-                let back = self.context.timing(timing).back;
-                let credit = Credit { time: now + back, flits };
-                self.outbox.returned.push(Returned { upstream, vc, credit });
+                self.release_buffer(input_vc, flits, now, now);
             }
             slot = next;
         }
@@ -79,9 +73,9 @@ impl<S: Size> RouterView<'_, '_, S> {
         if options == 0 {
             self.withdraw_request(usize::from(output), input_vc, now);
         } else if self.routing.is_by_relation() {
-            self.withdraw_hops(usize::MAX, input_vc, now);
+            self.withdraw::<true>(usize::MAX, input_vc, now);
         } else {
-            self.withdraw(usize::MAX, input_vc, now);
+            self.withdraw::<false>(usize::MAX, input_vc, now);
         }
     }
 }

@@ -50,12 +50,14 @@ pub(crate) struct LinkState {
 }
 
 impl Links {
-    /// The links of a part, if links err.
-    pub(crate) fn new(context: &NetworkContext<'_>, part: usize, ports: &Ports) -> Option<Self> {
-        let errors = context.parameters.errors.as_ref()?;
-        let NetworkContext { fabric, cut, .. } = context;
-        let mut channels = Vec::with_capacity(ports.outputs);
-        for router in cut.routers(part) {
+    /// The links of a part. There are none unless links err.
+    pub(crate) fn new(context: &NetworkContext<'_>, part: usize, ports: &Ports) -> Self {
+        let NetworkContext { fabric, cut, parameters, .. } = context;
+        let errors = &parameters.errors.clone().unwrap_or_default();
+        let routers = cut.routers(part);
+        let that_err = if parameters.errors.is_some() { routers.clone() } else { 0..0 };
+        let mut channels = Vec::new();
+        for router in that_err.clone() {
             let of_router = &ports.routers[(router - cut.first_router(part)) as usize];
             let slots = fabric.outputs(router);
             for slot in slots.clone() {
@@ -75,20 +77,19 @@ impl Links {
             let ejections = usize::from(of_router.outputs) - slots.len();
             channels.extend((0..ejections).map(|_| None));
         }
-        let routers = ports.routers.len();
-        Some(Self {
-            rules: ReplayRules::new(errors, &context.parameters),
+        Self {
+            rules: ReplayRules::new(errors, parameters),
             state: LinkState {
                 next: vec![NEVER; channels.len()],
                 channels,
-                due: vec![NEVER; routers],
-                bad_copies: vec![Vec::new(); routers],
+                due: vec![NEVER; routers.len()],
+                bad_copies: vec![Vec::new(); that_err.len()],
             },
             granted: Vec::new(),
             serving: Vec::new(),
             followers: Vec::new(),
             notices: Vec::new(),
-        })
+        }
     }
 
     /// The link of one of the part's channels.
@@ -128,11 +129,11 @@ impl Links {
         let bad_copies = self.state.bad_copies.iter_mut().flatten();
         bad_copies.for_each(|it| it.0 = rebased(it.0, by));
     }
+}
 
-    /// Takes over a saved state. Returns false if it belongs to another network.
-    pub(crate) fn restore(&mut self, state: LinkState) -> bool {
-        let fits = state.channels.len() == self.state.channels.len();
-        self.state = state;
-        fits
+impl LinkState {
+    /// Whether another state belongs to equally many links and routers.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.channels.len() == other.channels.len() && self.due.len() == other.due.len()
     }
 }

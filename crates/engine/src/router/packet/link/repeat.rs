@@ -2,21 +2,20 @@
 //! "Links that err").
 
 use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
-use super::{Links, Notice, NoticeKind};
+use super::{Notice, NoticeKind};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
 use crate::network::port_block::Output;
-use crate::network::port_block::least;
 use crate::network::size::Size;
 use crate::packet::Delivery;
-use crate::router::packet::allocation::{AllocationPass, RouterView};
+use crate::router::packet::allocation::RouterView;
 use crate::router::packet::credits::Credit;
+use crate::router::packet::features::Features;
 use crate::router::packet::outbox::Sent;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_model::{REQUEST_CHANNEL, Switching};
-use flitlab_model::{Retry, Stall};
+use flitlab_model::{REQUEST_CHANNEL, Retry, Switching};
 
 /// A packet's transmission on a channel.
 #[derive(Clone, Copy)]
@@ -31,44 +30,17 @@ struct Transmission {
     again: bool,
 }
 
-impl<S: Size> RouterView<'_, '_, S> {
-    /// Simulates the router as [`run`](Self::run) does, with links that err.
-    pub(crate) fn run_on_links(&mut self, until: Tick) -> Tick {
-        self.take_arrivals();
-        loop {
-            let number = self.number as usize;
-            let due = self.links().state.due[number];
-            let decide_at = if self.adaptive_state.is_some() { *self.decide_at() } else { NEVER };
-            let now = least(S::all(self.blocks)).min(due).min(decide_at);
-            if now >= until || self.to_hosts.is_urgent() {
-                return now;
-            }
-            if due <= now {
-                self.serve_links(now);
-                continue;
-            }
-            if decide_at <= now {
-                self.decide_all(now);
-                continue;
-            }
-            if self.adaptive_state.is_some() {
-                self.allocate_adaptive::<false>(now);
-            } else {
-                self.serve_due_outputs::<false, false>(AllocationPass::Any, now);
-            }
-            self.handle_granted(now);
-        }
-    }
-
-    #[inline]
-    pub(super) fn links(&mut self) -> &mut Links {
-        self.links.as_deref_mut().expect("links err")
+impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
+    /// A lower bound of the time of the next event on the router's links, grants excluded.
+    #[inline(always)]
+    pub(crate) fn links_due(&mut self) -> &mut Tick {
+        &mut self.links.state.due[self.number as usize]
     }
 
     #[inline]
     fn link(&mut self, output: usize) -> &mut ReplayChannel {
         let number = self.router.first_output as usize + output;
-        self.links().state.channels[number].as_deref_mut().expect("a network channel")
+        self.links.state.channels[number].as_deref_mut().expect("a network channel")
     }
 
     /// The times of an output's channel.
@@ -81,14 +53,14 @@ impl<S: Size> RouterView<'_, '_, S> {
     fn links_next(&mut self) -> &mut [Tick] {
         let first = self.router.first_output as usize;
         let outputs = first..first + usize::from(self.router.outputs);
-        &mut self.links().state.next[outputs]
+        &mut self.links.state.next[outputs]
     }
 
     /// Handles all events on links at this instant, before anything is granted.
     #[inline(never)]
-    fn serve_links(&mut self, now: Tick) {
-        let resend = self.links().rules.resend;
-        let mut due = std::mem::take(&mut self.links().serving);
+    pub(crate) fn serve_links(&mut self, now: Tick) {
+        let resend = self.links.rules.resend;
+        let mut due = std::mem::take(&mut self.links.serving);
         due.clear();
         let next = self.links_next().iter().enumerate();
         due.extend(next.filter_map(|(output, &next)| (next <= now).then_some(output)));
@@ -111,24 +83,27 @@ impl<S: Size> RouterView<'_, '_, S> {
         for &output in &due {
             self.settle(output, now);
         }
-        self.links().serving = due;
+        self.links.serving = due;
         self.set_links_due();
     }
 
-    /// Handles the effects of an instant's grants.
-    fn handle_granted(&mut self, now: Tick) {
-        let mut granted = std::mem::take(&mut self.links().granted);
+    /// Handles the effects on links of an instant's grants.
+    pub(crate) fn handle_granted(&mut self, now: Tick) {
+        if self.links.granted.is_empty() {
+            return;
+        }
+        let mut granted = std::mem::take(&mut self.links.granted);
         for output in granted.drain(..) {
             self.settle(usize::from(output), now);
         }
-        self.links().granted = granted;
+        self.links.granted = granted;
         self.set_links_due();
     }
 
     /// Sets the times at which an output can be granted next, and at which its link has its next
     /// event.
     fn settle(&mut self, output: usize, now: Tick) {
-        let rules = self.links().rules;
+        let rules = self.links.rules;
         let next = self.link(output).due(rules.resend);
         self.links_next()[output] = next;
         let link = self.link(output);
@@ -145,38 +120,38 @@ impl<S: Size> RouterView<'_, '_, S> {
     }
 
     fn set_links_due(&mut self) {
-        let number = self.number as usize;
         let next = self.links_next().iter().copied().fold(NEVER, Tick::min);
-        let state = &mut self.links().state;
-        state.due[number] = state.bad_copies[number].iter().map(|it| it.0).fold(next, Tick::min);
+        let bad_copies = &self.links.state.bad_copies[self.number as usize];
+        *self.links_due() = bad_copies.iter().map(|it| it.0).fold(next, Tick::min);
     }
 
     /// Occupies an output until a time with something other than a grant.
     fn occupy(&mut self, output: usize, now: Tick, until: Tick) {
         self.link(output).line_free = until;
         self.end_stall(output, now);
-        let since = self.waited_for_since(output, now);
-        let state = self.output(output);
-        state.stall = Stall::OutputBusy as u8;
-        state.since = since;
-        state.free_at = until;
-        *self.due(output) = if since == NEVER { NEVER } else { until.max(since) };
+        self.keep_busy(output, until, now);
     }
 
     /// Transmits a packet for the first time, at its grant.
     #[inline(never)]
-    pub(crate) fn transmit(&mut self, output: usize, slot: u32, vc: u8, now: Tick) {
-        let &mut Output { free_at, room, .. } = self.output(output);
+    pub(crate) fn transmit(
+        &mut self,
+        output: usize,
+        slot: u32,
+        vc: u8,
+        (now, released): (Tick, Tick),
+    ) {
+        let &mut Output { room, .. } = self.output(output);
         let packet = self.packets.packets[slot as usize];
         self.credits.room[(room + u32::from(vc)) as usize] -= packet.flits;
         let cut = self.is_cut(output, packet.tail);
         self.go_on(output, slot, packet.tail);
         let bad = self.packets.origins[slot as usize].is_bad();
-        let time_out = self.links().rules.time_out;
+        let time_out = self.links.rules.time_out;
         let link = self.link(output);
-        link.line_free = free_at;
-        self.links().granted.push(fitted!(output, u16));
-        let damaged = self.is_damaged(output, packet.flits, (now, free_at));
+        link.line_free = released;
+        self.links.granted.push(fitted!(output, u16));
+        let damaged = self.is_damaged(output, packet.flits, (now, released));
         let (ready, arrives) = (packet.ready, packet.tail);
         let transmission = Transmission { start: now, ready, arrives, damaged, again: false };
         if cut {
@@ -187,7 +162,7 @@ impl<S: Size> RouterView<'_, '_, S> {
             slot,
             source: packet.source,
             sequence: packet.sequence,
-            due: free_at.saturating_add(time_out),
+            due: released.saturating_add(time_out),
             flits: packet.flits,
             vc,
             accepted: false,
@@ -226,7 +201,7 @@ impl<S: Size> RouterView<'_, '_, S> {
         if self.is_cut(output, arrives) {
             return self.lose(output, place, transmission);
         }
-        let time_out = self.links().rules.time_out;
+        let time_out = self.links.rules.time_out;
         self.link(output).entries[place].due = released.saturating_add(time_out);
         if let Some(packet) = self.packets.packets.get_mut(slot as usize) {
             (packet.ready, packet.tail) = (ready, arrives);
@@ -261,13 +236,13 @@ impl<S: Size> RouterView<'_, '_, S> {
     /// Whether any of the flits is damaged that have the channel for a stretch of time.
     fn is_damaged(&mut self, output: usize, flits: u16, (from, until): (Tick, Tick)) -> bool {
         let times = (self.time(from), self.time(until));
-        let bits = u64::from(flits) * self.links().rules.bits_a_flit;
+        let bits = u64::from(flits) * self.links.rules.bits_a_flit;
         self.link(output).damage.hits(bits, times)
     }
 
     /// Handles the reaction of the far end to a transmission.
     fn pass(&mut self, output: usize, place: usize, transmission: Transmission) {
-        let rules = self.links().rules;
+        let rules = self.links.rules;
         let Transmission { arrives, damaged, again, .. } = transmission;
         let back = self.timing(output).back;
         let link = self.link(output);
@@ -285,7 +260,7 @@ impl<S: Size> RouterView<'_, '_, S> {
                     time: arrives,
                     kind,
                 };
-                self.links().notices.push(notice);
+                self.links.notices.push(notice);
             }
         }
         self.counters.damaged_packets += u64::from(damaged && !bad);
@@ -314,7 +289,9 @@ impl<S: Size> RouterView<'_, '_, S> {
                 self.packets.remove(slot);
                 let &mut Output { room, free_at, .. } = self.output(output);
                 let credit = Credit { time: arrives + back, flits };
-                if self.credits.send(room + u32::from(vc), credit, transmission.start) {
+                let awaited = self.credits.send(room + u32::from(vc), credit, transmission.start);
+                // A grant makes the output due for all that wait for it.
+                if awaited && again {
                     self.lower(output, credit.time.max(free_at));
                 }
             }
@@ -331,20 +308,20 @@ impl<S: Size> RouterView<'_, '_, S> {
         if self.packets.origins[slot as usize].is_bad() {
             let (time, kind) =
                 (self.packets.packets[slot as usize].tail, NoticeKind::BadCopy(input_vc));
-            self.links().notices.push(Notice { part, router, output: 0, time, kind });
+            self.links.notices.push(Notice { part, router, output: 0, time, kind });
         }
     }
 
     /// Lets packets that have waited beside the buffer enter it, behind the one that is whole at
     /// `arrives`.
     fn admit_waiting(&mut self, output: usize, vc: u8, arrives: Tick) {
-        let mut slots = std::mem::take(&mut self.links().followers);
+        let mut slots = std::mem::take(&mut self.links.followers);
         self.link(output).take_from_beside(vc, &mut slots);
         for slot in slots.drain(..) {
             self.packets.packets[slot as usize].ready = arrives + self.context.routing;
             self.enter(output, vc, slot);
         }
-        self.links().followers = slots;
+        self.links.followers = slots;
     }
 
     /// Sends all acknowledgement messages that are due, in one flit.
@@ -369,7 +346,7 @@ impl<S: Size> RouterView<'_, '_, S> {
                     time: now + timing.back,
                     kind: NoticeKind::Learned(message),
                 };
-                self.links().notices.push(notice);
+                self.links.notices.push(notice);
             }
         }
     }

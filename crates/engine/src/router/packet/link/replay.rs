@@ -41,7 +41,7 @@ impl ReplayRules {
             time_out: if takes_flits { narrow(errors.time_out) } else { NEVER },
             bits_a_flit: parameters.flit.0 * 8,
             most: narrow(errors.most_packets()),
-            most_before: errors.replay_buffer - parameters.maximum_packet(),
+            most_before: errors.replay_buffer.saturating_sub(parameters.maximum_packet()),
         }
     }
 }

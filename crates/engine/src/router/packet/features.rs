@@ -1,0 +1,62 @@
+//! The features of packet routers beyond sending each packet by the one output that its route has.
+//!
+//! A visit is compiled for a bundle of features. Those that are not in the bundle cost nothing.
+//! Those that are in it, but not in use, have empty state.
+
+use crate::network::context::NetworkContext;
+use crate::next_hop::demands;
+
+/// A bundle of features for which a visit is compiled.
+pub(crate) trait Features {
+    /// Packets may choose among outputs.
+    const CHOOSES: bool = false;
+    /// Routers may combine and replicate packets.
+    const COMBINES: bool = false;
+    /// Links may err, and send again what was damaged.
+    const RESENDS: bool = false;
+    /// Packets may be traced.
+    const TRACES: bool = false;
+}
+
+/// No feature.
+pub(crate) struct Plain;
+
+/// Adaptive routing.
+pub(crate) struct Choosing;
+
+/// All features.
+pub(crate) struct Every;
+
+impl Features for Plain {}
+
+impl Features for Choosing {
+    const CHOOSES: bool = true;
+}
+
+impl Features for Every {
+    const CHOOSES: bool = true;
+    const COMBINES: bool = true;
+    const RESENDS: bool = true;
+    const TRACES: bool = true;
+}
+
+/// The bundle that the routers of a part need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FeatureSet {
+    Plain,
+    Choosing,
+    Every,
+}
+
+impl FeatureSet {
+    /// The least bundle for a network; traces excluded, which may begin later.
+    pub(crate) fn new(context: &NetworkContext<'_>) -> Self {
+        if context.parameters.errors.is_some() || !context.trees.is_empty() {
+            Self::Every
+        } else if demands::is_adaptive(context.routes) {
+            Self::Choosing
+        } else {
+            Self::Plain
+        }
+    }
+}

@@ -14,7 +14,7 @@ pub(crate) const AWAY: u32 = 1 << 31;
 /// In place of a port: the channel leaves no router.
 pub(crate) const NO_PORT: u8 = u8::MAX;
 
-/// In place of a [`Stall`](crate::Stall): no packet waits for the output.
+/// In place of a [`Stall`]: no packet waits for the output.
 pub(crate) const NOT_STALLED: u8 = u8::MAX;
 
 /// The sending end of a channel.
@@ -23,7 +23,7 @@ pub(crate) const NOT_STALLED: u8 = u8::MAX;
 pub(crate) struct Output {
     /// Time at which the last flit of the latest packet has left.
     pub free_at: Tick,
-    /// Time since which packets wait for it, and why ([`Stall`](crate::Stall)); [`NEVER`] if none
+    /// Time since which packets wait for it, and why ([`Stall`]); [`NEVER`] if none
     /// waits. While the output is busy this may lie ahead: then it is the time of the first
     /// request.
     pub since: Tick,

@@ -57,7 +57,7 @@ struct PartState<S> {
     routers: S,
 }
 
-/// The same fields, as they are written.
+/// The fields of a part by reference, serialised in the layout that [`PartState`] reads.
 #[derive(Serialize)]
 struct PartFields<'a, S> {
     schedule: &'a Schedule,

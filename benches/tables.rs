@@ -9,6 +9,7 @@
 //! Angara's.
 
 use cpu_time::ThreadTime;
+use flitlab::registry::Row;
 use flitlab::routing::agnostic::{ALGORITHMS, Parameters};
 use flitlab::routing::angara::{self, Algorithm, Choices, Freedoms};
 use flitlab::routing::{ForwardingQuality, Quality, Region};
@@ -17,7 +18,7 @@ use flitlab::topology::{Faults, Torus};
 
 const REPETITIONS: usize = 5;
 
-const CASES: [(Algorithm, &str, &[u32]); 15] = [
+const CASES: [(Row<Algorithm>, &str, &[u32]); 15] = [
     (Algorithm::BFS, "bfs", &[4, 2, 2, 2]),
     (Algorithm::SSSP, "sssp", &[4, 2, 2, 2]),
     (Algorithm::BALANCED, "balanced", &[4, 2, 2, 2]),
@@ -35,7 +36,7 @@ const CASES: [(Algorithm, &str, &[u32]); 15] = [
     (Algorithm::BALANCED, "balanced", &[7, 6, 6, 2]),
 ];
 
-const LARGE: [(Algorithm, &str, &[u32]); 2] =
+const LARGE: [(Row<Algorithm>, &str, &[u32]); 2] =
     [(Algorithm::SSSP, "sssp", &[16, 16, 16]), (Algorithm::BALANCED, "balanced", &[16, 16, 16])];
 
 /// Algorithms, sizes, terminals a switch.
@@ -76,7 +77,7 @@ fn main() {
     }
 }
 
-fn measure((algorithm, name, sizes): &(Algorithm, &str, &[u32]), repetitions: usize) {
+fn measure((algorithm, name, sizes): &(Row<Algorithm>, &str, &[u32]), repetitions: usize) {
     let torus = Torus::new(sizes, &[]).expect("sizes of a torus");
     let fabric = torus.fabric(&Faults::default()).expect("nothing has failed");
     let run = || {

@@ -8,6 +8,8 @@
 use std::collections::VecDeque;
 use std::error::Error;
 
+use flitlab::package;
+use flitlab::registry::{Registry, Row};
 use flitlab::routing::agnostic::{Algorithm, NoTable, Parameters, Task};
 use flitlab::routing::{ForwardingProof, prove_forwarding};
 use flitlab::scenario::{Document, Scenario};
@@ -16,10 +18,11 @@ use flitlab::topology::Fabric;
 
 /// The channels of a tree close no cycle, so packets can't deadlock. But all traffic meets at the
 /// root.
-pub const ONE_TREE: Algorithm = Algorithm {
-    avoids_deadlock: true,
-    ..Algorithm::plain("one-tree", "all packets along one spanning tree.", make)
-};
+pub static ONE_TREE: Row<Algorithm> = Row::new(
+    "one-tree",
+    "all packets along one spanning tree.",
+    Algorithm { avoids_deadlock: true, ..Algorithm::plain(make) },
+);
 
 /// Fills in the table: by which port each router sends packets for each terminal.
 fn make(task: &mut Task<'_>) -> Result<(), NoTable> {
@@ -85,7 +88,8 @@ message = "1 KiB"
 /// Binds a scenario that may name the algorithm to its fabric and table. A table that is not free
 /// of deadlock is refused here too.
 pub fn simulation(text: &str) -> Result<Simulation, Box<dyn Error>> {
-    let document = Document::parse("own_algorithm.toml", text).with_algorithm(ONE_TREE);
+    let registry = Registry::default().with(package!(), &ONE_TREE)?;
+    let document = Document::parse("own_algorithm.toml", text).with_registry(&registry);
     Ok(Simulation::new(&Scenario::read(&document)?)?)
 }
 

@@ -9,6 +9,8 @@ use std::error::Error;
 use std::sync::Arc;
 
 use flitlab::document::{Count, Reader};
+use flitlab::package;
+use flitlab::registry::{Registry, Row};
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
 use flitlab::topology::Places;
@@ -17,13 +19,11 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// What scenarios and messages call the pattern, and what reads its keys.
-pub static AHEAD: PatternKind = PatternKind {
-    name: "ahead",
-    doc: "to one of the next `reach` nodes by number, drawn for each message.",
-    known_as: &[],
-    partners: Partners::Drawn,
-    read,
-};
+pub static AHEAD: Row<PatternKind> = Row::new(
+    "ahead",
+    "to one of the next `reach` nodes by number, drawn for each message.",
+    PatternKind { partners: Partners::Drawn, read },
+);
 
 /// Reads the keys. Returns the function that makes the rule once the nodes are known.
 fn read(reader: &mut Reader<'_>, _: Option<Places<'_>>) -> Option<Bind> {
@@ -92,7 +92,8 @@ load = 0.3
 
 /// Reads a scenario that may name the pattern, as it names those of flitlab.
 pub fn read_scenario(text: &str) -> Result<Scenario, Box<dyn Error>> {
-    let document = Document::parse("own_pattern.toml", text).with_pattern(&AHEAD);
+    let registry = Registry::default().with(package!(), &AHEAD)?;
+    let document = Document::parse("own_pattern.toml", text).with_registry(&registry);
     Ok(Scenario::read(&document)?)
 }
 

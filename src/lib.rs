@@ -47,7 +47,9 @@
     )
 )]
 
-pub use flitlab_base::{FileError, InvalidLine, document, memory, printable, text_file, units};
+pub use flitlab_base::{
+    FileError, InvalidLine, document, memory, package, printable, registry, text_file, units,
+};
 pub use flitlab_engine as engine;
 pub use flitlab_engine::measure;
 pub use flitlab_fabric as topology;

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use flitlab::engine::{FlitSharing, Parameters, run_script};
+use flitlab::registry::Row;
 use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRule};
 use flitlab::routing::{Routes, prove_relation};
 use flitlab::topology::{Fabric, Faults, Torus};
@@ -19,7 +20,7 @@ use flitlab_reference::random_relation::{by_relation, throttle};
 use flitlab_reference::random_scenario::Scenario;
 
 /// The scenario with the relation of a rule, whose links are shared flit by flit every other time.
-fn by_rule(seed: u64, rule: &RelationRule) -> Scenario {
+fn by_rule(seed: u64, rule: &Row<RelationRule>) -> Scenario {
     let mut scenario = Scenario::choosing(seed);
     let vcs = rule.least_vcs.max(1 + (seed % 4) as u8);
     let parameters = RelationParameters { vcs, ..RelationParameters::default() };

@@ -76,6 +76,7 @@ pub mod mix;
 pub mod narrow;
 pub mod prefetch;
 pub mod printable;
+pub mod registry;
 pub mod text_file;
 pub mod units;
 pub mod whole_file;

@@ -35,7 +35,7 @@ impl EscapeTable {
     ///
     /// # Errors
     /// If the algorithm has no table of one virtual channel for the fabric, or memory is short.
-    pub(super) fn new(fabric: &Fabric, algorithm: Algorithm) -> Result<Self, NoTable> {
+    pub(super) fn new(fabric: &Fabric, algorithm: &Algorithm) -> Result<Self, NoTable> {
         let parameters = Parameters { vcs: 1, ..Parameters::default() };
         let table = algorithm.generate(fabric, &parameters)?.table;
         let routers = fabric.routers();

@@ -62,24 +62,6 @@
     )
 )]
 
-/// Compares and shows a kind of thing by its `name`, which no other has.
-macro_rules! told_by_name {
-    ($Type:ident) => {
-        impl PartialEq for $Type {
-            /// Names are unique.
-            fn eq(&self, other: &Self) -> bool {
-                self.name == other.name
-            }
-        }
-
-        impl std::fmt::Debug for $Type {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str(self.name)
-            }
-        }
-    };
-}
-
 pub mod adaptive;
 pub mod agnostic;
 pub mod angara;

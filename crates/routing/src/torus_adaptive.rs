@@ -19,6 +19,7 @@ use super::relation::Hop;
 use super::{DirectionOrder, HalfRing, NonMinimalRule, RelationProof, Route};
 use crate::adaptive::{Compass, Detours, Heading, Live, Misroute, Selection, Tie};
 use flitlab_base::narrow::fitted;
+use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric};
 
 /// The virtual channels of read requests and of responses.
@@ -108,7 +109,7 @@ pub struct AdaptiveRules {
     pub channels: AdaptiveChannels,
     /// The algorithm of the escape's table. `None` means direction order without failures, and a
     /// table of [`Algorithm::UP_DOWN`] with failures.
-    pub escape: Option<Algorithm>,
+    pub escape: Option<Row<Algorithm>>,
 }
 
 impl Default for AdaptiveRules {
@@ -182,7 +183,7 @@ impl Adaptive {
     /// If the escape has no table.
     pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
         let escape = match Self::table_of(fabric, &rules) {
-            Some(algorithm) => EscapeTable::new(fabric, algorithm)
+            Some(algorithm) => EscapeTable::new(fabric, &algorithm)
                 .map(Escape::Table)
                 .map_err(|error| format!("the escape has no table: {error}"))?,
             None => DirectionOrder::new(fabric, HalfRing::Plus)
@@ -198,7 +199,7 @@ impl Adaptive {
     }
 
     /// The algorithm of the escape's table; `None` if the escape has no table.
-    fn table_of(fabric: &Fabric, rules: &AdaptiveRules) -> Option<Algorithm> {
+    fn table_of(fabric: &Fabric, rules: &AdaptiveRules) -> Option<Row<Algorithm>> {
         let torus = fabric.coordinates();
         let directions = torus.directions();
         let lost = (0..fabric.channel_slots()).any(|slot| {

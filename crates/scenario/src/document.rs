@@ -2,21 +2,22 @@
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
-use super::Features;
-use flitlab_base::document::{Diagnostic, Diagnostics, Toml};
-use flitlab_routing::{agnostic, angara};
-use flitlab_workload::traffic::PatternKind;
+use super::reference::reference_with;
+use flitlab_base::document::{Diagnostics, Reference, Toml};
+use flitlab_base::registry::Registry;
 
-/// A scenario's text, with the values set on top of it, and the names that it may use besides those
-/// that are built in.
+/// A scenario's text, with the values set on top of it, and the components that it may name.
 ///
 /// Syntax errors do not make it fail: they are kept and reported, with all others, by
-/// [`Scenario::read`](super::Scenario::read). Sweeps hand the features on to their points.
+/// [`Scenario::read`](super::Scenario::read). Sweeps hand the registry on to their points.
 #[derive(Clone, Debug)]
 pub struct Document {
     toml: Toml,
-    pub(super) features: Features,
+    pub(super) registry: Registry,
+    /// Made when it is first asked for.
+    reference: Arc<OnceLock<Reference>>,
 }
 
 impl Document {
@@ -35,40 +36,18 @@ impl Document {
     }
 
     fn of(toml: Toml) -> Self {
-        Self { toml, features: Features::default() }
+        Self { toml, registry: Registry::default(), reference: Arc::default() }
     }
 
-    /// Returns this document, which may name this pattern too. A name that another pattern has is
-    /// reported when the scenario is read.
+    /// Returns this document, which may name the components of `registry`.
     #[must_use]
-    pub fn with_pattern(mut self, pattern: &'static PatternKind) -> Self {
-        let added = self.features.add_pattern(pattern);
-        self.note(added)
+    pub fn with_registry(self, registry: &Registry) -> Self {
+        Self { toml: self.toml, registry: registry.clone(), reference: Arc::default() }
     }
 
-    /// Returns this document, whose `[routing.agnostic]` may name this algorithm too. A name that
-    /// another algorithm has is reported when the scenario is read.
-    #[must_use]
-    pub fn with_algorithm(mut self, algorithm: agnostic::Algorithm) -> Self {
-        let added = self.features.add_algorithm(algorithm);
-        self.note(added)
-    }
-
-    /// Returns this document, whose `[routing.angara]` may name this algorithm too. A name that
-    /// another algorithm has is reported when the scenario is read.
-    #[must_use]
-    pub fn with_angara_algorithm(mut self, algorithm: angara::Algorithm) -> Self {
-        let added = self.features.add_angara(algorithm);
-        self.note(added)
-    }
-
-    /// Keeps what is wrong with a feature, to be reported with all other mistakes.
-    fn note(mut self, added: Result<(), String>) -> Self {
-        if let Err(message) = added {
-            let problem = Diagnostic { message, label: String::new(), place: None, help: None };
-            self.toml.problems.push(problem);
-        }
-        self
+    /// All keys that this document may have.
+    pub(super) fn reference(&self) -> &Reference {
+        self.reference.get_or_init(|| reference_with(&self.registry))
     }
 
     /// Whether the document has a `[sweep]`.
@@ -88,5 +67,68 @@ impl Deref for Document {
 impl DerefMut for Document {
     fn deref_mut(&mut self) -> &mut Toml {
         &mut self.toml
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scenario, Sweep, reference};
+    use flitlab_base::package;
+    use flitlab_base::registry::Row;
+    use flitlab_workload::traffic::{Bind, Partners, PatternKind};
+
+    const TEXT: &str = "[topology.torus]\ndimensions = [8]\n[traffic]\nload = 0.1\n";
+
+    static OPPOSITE: Row<PatternKind> = Row::new(
+        "opposite",
+        "to the other side.",
+        PatternKind {
+            partners: Partners::Fixed,
+            read: |_, _| {
+                let bind: Bind = Arc::new(|nodes| {
+                    let half = nodes.count() / 2;
+                    Ok(Box::new(move |node: u32| (node + half) % (2 * half)))
+                });
+                Some(bind)
+            },
+        },
+    )
+    .known_as(&["antipode"]);
+
+    fn registry() -> Registry {
+        Registry::default().with(package!(), &OPPOSITE).unwrap()
+    }
+
+    #[test]
+    fn a_pattern_from_outside_is_read_swept_and_suggested() {
+        let read = |text: String| Document::parse("a.toml", &text).with_registry(&registry());
+        let document = read(format!("{TEXT}pattern = 'opposite'\n"));
+        assert!(Scenario::read(&document).is_ok());
+        let sweep = format!(
+            "{TEXT}pattern = 'uniform'\n[sweep.grid]\ntraffic.pattern = ['uniform', 'opposite']\n"
+        );
+        assert_eq!(Sweep::read(&read(sweep)).unwrap().points.len(), 2);
+        for wrong in ["oposite", "Antipode"] {
+            let said = Scenario::read(&read(format!("{TEXT}pattern = '{wrong}'\n"))).unwrap_err();
+            assert!(said.plain().contains("did you mean `opposite`?"), "{said}");
+        }
+        assert!(document.reference().to_string().contains("\"opposite\": to the other side."));
+        assert!(!reference().to_string().contains("opposite"));
+    }
+
+    #[test]
+    fn a_scenario_says_which_components_are_not_built_in_and_whose_they_are() {
+        let text = format!("{TEXT}pattern = 'opposite'\n");
+        let document = Document::parse("a.toml", &text).with_registry(&registry());
+        let (_, resolved) = Scenario::read_resolved(&document).unwrap();
+        let from = concat!("it comes from flitlab-scenario ", env!("CARGO_PKG_VERSION"));
+        let comment = format!("# traffic.pattern.opposite is not built in: {from}\n");
+        assert!(resolved.starts_with(&comment), "{resolved}");
+        // Another version of the crate may send elsewhere.
+        let later = flitlab_base::registry::Package { name: "flitlab-scenario", version: "99" };
+        let later = Registry::default().with(later, &OPPOSITE).unwrap();
+        let later = Document::parse("a.toml", &text).with_registry(&later);
+        assert_ne!(Scenario::identity(&document), Scenario::identity(&later));
     }
 }

@@ -1,13 +1,12 @@
 //! The identity of a point's result.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
 use flitlab_workload::traffic::OfferedLoad;
 
-use super::load;
+use super::{Resolved, load};
 use flitlab_base::document::hexadecimal;
 
 /// The version of what the simulator computes. To be raised whenever an unchanged scenario gives
@@ -22,8 +21,8 @@ const NAMES: [&str; 2] = ["name", "title"];
 const LOAD: &str = "traffic.load";
 
 /// Equal for scenarios whose results are equal to the last bit: the hash of the resolved scenario
-/// without its name and title, of the files that it reads, and of [`RESULTS_VERSION`]. The order in
-/// which keys are written, units, and values that are given but are the defaults make no
+/// without its name and title, of the files that it reads, of the crates whose components it names,
+/// and of [`RESULTS_VERSION`]. The order in which keys are written, units, and values that are given but are the defaults make no
 /// difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -34,14 +33,17 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of resolved keys, each a path and TOML text. `contents` has what counts instead of the text
-    /// of keys that name files.
-    pub(super) fn new(keys: &[(String, String)], contents: &BTreeMap<String, String>) -> Self {
-        let mut keys: Vec<(&str, &str)> = keys
+    pub(super) fn new(resolved: &Resolved) -> Self {
+        let Resolved { keys, contents, packages } = resolved;
+        // What is in a file counts instead of the file's name.
+        let keys = keys
             .iter()
             .map(|(path, text)| (path.as_str(), contents.get(path).unwrap_or(text).as_str()))
-            .filter(|(path, _)| !NAMES.contains(path))
-            .collect();
+            .filter(|(path, _)| !NAMES.contains(path));
+        let packages: Vec<_> =
+            packages.iter().map(|(path, package)| (path, package.to_string())).collect();
+        let packages = packages.iter().map(|(path, package)| (path.as_str(), package.as_str()));
+        let mut keys: Vec<(&str, &str)> = keys.chain(packages).collect();
         // Keys that belong together are read together, but a later version may read in another
         // order.
         keys.sort_unstable();

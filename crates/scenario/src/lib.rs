@@ -72,7 +72,6 @@ mod deadlock;
 mod difference;
 mod document;
 pub mod executor;
-mod features;
 mod identity;
 mod interruption;
 mod load;
@@ -91,7 +90,6 @@ mod topology;
 pub use deadlock::Deadlock;
 pub use difference::{Difference, Setting, differences, settings};
 pub use document::Document;
-use features::Features;
 pub use flitlab_base::document::{
     Diagnostic, Diagnostics, KeyDoc, Location, Reference, ReferencePart, Source, VariantDoc,
 };
@@ -113,6 +111,7 @@ use std::sync::Arc;
 
 use checks::Fabrics;
 use flitlab_base::document::{Hints, Missed, Reader};
+use flitlab_base::registry::Package;
 use flitlab_engine::Parameters;
 use flitlab_engine::measure::Settings;
 use flitlab_workload::traffic::{
@@ -197,7 +196,7 @@ impl Scenario {
     /// As [`Scenario::read`].
     pub fn read_resolved(document: &Document) -> Result<(Self, String), Diagnostics> {
         let (scenario, read) = Self::read_with(document, &mut Fabrics::default())?;
-        Ok((scenario, resolved::render(&read.keys)))
+        Ok((scenario, resolved::render(&read)))
     }
 
     /// Returns the identity of this document's result.
@@ -270,11 +269,13 @@ struct Resolved {
     keys: Vec<(String, String)>,
     /// Identities of the contents of files, by the path of the key that names the file.
     contents: BTreeMap<String, String>,
+    /// Components that are not built in, each a path and the crate that it comes from.
+    packages: Vec<(String, Package)>,
 }
 
 impl Resolved {
     fn identity(&self) -> Identity {
-        Identity::new(&self.keys, &self.contents)
+        Identity::new(self)
     }
 }
 
@@ -302,9 +303,9 @@ impl Reading {
             )),
             (true, _) => Missed::Nothing,
         };
-        let hints = Hints { reference: &|| document.features.reference(), missed: &missed };
+        let hints = Hints { reference: &|| document.reference(), missed: &missed };
         let mut reader = Reader::reading(document, Some(hints));
-        let draft = schema::read(&mut reader, &document.features, purpose);
+        let draft = schema::read(&mut reader, &document.registry, purpose);
         problems.append(&mut reader.problems);
         if problems.is_empty() {
             problems.append(&mut reader.held);
@@ -315,7 +316,8 @@ impl Reading {
         let (network, broken_rules) =
             checks::run(document, &reader.broken, &draft, fabrics, purpose);
         problems.extend(broken_rules);
-        let resolved = Resolved { keys: reader.resolved, contents: reader.contents };
+        let Reader { resolved: keys, contents, packages, .. } = reader;
+        let resolved = Resolved { keys, contents, packages };
         Self { draft: Some(draft), network, resolved, problems }
     }
 }

@@ -9,6 +9,7 @@ use super::{
     Diagnostics, Document, Reading, RoutingError, RoutingSpec, TopologySpec, checks::Fabrics,
 };
 use crate::Purpose;
+use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::{Fabric, Failures, Faults, TopologyError, Torus};
 use flitlab_routing::{
     Danger, FlowControl, ForwardingFlaw, ForwardingProof, Freedom, Routes,
@@ -62,9 +63,9 @@ impl Network {
 
     /// The algorithm that makes the forwarding table where the routing is another, and none is
     /// named.
-    pub fn usual_algorithm(&self) -> Algorithm {
+    pub fn usual_algorithm(&self) -> Row<Algorithm> {
         let usual = self.topology.usual_table(Parameters::default().vcs);
-        usual.parse().unwrap_or(Algorithm::NUE_BALANCED)
+        Algorithm::named(usual).copied().unwrap_or(Algorithm::NUE_BALANCED)
     }
 
     /// The torus and what it lacks, if each port is a direction.

@@ -2,24 +2,21 @@
 
 use std::sync::OnceLock;
 
-use super::{Features, Purpose, schema, sweep};
+use super::{Purpose, schema, sweep};
 use flitlab_base::document::{Reader, Reference};
+use flitlab_base::registry::Registry;
 
 /// The keys that this version reads. Made by the code that reads scenarios, walking without one, so
 /// that it says what is read.
 pub fn reference() -> &'static Reference {
-    static BUILT_IN: OnceLock<Features> = OnceLock::new();
-    BUILT_IN.get_or_init(Features::default).reference()
+    static BUILT_IN: OnceLock<Reference> = OnceLock::new();
+    BUILT_IN.get_or_init(|| reference_with(&Registry::default()))
 }
 
-impl Features {
-    /// All keys, with these features.
-    pub fn reference(&self) -> &Reference {
-        self.reference.get_or_init(|| {
-            let mut reader = Reader::documenting();
-            schema::read(&mut reader, self, Purpose::Run);
-            sweep::read_table(&mut reader);
-            reader.into_reference()
-        })
-    }
+/// All keys, with the components of a registry.
+pub(super) fn reference_with(registry: &Registry) -> Reference {
+    let mut reader = Reader::documenting();
+    schema::read(&mut reader, registry, Purpose::Run);
+    sweep::read_table(&mut reader);
+    reader.into_reference()
 }

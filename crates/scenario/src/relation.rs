@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::RoutingError;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 use flitlab_routing::path_selection::{NoSelection, PathSelection, SelectionParameters};
 use flitlab_routing::relation::{
@@ -13,7 +14,7 @@ use flitlab_routing::{PathRoutes, RelationRoutes, Routes, prove_relation};
 /// Packets that choose among the hops of a relation, made for the fabric whatever its shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelationSpec {
-    pub rule: RelationRule,
+    pub rule: Row<RelationRule>,
     pub parameters: RelationParameters,
     /// Whether of equally good hops each packet prefers one by chance.
     pub random_ties: bool,
@@ -28,7 +29,7 @@ pub struct RelationSpec {
 /// Whole paths, selected from all that a relation allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathsSpec {
-    pub selection: PathSelection,
+    pub selection: Row<PathSelection>,
     /// The most paths of a pair: more than one only if they are drawn.
     pub most: u8,
     pub choice: PathChoice,
@@ -36,7 +37,7 @@ pub struct PathsSpec {
 
 impl PathsSpec {
     /// One path a pair.
-    pub fn one(selection: PathSelection) -> Self {
+    pub fn one(selection: Row<PathSelection>) -> Self {
         Self { selection, most: 1, choice: PathChoice::default() }
     }
 

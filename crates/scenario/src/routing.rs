@@ -6,6 +6,7 @@ use super::RelationSpec;
 use flitlab_base::InvalidLine;
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 use flitlab_routing::agnostic::NoTable;
 use flitlab_routing::angara::{
@@ -25,7 +26,7 @@ pub enum RoutingSpec {
     DirectionOrder(DirectionRules),
     /// A table for Angara, made for the fabric.
     Angara {
-        algorithm: Algorithm,
+        algorithm: Row<Algorithm>,
         parameters: Parameters,
     },
     /// A table that was read from a file.
@@ -34,7 +35,7 @@ pub enum RoutingSpec {
     Adaptive(AdaptiveRules),
     /// A forwarding table, made for the fabric whatever its shape.
     Agnostic {
-        algorithm: agnostic::Algorithm,
+        algorithm: Row<agnostic::Algorithm>,
         parameters: agnostic::Parameters,
     },
     /// A forwarding table that was read from OpenSM's dumps.

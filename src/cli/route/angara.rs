@@ -11,6 +11,7 @@ use super::angara_report::AngaraReport;
 use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
 use crate::cli::folder;
 use crate::cli::say::say;
+use flitlab::registry::Row;
 use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Parameters};
 use flitlab::routing::{Flaw, Quality, Region, TableFile, prove};
 use flitlab::scenario::{Network, enough_memory};
@@ -23,7 +24,7 @@ const LARGE: u64 = 500_000_000;
 pub(super) fn make(
     route: &Route,
     network: &Network,
-    algorithm: Algorithm,
+    algorithm: Row<Algorithm>,
     parameters: &Parameters,
 ) -> Result<(), Failure> {
     let fabric = &network.fabric;

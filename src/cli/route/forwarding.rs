@@ -7,6 +7,7 @@ use cpu_time::ProcessTime;
 use super::forwarding_report::ForwardingReport;
 use super::{Failure, Maker, Partition, Route, dump};
 use crate::cli::text::fabric_text;
+use flitlab::registry::Row;
 use flitlab::routing::agnostic::{self, ALGORITHMS, Algorithm, Applies, NoTable, Parameters};
 use flitlab::routing::{
     ForwardingFlaw, ForwardingQuality, ForwardingTable, VirtualChannel, prove_forwarding,
@@ -15,7 +16,7 @@ use flitlab::scenario::{Network, OpenSmTable};
 use flitlab::topology::Fabric;
 
 /// The names of some algorithms.
-fn names(those: impl Fn(&Algorithm) -> bool) -> String {
+fn names(those: impl Fn(&Row<Algorithm>) -> bool) -> String {
     let names = ALGORITHMS.iter().filter(|algorithm| those(algorithm));
     names.map(|algorithm| algorithm.name).collect::<Vec<_>>().join(", ")
 }
@@ -24,7 +25,7 @@ impl Route {
     /// The algorithm with what it was given on the command line, or else in the scenario.
     pub(super) fn agnostic(
         &self,
-        algorithm: Algorithm,
+        algorithm: Row<Algorithm>,
         mut parameters: Parameters,
     ) -> Result<Maker<'static>, Failure> {
         if let Some(vcs) = self.lanes {
@@ -45,8 +46,8 @@ impl Route {
 /// Refuses an option that the algorithm has no use for.
 fn meaningful(
     option: &str,
-    algorithm: &Algorithm,
-    those: impl Fn(&Algorithm) -> bool,
+    algorithm: &Row<Algorithm>,
+    those: impl Fn(&Row<Algorithm>) -> bool,
 ) -> Result<(), Failure> {
     if those(algorithm) {
         return Ok(());
@@ -61,7 +62,7 @@ fn meaningful(
 pub(super) fn make(
     route: &Route,
     network: &Network,
-    algorithm: Algorithm,
+    algorithm: Row<Algorithm>,
     parameters: Parameters,
 ) -> Result<(), Failure> {
     let fabric = &network.fabric;

@@ -17,6 +17,7 @@ use super::same_file::is_same;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder};
+use flitlab::registry::{Component, Row};
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, rows_text};
 use flitlab::routing::{LoadFigures, MAX_VCS, TableFile, agnostic, angara as tables};
@@ -102,8 +103,8 @@ fn names() -> Vec<&'static str> {
 
 /// The algorithm that makes a table, or the table that the scenario names.
 enum Maker<'n> {
-    Angara(tables::Algorithm, tables::Parameters),
-    Agnostic(agnostic::Algorithm, agnostic::Parameters),
+    Angara(Row<tables::Algorithm>, tables::Parameters),
+    Agnostic(Row<agnostic::Algorithm>, agnostic::Parameters),
     OpenSm(&'n OpenSmTable),
 }
 
@@ -173,10 +174,10 @@ impl Route {
             (None, _) if is_torus => Maker::Angara(tables::Algorithm::BALANCED, of_angara),
             (None, _) => self.agnostic(network.usual_algorithm(), parameters)?,
             (Some(name), routing) => {
-                let angara = tables::ALGORITHMS.into_iter().find(|other| other.name == name);
+                let angara = tables::Algorithm::named(name).copied();
                 let for_any_fabric = matches!(routing, RoutingSpec::Agnostic { .. });
-                match (angara, name.parse()) {
-                    (_, Ok(algorithm)) if angara.is_none() || for_any_fabric || !is_torus => {
+                match (angara, agnostic::Algorithm::named(name)) {
+                    (_, Some(&algorithm)) if angara.is_none() || for_any_fabric || !is_torus => {
                         self.agnostic(algorithm, parameters)?
                     }
                     (Some(algorithm), _) if is_torus => Maker::Angara(algorithm, of_angara),

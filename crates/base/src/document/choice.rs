@@ -8,6 +8,8 @@ use super::{
     quoted,
 };
 
+use crate::registry::{Package, Registered};
+
 type Read<'v, 'd, T> = Box<dyn FnOnce(&mut Reader<'d>) -> Option<T> + 'v>;
 
 /// One name that can be chosen, for [`Reader::choice`]; made by [`plain`] or [`with_keys`].
@@ -22,6 +24,8 @@ struct Name {
     doc: &'static str,
     /// Whether lists of the names and the reference page show the name.
     offered: bool,
+    /// The crate that it comes from, if it is not built in.
+    package: Option<Package>,
     /// Other names of the same thing, each with the text to write for it here; an empty text stands
     /// for `name`.
     others: Vec<(&'static str, String)>,
@@ -29,7 +33,8 @@ struct Name {
 
 impl<'v, 'd, T> Variant<'v, 'd, T> {
     fn new(name: &'static str, doc: &'static str, read: Read<'v, 'd, T>) -> Self {
-        Self { name: Name { name, doc, offered: true, others: Vec::new() }, read }
+        let name = Name { name, doc, offered: true, package: None, others: Vec::new() };
+        Self { name, read }
     }
 
     /// Adds names by which the thing is known elsewhere, so that they are not taken for
@@ -67,6 +72,22 @@ pub fn with_keys<'v, 'd, T>(
     read: impl FnOnce(&mut Reader<'d>) -> Option<T> + 'v,
 ) -> Variant<'v, 'd, T> {
     Variant::new(name, doc, Box::new(read))
+}
+
+/// The name of a component, which stands for `value`.
+pub fn plain_row<'v, 'd, C, T: 'v>(row: Registered<C>, value: T) -> Variant<'v, 'd, T> {
+    row_with_keys(row, move |_| Some(value))
+}
+
+/// The name of a component, whose keys `read` reads.
+pub fn row_with_keys<'v, 'd, C, T>(
+    row: Registered<C>,
+    read: impl FnOnce(&mut Reader<'d>) -> Option<T> + 'v,
+) -> Variant<'v, 'd, T> {
+    let others = row.known_as.iter().map(|other| (*other, ""));
+    let mut variant = with_keys(row.name, row.doc, read).known_as(others);
+    variant.name.package = row.package;
+    variant
 }
 
 /// The key of a choice, for [`Reader::choice`].
@@ -170,6 +191,9 @@ impl<'d> Reader<'d> {
         };
         let Some(at) = names.iter().position(|known| known.name == name) else { return };
         let path = format!("{}.{name}", self.path(choice.key));
+        if let Some(package) = names[at].package {
+            self.packages.push((path.clone(), package));
+        }
         let place =
             inner.or(node).map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
         let table = inner.and_then(|node| match &node.value {

@@ -19,7 +19,7 @@ mod syntax;
 mod tables;
 mod tree;
 
-pub use choice::{Choice, Variant, plain, with_keys};
+pub use choice::{Choice, Variant, plain, plain_row, row_with_keys, with_keys};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use file::{InputFile, hexadecimal, read_other};
 pub use kind::{

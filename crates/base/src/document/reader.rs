@@ -11,6 +11,8 @@ use super::{
     Diagnostic, Item, KeyDoc, Kind, Location, Node, Reference, Slot, Table, Toml, Value, nearest,
 };
 
+use crate::registry::Package;
+
 /// The meaning of an absent key.
 pub(crate) enum Presence {
     /// The key must be written.
@@ -61,6 +63,9 @@ pub struct Reader<'d> {
     pub broken: BTreeSet<String>,
     /// Path and TOML text of each key, in the order of reading.
     pub resolved: Vec<(String, String)>,
+    /// Components from outside that the document names, each a path (`traffic.pattern.ahead`) and
+    /// the crate that it comes from.
+    pub packages: Vec<(String, Package)>,
     /// Hashes of the contents of files, by the path of the key that names the file.
     pub contents: BTreeMap<String, String>,
     pub(super) items: Vec<Item>,
@@ -130,6 +135,7 @@ impl<'d> Reader<'d> {
             held: Vec::new(),
             broken: BTreeSet::new(),
             resolved: Vec::new(),
+            packages: Vec::new(),
             contents: BTreeMap::new(),
             items: Vec::new(),
         }

@@ -98,6 +98,7 @@ impl KeyDoc {
 }
 
 /// All keys of a document. Its `Display` is the reference page: TOML with comments.
+#[derive(Clone, Debug)]
 pub struct Reference {
     /// Sections and keys in the order of the page.
     pub items: Vec<Item>,

@@ -4,14 +4,13 @@ use super::{
     BuilderKind, Built, Cabling, DRAGONFLY_TABLE, Size, Sizes, TopologyError, begin, join_all,
     pairs, populate, product, refuse,
 };
+use flitlab_base::registry::Row;
 
-pub(super) static CASCADE: BuilderKind = BuilderKind {
-    name: "cascade",
-    doc: "A Cray Cascade: groups of switches in rows and columns, joined along both.",
-    known_as: &[],
-    usual_table: DRAGONFLY_TABLE,
-    read,
-};
+pub(super) const CASCADE: Row<BuilderKind> = Row::new(
+    "cascade",
+    "A Cray Cascade: groups of switches in rows and columns, joined along both.",
+    BuilderKind { usual_table: DRAGONFLY_TABLE, read },
+);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let usual = Cascade::default();

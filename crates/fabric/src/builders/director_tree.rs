@@ -5,15 +5,14 @@ use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
     refuse,
 };
+use flitlab_base::registry::Row;
 
-pub(super) static DIRECTOR_TREE: BuilderKind = BuilderKind {
-    name: "director_tree",
-    doc: "A fat tree of edge switches under director switches, each of which is a fat tree itself; by \
+pub(super) const DIRECTOR_TREE: Row<BuilderKind> = Row::new(
+    "director_tree",
+    "A fat tree of edge switches under director switches, each of which is a fat tree itself; by \
              default that of Tsubame2.5.",
-    known_as: &[],
-    usual_table: ANY_TABLE,
-    read,
-};
+    BuilderKind { usual_table: ANY_TABLE, read },
+);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let usual = DirectorTree::default();

@@ -6,15 +6,14 @@ use super::{
     join_all, pairs, populate, product, refuse,
 };
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 
-pub(super) static DRAGONFLY: BuilderKind = BuilderKind {
-    name: "dragonfly",
-    doc: "A dragonfly: groups of switches all joined with each other, and cables between any two \
+pub(super) const DRAGONFLY: Row<BuilderKind> = Row::new(
+    "dragonfly",
+    "A dragonfly: groups of switches all joined with each other, and cables between any two \
              groups.",
-    known_as: &[],
-    usual_table: DRAGONFLY_TABLE,
-    read,
-};
+    BuilderKind { usual_table: DRAGONFLY_TABLE, read },
+);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let groups = sizes.required_in("groups", TWO_OR_MORE, 9, "Groups, g.");

@@ -4,14 +4,14 @@ use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, pairs,
     populate, product, refuse, sizes_text,
 };
+use flitlab_base::registry::Row;
 
-pub(super) static HYPERX: BuilderKind = BuilderKind {
-    name: "hyperx",
-    doc: "A HyperX: along each dimension all switches are joined with each other.",
-    known_as: &["flattened_butterfly", "hamming"],
-    usual_table: ANY_TABLE,
-    read,
-};
+pub(super) const HYPERX: Row<BuilderKind> = Row::new(
+    "hyperx",
+    "A HyperX: along each dimension all switches are joined with each other.",
+    BuilderKind { usual_table: ANY_TABLE, read },
+)
+.known_as(&["flattened_butterfly", "hamming"]);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let dimensions = sizes.dimensions();

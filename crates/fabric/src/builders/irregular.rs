@@ -6,6 +6,7 @@
 //! They are random graphs like those of [`RandomRegular`](super::RandomRegular), with ports in the
 //! order of the draw. So the neighbour at the lowest port is random too.
 
+use flitlab_base::registry::Row;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -16,13 +17,12 @@ use super::{
     refuse,
 };
 
-pub(super) static IRREGULAR: BuilderKind = BuilderKind {
-    name: "irregular",
-    doc: "An irregular network: switches joined at random, all connected.",
-    known_as: &["now", "network_of_workstations"],
-    usual_table: ANY_TABLE,
-    read,
-};
+pub(super) const IRREGULAR: Row<BuilderKind> = Row::new(
+    "irregular",
+    "An irregular network: switches joined at random, all connected.",
+    BuilderKind { usual_table: ANY_TABLE, read },
+)
+.known_as(&["now", "network_of_workstations"]);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let switches = sizes.required("switches", 16, "How many switches there are.");

@@ -5,14 +5,13 @@ use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text,
     populate, product, refuse,
 };
+use flitlab_base::registry::Row;
 
-pub(super) static KAUTZ: BuilderKind = BuilderKind {
-    name: "kautz",
-    doc: "A Kautz graph, each of its arcs a cable.",
-    known_as: &[],
-    usual_table: ANY_TABLE,
-    read,
-};
+pub(super) const KAUTZ: Row<BuilderKind> = Row::new(
+    "kautz",
+    "A Kautz graph, each of its arcs a cable.",
+    BuilderKind { usual_table: ANY_TABLE, read },
+);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let doc = "Arcs that leave a switch; it has twice as many neighbours.";

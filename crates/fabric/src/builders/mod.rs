@@ -27,20 +27,16 @@ pub use slim_fly::SlimFly;
 pub use switched_torus::SwitchedTorus;
 pub use tree::Tree;
 
+use flitlab_base::registry::{Component, Row};
+
 use super::size::{Size, pairs, product};
 use super::{Cabling, TopologyError, sizes_text};
 pub use sizes::Sizes;
 use sizes::TERMINALS;
 
-/// A builder as scenarios name it: a row of [`BUILDERS`].
+/// A builder as scenarios name it, by a table of its own below `topology`.
+#[derive(Clone, Copy)]
 pub struct BuilderKind {
-    /// The name of its table below `topology`: small letters, digits and `_`.
-    pub name: &'static str,
-    /// The fabric in a sentence that ends in a full stop, for the reference page and `flitlab
-    /// init`.
-    pub doc: &'static str,
-    /// Names of the fabric in papers and other simulators.
-    pub known_as: &'static [&'static str],
     /// The algorithm of `[routing.agnostic]` that makes the table where none is named, by the
     /// number of virtual channels.
     pub usual_table: fn(u8) -> &'static str,
@@ -61,6 +57,14 @@ const TREE_TABLE: fn(u8) -> &'static str = |_| "d-mod-k";
 const DRAGONFLY_TABLE: fn(u8) -> &'static str =
     |vcs| if vcs >= 8 { "dfsssp-balanced" } else { ANY_TABLE(vcs) };
 
+impl Component for BuilderKind {
+    const NOUN: &'static str = "topology";
+
+    fn built_in() -> &'static [Row<Self>] {
+        &BUILDERS
+    }
+}
+
 /// A fabric with its name.
 pub struct Built {
     /// The fabric's name without an article: `6x5x5 torus of switches`.
@@ -70,17 +74,17 @@ pub struct Built {
 }
 
 /// The builders that scenarios can name, in the order in which they are offered.
-pub static BUILDERS: [&BuilderKind; 10] = [
-    &random_regular::RANDOM_REGULAR,
-    &irregular::IRREGULAR,
-    &switched_torus::SWITCHED_TORUS,
-    &tree::TREE,
-    &kautz::KAUTZ,
-    &dragonfly::DRAGONFLY,
-    &cascade::CASCADE,
-    &director_tree::DIRECTOR_TREE,
-    &hyperx::HYPERX,
-    &slim_fly::SLIM_FLY,
+pub static BUILDERS: [Row<BuilderKind>; 10] = [
+    random_regular::RANDOM_REGULAR,
+    irregular::IRREGULAR,
+    switched_torus::SWITCHED_TORUS,
+    tree::TREE,
+    kautz::KAUTZ,
+    dragonfly::DRAGONFLY,
+    cascade::CASCADE,
+    director_tree::DIRECTOR_TREE,
+    hyperx::HYPERX,
+    slim_fly::SLIM_FLY,
 ];
 
 /// The text ` with 2 cables between neighbours`; empty for one cable.

@@ -1,5 +1,6 @@
 //! Random regular graphs, the fabric of Jellyfish (\[jellyfish\]).
 
+use flitlab_base::registry::Row;
 use std::collections::HashMap;
 
 use rand::seq::SliceRandom;
@@ -13,13 +14,12 @@ use super::{
 };
 use flitlab_base::narrow::narrow;
 
-pub(super) static RANDOM_REGULAR: BuilderKind = BuilderKind {
-    name: "random_regular",
-    doc: "A random graph in which every switch has as many cables (Jellyfish).",
-    known_as: &["jellyfish"],
-    usual_table: ANY_TABLE,
-    read,
-};
+pub(super) const RANDOM_REGULAR: Row<BuilderKind> = Row::new(
+    "random_regular",
+    "A random graph in which every switch has as many cables (Jellyfish).",
+    BuilderKind { usual_table: ANY_TABLE, read },
+)
+.known_as(&["jellyfish"]);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let routers = sizes.required_in("switches", TWO_OR_MORE, 32, "How many switches there are.");

@@ -4,14 +4,13 @@ use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
     refuse,
 };
+use flitlab_base::registry::Row;
 
-pub(super) static SLIM_FLY: BuilderKind = BuilderKind {
-    name: "slim_fly",
-    doc: "A Slim Fly: no switch is farther than two hops from another.",
-    known_as: &[],
-    usual_table: ANY_TABLE,
-    read,
-};
+pub(super) const SLIM_FLY: Row<BuilderKind> = Row::new(
+    "slim_fly",
+    "A Slim Fly: no switch is farther than two hops from another.",
+    BuilderKind { usual_table: ANY_TABLE, read },
+);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let prime = sizes.required_in("prime", 5..=997, 5, "The prime q; there are 2 q^2 switches.");

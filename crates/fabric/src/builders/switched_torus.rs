@@ -5,15 +5,14 @@ use super::{
     populate, product, refuse, sizes_text,
 };
 use crate::Torus;
+use flitlab_base::registry::Row;
 
-pub(super) static SWITCHED_TORUS: BuilderKind = BuilderKind {
-    name: "switched_torus",
-    doc: "A torus of switches, with several terminals a switch and several cables between neighbours. \
+pub(super) const SWITCHED_TORUS: Row<BuilderKind> = Row::new(
+    "switched_torus",
+    "A torus of switches, with several terminals a switch and several cables between neighbours. \
              Two switches along a dimension have the cables once, not twice.",
-    known_as: &[],
-    usual_table: ANY_TABLE,
-    read,
-};
+    BuilderKind { usual_table: ANY_TABLE, read },
+);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let dimensions = sizes.dimensions();

@@ -6,14 +6,14 @@ use super::{
     populate, product, refuse,
 };
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 
-pub(super) static TREE: BuilderKind = BuilderKind {
-    name: "tree",
-    doc: "A k-ary n-tree: a fat tree of levels that are alike.",
-    known_as: &["fattree", "k_ary_n_tree"],
-    usual_table: TREE_TABLE,
-    read,
-};
+pub(super) const TREE: Row<BuilderKind> = Row::new(
+    "tree",
+    "A k-ary n-tree: a fat tree of levels that are alike.",
+    BuilderKind { usual_table: TREE_TABLE, read },
+)
+.known_as(&["fattree", "k_ary_n_tree"]);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let arity = sizes.required_in(

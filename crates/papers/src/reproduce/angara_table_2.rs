@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::tori::{PARTS, choices, fabric, table};
 use super::{Flawed, Reproduction, angara_readings, json};
+use flitlab_base::registry;
 use flitlab_fabric::sizes_text;
 use flitlab_report::rows_text;
 use flitlab_routing::angara::{Algorithm, Reading};
@@ -16,7 +17,7 @@ pub(super) const BFS: [PublishedRow; 5] =
     [(1, 1, 0.0, 1), (2, 2, 0.0, 2), (6, 2, 1.429, 3), (18, 3, 4.341, 4), (48, 3, 12.254, 5)];
 
 /// All as published.
-const TABLE_2: [(Algorithm, [PublishedRow; 5]); 3] = [
+const TABLE_2: [(registry::Row<Algorithm>, [PublishedRow; 5]); 3] = [
     (Algorithm::BFS, BFS),
     (
         Algorithm::GENETIC,

@@ -15,12 +15,13 @@ use super::nue_tables::{
     COMPARED, Named, Row, VCS, figure, matrix, milliseconds, of, rows, time_figure, tori, torus,
 };
 use super::{Extent, Flawed, Progress, Reproduction};
+use flitlab_base::registry;
 use flitlab_routing::agnostic::Algorithm;
 
 const SEED: u64 = 1;
 
 /// The statements of the slides of \[nue\].
-const PUBLISHED: [(Algorithm, &str); 4] = [
+const PUBLISHED: [(registry::Row<Algorithm>, &str); 4] = [
     (Algorithm::TORUS_2QOS, "not fault-tolerant enough"),
     (Algorithm::LASH, "runs out of lanes"),
     (Algorithm::DFSSSP, "runs out of lanes"),

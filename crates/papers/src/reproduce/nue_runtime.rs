@@ -9,6 +9,7 @@ use super::nue_tables::{
     COMPARED, FABRICS, Named, Row, matrix, milliseconds, of, rows, time_figure, tori, torus,
 };
 use super::{Extent, Flawed, Progress, Reproduction, json};
+use flitlab_base::registry;
 use flitlab_report::rows_text;
 use flitlab_routing::agnostic::{ALGORITHMS, Algorithm};
 use flitlab_scenario::{Document, Network};
@@ -52,7 +53,7 @@ fn torus_of(sizes: &[u32]) -> Named {
     Named { name, fabric: cabling.fabric().expect("nothing has failed"), failed_cables: 0 }
 }
 
-fn text(fabrics: &[Row], tori: &[Row], algorithms: &[Algorithm]) -> String {
+fn text(fabrics: &[Row], tori: &[Row], algorithms: &[registry::Row<Algorithm>]) -> String {
     let mut text = String::new();
     // Narrow enough for a terminal.
     for (some, part) in algorithms.chunks(algorithms.len().div_ceil(2)).zip(["", ", continued"]) {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::tori::on_one_thread;
 use super::{Extent, Flawed, Progress, all};
 use flitlab_base::narrow::rounded;
+use flitlab_base::registry;
 use flitlab_fabric::builders::SwitchedTorus;
 use flitlab_fabric::sizes_text;
 use flitlab_fabric::{Cabling, Fabric};
@@ -17,7 +18,7 @@ use flitlab_routing::agnostic::{Algorithm, Parameters};
 use flitlab_routing::{ForwardingQuality, prove_forwarding};
 
 /// Algorithms that the slides of \[nue\] compare, and others beside them.
-pub(super) const COMPARED: [Algorithm; 7] = [
+pub(super) const COMPARED: [registry::Row<Algorithm>; 7] = [
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,
     Algorithm::UP_DOWN,
@@ -99,19 +100,21 @@ pub(super) fn torus(sizes: &[u32]) -> (String, Cabling) {
 /// If a table is wrong.
 pub(super) fn rows(
     fabrics: &[Named],
-    algorithms: &[Algorithm],
+    algorithms: &[registry::Row<Algorithm>],
     extent: Extent<'_>,
     progress: Progress<'_>,
 ) -> Result<Vec<Row>, Flawed> {
-    let jobs: Vec<(&Named, Algorithm)> = fabrics
+    let jobs: Vec<(&Named, registry::Row<Algorithm>)> = fabrics
         .iter()
         .flat_map(|fabric| algorithms.iter().map(move |&algorithm| (fabric, algorithm)))
         .collect();
-    let work = |&(named, algorithm): &(&Named, Algorithm)| on_one_thread(|| row(named, algorithm));
+    let work = |&(named, algorithm): &(&Named, registry::Row<Algorithm>)| {
+        on_one_thread(|| row(named, algorithm))
+    };
     all(&jobs, extent, work, |_| String::new(), progress).into_iter().collect()
 }
 
-fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
+fn row(named: &Named, algorithm: registry::Row<Algorithm>) -> Result<Row, Flawed> {
     let fabric = &named.fabric;
     let parameters = Parameters { vcs: VCS, ..Parameters::default() };
     let mut seconds = Vec::new();
@@ -159,7 +162,7 @@ fn row(named: &Named, algorithm: Algorithm) -> Result<Row, Flawed> {
 /// that can deadlock.
 pub(super) fn matrix(
     rows: &[Row],
-    algorithms: &[Algorithm],
+    algorithms: &[registry::Row<Algorithm>],
     title: &str,
     cell: impl Fn(&Row) -> Option<String>,
 ) -> String {
@@ -191,19 +194,23 @@ pub(super) fn milliseconds(row: &Row) -> Option<String> {
     Some(format!("{value:.digits$}"))
 }
 
-pub(super) fn of(rows: &[Row], algorithm: Algorithm) -> impl Iterator<Item = &Row> {
+pub(super) fn of(rows: &[Row], algorithm: registry::Row<Algorithm>) -> impl Iterator<Item = &Row> {
     rows.iter().filter(move |row| row.algorithm == algorithm.name)
 }
 
 /// CPU time over routers, a curve an algorithm, with gaps where it does not apply.
-pub(super) fn time_figure(rows: &[Row], algorithms: &[Algorithm], title: &str) -> Figure {
+pub(super) fn time_figure(
+    rows: &[Row],
+    algorithms: &[registry::Row<Algorithm>],
+    title: &str,
+) -> Figure {
     figure(rows, algorithms, title, "CPU time (s)", |row| Some(row.cpu_seconds))
 }
 
 /// Any value over routers; algorithms that never apply are left out.
 pub(super) fn figure(
     rows: &[Row],
-    algorithms: &[Algorithm],
+    algorithms: &[registry::Row<Algorithm>],
     title: &str,
     axis: &str,
     value: impl Fn(&Row) -> Option<f64>,

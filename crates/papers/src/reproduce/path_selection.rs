@@ -19,6 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
+use flitlab_base::registry;
 use flitlab_engine::measure::half_width_95;
 use flitlab_fabric::builders::{Irregular, SwitchedTorus};
 use flitlab_fabric::{Fabric, NONE};
@@ -75,13 +76,13 @@ const READINGS: [Reading; 7] = [
 ];
 
 /// Table 2, and of Table 3 Up*/Down* and UDWM.
-const TABLE_2: [(PathSelection, f64); 4] = [
+const TABLE_2: [(registry::Row<PathSelection>, f64); 4] = [
     (PathSelection::RANDOM, 5.63),
     (PathSelection::LOW_PORT, 5.61),
     (PathSelection::TRAFFIC_BALANCING, 5.06),
     (PathSelection::LOW_VIRTUAL, 5.39),
 ];
-const TABLE_3: [(PathSelection, f64, f64); 6] = [
+const TABLE_3: [(registry::Row<PathSelection>, f64, f64); 6] = [
     (PathSelection::RANDOM, 5.54, 2.87),
     (PathSelection::LOW_PORT, 5.61, 3.04),
     (PathSelection::TRAFFIC_BALANCING, 5.09, 2.27),
@@ -106,7 +107,11 @@ impl Routing {
         }
     }
 
-    fn published(self, table: PathSelectionTable, selection: PathSelection) -> Option<f64> {
+    fn published(
+        self,
+        table: PathSelectionTable,
+        selection: registry::Row<PathSelection>,
+    ) -> Option<f64> {
         let of_3 = TABLE_3.iter().find(|row| row.0 == selection);
         match (table, self) {
             (PathSelectionTable::Table2, _) => {
@@ -457,7 +462,7 @@ fn readings_text(table: PathSelectionTable, rows: &[Row]) -> String {
         links.into_iter().flat_map(|links| table.routings().into_iter().map(move |of| (links, of)))
     {
         for reading in table.readings(routing, vcs) {
-            let of = |selection: PathSelection, reading: &str| {
+            let of = |selection: registry::Row<PathSelection>, reading: &str| {
                 rows.iter().find(|row| {
                     (row.links, row.routing, row.vcs) == (links, routing.name(), vcs)
                         && (row.selection, row.reading) == (selection.name, reading)
@@ -504,7 +509,7 @@ mod tests {
     #[test]
     fn with_one_virtual_channel_virtual_and_physical_channels_are_the_same() {
         let rows = quick(PathSelectionTable::Table2);
-        let of = |selection: PathSelection| {
+        let of = |selection: registry::Row<PathSelection>| {
             let own = rows.iter().filter(move |row| row.selection == selection.name);
             own.map(|row| (row.deviation, row.maximum_mean)).collect::<Vec<_>>()
         };
@@ -517,7 +522,7 @@ mod tests {
         let found = path_selection(PathSelectionTable::Table4, SAMPLE, &mut |_, _, _| {}).unwrap();
         assert!(found.text.contains("traffic-balancing"), "{}", found.text);
         let rows = quick(PathSelectionTable::Table3);
-        let of = |routing: &str, selection: PathSelection| {
+        let of = |routing: &str, selection: registry::Row<PathSelection>| {
             let own = rows.iter().find(|row| {
                 (row.routing, row.selection, row.reading)
                     == (routing, selection.name, READINGS[0].name)

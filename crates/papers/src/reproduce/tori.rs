@@ -2,6 +2,7 @@
 
 use cpu_time::ThreadTime;
 
+use flitlab_base::registry;
 use flitlab_fabric::{Fabric, Faults, Torus};
 use flitlab_report::figure::{Figure, Scale, Series, xy_figure};
 use flitlab_routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, Reading};
@@ -31,7 +32,7 @@ pub(super) fn choices(fabric: &Fabric) -> Choices<'_> {
 /// took, without the list of routes.
 pub(super) fn table(
     choices: &Choices<'_>,
-    algorithm: Algorithm,
+    algorithm: registry::Row<Algorithm>,
     reading: Reading,
 ) -> Result<(Generated, Quality, f64), Flawed> {
     let started = ThreadTime::now();

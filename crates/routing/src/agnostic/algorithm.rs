@@ -1,23 +1,16 @@
 //! Algorithms that make forwarding tables: their description, their task and their errors.
 
-use std::str::FromStr;
-
 use super::graph::Graph;
 use super::{ALGORITHMS, nue::Partition};
 use crate::ForwardingTable;
 use flitlab_base::memory::{Shortage, claim};
+use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::Fabric;
 
-/// An algorithm that makes a forwarding table for any fabric: one row of
-/// [`ALGORITHMS`](super::ALGORITHMS), or one that another crate brings along
-/// (`scenario::Document::with_algorithm`). Equal fabrics have to get equal tables from it.
+/// An algorithm that makes a forwarding table for any fabric. Equal fabrics have to get equal
+/// tables from it.
 #[derive(Clone, Copy)]
 pub struct Algorithm {
-    /// Name in scenarios and on the command line: small letters, digits and `-`.
-    pub name: &'static str,
-    /// Its method in a sentence that ends in a full stop, for the reference page and `flitlab
-    /// init`.
-    pub doc: &'static str,
     /// Whether its tables are free of deadlock.
     pub avoids_deadlock: bool,
     /// Whether it distributes paths among the virtual channels, whose number is
@@ -94,17 +87,11 @@ pub struct Task<'f> {
     pub(super) graph: Graph,
 }
 
-told_by_name!(Algorithm);
+impl Component for Algorithm {
+    const NOUN: &'static str = "algorithm";
 
-impl FromStr for Algorithm {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = ALGORITHMS.into_iter().find(|known| known.name == name);
-        found.ok_or_else(|| {
-            let names = ALGORITHMS.map(|known| known.name);
-            format!("there is no algorithm {name}; there are {}", names.join(", "))
-        })
+    fn built_in() -> &'static [Row<Self>] {
+        &ALGORITHMS
     }
 }
 
@@ -202,17 +189,11 @@ pub enum NoTable {
 }
 
 impl Algorithm {
-    /// A row for an algorithm that works on every connected fabric with one virtual channel, needs
-    /// no memory beyond the table, and is not free of deadlock. Fields with other values are named
-    /// first: `Self { avoids_deadlock: true, ..Self::plain(...) }`.
-    pub const fn plain(
-        name: &'static str,
-        doc: &'static str,
-        make: fn(&mut Task<'_>) -> Result<(), NoTable>,
-    ) -> Self {
+    /// An algorithm that works on every connected fabric with one virtual channel, needs no memory
+    /// beyond the table, and is not free of deadlock. Fields with other values are named first:
+    /// `Self { avoids_deadlock: true, ..Self::plain(...) }`.
+    pub const fn plain(make: fn(&mut Task<'_>) -> Result<(), NoTable>) -> Self {
         Self {
-            name,
-            doc,
             avoids_deadlock: false,
             parts_paths: false,
             parts_destinations: false,
@@ -227,9 +208,8 @@ impl Algorithm {
     /// # Errors
     /// If the algorithm does not apply to the fabric, or there is too little memory.
     pub fn generate(&self, fabric: &Fabric, parameters: &Parameters) -> Result<Generated, NoTable> {
-        let what = format!("a table of {} here", self.name);
         let needed = (self.memory)(&Scale::new(fabric, parameters.vcs));
-        claim(what, needed).map_err(NoTable::Memory)?;
+        claim("the forwarding table of this algorithm", needed).map_err(NoTable::Memory)?;
         let (graph, table) = (Graph::new(fabric), ForwardingTable::empty(fabric));
         let mut task = Task { fabric, parameters, table, escape_falls: None, graph };
         (self.make)(&mut task)?;

@@ -6,6 +6,7 @@
 //! relieved. Either no dependency may close a cycle, in a table whose virtual channels go by
 //! destination: then paths may become longer. Or paths have to stay as short as they are.
 
+use flitlab_base::registry::Row;
 use std::cmp::Reverse;
 
 use priority_queue::PriorityQueue;
@@ -27,22 +28,22 @@ const ORDERS_OF_ALL_VCS: u8 = 16;
 
 impl Algorithm {
     /// `nue-balanced`.
-    pub const NUE_BALANCED: Self = Self {
-        avoids_deadlock: true,
-        parts_paths: true,
-        parts_destinations: true,
-        memory: |at| at.pairs(15).saturating_add(at.vcs * (at.dependencies + at.turns * 9)),
-        ..Self::plain(
-            "nue-balanced",
-            "the best of several tables of nue, its fullest channels relieved.",
-            |task| {
+    pub const NUE_BALANCED: Row<Self> = Row::new(
+        "nue-balanced",
+        "the best of several tables of nue, its fullest channels relieved.",
+        Self {
+            avoids_deadlock: true,
+            parts_paths: true,
+            parts_destinations: true,
+            memory: |at| at.pairs(15).saturating_add(at.vcs * (at.dependencies + at.turns * 9)),
+            ..Self::plain(|task| {
                 let orders = (ORDERS_OF_ALL_VCS / task.parameters.vcs).clamp(1, ORDERS);
                 nue(&task.graph, &mut task.table, task.parameters, orders);
                 balance(&task.graph, &mut task.table, Keeps::NoCycle);
                 Ok(())
-            },
-        )
-    };
+            })
+        },
+    );
 }
 
 /// The property that a table keeps while its channels are relieved.

@@ -18,19 +18,21 @@ use super::graph::Graph;
 use super::{Algorithm, Applies, NoTable};
 use crate::ForwardingTable;
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
 impl Algorithm {
     /// `d-mod-k`.
-    pub const D_MOD_K: Self = Self {
-        avoids_deadlock: true,
-        applies: Applies::SomeShapes,
-        ..Self::plain(
-            "d-mod-k",
-            "the published way through a fat tree, by the destination's number.",
-            |task| d_mod_k(&task.graph, task.fabric, &mut task.table),
-        )
-    };
+    pub const D_MOD_K: Row<Self> = Row::new(
+        "d-mod-k",
+        "the published way through a fat tree, by the destination's number.",
+        Self {
+            avoids_deadlock: true,
+            applies: Applies::SomeShapes,
+            ..Self::plain(|task| d_mod_k(&task.graph, task.fabric, &mut task.table))
+        },
+    )
+    .known_as(&["ftree", "fattree", "fat-tree"]);
 }
 
 const NAME: &str = "d-mod-k";

@@ -23,38 +23,40 @@ use super::{Algorithm, Applies, NoTable};
 use crate::forwarding::NO_PORT;
 use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Channel;
 
 impl Algorithm {
     /// `dfsssp`.
-    pub const DFSSSP: Self = Self {
-        avoids_deadlock: true,
-        parts_paths: true,
-        applies: Applies::WithVcs,
-        memory: |at| at.pairs(3).saturating_add(at.vcs * (at.dependencies + at.turns * 5)),
-        ..Self::plain(
-            "dfsssp",
-            "the paths of sssp, parted among virtual channels so that none has a cycle.",
-            |task| {
+    pub const DFSSSP: Row<Self> = Row::new(
+        "dfsssp",
+        "the paths of sssp, parted among virtual channels so that none has a cycle.",
+        Self {
+            avoids_deadlock: true,
+            parts_paths: true,
+            applies: Applies::WithVcs,
+            memory: |at| at.pairs(3).saturating_add(at.vcs * (at.dependencies + at.turns * 5)),
+            ..Self::plain(|task| {
                 sssp(&task.graph, &mut task.table);
                 part("dfsssp", &task.graph, &mut task.table, task.parameters.vcs)
-            },
-        )
-    };
+            })
+        },
+    );
 
     /// `dfsssp-balanced`.
-    pub const DFSSSP_BALANCED: Self = Self {
-        memory: |at| at.pairs(15).saturating_add(at.vcs * (at.dependencies + at.turns * 9)),
-        make: |task| {
-            p2_sssp(&task.graph, &mut task.table);
-            balance(&task.graph, &mut task.table, Keeps::Lengths);
-            part("dfsssp-balanced", &task.graph, &mut task.table, task.parameters.vcs)
+    pub const DFSSSP_BALANCED: Row<Self> = Row::new(
+        "dfsssp-balanced",
+        "shortest paths, the fullest channels relieved, parted among virtual channels so that none has a cycle.",
+        Self {
+            memory: |at| at.pairs(15).saturating_add(at.vcs * (at.dependencies + at.turns * 9)),
+            make: |task| {
+                p2_sssp(&task.graph, &mut task.table);
+                balance(&task.graph, &mut task.table, Keeps::Lengths);
+                part("dfsssp-balanced", &task.graph, &mut task.table, task.parameters.vcs)
+            },
+            ..Self::DFSSSP.component
         },
-        name: "dfsssp-balanced",
-        doc: "shortest paths, the fullest channels relieved, parted among virtual channels so \
-              that none has a cycle.",
-        ..Self::DFSSSP
-    };
+    );
 }
 
 /// How often paths are dealt to virtual channels before that is given up.

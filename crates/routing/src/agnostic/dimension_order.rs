@@ -8,18 +8,21 @@ use super::graph::Graph;
 use super::grid::Grid;
 use super::{Algorithm, Applies, NoTable};
 use crate::ForwardingTable;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 impl Algorithm {
     /// `dimension-order`.
-    pub const DIMENSION_ORDER: Self = Self {
-        applies: Applies::SomeShapes,
-        ..Self::plain(
-            "dimension-order",
-            "dimension after dimension, on a grid; can deadlock.",
-            |task| dimension_order(&task.graph, task.fabric, &mut task.table),
-        )
-    };
+    pub const DIMENSION_ORDER: Row<Self> = Row::new(
+        "dimension-order",
+        "dimension after dimension, on a grid; can deadlock.",
+        Self {
+            applies: Applies::SomeShapes,
+            ..Self::plain(|task| dimension_order(&task.graph, task.fabric, &mut task.table))
+        },
+    )
+    // For routings of tori `dor` is direction order.
+    .known_as(&["dor-table"]);
 }
 
 const NAME: &str = "dimension-order";

@@ -10,24 +10,25 @@ use super::graph::Graph;
 use super::{Algorithm, Applies, NoTable};
 use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, NONE};
 
 impl Algorithm {
     /// `lash`.
-    pub const LASH: Self = Self {
-        avoids_deadlock: true,
-        parts_paths: true,
-        applies: Applies::WithVcs,
-        memory: |at| {
-            let vc_of = at.routers.saturating_mul(at.routers).saturating_mul(5);
-            at.pairs(3).saturating_add(vc_of).saturating_add(at.vcs * at.dependencies)
+    pub const LASH: Row<Self> = Row::new(
+        "lash",
+        "shortest paths, each in the first virtual channel where it closes no cycle.",
+        Self {
+            avoids_deadlock: true,
+            parts_paths: true,
+            applies: Applies::WithVcs,
+            memory: |at| {
+                let vc_of = at.routers.saturating_mul(at.routers).saturating_mul(5);
+                at.pairs(3).saturating_add(vc_of).saturating_add(at.vcs * at.dependencies)
+            },
+            ..Self::plain(|task| lash(&task.graph, &mut task.table, task.parameters.vcs))
         },
-        ..Self::plain(
-            "lash",
-            "shortest paths, each in the first virtual channel where it closes no cycle.",
-            |task| lash(&task.graph, &mut task.table, task.parameters.vcs),
-        )
-    };
+    );
 }
 
 /// Fills in the table.

@@ -12,21 +12,22 @@ use super::sssp::sssp;
 use super::{Algorithm, Applies, NoTable};
 use crate::forwarding::NO_PORT;
 use crate::{ForwardingTable, VcAssignment};
+use flitlab_base::registry::Row;
 use flitlab_fabric::NONE;
 
 impl Algorithm {
     /// `lash-tor`.
-    pub const LASH_TOR: Self = Self {
-        avoids_deadlock: true,
-        parts_paths: true,
-        applies: Applies::WithVcs,
-        memory: |at| at.pairs(3).saturating_add(at.vcs * at.dependencies),
-        ..Self::plain(
-            "lash-tor",
-            "the paths of sssp, changing virtual channels where they would close a cycle.",
-            |task| lash_tor(&task.graph, &mut task.table, task.parameters.vcs),
-        )
-    };
+    pub const LASH_TOR: Row<Self> = Row::new(
+        "lash-tor",
+        "the paths of sssp, changing virtual channels where they would close a cycle.",
+        Self {
+            avoids_deadlock: true,
+            parts_paths: true,
+            applies: Applies::WithVcs,
+            memory: |at| at.pairs(3).saturating_add(at.vcs * at.dependencies),
+            ..Self::plain(|task| lash_tor(&task.graph, &mut task.table, task.parameters.vcs))
+        },
+    );
 }
 
 /// Fills in the table.

@@ -9,19 +9,24 @@
 use super::Algorithm;
 use super::graph::Graph;
 use super::up_down::{Directions, center, fill};
+use flitlab_base::registry::Row;
 use flitlab_fabric::NONE;
 
 impl Algorithm {
     /// `left-right`.
-    pub const LEFT_RIGHT: Self = Self {
-        avoids_deadlock: true,
-        ..Self::plain("left-right", "first left in a tree's preorder, then right.", |task| {
-            let directions = Directions::ordered(&task.graph, preorder(&task.graph));
-            let complete = fill(&task.graph, &directions, &mut task.table);
-            assert!(complete, "every router has a way left to the root");
-            Ok(())
-        })
-    };
+    pub const LEFT_RIGHT: Row<Self> = Row::new(
+        "left-right",
+        "first left in a tree's preorder, then right.",
+        Self {
+            avoids_deadlock: true,
+            ..Self::plain(|task| {
+                let directions = Directions::ordered(&task.graph, preorder(&task.graph));
+                let complete = fill(&task.graph, &directions, &mut task.table);
+                assert!(complete, "every router has a way left to the root");
+                Ok(())
+            })
+        },
+    );
 }
 
 /// The connected routers in preorder, children by hops from the root and number.

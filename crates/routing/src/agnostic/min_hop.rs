@@ -4,18 +4,20 @@
 use super::Algorithm;
 use super::graph::Graph;
 use crate::ForwardingTable;
+use flitlab_base::registry::Row;
 use flitlab_fabric::NONE;
 
 impl Algorithm {
     /// `min-hop`.
-    pub const MIN_HOP: Self = Self::plain(
+    pub const MIN_HOP: Row<Self> = Row::new(
         "min-hop",
         "shortest paths, each router balances its own ports; can deadlock.",
-        |task| {
+        Self::plain(|task| {
             min_hop(&task.graph, &mut task.table);
             Ok(())
-        },
-    );
+        }),
+    )
+    .known_as(&["minhop", "minimal"]);
 }
 
 /// Fills in the table.

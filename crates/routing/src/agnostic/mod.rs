@@ -35,12 +35,14 @@ mod torus_2qos;
 mod udwm;
 mod up_down;
 
+use flitlab_base::registry::Row;
+
 pub use algorithm::{Algorithm, Applies, Generated, NoTable, Parameters, Scale, Task};
 pub use find_vcs::find_vcs;
 pub use nue::Partition;
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub const ALGORITHMS: [Algorithm; 18] = [
+pub static ALGORITHMS: [Row<Algorithm>; 18] = [
     Algorithm::MIN_HOP,
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,

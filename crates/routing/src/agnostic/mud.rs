@@ -11,22 +11,23 @@ use super::graph::Graph;
 use super::up_down::{Directions, Ways, center};
 use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 
 impl Algorithm {
     /// `mud`.
-    pub const MUD: Self = Self {
-        avoids_deadlock: true,
-        parts_paths: true,
-        memory: |at| at.pairs(2).saturating_add(at.vcs * (at.slots + at.routers) * 8),
-        ..Self::plain(
-            "mud",
-            "a tree for each virtual channel, each destination in the one that suits it.",
-            |task| {
+    pub const MUD: Row<Self> = Row::new(
+        "mud",
+        "a tree for each virtual channel, each destination in the one that suits it.",
+        Self {
+            avoids_deadlock: true,
+            parts_paths: true,
+            memory: |at| at.pairs(2).saturating_add(at.vcs * (at.slots + at.routers) * 8),
+            ..Self::plain(|task| {
                 mud(&task.graph, &mut task.table, task.parameters.vcs);
                 Ok(())
-            },
-        )
-    };
+            })
+        },
+    );
 }
 
 /// Fills in the table.

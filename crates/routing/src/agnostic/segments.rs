@@ -6,6 +6,7 @@
 //! Each cycle of channels goes all through the last of its segments, so none is left. The paths are
 //! then the lightest ones, as Nue finds them, with these turns for all that is ever blocked.
 
+use flitlab_base::registry::Row;
 use std::collections::VecDeque;
 
 use super::Algorithm;
@@ -17,13 +18,17 @@ use flitlab_fabric::{Channel, NONE};
 
 impl Algorithm {
     /// `segments`.
-    pub const SEGMENTS: Self = Self {
-        avoids_deadlock: true,
-        ..Self::plain("segments", "a forbidden turn in each segment of the fabric.", |task| {
-            task.escape_falls = Some(segments(&task.graph, &mut task.table));
-            Ok(())
-        })
-    };
+    pub const SEGMENTS: Row<Self> = Row::new(
+        "segments",
+        "a forbidden turn in each segment of the fabric.",
+        Self {
+            avoids_deadlock: true,
+            ..Self::plain(|task| {
+                task.escape_falls = Some(segments(&task.graph, &mut task.table));
+                Ok(())
+            })
+        },
+    );
 }
 
 /// Fills in the table and gives the number of destinations whose paths follow a spanning tree.

@@ -25,6 +25,7 @@
 //!   prohibited ones last, and the lightest paths are found over them for each terminal by itself,
 //!   as `segments` finds them. Where that leaves a router out, the paths remain as they are.
 
+use flitlab_base::registry::Row;
 use std::collections::BTreeSet;
 
 use super::dependency::{Dependencies, Numbering};
@@ -37,19 +38,19 @@ use flitlab_fabric::{Channel, NONE};
 
 impl Algorithm {
     /// `smart`.
-    pub const SMART: Self = Self {
-        avoids_deadlock: true,
-        applies: Applies::SomeShapes,
-        memory: |at| {
-            let ways = at.routers.saturating_mul(at.routers).saturating_mul(8);
-            at.pairs(2).saturating_add(ways).saturating_add(2 * at.dependencies + at.turns * 24)
+    pub const SMART: Row<Self> = Row::new(
+        "smart",
+        "shortest paths, from which turns are taken where that costs least.",
+        Self {
+            avoids_deadlock: true,
+            applies: Applies::SomeShapes,
+            memory: |at| {
+                let ways = at.routers.saturating_mul(at.routers).saturating_mul(8);
+                at.pairs(2).saturating_add(ways).saturating_add(2 * at.dependencies + at.turns * 24)
+            },
+            ..Self::plain(|task| smart(&task.graph, &mut task.table))
         },
-        ..Self::plain(
-            "smart",
-            "shortest paths, from which turns are taken where that costs least.",
-            |task| smart(&task.graph, &mut task.table),
-        )
-    };
+    );
 }
 
 /// The most routers that the table is made for: of the fabrics in results/nue one has so many. 250

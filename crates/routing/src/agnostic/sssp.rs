@@ -11,27 +11,28 @@ use super::Algorithm;
 use super::frontier::{Frontier, scatter};
 use super::graph::{Destination, Graph};
 use crate::ForwardingTable;
+use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, NONE};
 
 impl Algorithm {
     /// `sssp`.
-    pub const SSSP: Self = Self::plain(
+    pub const SSSP: Row<Self> = Row::new(
         "sssp",
         "shortest paths, balanced over the fabric a destination at a time; can deadlock.",
-        |task| {
+        Self::plain(|task| {
             sssp(&task.graph, &mut task.table);
             Ok(())
-        },
+        }),
     );
 
     /// `p2-sssp`.
-    pub const P2_SSSP: Self = Self::plain(
+    pub const P2_SSSP: Row<Self> = Row::new(
         "p2-sssp",
         "shortest paths, balanced over the fabric a path at a time; can deadlock.",
-        |task| {
+        Self::plain(|task| {
             p2_sssp(&task.graph, &mut task.table);
             Ok(())
-        },
+        }),
     );
 }
 

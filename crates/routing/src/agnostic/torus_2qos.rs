@@ -23,21 +23,24 @@ use super::grid::Grid;
 use super::{Algorithm, Applies, NoTable};
 use crate::{ForwardingTable, SERVICE_LEVELS, ServiceLevels, VcAssignment, prove_forwarding};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 impl Algorithm {
     /// `torus-2qos`.
-    pub const TORUS_2QOS: Self = Self {
-        avoids_deadlock: true,
-        parts_paths: true,
-        applies: Applies::SomeShapes,
-        memory: |at| at.pairs(4).saturating_add(at.dependencies),
-        ..Self::plain(
-            "torus-2qos",
-            "dimension order on a torus, other virtual channels past its dateline.",
-            |task| torus_2qos(&task.graph, task.fabric, &mut task.table, task.parameters.vcs),
-        )
-    };
+    pub const TORUS_2QOS: Row<Self> = Row::new(
+        "torus-2qos",
+        "dimension order on a torus, other virtual channels past its dateline.",
+        Self {
+            avoids_deadlock: true,
+            parts_paths: true,
+            applies: Applies::SomeShapes,
+            memory: |at| at.pairs(4).saturating_add(at.dependencies),
+            ..Self::plain(|task| {
+                torus_2qos(&task.graph, task.fabric, &mut task.table, task.parameters.vcs)
+            })
+        },
+    );
 }
 
 const NAME: &str = "torus-2qos";

@@ -13,19 +13,24 @@ use super::graph::{Destination, Graph};
 use super::up_down::{Directions, Ways, center};
 use crate::{ForwardingTable, VcAssignment};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, NONE};
 
 impl Algorithm {
     /// `udwm`.
-    pub const UDWM: Self = Self {
-        avoids_deadlock: true,
-        parts_paths: true,
-        memory: |at| at.pairs(3),
-        ..Self::plain("udwm", "up-down, with turns up again into lower virtual channels.", |task| {
-            udwm(&task.graph, &mut task.table, task.parameters.vcs);
-            Ok(())
-        })
-    };
+    pub const UDWM: Row<Self> = Row::new(
+        "udwm",
+        "up-down, with turns up again into lower virtual channels.",
+        Self {
+            avoids_deadlock: true,
+            parts_paths: true,
+            memory: |at| at.pairs(3),
+            ..Self::plain(|task| {
+                udwm(&task.graph, &mut task.table, task.parameters.vcs);
+                Ok(())
+            })
+        },
+    );
 }
 
 /// Fills in the table.

@@ -13,17 +13,23 @@
 use super::Algorithm;
 use super::graph::{Destination, Graph};
 use crate::ForwardingTable;
+use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, NONE, breadth_first};
 
 impl Algorithm {
     /// `up-down`.
-    pub const UP_DOWN: Self = Self {
-        avoids_deadlock: true,
-        ..Self::plain("up-down", "first up a tree, then down.", |task| {
-            up_down(&task.graph, &mut task.table);
-            Ok(())
-        })
-    };
+    pub const UP_DOWN: Row<Self> = Row::new(
+        "up-down",
+        "first up a tree, then down.",
+        Self {
+            avoids_deadlock: true,
+            ..Self::plain(|task| {
+                up_down(&task.graph, &mut task.table);
+                Ok(())
+            })
+        },
+    )
+    .known_as(&["updn"]);
 }
 
 /// Fills in the table.

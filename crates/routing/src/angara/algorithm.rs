@@ -1,18 +1,13 @@
 //! Algorithms that make routing tables for Angara: their description and their errors.
 
-use super::{Choices, LowerBound, Parameters};
+use super::{ALGORITHMS, Choices, LowerBound, Parameters};
 use crate::RouteTable;
 use crate::path_selection::NoCandidates;
+use flitlab_base::registry::{Component, Row};
 
-/// An algorithm that makes a routing table for Angara: one row of
-/// [`ALGORITHMS`](super::ALGORITHMS), or one that another crate brings along
-/// (`scenario::Document::with_angara_algorithm`).
+/// An algorithm that makes a routing table for Angara.
 #[derive(Clone, Copy)]
 pub struct Algorithm {
-    /// Name in scenarios and on the command line: small letters, digits and `-`.
-    pub name: &'static str,
-    /// Its method in a sentence that ends in a full stop, for the reference page.
-    pub doc: &'static str,
     /// Whether the table depends on the scenario's seed.
     pub is_random: bool,
     /// Makes a table with a route for every pair that has a legal one. The last argument is the
@@ -69,7 +64,13 @@ pub enum NoTable {
     },
 }
 
-told_by_name!(Algorithm);
+impl Component for Algorithm {
+    const NOUN: &'static str = "algorithm";
+
+    fn built_in() -> &'static [Row<Self>] {
+        &ALGORITHMS
+    }
+}
 
 /// A table with the counts of its algorithm.
 #[derive(Clone, Debug)]

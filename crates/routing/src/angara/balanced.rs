@@ -16,19 +16,22 @@ use super::selection::Selection;
 use super::{Algorithm, Generated};
 use super::{Choices, lower_bound, sssp};
 use flitlab_base::narrow::{narrow, rounded_down};
+use flitlab_base::registry::Row;
 
 impl Algorithm {
     /// `balanced`.
-    pub const BALANCED: Self = Self {
-        name: "balanced",
-        doc: "makes the load of the fullest channel as small as it can.",
-        is_random: false,
-        table: |choices, _, _| {
-            let balanced = balanced(choices);
-            let made = Generated::new(choices.table(&balanced.selection));
-            Ok(Generated { bound: Some(balanced.bound), ..made })
+    pub const BALANCED: Row<Self> = Row::new(
+        "balanced",
+        "makes the load of the fullest channel as small as it can.",
+        Self {
+            is_random: false,
+            table: |choices, _, _| {
+                let balanced = balanced(choices);
+                let made = Generated::new(choices.table(&balanced.selection));
+                Ok(Generated { bound: Some(balanced.bound), ..made })
+            },
         },
-    };
+    );
 }
 
 /// Limits of the search for one lower maximum.

@@ -14,18 +14,21 @@ use super::{Algorithm, Generated};
 use super::{Freedoms, Region, Turns};
 use crate::{Header, RouteTable};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Channel;
 
 impl Algorithm {
     /// `bfs`.
-    pub const BFS: Self = Self {
-        name: "bfs",
-        doc: "the published BFS, by breadth-first searches.",
-        is_random: false,
-        table: |choices, parameters, _| {
-            Ok(Generated::new(bfs(choices.region(), parameters.freedoms, parameters.bfs)))
+    pub const BFS: Row<Self> = Row::new(
+        "bfs",
+        "the published BFS, by breadth-first searches.",
+        Self {
+            is_random: false,
+            table: |choices, parameters, _| {
+                Ok(Generated::new(bfs(choices.region(), parameters.freedoms, parameters.bfs)))
+            },
         },
-    };
+    );
 }
 
 const NONE: u32 = u32::MAX;

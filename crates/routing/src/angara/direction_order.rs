@@ -8,15 +8,18 @@
 
 use super::{Algorithm, Choices, Generated, Pair, Selection};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 
 impl Algorithm {
     /// `direction-order`.
-    pub const DIRECTION_ORDER: Self = Self {
-        name: "direction-order",
-        doc: "direction order with half rings gone both ways in turn.",
-        is_random: false,
-        table: |choices, _, _| Ok(Generated::new(choices.table(&direction_order(choices)))),
-    };
+    pub const DIRECTION_ORDER: Row<Self> = Row::new(
+        "direction-order",
+        "direction order with half rings gone both ways in turn.",
+        Self {
+            is_random: false,
+            table: |choices, _, _| Ok(Generated::new(choices.table(&direction_order(choices)))),
+        },
+    );
 }
 
 /// The first plain route from nodes with an even coordinate sum, the last from the others; if a

@@ -8,15 +8,15 @@ use super::algorithm::NoTable;
 use super::balanced::{Effort, balanced_with};
 use super::linear::highest_bound;
 use super::{Algorithm, Balanced, Choices, Generated};
+use flitlab_base::registry::Row;
 
 impl Algorithm {
     /// `exact`.
-    pub const EXACT: Self = Self {
-        name: "exact",
-        doc: "proves that no table has a lower maximum load, or gives none; for some 100 nodes.",
-        is_random: false,
-        table: |choices, _, _| exact(choices),
-    };
+    pub const EXACT: Row<Self> = Row::new(
+        "exact",
+        "proves that no table has a lower maximum load, or gives none; for some 100 nodes.",
+        Self { is_random: false, table: |choices, _, _| exact(choices) },
+    );
 }
 
 /// Limits of the search if `balanced` has neither found a better table nor proved that there is

@@ -7,6 +7,7 @@
 //! when an improvement is below 5% of the best; taken literally that ends it within a few
 //! generations, far from the tables it reports, so it is left out.)
 
+use flitlab_base::registry::Row;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -16,12 +17,14 @@ use super::{Choices, Selection};
 
 impl Algorithm {
     /// `genetic`.
-    pub const GENETIC: Self = Self {
-        name: "genetic",
-        doc: "the published genetic algorithm; slow.",
-        is_random: true,
-        table: |choices, _, seed| Ok(Generated::new(choices.table(&genetic(choices, seed)))),
-    };
+    pub const GENETIC: Row<Self> = Row::new(
+        "genetic",
+        "the published genetic algorithm; slow.",
+        Self {
+            is_random: true,
+            table: |choices, _, seed| Ok(Generated::new(choices.table(&genetic(choices, seed)))),
+        },
+    );
 }
 
 const POPULATION: usize = 100;

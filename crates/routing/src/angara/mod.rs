@@ -39,9 +39,10 @@ pub use sssp::{Sssp, sssp, sssp_in_one_stage};
 pub use turns::Turns;
 
 use super::Region;
+use flitlab_base::registry::Row;
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub const ALGORITHMS: [Algorithm; 8] = [
+pub static ALGORITHMS: [Row<Algorithm>; 8] = [
     Algorithm::BALANCED,
     Algorithm::SSSP,
     Algorithm::BFS,

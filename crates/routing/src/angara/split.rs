@@ -6,6 +6,7 @@
 //! with the largest share of one route first, and each gets the route whose channels have most left
 //! of the program's loads, the larger share if that is equal.
 
+use flitlab_base::registry::Row;
 use std::cmp::Reverse;
 
 use super::algorithm::NoTable;
@@ -15,15 +16,17 @@ use flitlab_base::narrow::{narrow, rounded};
 
 impl Algorithm {
     /// `sgr`.
-    pub const SGR: Self = Self {
-        name: "sgr",
-        doc: "SGR: routes along the loads of a linear program; for some 100 nodes.",
-        is_random: false,
-        table: |choices, _, _| {
-            let selection = sgr(choices)?;
-            Ok(Generated::new(choices.table(&selection)))
+    pub const SGR: Row<Self> = Row::new(
+        "sgr",
+        "SGR: routes along the loads of a linear program; for some 100 nodes.",
+        Self {
+            is_random: false,
+            table: |choices, _, _| {
+                let selection = sgr(choices)?;
+                Ok(Generated::new(choices.table(&selection)))
+            },
         },
-    };
+    );
 }
 
 /// Chooses a route for every pair.

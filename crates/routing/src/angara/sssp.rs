@@ -11,19 +11,22 @@ use super::Choices;
 use super::selection::Selection;
 use super::{Algorithm, Generated};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 
 impl Algorithm {
     /// `sssp`.
-    pub const SSSP: Self = Self {
-        name: "sssp",
-        doc: "the published SSSP, by single-source shortest paths.",
-        is_random: false,
-        table: |choices, _, _| {
-            let sssp = sssp(choices);
-            let made = Generated::new(choices.table(&sssp.selection));
-            Ok(Generated { sssp_calls: Some(sssp.calls), ..made })
+    pub const SSSP: Row<Self> = Row::new(
+        "sssp",
+        "the published SSSP, by single-source shortest paths.",
+        Self {
+            is_random: false,
+            table: |choices, _, _| {
+                let sssp = sssp(choices);
+                let made = Generated::new(choices.table(&sssp.selection));
+                Ok(Generated { sssp_calls: Some(sssp.calls), ..made })
+            },
         },
-    };
+    );
 }
 
 /// A selection, and how often Algorithm 4 was called (\[angara-routing\], Figure 4).

@@ -5,18 +5,21 @@
 use super::{Algorithm, Choices, Generated, NoTable, Selection};
 use crate::path_selection::balance_traffic;
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 
 impl Algorithm {
     /// `traffic-balancing`.
-    pub const TRAFFIC_BALANCING: Self = Self {
-        name: "traffic-balancing",
-        doc: "takes routes away from the fullest channel (Sancho and Robles).",
-        is_random: false,
-        table: |choices, _, _| {
-            let selection = traffic_balancing(choices)?;
-            Ok(Generated::new(choices.table(&selection)))
+    pub const TRAFFIC_BALANCING: Row<Self> = Row::new(
+        "traffic-balancing",
+        "takes routes away from the fullest channel (Sancho and Robles).",
+        Self {
+            is_random: false,
+            table: |choices, _, _| {
+                let selection = traffic_balancing(choices)?;
+                Ok(Generated::new(choices.table(&selection)))
+            },
         },
-    };
+    );
 }
 
 /// Chooses a route for every pair.

@@ -5,6 +5,7 @@ use crate::adaptive::profit::{Average, IdleRatio, Weights};
 use crate::adaptive::{Family, Tie};
 use crate::agnostic::Algorithm;
 use crate::{Adaptive, AdaptiveChannels, AdaptiveRules, NonMinimalRule, test_fabric};
+use flitlab_base::registry::Row;
 use flitlab_fabric::{Faults, Torus};
 
 const WEIGHTS: Weights =
@@ -29,7 +30,7 @@ fn adaptive(
     fabric: &Fabric,
     non_minimal: NonMinimalRule,
     tie: Option<Tie>,
-    escape: Algorithm,
+    escape: Row<Algorithm>,
 ) -> Adaptive {
     let rules =
         AdaptiveRules { non_minimal, tie, escape: Some(escape), ..AdaptiveRules::default() };

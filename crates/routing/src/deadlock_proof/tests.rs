@@ -1,5 +1,6 @@
 //! The verdict on right and wrong routings, and on those that only look alike.
 
+use flitlab_base::registry::Row;
 use std::sync::Arc;
 
 use super::*;
@@ -149,7 +150,7 @@ fn escapes_of_adaptive_packets_count_where_buffers_hold_whole_packets() {
 #[test]
 fn escapes_of_relations_count_where_buffers_hold_whole_packets() {
     let fabric = test_fabric(&[4, 4], &[]);
-    let judge = |rule: RelationRule, flow| {
+    let judge = |rule: Row<RelationRule>, flow| {
         let vcs = rule.least_vcs.max(2);
         let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = Arc::new(rule.relation(&fabric, &parameters).unwrap());

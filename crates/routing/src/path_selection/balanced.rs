@@ -12,6 +12,7 @@
 //! [`LoadBound`](crate::LoadBound)'s reasoning also gives a bound for the ways of a relation: see
 //! [`RelationBound`](super::RelationBound).
 
+use flitlab_base::registry::Row;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -24,11 +25,11 @@ use flitlab_fabric::{Channel, NONE};
 
 impl PathSelection {
     /// `balanced`.
-    pub const BALANCED: Self = Self {
-        name: "balanced",
-        doc: "local search for the lowest load of the fullest channel.",
-        select: balanced,
-    };
+    pub const BALANCED: Row<Self> = Row::new(
+        "balanced",
+        "local search for the lowest load of the fullest channel.",
+        Self { select: balanced },
+    );
 }
 
 /// The powers, one after the other.

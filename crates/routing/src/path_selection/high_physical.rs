@@ -2,12 +2,13 @@
 //! physical channel with the highest sum, and there of its fullest virtual channel.
 
 use super::{PathSelection, SelectionTask};
+use flitlab_base::registry::Row;
 
 impl PathSelection {
     /// `high-physical`.
-    pub const HIGH_PHYSICAL: Self = Self {
-        name: "high-physical",
-        doc: "takes paths away from the fullest physical channel, there from its fullest virtual one.",
-        select: |task: &SelectionTask<'_>| task.counted(|counters| counters.thin(true)),
-    };
+    pub const HIGH_PHYSICAL: Row<Self> = Row::new(
+        "high-physical",
+        "takes paths away from the fullest physical channel, there from its fullest virtual one.",
+        Self { select: |task: &SelectionTask<'_>| task.counted(|counters| counters.thin(true)) },
+    );
 }

@@ -2,20 +2,23 @@
 //! that the relation offers. The paper doesn't say which virtual channel: it is drawn from those
 //! that are offered there.
 
+use flitlab_base::registry::Row;
 use rand::RngExt;
 
 use super::{PathSelection, SelectionTask};
 
 impl PathSelection {
     /// `low-port`.
-    pub const LOW_PORT: Self = Self {
-        name: "low-port",
-        doc: "the lowest port at each router, in a virtual channel drawn from those offered there.",
-        select: |task: &SelectionTask<'_>| {
-            task.walk(|hops, random| {
-                let vcs = hops.iter().take_while(|hop| hop.port == hops[0].port).count();
-                if vcs == 1 { 0 } else { random.random_range(0..vcs) }
-            })
+    pub const LOW_PORT: Row<Self> = Row::new(
+        "low-port",
+        "the lowest port at each router, in a virtual channel drawn from those offered there.",
+        Self {
+            select: |task: &SelectionTask<'_>| {
+                task.walk(|hops, random| {
+                    let vcs = hops.iter().take_while(|hop| hop.port == hops[0].port).count();
+                    if vcs == 1 { 0 } else { random.random_range(0..vcs) }
+                })
+            },
         },
-    };
+    );
 }

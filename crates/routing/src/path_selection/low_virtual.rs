@@ -3,12 +3,13 @@
 //! crosses the emptiest other channel.
 
 use super::{PathSelection, SelectionTask};
+use flitlab_base::registry::Row;
 
 impl PathSelection {
     /// `low-virtual`.
-    pub const LOW_VIRTUAL: Self = Self {
-        name: "low-virtual",
-        doc: "fixes paths across the emptiest virtual channel.",
-        select: |task: &SelectionTask<'_>| task.counted(|counters| counters.fix(false)),
-    };
+    pub const LOW_VIRTUAL: Row<Self> = Row::new(
+        "low-virtual",
+        "fixes paths across the emptiest virtual channel.",
+        Self { select: |task: &SelectionTask<'_>| task.counted(|counters| counters.fix(false)) },
+    );
 }

@@ -39,10 +39,11 @@ use rand_chacha::ChaCha8Rng;
 use crate::relation::{Hop, PathChoice, PathSet, Relation};
 use counters::Counters;
 use flitlab_base::memory::Shortage;
+use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::{Channel, Fabric};
 
 /// The selections that scenarios can name, in the order in which they are offered.
-pub const PATH_SELECTIONS: [PathSelection; 7] = [
+pub static PATH_SELECTIONS: [Row<PathSelection>; 7] = [
     PathSelection::RANDOM,
     PathSelection::LOW_PORT,
     PathSelection::TRAFFIC_BALANCING,
@@ -52,14 +53,9 @@ pub const PATH_SELECTIONS: [PathSelection; 7] = [
     PathSelection::BALANCED,
 ];
 
-/// A selection: one row of [`PATH_SELECTIONS`].
+/// A selection.
 #[derive(Clone, Copy)]
 pub struct PathSelection {
-    /// Name in scenarios and on the command line.
-    pub name: &'static str,
-    /// Its method in a sentence that ends in a full stop, for the reference page and `flitlab
-    /// init`.
-    pub doc: &'static str,
     /// Selects a path for each pair.
     pub select: fn(&SelectionTask<'_>) -> Result<Chosen, NoSelection>,
 }
@@ -204,4 +200,10 @@ impl SelectionTask<'_> {
     }
 }
 
-told_by_name!(PathSelection);
+impl Component for PathSelection {
+    const NOUN: &'static str = "path selection";
+
+    fn built_in() -> &'static [Row<Self>] {
+        &PATH_SELECTIONS
+    }
+}

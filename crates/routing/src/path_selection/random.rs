@@ -1,6 +1,7 @@
 //! Random selection (\[path-selection\], section 2): a path drawn for each pair, every candidate as
 //! likely as any other.
 
+use flitlab_base::registry::Row;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -9,8 +10,8 @@ use super::{Chosen, NoSelection, PathSelection, SelectionTask};
 
 impl PathSelection {
     /// `random`.
-    pub const RANDOM: Self =
-        Self { name: "random", doc: "a path drawn for each pair.", select: random };
+    pub const RANDOM: Row<Self> =
+        Row::new("random", "a path drawn for each pair.", Self { select: random });
 }
 
 fn random(task: &SelectionTask<'_>) -> Result<Chosen, NoSelection> {

@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use super::*;
 use crate::relation::{RelationParameters, RelationRule, udwm};
 use crate::test_fabric;
+use flitlab_base::registry::Row;
 use flitlab_fabric::builders::{RandomRegular, Tree};
 use flitlab_fabric::{Cabling, Channel};
 
@@ -14,7 +15,7 @@ fn random_fabric(routers: u32, seed: u64) -> Fabric {
     graph.cabling().unwrap().fabric().unwrap()
 }
 
-fn relation(fabric: &Fabric, rule: RelationRule, vcs: u8) -> Relation {
+fn relation(fabric: &Fabric, rule: Row<RelationRule>, vcs: u8) -> Relation {
     let parameters = RelationParameters { vcs, ..RelationParameters::default() };
     rule.relation(fabric, &parameters).unwrap()
 }

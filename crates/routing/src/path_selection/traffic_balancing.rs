@@ -3,12 +3,13 @@
 //! with the most.
 
 use super::{PathSelection, SelectionTask};
+use flitlab_base::registry::Row;
 
 impl PathSelection {
     /// `traffic-balancing`.
-    pub const TRAFFIC_BALANCING: Self = Self {
-        name: "traffic-balancing",
-        doc: "takes paths away from the fullest virtual channel (Sancho and Robles).",
-        select: |task: &SelectionTask<'_>| task.counted(|counters| counters.thin(false)),
-    };
+    pub const TRAFFIC_BALANCING: Row<Self> = Row::new(
+        "traffic-balancing",
+        "takes paths away from the fullest virtual channel (Sancho and Robles).",
+        Self { select: |task: &SelectionTask<'_>| task.counted(|counters| counters.thin(false)) },
+    );
 }

@@ -28,19 +28,16 @@ use super::shortest::FirstHop;
 use super::tree::middle;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule, Ring, two_orders};
 use crate::VirtualChannel;
+use flitlab_base::registry::Row;
 use flitlab_fabric::{Fabric, NONE, breadth_first};
 
 impl RelationRule {
     /// `bubble-colouring`.
-    pub const BUBBLE_COLOURING: Self = Self {
-        name: "bubble-colouring",
-        doc: "all shortest ways in all virtual channels; rings that keep a bubble are the escape.",
-        avoids_deadlock: true,
-        least_vcs: 1,
-        injection_bubble: 3,
-        keeps_bubble: true,
-        make,
-    };
+    pub const BUBBLE_COLOURING: Row<Self> = Row::new(
+        "bubble-colouring",
+        "all shortest ways in all virtual channels; rings that keep a bubble are the escape.",
+        Self { avoids_deadlock: true, least_vcs: 1, injection_bubble: 3, keeps_bubble: true, make },
+    );
 }
 
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {

@@ -11,19 +11,22 @@
 
 use super::shortest::shortest;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 impl RelationRule {
     /// `left-right`.
-    pub const LEFT_RIGHT: Self = Self {
-        name: "left-right",
-        doc: "all shortest ways that first go left in a tree's preorder, then right.",
-        avoids_deadlock: true,
-        least_vcs: 1,
-        injection_bubble: 0,
-        keeps_bubble: false,
-        make,
-    };
+    pub const LEFT_RIGHT: Row<Self> = Row::new(
+        "left-right",
+        "all shortest ways that first go left in a tree's preorder, then right.",
+        Self {
+            avoids_deadlock: true,
+            least_vcs: 1,
+            injection_bubble: 0,
+            keeps_bubble: false,
+            make,
+        },
+    );
 }
 
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {

@@ -20,43 +20,50 @@ use super::up_down::up_down;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
 use crate::VirtualChannel;
 use crate::agnostic::{Algorithm, Parameters};
+use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 
 impl RelationRule {
     /// `minimal`.
-    pub const MINIMAL: Self = Self {
-        name: "minimal",
-        doc: "all shortest ways in all virtual channels; can deadlock where these close a cycle.",
-        avoids_deadlock: false,
-        least_vcs: 1,
-        injection_bubble: 0,
-        keeps_bubble: false,
-        make: |fabric, parameters| Ok(shortest(fabric, parameters.vcs, |_, _| true)?),
-    };
+    pub const MINIMAL: Row<Self> = Row::new(
+        "minimal",
+        "all shortest ways in all virtual channels; can deadlock where these close a cycle.",
+        Self {
+            avoids_deadlock: false,
+            least_vcs: 1,
+            injection_bubble: 0,
+            keeps_bubble: false,
+            make: |fabric, parameters| Ok(shortest(fabric, parameters.vcs, |_, _| true)?),
+        },
+    );
 
     /// `minimal-up-down`.
-    pub const MINIMAL_UP_DOWN: Self = Self {
-        name: "minimal-up-down",
-        doc: "all shortest ways in virtual channels 1 and up, with Up*/Down* in virtual channel 0 as \
+    pub const MINIMAL_UP_DOWN: Row<Self> = Row::new(
+        "minimal-up-down",
+        "all shortest ways in virtual channels 1 and up, with Up*/Down* in virtual channel 0 as \
               the escape.",
-        avoids_deadlock: true,
-        least_vcs: 2,
-        injection_bubble: 0,
-        keeps_bubble: false,
-        make: minimal_up_down,
-    };
+        Self {
+            avoids_deadlock: true,
+            least_vcs: 2,
+            injection_bubble: 0,
+            keeps_bubble: false,
+            make: minimal_up_down,
+        },
+    );
 
     /// `minimal-nue`.
-    pub const MINIMAL_NUE: Self = Self {
-        name: "minimal-nue",
-        doc: "all shortest ways in virtual channels 1 and up, with Nue's table in virtual channel 0 as \
+    pub const MINIMAL_NUE: Row<Self> = Row::new(
+        "minimal-nue",
+        "all shortest ways in virtual channels 1 and up, with Nue's table in virtual channel 0 as \
               the escape.",
-        avoids_deadlock: true,
-        least_vcs: 2,
-        injection_bubble: 0,
-        keeps_bubble: false,
-        make: minimal_nue,
-    };
+        Self {
+            avoids_deadlock: true,
+            least_vcs: 2,
+            injection_bubble: 0,
+            keeps_bubble: false,
+            make: minimal_nue,
+        },
+    );
 }
 
 fn minimal_up_down(

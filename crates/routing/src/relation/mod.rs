@@ -35,10 +35,11 @@ pub use udwm::udwm;
 
 use crate::agnostic::NoTable;
 use flitlab_base::memory::Shortage;
+use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::Fabric;
 
 /// The rules that scenarios can name, in the order in which they are offered.
-pub const RELATION_RULES: [RelationRule; 9] = [
+pub static RELATION_RULES: [Row<RelationRule>; 9] = [
     RelationRule::UP_DOWN,
     RelationRule::UDWM,
     RelationRule::LEFT_RIGHT,
@@ -50,14 +51,9 @@ pub const RELATION_RULES: [RelationRule; 9] = [
     RelationRule::BUBBLE_COLOURING,
 ];
 
-/// A rule that makes a relation: one row of [`RELATION_RULES`].
+/// A rule that makes a relation.
 #[derive(Clone, Copy)]
 pub struct RelationRule {
-    /// Name in scenarios and on the command line.
-    pub name: &'static str,
-    /// The hops that it allows, in a sentence that ends in a full stop, for the reference page and
-    /// `flitlab init`.
-    pub doc: &'static str,
     /// Whether it is free of deadlock on any fabric; for packets of one size, if it [keeps a
     /// bubble](Self::keeps_bubble).
     pub avoids_deadlock: bool,
@@ -84,15 +80,21 @@ impl RelationRule {
         fabric: &Fabric,
         parameters: &RelationParameters,
     ) -> Result<Relation, NoRelation> {
-        if parameters.vcs < self.least_vcs {
-            let (rule, needed) = (self.name, self.least_vcs);
-            return Err(NoRelation::VirtualChannels { rule, needed, vcs: parameters.vcs });
+        let (needed, vcs) = (self.least_vcs, parameters.vcs);
+        if vcs < needed {
+            return Err(NoRelation::VirtualChannels { needed, vcs });
         }
         (self.make)(fabric, parameters)
     }
 }
 
-told_by_name!(RelationRule);
+impl Component for RelationRule {
+    const NOUN: &'static str = "rule";
+
+    fn built_in() -> &'static [Row<Self>] {
+        &RELATION_RULES
+    }
+}
 
 /// The resources of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,10 +138,8 @@ impl RelationParameters {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRelation {
     /// The rule needs more virtual channels than there are.
-    #[error("{rule} needs {needed} virtual channels, and there are {vcs}")]
+    #[error("the rule needs {needed} virtual channels, and there are {vcs}")]
     VirtualChannels {
-        /// Name of the rule.
-        rule: &'static str,
         /// Number of virtual channels that it needs.
         needed: u8,
         /// Number of virtual channels that there are.

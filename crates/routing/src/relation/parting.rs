@@ -19,16 +19,16 @@ use super::order::up_then_down;
 use super::relation::{Builder, TERMINAL_CLASSES};
 use super::two_orders;
 use super::{Hop, NoRelation, Relation, RelationParameters, RelationRule};
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 impl RelationRule {
     /// `parted`.
-    pub const PARTED: Self = Self {
-        name: "parted",
-        doc: "two-orders; on fat trees each terminal has a channel of its own to its switch.",
-        make,
-        ..Self::TWO_ORDERS
-    };
+    pub const PARTED: Row<Self> = Row::new(
+        "parted",
+        "two-orders; on fat trees each terminal has a channel of its own to its switch.",
+        Self { make, ..Self::TWO_ORDERS.component },
+    );
 }
 
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {

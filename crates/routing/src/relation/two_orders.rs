@@ -44,20 +44,23 @@ use super::tree::middle;
 use super::vcs_apart::apart;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
 use crate::VirtualChannel;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 impl RelationRule {
     /// `two-orders`.
-    pub const TWO_ORDERS: Self = Self {
-        name: "two-orders",
-        doc: "ways up an order of channels in virtual channel 0, down it in 1; all shortest ways \
+    pub const TWO_ORDERS: Row<Self> = Row::new(
+        "two-orders",
+        "ways up an order of channels in virtual channel 0, down it in 1; all shortest ways \
               in others.",
-        avoids_deadlock: true,
-        least_vcs: 1,
-        injection_bubble: 2,
-        keeps_bubble: false,
-        make,
-    };
+        Self {
+            avoids_deadlock: true,
+            least_vcs: 1,
+            injection_bubble: 2,
+            keeps_bubble: false,
+            make,
+        },
+    );
 }
 
 /// By how many hops a way may be longer because of its first one, as good as any other.

@@ -10,19 +10,22 @@
 
 use super::shortest::shortest;
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 impl RelationRule {
     /// `udwm`.
-    pub const UDWM: Self = Self {
-        name: "udwm",
-        doc: "up-down, and a turn from down to up that leads to a lower virtual channel.",
-        avoids_deadlock: true,
-        least_vcs: 1,
-        injection_bubble: 0,
-        keeps_bubble: false,
-        make: |fabric, parameters| udwm(fabric, parameters, true),
-    };
+    pub const UDWM: Row<Self> = Row::new(
+        "udwm",
+        "up-down, and a turn from down to up that leads to a lower virtual channel.",
+        Self {
+            avoids_deadlock: true,
+            least_vcs: 1,
+            injection_bubble: 0,
+            keeps_bubble: false,
+            make: |fabric, parameters| udwm(fabric, parameters, true),
+        },
+    );
 }
 
 /// Makes the relation. `may_descend` says whether hops that are no turns from down to up may go to

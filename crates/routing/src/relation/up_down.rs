@@ -6,19 +6,22 @@ use super::relation::Builder;
 use super::shortest::{FirstHop, from_everywhere};
 use super::{NoRelation, Relation, RelationParameters, RelationRule};
 use crate::VirtualChannel;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 impl RelationRule {
     /// `up-down`.
-    pub const UP_DOWN: Self = Self {
-        name: "up-down",
-        doc: "all shortest ways that first go up a tree, then down.",
-        avoids_deadlock: true,
-        least_vcs: 1,
-        injection_bubble: 0,
-        keeps_bubble: false,
-        make,
-    };
+    pub const UP_DOWN: Row<Self> = Row::new(
+        "up-down",
+        "all shortest ways that first go up a tree, then down.",
+        Self {
+            avoids_deadlock: true,
+            least_vcs: 1,
+            injection_bubble: 0,
+            keeps_bubble: false,
+            make,
+        },
+    );
 }
 
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {

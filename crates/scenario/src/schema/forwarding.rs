@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::{Features, RoutingSpec, TopologySpec, routing::OpenSmTable};
+use crate::{RoutingSpec, TopologySpec, routing::OpenSmTable};
 use flitlab_base::InvalidLine;
 use flitlab_base::document::{
-    Choice, InputFile, Reader, Text, Value, Variant, Whole, plain, with_keys,
+    Choice, InputFile, Reader, Text, Value, Variant, Whole, plain_row, with_keys,
 };
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Registry;
 use flitlab_fabric::builders::ANY_TABLE;
 use flitlab_routing::{
-    agnostic::{Parameters, Partition},
+    agnostic::{Algorithm, Parameters, Partition},
     opensm::{Dump, PathLevels},
 };
 
@@ -18,7 +19,7 @@ use flitlab_routing::{
 pub(super) fn agnostic<'v, 'd>(
     vcs: u8,
     topology: Option<&'v TopologySpec>,
-    features: &'v Features,
+    registry: &'v Registry,
 ) -> Variant<'v, 'd, RoutingSpec> {
     let doc = "A forwarding table for a fabric of any shape, made by an algorithm that knows nothing of the \
                shape: at each router, packets for a destination have one output. The default of all \
@@ -33,9 +34,7 @@ pub(super) fn agnostic<'v, 'd>(
         };
         let usual = topology.map_or(ANY_TABLE(own), |topology| topology.usual_table(own));
         let choice = Choice::usual("algorithm", "algorithm", usual, doc);
-        let named = features.algorithms().map(|it| {
-            plain(it.name, it, it.doc).known_as(elsewhere(it.name).iter().map(|name| (*name, "")))
-        });
+        let named = registry.rows().map(|it| plain_row(it, *it.row));
         let algorithm = reader.choice(&choice, named.collect());
         let vcs = narrow(reader.value_from(
             "lanes",
@@ -52,22 +51,10 @@ pub(super) fn agnostic<'v, 'd>(
         let parameters = Parameters { vcs, partition };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })
-    .known_as(features.algorithms().flat_map(|it| {
-        let names = std::iter::once(it.name).chain(elsewhere(it.name).iter().copied());
+    .known_as(registry.rows::<Algorithm>().flat_map(|it| {
+        let names = std::iter::once(it.name).chain(it.known_as.iter().copied());
         names.map(move |name| (name, in_table("agnostic", it.name)))
     }))
-}
-
-/// Returns an algorithm's other names, above all those of OpenSM.
-fn elsewhere(name: &str) -> &'static [&'static str] {
-    match name {
-        "min-hop" => &["minhop", "minimal"],
-        "up-down" => &["updn"],
-        "d-mod-k" => &["ftree", "fattree", "fat-tree"],
-        // For routings of tori `dor` is direction order.
-        "dimension-order" => &["dor-table"],
-        _ => &[],
-    }
 }
 
 /// Returns the text to write for an algorithm that is named in place of its routing.

@@ -20,10 +20,10 @@ mod traffic;
 
 use self::pattern::Senders;
 use super::{
-    Features, InterruptionSpec, Purpose, RoutingSpec, TopologySpec, WorkloadSpec,
-    name::ScenarioName,
+    InterruptionSpec, Purpose, RoutingSpec, TopologySpec, WorkloadSpec, name::ScenarioName,
 };
 use flitlab_base::document::{LARGEST, Reader, Text, Whole};
+use flitlab_base::registry::Registry;
 use flitlab_engine::Parameters;
 use flitlab_engine::measure::Settings;
 use flitlab_fabric::CableClass;
@@ -56,7 +56,7 @@ impl Draft {
 }
 
 /// Reads, or documents, all keys.
-pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpose) -> Draft {
+pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpose) -> Draft {
     let stem = reader
         .document
         .map_or_else(String::new, |document| ScenarioName::from_path(&document.file.name));
@@ -66,13 +66,13 @@ pub(super) fn read(reader: &mut Reader<'_>, features: &Features, purpose: Purpos
     let title = reader.optional("title", &title, "Title of the figures.");
     let doc = "Seed of everything random. Equal scenarios with equal seeds give equal results, bit by bit.";
     let seed = reader.value("seed", &Whole { range: 0..=LARGEST }, 1, doc);
-    let topology = topology::read(reader, seed);
+    let topology = topology::read(reader, registry, seed);
     let spec = topology.as_ref();
     let any_fabric = routing::is_of_any_fabric(reader, spec);
     let bubble = !any_fabric && !direction_order::has_dateline(reader);
     let (preset, mut parameters) = router::read(reader, any_fabric, bubble, (spec, seed));
-    let routing = routing::read(reader, spec, &parameters, features);
-    let senders = Senders { places: spec.map(TopologySpec::places), features };
+    let routing = routing::read(reader, spec, &parameters, registry);
+    let senders = Senders { places: spec.map(TopologySpec::places), registry };
     let workload = traffic::read(reader, senders, &mut parameters, purpose);
     let measure = measure::read(reader);
     let interruption = interruption::read(reader, spec, seed);

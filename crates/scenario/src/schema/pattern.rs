@@ -1,9 +1,9 @@
 //! `pattern`: who sends to whom, in all workloads that have one.
 
-use crate::Features;
-use flitlab_base::document::{Choice, Reader, Variant, with_keys};
+use flitlab_base::document::{Choice, Reader, Variant, row_with_keys};
+use flitlab_base::registry::Registry;
 use flitlab_fabric::Places;
-use flitlab_workload::traffic::{Partners, PatternSpec};
+use flitlab_workload::traffic::{Partners, PatternKind, PatternSpec};
 
 /// The pattern of an exchange where an example is shown.
 const USUAL_EXCHANGE: &str = "all-to-all";
@@ -24,7 +24,7 @@ pub(super) enum Sender {
 #[derive(Clone, Copy)]
 pub(super) struct Senders<'f> {
     pub places: Option<Places<'f>>,
-    pub features: &'f Features,
+    pub registry: &'f Registry,
 }
 
 pub(super) fn read(
@@ -35,7 +35,7 @@ pub(super) fn read(
     let doc = "Who sends to whom. In the formulas a node's coordinates are (x,y,...), of k nodes \
                each; the bits are those of its number.";
     let choice = Choice::required("pattern", "pattern", doc);
-    let mut kinds: Vec<_> = senders.features.patterns().collect();
+    let mut kinds: Vec<_> = senders.registry.rows::<PatternKind>().collect();
     // The first one is the example where none is written.
     match sender {
         Sender::Load => {}
@@ -43,9 +43,8 @@ pub(super) fn read(
         Sender::RemoteMemory => kinds.sort_by_key(|kind| kind.name != USUAL_REMOTE_MEMORY),
     }
     let variants = kinds.into_iter().map(|kind| {
-        let read = move |reader: &mut _| PatternSpec::read(kind, reader, senders.places);
-        let others = kind.known_as.iter().map(|other| (*other, ""));
-        let variant = with_keys(kind.name, kind.doc, read).known_as(others);
+        let read = move |reader: &mut _| PatternSpec::read(kind.row, reader, senders.places);
+        let variant = row_with_keys(kind, read);
         // Patterns that draw their destinations have no steps; the rules between keys say so.
         let drawn = sender != Sender::Load && kind.partners == Partners::Drawn;
         if drawn { Variant::not_offered(variant) } else { variant }

@@ -1,32 +1,35 @@
 //! `[routing.relation]`: any fabric, by all the hops that a rule allows.
 
 use super::adaptive::INJECTION_BUBBLE;
-use crate::{Features, PathsSpec, RelationSpec, RoutingSpec};
-use flitlab_base::document::{Choice, Flag, Reader, Variant, Whole, plain, with_keys};
+use crate::{PathsSpec, RelationSpec, RoutingSpec};
+use flitlab_base::document::{Choice, Flag, Reader, Variant, Whole, plain, plain_row, with_keys};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Registry;
 use flitlab_routing::{
     MAX_PATHS,
-    path_selection::{PATH_SELECTIONS, PathSelection},
-    relation::{PathChoice, RELATION_RULES, RelationParameters, RelationRule, TreeOrder},
+    agnostic::Algorithm,
+    path_selection::PathSelection,
+    relation::{PathChoice, RelationParameters, RelationRule, TreeOrder},
 };
 
 /// `router` are the parameters of the routers.
 pub(super) fn variant<'v, 'd>(
     router: &flitlab_engine::Parameters,
-    features: &Features,
+    registry: &'v Registry,
 ) -> Variant<'v, 'd, RoutingSpec> {
     let (vcs, most) = (router.virtual_channels, router.most_bubble());
     // Names that tables have too are theirs.
-    let taken = |rule: &RelationRule| features.algorithms().any(|it| it.name == rule.name);
-    let own = RELATION_RULES.into_iter().filter(|rule| !taken(rule));
+    let taken = |name| registry.rows::<Algorithm>().any(|table| table.name == name);
+    let own = registry.rows::<RelationRule>().filter(move |rule| !taken(rule.name));
     let doc = "Any fabric: at each router a packet chooses among all the hops that a rule allows from where it is, each \
                an output port and a virtual channel.";
     with_keys("relation", doc, move |reader: &mut Reader<'_>| {
         let doc = "What says which hops packets may take.";
-        let rules = RELATION_RULES.map(|rule| (rule.name, Some(rule), rule.doc));
-        let auto_doc = "bubble-colouring with one virtual channel, two-orders with more (results/nue).";
-        let auto = ("auto", None, auto_doc);
-        let rule = reader.one_of("rule", "rule", doc, rules.into_iter().chain([auto]));
+        let mut rules: Vec<_> = registry.rows().map(|it| plain_row(it, Some(*it.row))).collect();
+        let choice = Choice::usual("rule", "rule", RelationRule::UP_DOWN.name, doc);
+        let doc = "bubble-colouring with one virtual channel, two-orders with more (results/nue).";
+        rules.push(plain("auto", None, doc));
+        let rule = reader.choice(&choice, rules);
         let vcs = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
@@ -50,8 +53,8 @@ pub(super) fn variant<'v, 'd>(
         let choice = Choice::usual("selection", "path selection", "none", doc);
         let none = plain("none", None, "packets choose their hops one by one.");
         let several = with_keys("random", PathSelection::RANDOM.doc, several);
-        let others = PATH_SELECTIONS.into_iter().filter(|it| *it != PathSelection::RANDOM);
-        let others = others.map(|it| plain(it.name, Some(PathsSpec::one(it)), it.doc));
+        let others = registry.rows().filter(|it| *it.row != PathSelection::RANDOM);
+        let others = others.map(|it| plain_row(it, Some(PathsSpec::one(*it.row))));
         let all = [none, several].into_iter().chain(others).collect();
         let selection = reader.choice(&choice, all);
         let doc = "Which one a packet prefers of several hops that are free, if as little waits for their outputs and they have as \

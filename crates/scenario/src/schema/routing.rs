@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::{Features, RoutingSpec, TopologySpec};
-use flitlab_base::document::{Choice, Flag, InputFile, Reader, Text, Value, plain, with_keys};
+use crate::{RoutingSpec, TopologySpec};
+use flitlab_base::document::{Choice, Flag, InputFile, Reader, Text, Value, plain_row, with_keys};
+use flitlab_base::registry::Registry;
 use flitlab_routing::{
     TableFile,
-    angara::{Freedoms, Parameters},
+    angara::{Algorithm, Freedoms, Parameters},
 };
 
 use super::{adaptive, bfs, direction_order, forwarding, forwarding::in_table, relation};
@@ -38,7 +39,7 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     topology: Option<&TopologySpec>,
     parameters: &flitlab_engine::Parameters,
-    features: &Features,
+    registry: &Registry,
 ) -> Option<RoutingSpec> {
     let choice = Choice {
         key: "routing",
@@ -53,8 +54,8 @@ pub(super) fn read(
     let angara = with_keys("angara", doc, |reader: &mut Reader<'_>| {
         let doc = "What chooses among the shortest legal routes of each pair.";
         let choice = Choice::usual("algorithm", "algorithm", "balanced", doc);
-        let algorithm = reader
-            .choice(&choice, features.angara().map(|it| plain(it.name, it, it.doc)).collect());
+        let algorithm =
+            reader.choice(&choice, registry.rows().map(|it| plain_row(it, *it.row)).collect());
         let mut freedoms = Freedoms::default();
         let doc = "Whether routes may begin with a first and end with a last step.";
         reader.set("first_and_last_steps", &Flag, &mut freedoms.first_and_last_steps, doc);
@@ -72,7 +73,7 @@ pub(super) fn read(
         let read = TableFile::parse(&file.text).map_err(|error| (error.line, error.message));
         Some(RoutingSpec::File(Arc::new(file.take(reader, read)?)))
     });
-    let of_angara = features.angara().map(|it| (it.name, in_table("angara", it.name)));
+    let of_angara = registry.rows::<Algorithm>().map(|it| (it.name, in_table("angara", it.name)));
     let variants = vec![
         direction_order::variant(topology).known_as([
             ("dor", ""),
@@ -84,9 +85,9 @@ pub(super) fn read(
         adaptive::bubble(),
         adaptive::pick_orthant(),
         adaptive::outflank(),
-        forwarding::agnostic(parameters.virtual_channels, topology, features),
+        forwarding::agnostic(parameters.virtual_channels, topology, registry),
         forwarding::opensm(topology),
-        relation::variant(parameters, features),
+        relation::variant(parameters, registry),
     ];
     reader.choice(&choice, variants)
 }

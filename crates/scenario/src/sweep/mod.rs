@@ -117,7 +117,7 @@ impl Sweep {
         if !document.intact {
             Diagnostics::check(document.problems.clone())?;
         }
-        let reference = || document.features.reference();
+        let reference = || document.reference();
         let hints = Hints { reference: &reference, missed: &|_| Missed::Mistake };
         let mut reader = Reader::reading(document, Some(hints));
         if !document.has_sweep() {
@@ -266,7 +266,7 @@ impl Sweep {
         let document = &self.points[0].document;
         let (_, mut read) = Scenario::read_with(document, &mut Fabrics::default())?;
         read.keys.retain(|(path, _)| !self.implied.contains(path));
-        Ok(format!("{}\n{}", resolved::render(&read.keys), self.table))
+        Ok(format!("{}\n{}", resolved::render(&read), self.table))
     }
 
     /// Returns the mistakes of the scenario without the sweep's values, which concern a run only:
@@ -288,10 +288,10 @@ fn hidden_mistakes(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
     if replaced.is_empty() {
         return Vec::new();
     }
-    let reference = || document.features.reference();
+    let reference = || document.reference();
     let hints = Hints { reference: &reference, missed: &|_| Missed::Nothing };
     let mut reader = Reader::reading(document, Some(hints));
-    schema::read(&mut reader, &document.features, Purpose::Sweep);
+    schema::read(&mut reader, &document.registry, Purpose::Sweep);
     let is_replaced = |problem: &Diagnostic| {
         problem.place.as_ref().is_some_and(|place| {
             replaced.iter().any(|node| {

@@ -54,25 +54,26 @@ pub use live::Live;
 pub use nodes::Nodes;
 pub use rule::PatternRule;
 
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 /// The patterns that scenarios can name, in the order in which they are offered.
-pub static PATTERNS: [&PatternKind; 15] = [
-    &uniform::UNIFORM,
-    &transpose::TRANSPOSE,
-    &transpose_linear::TRANSPOSE_LINEAR,
-    &transpose_3d::TRANSPOSE_3D,
-    &neighbor::NEIGHBOR,
-    &tornado::TORNADO,
-    &bit_reverse::BIT_REVERSE,
-    &bit_complement::BIT_COMPLEMENT,
-    &butterfly::BUTTERFLY,
-    &shuffle::SHUFFLE,
-    &random_permutation::RANDOM_PERMUTATION,
-    &all_to_all::ALL_TO_ALL,
-    &hotspot::HOTSPOT,
-    &matrix::MATRIX,
-    &pairs::PAIRS,
+pub static PATTERNS: [Row<PatternKind>; 15] = [
+    uniform::UNIFORM,
+    transpose::TRANSPOSE,
+    transpose_linear::TRANSPOSE_LINEAR,
+    transpose_3d::TRANSPOSE_3D,
+    neighbor::NEIGHBOR,
+    tornado::TORNADO,
+    bit_reverse::BIT_REVERSE,
+    bit_complement::BIT_COMPLEMENT,
+    butterfly::BUTTERFLY,
+    shuffle::SHUFFLE,
+    random_permutation::RANDOM_PERMUTATION,
+    all_to_all::ALL_TO_ALL,
+    hotspot::HOTSPOT,
+    matrix::MATRIX,
+    pairs::PAIRS,
 ];
 
 /// A pattern bound to a fabric: who sends to whom.

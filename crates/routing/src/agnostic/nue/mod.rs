@@ -27,23 +27,24 @@ pub(super) use search::Search;
 use super::graph::Graph;
 use super::{Algorithm, Parameters};
 use crate::{ForwardingTable, VcAssignment};
+use flitlab_base::registry::Row;
 
 impl Algorithm {
     /// `nue`.
-    pub const NUE: Self = Self {
-        avoids_deadlock: true,
-        parts_paths: true,
-        parts_destinations: true,
-        memory: |at| at.pairs(3).saturating_add(at.dependencies + at.turns * 2),
-        ..Self::plain(
-            "nue",
-            "paths that close no cycle, in any number of virtual channels.",
-            |task| {
+    pub const NUE: Row<Self> = Row::new(
+        "nue",
+        "paths that close no cycle, in any number of virtual channels.",
+        Self {
+            avoids_deadlock: true,
+            parts_paths: true,
+            parts_destinations: true,
+            memory: |at| at.pairs(3).saturating_add(at.dependencies + at.turns * 2),
+            ..Self::plain(|task| {
                 task.escape_falls = Some(nue(&task.graph, &mut task.table, task.parameters, 1));
                 Ok(())
-            },
-        )
-    };
+            })
+        },
+    );
 }
 
 /// After so many further orders a virtual channel without paths along the tree is good enough.

@@ -7,6 +7,7 @@ use super::*;
 use crate::prove_relation;
 use crate::relation::{Hop, RelationBuilder};
 use crate::test_fabric;
+use flitlab_base::registry::Row;
 use flitlab_fabric::builders::{self, Cascade, DirectorTree, Kautz, RandomRegular};
 use flitlab_fabric::{Cabling, breadth_first};
 
@@ -180,7 +181,7 @@ fn on_fat_trees_all_shortest_ways_are_offered() {
         }
     }
     let broken = with_failures(&whole, 1);
-    let fullest = |rule: RelationRule| {
+    let fullest = |rule: Row<RelationRule>| {
         let relation = rule.relation(&broken, &RelationParameters::default()).unwrap();
         Evenness::new(&broken, &relation).fullest()
     };
@@ -194,7 +195,7 @@ fn on_fat_trees_all_shortest_ways_are_offered() {
 fn fat_trees_of_fat_trees_have_ways_up_and_then_down_in_all_virtual_channels() {
     let directors = directors();
     let parameters = RelationParameters { vcs: 2, ..RelationParameters::default() };
-    let relation = |rule: RelationRule| rule.relation(&directors, &parameters).unwrap();
+    let relation = |rule: Row<RelationRule>| rule.relation(&directors, &parameters).unwrap();
     assert!(prove_relation(&directors, &relation(RelationRule::MINIMAL)).cycle().is_some());
     for rule in [RelationRule::TWO_ORDERS, RelationRule::BUBBLE_COLOURING] {
         let relation = relation(rule);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::prove_relation;
 use crate::relation::{Relation, RelationParameters, RelationRule};
+use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 use flitlab_fabric::builders::Tree;
 
@@ -11,7 +12,7 @@ fn tree() -> Fabric {
     Tree { arity: 4, levels: 3, terminals: 5 }.cabling().unwrap().fabric().unwrap()
 }
 
-fn relation(fabric: &Fabric, rule: RelationRule, vcs: u8) -> Relation {
+fn relation(fabric: &Fabric, rule: Row<RelationRule>, vcs: u8) -> Relation {
     let parameters = RelationParameters { vcs, ..RelationParameters::default() };
     rule.relation(fabric, &parameters).unwrap()
 }

@@ -7,10 +7,15 @@ mod torus;
 
 use crate::TopologySpec;
 use flitlab_base::document::{Choice, Reader, with_keys};
+use flitlab_base::registry::Registry;
 
 /// `None` if it is missing or wrong. What is drawn at random follows from the scenario's seed,
 /// unless it has one of its own.
-pub(super) fn read(reader: &mut Reader<'_>, seed: u64) -> Option<TopologySpec> {
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    registry: &Registry,
+    seed: u64,
+) -> Option<TopologySpec> {
     let choice = Choice {
         key: "topology",
         noun: "topology",
@@ -24,7 +29,7 @@ pub(super) fn read(reader: &mut Reader<'_>, seed: u64) -> Option<TopologySpec> {
     let ring = "a ring is [topology.torus] with one size: `dimensions = [8]`";
     let torus = with_keys("torus", doc, torus::read);
     let mut variants = vec![torus.known_as([("mesh", open), ("grid", open), ("ring", ring)])];
-    variants.extend(switched::variants(seed));
+    variants.extend(switched::variants(registry, seed));
     variants.push(netlist::variant(seed));
     reader.choice(&choice, variants)
 }

@@ -6,19 +6,20 @@ use crate::{
     TopologySpec,
     topology::{Plan, SwitchedSpec},
 };
-use flitlab_base::document::{Diagnostic, Reader, Variant, with_keys};
+use flitlab_base::document::{Diagnostic, Reader, Variant, row_with_keys};
+use flitlab_base::registry::Registry;
 use flitlab_fabric::{
     Cabling,
-    builders::{BUILDERS, BuilderKind, Sizes},
+    builders::{BuilderKind, Sizes},
 };
 
 use super::failures;
 
-pub(super) fn variants<'v, 'd>(seed: u64) -> impl Iterator<Item = Variant<'v, 'd, TopologySpec>> {
-    BUILDERS.into_iter().map(move |kind| {
-        let others = kind.known_as.iter().map(|other| (*other, ""));
-        with_keys(kind.name, kind.doc, move |reader| read(reader, kind, seed)).known_as(others)
-    })
+pub(super) fn variants<'v, 'd: 'v>(
+    registry: &'v Registry,
+    seed: u64,
+) -> impl Iterator<Item = Variant<'v, 'd, TopologySpec>> {
+    registry.rows().map(move |kind| row_with_keys(kind, move |reader| read(reader, &kind, seed)))
 }
 
 /// The fabric of a builder, and what has failed in it.

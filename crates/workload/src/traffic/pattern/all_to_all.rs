@@ -1,18 +1,17 @@
 //! Every other live node in turn: rank XOR i if the live nodes are a power of two, as in MPICH's
 //! pairwise exchange, else rank + i, for i = 1, 2, ...
 
+use flitlab_base::registry::Row;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Live, Partners, PatternKind, PatternRule, no_keys};
 use flitlab_base::narrow::narrow;
 
-pub(super) static ALL_TO_ALL: PatternKind = PatternKind {
-    name: "all-to-all",
-    doc: "every node to every other in turn.",
-    known_as: &[],
-    partners: Partners::Fixed,
-    read: |_, _| no_keys(|_| Ok(Box::new(AllToAll))),
-};
+pub(super) const ALL_TO_ALL: Row<PatternKind> = Row::new(
+    "all-to-all",
+    "every node to every other in turn.",
+    PatternKind { partners: Partners::Fixed, read: |_, _| no_keys(|_| Ok(Box::new(AllToAll))) },
+);
 
 struct AllToAll;
 

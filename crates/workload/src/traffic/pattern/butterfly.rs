@@ -1,17 +1,19 @@
 //! Message i flips bit i mod b of the node's number, of b bits, as a fast Fourier transform does
 //! (\[outflank\]).
 
+use flitlab_base::registry::Row;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Live, Partners, PatternKind, PatternRule, no_keys, rule::in_turn};
 
-pub(super) static BUTTERFLY: PatternKind = PatternKind {
-    name: "butterfly",
-    doc: "message i inverts bit i of the number, from bit 0 on, cyclic (FFT).",
-    known_as: &[],
-    partners: Partners::Fixed,
-    read: |_, _| no_keys(|nodes| Ok(Box::new(Butterfly { bits: nodes.bits()? }))),
-};
+pub(super) const BUTTERFLY: Row<PatternKind> = Row::new(
+    "butterfly",
+    "message i inverts bit i of the number, from bit 0 on, cyclic (FFT).",
+    PatternKind {
+        partners: Partners::Fixed,
+        read: |_, _| no_keys(|nodes| Ok(Box::new(Butterfly { bits: nodes.bits()? }))),
+    },
+);
 
 struct Butterfly {
     bits: u32,

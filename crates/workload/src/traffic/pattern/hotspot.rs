@@ -1,6 +1,7 @@
 //! A share of all messages goes to the other hot nodes, all alike; the rest, and all from an only
 //! hot node, to any other node.
 
+use flitlab_base::registry::Row;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -14,13 +15,11 @@ use flitlab_fabric::{NodeName, Places};
 /// Shares are compared as multiples of 2^-53, so that every machine decides alike.
 const ONE: u64 = 1 << 53;
 
-pub(super) static HOTSPOT: PatternKind = PatternKind {
-    name: "hotspot",
-    doc: "a share of the messages to a few nodes, the rest uniform.",
-    known_as: &[],
-    partners: Partners::Drawn,
-    read,
-};
+pub(super) const HOTSPOT: Row<PatternKind> = Row::new(
+    "hotspot",
+    "a share of the messages to a few nodes, the rest uniform.",
+    PatternKind { partners: Partners::Drawn, read },
+);
 
 fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
     let kind =

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Nodes, PATTERNS, PatternError, PatternRule};
 use flitlab_base::document::{Reader, Toml};
+use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::Places;
 
 /// When it is decided who sends to whom.
@@ -22,42 +23,45 @@ pub enum Partners {
 /// Makes the rule of a pattern for the nodes of a fabric, or says why it has none there.
 pub type Bind = Arc<dyn Fn(&Nodes<'_>) -> Result<Box<dyn PatternRule>, PatternError> + Send + Sync>;
 
-/// A traffic pattern: one row of [`PATTERNS`], or one that another crate brings along
-/// (`scenario::Document::with_pattern`).
+/// A traffic pattern.
 ///
 /// ```
 /// use flitlab_base::document::Count;
+/// use flitlab_base::registry::Row;
 /// use flitlab_workload::traffic::{Bind, Partners, PatternKind};
 ///
 /// /// Every node sends to the one that is so many further on.
-/// static SHIFT: PatternKind = PatternKind {
-///     name: "shift",
-///     doc: "to the node whose number is larger by `by`, mod the number of nodes.",
-///     known_as: &[],
-///     partners: Partners::Fixed,
-///     read: |reader, _| {
-///         let by = reader.required("by", &Count { example: 4 }, "How much larger.")?;
-///         let bind: Bind = std::sync::Arc::new(move |nodes| {
-///             let count = nodes.count();
-///             Ok(Box::new(move |source| (source + by) % count))
-///         });
-///         Some(bind)
+/// static SHIFT: Row<PatternKind> = Row::new(
+///     "shift",
+///     "to the node whose number is larger by `by`, mod the number of nodes.",
+///     PatternKind {
+///         partners: Partners::Fixed,
+///         read: |reader, _| {
+///             let by = reader.required("by", &Count { example: 4 }, "How much larger.")?;
+///             let bind: Bind = std::sync::Arc::new(move |nodes| {
+///                 let count = nodes.count();
+///                 Ok(Box::new(move |source| (source + by) % count))
+///             });
+///             Some(bind)
+///         },
 ///     },
-/// };
+/// );
 /// ```
+#[derive(Clone, Copy)]
 pub struct PatternKind {
-    /// The name in scenarios and messages: small letters, digits and `-`.
-    pub name: &'static str,
-    /// Its meaning, in a sentence that ends in a full stop; for the reference page and `flitlab
-    /// init`.
-    pub doc: &'static str,
-    /// Its names in papers and other simulators. A user who writes one is told the name above.
-    pub known_as: &'static [&'static str],
     /// When it is decided who sends to whom.
     pub partners: Partners,
     /// Reads the keys of the pattern, if it has any. What the nodes are called is not known where
     /// the topology is wrong. `None` if a key is missing or wrong; the reader has reported it.
     pub read: fn(&mut Reader<'_>, Option<Places<'_>>) -> Option<Bind>,
+}
+
+impl Component for PatternKind {
+    const NOUN: &'static str = "pattern";
+
+    fn built_in() -> &'static [Row<Self>] {
+        &PATTERNS
+    }
 }
 
 /// The `read` of a pattern without keys.
@@ -70,7 +74,7 @@ pub(super) fn no_keys(
 /// A pattern with its keys, as a scenario asks for it, not yet bound to a fabric.
 #[derive(Clone)]
 pub struct PatternSpec {
-    kind: &'static PatternKind,
+    kind: &'static Row<PatternKind>,
     /// The keys with their values as TOML; with the name they say which pattern it is.
     keys: Arc<str>,
     bind: Bind,
@@ -79,7 +83,7 @@ pub struct PatternSpec {
 impl PatternSpec {
     /// Reads the keys of a pattern.
     pub fn read(
-        kind: &'static PatternKind,
+        kind: &'static Row<PatternKind>,
         reader: &mut Reader<'_>,
         places: Option<Places<'_>>,
     ) -> Option<Self> {
@@ -98,7 +102,7 @@ impl PatternSpec {
     /// # Panics
     /// If there is no such pattern, or the keys are wrong; scenarios are read without panicking.
     pub fn new(name: &str, keys: &str) -> Self {
-        let kind = PATTERNS.into_iter().find(|kind| kind.name == name);
+        let kind = PatternKind::named(name);
         let kind = kind.unwrap_or_else(|| panic!("there is no pattern {name}"));
         let toml = Toml::parse(name, keys);
         let mut reader = Reader::reading(&toml, None);

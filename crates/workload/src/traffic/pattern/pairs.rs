@@ -1,5 +1,6 @@
 //! Fixed pairs: a source sends to its partners in turn, in the order given.
 
+use flitlab_base::registry::Row;
 use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
@@ -10,22 +11,23 @@ use flitlab_base::document::{List, Listed};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{NodeName, NodePair};
 
-pub(super) static PAIRS: PatternKind = PatternKind {
-    name: "pairs",
-    doc: "fixed pairs; a source with several partners takes them in turn.",
-    known_as: &[],
-    partners: Partners::Fixed,
-    read: |reader, places| {
-        let kind = List {
-            kind: NodePair(NodeName { places }),
-            noun: "pairs",
-            length: 1..=usize::MAX,
-            example: None,
-        };
-        let pairs = Listed::values(reader.required("list", &kind, "The pairs.")?);
-        Some(Arc::new(move |nodes| Ok(Box::new(Pairs::new(&pairs, nodes)?))))
+pub(super) const PAIRS: Row<PatternKind> = Row::new(
+    "pairs",
+    "fixed pairs; a source with several partners takes them in turn.",
+    PatternKind {
+        partners: Partners::Fixed,
+        read: |reader, places| {
+            let kind = List {
+                kind: NodePair(NodeName { places }),
+                noun: "pairs",
+                length: 1..=usize::MAX,
+                example: None,
+            };
+            let pairs = Listed::values(reader.required("list", &kind, "The pairs.")?);
+            Some(Arc::new(move |nodes| Ok(Box::new(Pairs::new(&pairs, nodes)?))))
+        },
     },
-};
+);
 
 struct Pairs {
     bounds: Vec<u32>,

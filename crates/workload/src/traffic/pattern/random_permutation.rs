@@ -1,19 +1,21 @@
 //! One permutation of the live nodes without fixed points, drawn from the seed.
 
+use flitlab_base::registry::Row;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Live, Partners, PatternKind, PatternRule, no_keys};
 
-pub(super) static RANDOM_PERMUTATION: PatternKind = PatternKind {
-    name: "random-permutation",
-    doc: "every node to one partner, drawn at random.",
-    known_as: &[],
-    partners: Partners::FixedBySeed,
-    read: |_, _| {
-        no_keys(|nodes| Ok(Box::new(Derangement(derangement(nodes.live.count(), nodes.seed)))))
+pub(super) const RANDOM_PERMUTATION: Row<PatternKind> = Row::new(
+    "random-permutation",
+    "every node to one partner, drawn at random.",
+    PatternKind {
+        partners: Partners::FixedBySeed,
+        read: |_, _| {
+            no_keys(|nodes| Ok(Box::new(Derangement(derangement(nodes.live.count(), nodes.seed)))))
+        },
     },
-};
+);
 
 /// By rank, the rank of the partner.
 struct Derangement(Vec<u32>);

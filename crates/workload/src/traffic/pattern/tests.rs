@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use rand::SeedableRng;
 
 use super::*;
+use flitlab_base::registry::Row;
 use flitlab_fabric::builders::SwitchedTorus;
 use flitlab_fabric::{Faults, Torus};
 
@@ -56,7 +57,7 @@ fn silent(pattern: &Pattern) -> Vec<u32> {
 
 /// Every pattern that 4x4 can have; those whose keys have no defaults with some.
 fn all_kinds() -> Vec<PatternSpec> {
-    let keys = |kind: &PatternKind| match kind.name {
+    let keys = |kind: &Row<PatternKind>| match kind.name {
         "hotspot" => "nodes = [9, 5, 2]\nshare = 0.3",
         "matrix" => "list = [[0, 1, 1.0], [0, 5, 3.0], [4, 4, 0.1], [5, 4, 2.0]]",
         "pairs" => "list = [[3, 4], [0, 5], [3, 3], [3, 5], [3, 4]]",
@@ -64,7 +65,7 @@ fn all_kinds() -> Vec<PatternSpec> {
     };
     let mut specs = vec![PatternSpec::new("uniform", "include_self = true")];
     let kinds = PATTERNS.into_iter().filter(|kind| kind.name != "transpose-3d");
-    specs.extend(kinds.map(|kind| PatternSpec::new(kind.name, keys(kind))));
+    specs.extend(kinds.map(|kind| PatternSpec::new(kind.name, keys(&kind))));
     specs
 }
 

@@ -2,15 +2,14 @@
 
 use super::{Nodes, Partners, PatternError, PatternKind, PatternRule};
 use super::{coordinates::shifted, no_keys, sizes};
+use flitlab_base::registry::Row;
 use flitlab_fabric::DIMENSION_NAMES;
 
-pub(super) static TRANSPOSE: PatternKind = PatternKind {
-    name: "transpose",
-    doc: "the first half of the coordinates swapped with the second: (x,y) to (y,x).",
-    known_as: &[],
-    partners: Partners::Fixed,
-    read: |_, _| no_keys(bind),
-};
+pub(super) const TRANSPOSE: Row<PatternKind> = Row::new(
+    "transpose",
+    "the first half of the coordinates swapped with the second: (x,y) to (y,x).",
+    PatternKind { partners: Partners::Fixed, read: |_, _| no_keys(bind) },
+);
 
 fn bind(nodes: &Nodes<'_>) -> Result<Box<dyn PatternRule>, PatternError> {
     let torus = nodes.torus()?;

@@ -2,14 +2,13 @@
 
 use super::{Nodes, Partners, PatternError, PatternKind, PatternRule};
 use super::{coordinates::shifted, no_keys, sizes};
+use flitlab_base::registry::Row;
 
-pub(super) static TRANSPOSE_3D: PatternKind = PatternKind {
-    name: "transpose-3d",
-    doc: "(x,y,z) to (y,z,x).",
-    known_as: &[],
-    partners: Partners::Fixed,
-    read: |_, _| no_keys(bind),
-};
+pub(super) const TRANSPOSE_3D: Row<PatternKind> = Row::new(
+    "transpose-3d",
+    "(x,y,z) to (y,z,x).",
+    PatternKind { partners: Partners::Fixed, read: |_, _| no_keys(bind) },
+);
 
 fn bind(nodes: &Nodes<'_>) -> Result<Box<dyn PatternRule>, PatternError> {
     let torus = nodes.torus()?;

@@ -1,5 +1,6 @@
 //! Any other node, all alike; oneself too on request.
 
+use flitlab_base::registry::Row;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -8,17 +9,18 @@ use rand_chacha::ChaCha8Rng;
 use super::{Live, Partners, PatternKind, PatternRule};
 use flitlab_base::document::Flag;
 
-pub(super) static UNIFORM: PatternKind = PatternKind {
-    name: "uniform",
-    doc: "every node to every other with the same probability.",
-    known_as: &[],
-    partners: Partners::Drawn,
-    read: |reader, _| {
-        let doc = "Whether nodes send to themselves too.";
-        let include_self = reader.value("include_self", &Flag, false, doc);
-        Some(Arc::new(move |_| Ok(Box::new(Uniform { include_self }))))
+pub(super) const UNIFORM: Row<PatternKind> = Row::new(
+    "uniform",
+    "every node to every other with the same probability.",
+    PatternKind {
+        partners: Partners::Drawn,
+        read: |reader, _| {
+            let doc = "Whether nodes send to themselves too.";
+            let include_self = reader.value("include_self", &Flag, false, doc);
+            Some(Arc::new(move |_| Ok(Box::new(Uniform { include_self }))))
+        },
     },
-};
+);
 
 struct Uniform {
     include_self: bool,

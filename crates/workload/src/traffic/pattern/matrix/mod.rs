@@ -3,6 +3,7 @@
 
 mod file;
 
+use flitlab_base::registry::Row;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,13 +19,11 @@ use flitlab_base::document::{
 use flitlab_base::narrow::rounded_down;
 use flitlab_fabric::{NodeName, NodePair, Places};
 
-pub(super) static MATRIX: PatternKind = PatternKind {
-    name: "matrix",
-    doc: "to each node in proportion to a weight.",
-    known_as: &[],
-    partners: Partners::Drawn,
-    read,
-};
+pub(super) const MATRIX: Row<PatternKind> = Row::new(
+    "matrix",
+    "to each node in proportion to a weight.",
+    PatternKind { partners: Partners::Drawn, read },
+);
 
 pub(super) type Weight = (u32, u32, f64);
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use flitlab::report::figure::{
-    Figure, FigureKind, FigureRequest, Format, Length, Medium, Sheet, accepted_figure,
+    FIGURES, Figure, FigureKind, FigureRequest, Format, Length, Medium, Sheet, accepted_figure,
     channel_figure, channel_heat_map, completion_figure, draw_all, latency_figure,
     percentile_figure, tail_latency_figure,
 };
@@ -183,7 +183,7 @@ fn latex_that_somebody_has_changed_is_kept() {
     let folder = Folder::new("kept");
     let medium = Medium { formats: vec![Format::Pgfplots], ..Medium::default() };
     let wish =
-        FigureRequest { kinds: vec![FigureKind::Accepted], medium, ..FigureRequest::titled("A") };
+        FigureRequest { kinds: vec![FigureKind::ACCEPTED], medium, ..FigureRequest::titled("A") };
     let rows = rows(&three());
     let files = draw_all(&rows, &folder.0, &wish).unwrap();
     assert_eq!((files.written.len(), files.kept.len()), (3, 0));
@@ -219,10 +219,7 @@ fn latex_compiles() {
         point.label.settings = vec![("router.buffer".into(), (number % 4 + 1).to_string())];
     }
     let wish = FigureRequest {
-        kinds: FigureKind::all()
-            .into_iter()
-            .filter(|kind| *kind != FigureKind::Completion)
-            .collect(),
+        kinds: FIGURES.into_iter().filter(|kind| *kind != FigureKind::COMPLETION).collect(),
         medium: Medium { formats: vec![Format::Pgfplots], ..Medium::default() },
         over: Some("router.buffer".into()),
         ..FigureRequest::titled("4D torus, 50 % & more")

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use flitlab::registry::Row;
 use flitlab::report::Point;
 use flitlab::report::figure::{
     FigureKind, FigureRequest, FigureStyle, Format, Intervals, LegendPlace, Length, Medium, Scale,
@@ -16,9 +17,9 @@ use crate::common::made_up::{
 };
 use crate::common::workplace::Workplace;
 
-fn drawn(folder: &Folder, points: &[Point], kind: FigureKind, look: FigureStyle) -> String {
+fn drawn(folder: &Folder, points: &[Point], kind: Row<FigureKind>, look: FigureStyle) -> String {
     let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
-    let over = (kind == FigureKind::Scaling).then(|| "router.buffer".to_owned());
+    let over = (kind == FigureKind::SCALING).then(|| "router.buffer".to_owned());
     let wish = FigureRequest { kinds: vec![kind], look, medium, over, ..FigureRequest::default() };
     let written = draw_all(&with_details(points.to_vec()), &folder.0, &wish).unwrap().written;
     fs::read_to_string(&written[0]).unwrap()
@@ -31,7 +32,7 @@ fn a_series_that_is_shown_alone_or_in_another_order_keeps_its_pen() {
         rows(&three()).points.iter().map(|it| it.label.series.clone()).collect();
     let mut names = names;
     names.dedup();
-    for kind in [FigureKind::Latency, FigureKind::Accepted, FigureKind::Distribution] {
+    for kind in [FigureKind::LATENCY, FigureKind::ACCEPTED, FigureKind::DISTRIBUTION] {
         let of = |series: &[&String]| {
             let series = series.iter().map(|name| (*name).clone()).collect();
             drawn(&folder, &three(), kind, FigureStyle { series, ..FigureStyle::default() })
@@ -40,7 +41,7 @@ fn a_series_that_is_shown_alone_or_in_another_order_keeps_its_pen() {
         let all = colours(&all);
         assert_eq!(all.len(), 3, "{kind:?}: {all:?}");
         assert_eq!(colours(&of(&[&names[2], &names[0]])), [all[2], all[0]], "{kind:?}");
-        if kind != FigureKind::Distribution {
+        if kind != FigureKind::DISTRIBUTION {
             assert_eq!(colours(&of(&[&names[1]])), all[1..2], "{kind:?}");
         }
     }
@@ -48,8 +49,8 @@ fn a_series_that_is_shown_alone_or_in_another_order_keeps_its_pen() {
     let renamed = vec![(names[1].clone(), "another".to_owned())];
     let look =
         FigureStyle { series: vec![names[1].clone()], names: renamed, ..FigureStyle::default() };
-    let all = drawn(&folder, &three(), FigureKind::Accepted, FigureStyle::default());
-    assert_eq!(colours(&drawn(&folder, &three(), FigureKind::Accepted, look)), colours(&all)[1..2]);
+    let all = drawn(&folder, &three(), FigureKind::ACCEPTED, FigureStyle::default());
+    assert_eq!(colours(&drawn(&folder, &three(), FigureKind::ACCEPTED, look)), colours(&all)[1..2]);
 }
 
 #[test]
@@ -68,10 +69,10 @@ fn a_style_holds_in_all_figures_of_a_result_and_by_another_name() {
     let style = |name: &str| (name.to_owned(), "#010203 square dashed".parse().unwrap());
     let colour = "#010203";
     for (kind, name) in [
-        (FigureKind::Scaling, "POR"),
-        (FigureKind::Saturation, "POR"),
-        (FigureKind::Latency, "buffer 8, POR"),
-        (FigureKind::Accepted, "buffer 8, POR"),
+        (FigureKind::SCALING, "POR"),
+        (FigureKind::SATURATION, "POR"),
+        (FigureKind::LATENCY, "buffer 8, POR"),
+        (FigureKind::ACCEPTED, "buffer 8, POR"),
     ] {
         let plain = drawn(&folder, &points, kind, FigureStyle::default());
         let look = FigureStyle { styles: vec![style(name)], ..FigureStyle::default() };
@@ -85,7 +86,7 @@ fn a_style_holds_in_all_figures_of_a_result_and_by_another_name() {
             names: names.clone(),
             ..FigureStyle::default()
         };
-        assert!(drawn(&folder, &points, FigureKind::Scaling, look).contains(colour), "{name}");
+        assert!(drawn(&folder, &points, FigureKind::SCALING, look).contains(colour), "{name}");
     }
 }
 
@@ -120,7 +121,7 @@ fn the_percentile_beside_the_mean_can_be_chosen_or_left_out_and_has_markers() {
     let folder = Folder::new("percentile");
     let of = |percentile| {
         let look = FigureStyle { percentile, ..FigureStyle::default() };
-        drawn(&folder, &three(), FigureKind::Latency, look)
+        drawn(&folder, &three(), FigureKind::LATENCY, look)
     };
     let (ninety_nine, none) = (of(Tail::P99), of(Tail::Nothing));
     assert!(texts(&of(Tail::P95)).contains(&"95th percentile"));
@@ -175,7 +176,7 @@ fn loads_that_are_not_steady_are_in_one_row_above_the_frame() {
         ["a", "b", "c"].iter().flat_map(|it| sweep(it, 0.65, 600.0, 0.1)).collect();
     let styles = ["a", "b", "c"].map(|it| (it.to_owned(), "circle".parse().unwrap())).to_vec();
     let look = FigureStyle { styles, percentile: Tail::Nothing, ..FigureStyle::default() };
-    let svg = drawn(&folder, &points, FigureKind::Latency, look);
+    let svg = drawn(&folder, &points, FigureKind::LATENCY, look);
     let frame = lines(&svg).into_iter().filter(|line| line.width < 1.0);
     let top = frame.flat_map(|line| line.places).map(|place| place.1).fold(f64::MAX, f64::min);
     let mut row = hollow_circles(&svg);
@@ -204,7 +205,7 @@ fn panels_of_a_narrow_sheet_wrap_and_no_title_is_cut() {
         let sheet = Sheet::new(Length(width), Length(8.0)).unwrap();
         let medium = Medium { formats: vec![Format::Svg], sheet };
         let look = FigureStyle { panels: true, ..FigureStyle::default() };
-        let kinds = vec![FigureKind::Latency, FigureKind::Accepted];
+        let kinds = vec![FigureKind::LATENCY, FigureKind::ACCEPTED];
         let wish = FigureRequest { kinds, look, medium, ..FigureRequest::default() };
         let written =
             draw_all(&rows(&patterns(&names[..count])), &folder.0, &wish).unwrap().written;
@@ -231,8 +232,8 @@ fn a_legend_in_the_best_corner_covers_no_curve_and_is_below_where_none_is_free()
         place_of(&svg, "Adaptive")
     };
     // Latency is low at low loads: the upper left corner is free.
-    let best = at(&three(), FigureKind::Accepted, LegendPlace::Best);
-    let below = at(&three(), FigureKind::Accepted, LegendPlace::Below);
+    let best = at(&three(), FigureKind::ACCEPTED, LegendPlace::Best);
+    let below = at(&three(), FigureKind::ACCEPTED, LegendPlace::Below);
     assert!(best.1 < below.1 - 25.0 && best.0 < 150.0, "{best:?} {below:?}");
     // Curves everywhere.
     let mut everywhere = three();
@@ -241,27 +242,27 @@ fn a_legend_in_the_best_corner_covers_no_curve_and_is_below_where_none_is_free()
         point.measured.accepted_load = Some(high);
     }
     assert_eq!(
-        at(&everywhere, FigureKind::Accepted, LegendPlace::Best).1,
-        at(&everywhere, FigureKind::Accepted, LegendPlace::Below).1
+        at(&everywhere, FigureKind::ACCEPTED, LegendPlace::Best).1,
+        at(&everywhere, FigureKind::ACCEPTED, LegendPlace::Below).1
     );
 }
 
 #[test]
 fn latex_has_plain_labels_no_caps_without_whiskers_and_the_note() {
     let folder = Folder::new("latex-labels");
-    let tex = |points: &[Point], kind: FigureKind, look: FigureStyle, name: &str| {
+    let tex = |points: &[Point], kind: Row<FigureKind>, look: FigureStyle, name: &str| {
         let medium = Medium { formats: vec![Format::Pgfplots], ..Medium::default() };
         let wish = FigureRequest { kinds: vec![kind], look, medium, ..FigureRequest::default() };
         draw_all(&rows(points), &folder.0, &wish).unwrap();
         fs::read_to_string(folder.file(name)).unwrap()
     };
     let log = FigureStyle { y_scale: Some(Scale::Logarithmic), ..FigureStyle::default() };
-    let text = tex(&three(), FigureKind::Latency, log, "latency.tex");
+    let text = tex(&three(), FigureKind::LATENCY, log, "latency.tex");
     assert!(text.contains("ymode=log, ytick={500,1000,"), "{text}");
     assert!(text.contains("yticklabels={{500},{1000}"), "{text}");
     // One series never saturates: its bar has no whisker, and the note says so.
     let points = [sweep("a", 0.5, 600.0, 0.1), sweep("b", 2.0, 600.0, 0.1)].concat();
-    let text = tex(&points, FigureKind::Saturation, FigureStyle::default(), "saturation.tex");
+    let text = tex(&points, FigureKind::SATURATION, FigureStyle::default(), "saturation.tex");
     let plots: Vec<&str> = text.lines().filter(|line| line.starts_with("\\addplot[xbar")).collect();
     assert_eq!(plots.len(), 2, "{text}");
     assert_eq!(plots.iter().filter(|plot| plot.contains("error bars")).count(), 1, "{text}");
@@ -273,7 +274,7 @@ fn latex_has_plain_labels_no_caps_without_whiskers_and_the_note() {
     );
     // Marks above the frame are shifted, and no data.
     let points: Vec<Point> = ["a", "b"].iter().flat_map(|it| sweep(it, 0.65, 600.0, 0.1)).collect();
-    let text = tex(&points, FigureKind::Latency, FigureStyle::default(), "latency.tex");
+    let text = tex(&points, FigureKind::LATENCY, FigureStyle::default(), "latency.tex");
     assert!(
         text.contains("xshift=-3bp, yshift=4.5bp") && text.contains("xshift=3bp, yshift=4.5bp"),
         "{text}"
@@ -284,7 +285,7 @@ fn latex_has_plain_labels_no_caps_without_whiskers_and_the_note() {
 fn axes_end_at_a_tick_and_are_no_longer_than_their_data() {
     let folder = Folder::new("ends");
     let points = [sweep("a", 0.45, 600.0, 0.1), sweep("b", 0.65, 600.0, 0.1)].concat();
-    let svg = drawn(&folder, &points, FigureKind::Saturation, FigureStyle::default());
+    let svg = drawn(&folder, &points, FigureKind::SATURATION, FigureStyle::default());
     assert!(texts(&svg).contains(&"0.8"), "{:?}", texts(&svg));
     let mut near = sweep("a", 0.9, 600.0, 0.1);
     for (number, point) in near.iter_mut().enumerate() {
@@ -296,7 +297,7 @@ fn axes_end_at_a_tick_and_are_no_longer_than_their_data() {
         intervals: Intervals::Nothing,
         ..FigureStyle::default()
     };
-    let svg = drawn(&folder, &near, FigureKind::Latency, look);
+    let svg = drawn(&folder, &near, FigureKind::LATENCY, look);
     let labels: Vec<f64> =
         texts(&svg).iter().filter_map(|it| it.parse().ok()).filter(|it| *it > 2.0).collect();
     assert!(labels.len() > 1 && labels.iter().all(|it| (400.0..=600.0).contains(it)), "{labels:?}");

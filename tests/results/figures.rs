@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use flitlab::registry::Row;
 use flitlab::report::figure::{
     FigureKind, FigureRequest, FigureStyle, Format, Intervals, LegendPlace, LoadsIn, Medium, Scale,
     Sheet, TimeUnit, accepted_figure, draw_all, latency_figure, percentile_figure,
@@ -108,7 +109,7 @@ fn distributions_compare_series_at_a_load_steady_for_all() {
     let folder = Folder::new("cdf");
     let rows = with_details(three());
     let only = |load| FigureRequest {
-        kinds: vec![FigureKind::Distribution],
+        kinds: vec![FigureKind::DISTRIBUTION],
         load,
         ..FigureRequest::titled("Uniform")
     };
@@ -133,7 +134,7 @@ fn distributions_compare_series_at_a_load_steady_for_all() {
 #[test]
 fn windows_are_shown_over_time_with_the_end_of_the_warm_up() {
     let folder = Folder::new("time");
-    let wish = FigureRequest { kinds: vec![FigureKind::Time], ..FigureRequest::default() };
+    let wish = FigureRequest { kinds: vec![FigureKind::TIME], ..FigureRequest::default() };
     draw_all(&with_details(sweep("a", 0.72, 600.0, 0.05)), &folder.0, &wish).unwrap();
     let svg = text_of(&folder, "time.svg");
     for label in
@@ -155,7 +156,7 @@ fn a_series_has_one_colour_in_all_figures() {
         series.iter().flat_map(curve).map(of_figure).collect()
     };
     let points = [figure("uniform", &["ABR", "POR"]), figure("tornado", &["POR"])].concat();
-    let wish = FigureRequest { kinds: vec![FigureKind::Accepted], ..FigureRequest::default() };
+    let wish = FigureRequest { kinds: vec![FigureKind::ACCEPTED], ..FigureRequest::default() };
     draw_all(&rows(&points), &folder.0, &wish).unwrap();
     let [uniform, tornado] =
         ["accepted-uniform.svg", "accepted-tornado.svg"].map(|name| text_of(&folder, name));
@@ -170,7 +171,7 @@ fn who_wants_no_title_gets_none_even_where_it_told_figures_apart() {
     points.iter_mut().for_each(|point| point.label.figure = "uniform".into());
     let has_title = |untitled| {
         let wish = FigureRequest {
-            kinds: vec![FigureKind::Accepted],
+            kinds: vec![FigureKind::ACCEPTED],
             untitled,
             ..FigureRequest::titled("4D")
         };
@@ -205,7 +206,7 @@ fn percentiles_have_a_curve_each() {
 fn looked(
     folder: &Folder,
     points: &[Point],
-    kinds: &[FigureKind],
+    kinds: &[Row<FigureKind>],
     look: FigureStyle,
 ) -> Vec<String> {
     let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
@@ -217,7 +218,7 @@ fn looked(
 #[test]
 fn axes_have_the_limits_the_scale_and_the_unit_that_are_asked_for() {
     let folder = Folder::new("limits");
-    let drawn = |look| looked(&folder, &three(), &[FigureKind::Latency], look).remove(0);
+    let drawn = |look| looked(&folder, &three(), &[FigureKind::LATENCY], look).remove(0);
     let log = FigureStyle {
         x: "0:0.6".parse().unwrap(),
         y: "200ns:20us".parse().unwrap(),
@@ -239,7 +240,7 @@ fn axes_have_the_limits_the_scale_and_the_unit_that_are_asked_for() {
     };
     assert!((ends(&drawn(log)) / ends(&drawn(FigureStyle::default())) - 1.0).abs() < 0.2);
     // Loads are never logarithmic, and limits in time are not for them.
-    let accepted = |look| looked(&folder, &three(), &[FigureKind::Accepted], look).remove(0);
+    let accepted = |look| looked(&folder, &three(), &[FigureKind::ACCEPTED], look).remove(0);
     let time = FigureStyle {
         y: "200ns:20us".parse().unwrap(),
         y_scale: Some(Scale::Logarithmic),
@@ -253,7 +254,7 @@ fn loads_are_payload_where_that_is_asked_for_or_capacities_differ() {
     let folder = Folder::new("payload");
     let axis = |points: &[Point], loads| {
         let look = FigureStyle { loads, ..FigureStyle::default() };
-        let svg = looked(&folder, points, &[FigureKind::Accepted], look).remove(0);
+        let svg = looked(&folder, points, &[FigureKind::ACCEPTED], look).remove(0);
         texts(&svg).contains(&"Offered payload (GB/s per sending node)")
     };
     let mut points = three();
@@ -273,7 +274,7 @@ fn series_are_chosen_ordered_and_renamed() {
             names: names.iter().map(|&(old, new)| (old.to_owned(), new.to_owned())).collect(),
             ..FigureStyle::default()
         };
-        let svg = looked(&folder, &three(), &[FigureKind::Accepted], look).remove(0);
+        let svg = looked(&folder, &three(), &[FigureKind::ACCEPTED], look).remove(0);
         let known = ["Adaptive", "Direction order", "Single-source shortest path", "DOR"];
         let found = texts(&svg).into_iter().filter(|text| known.contains(text));
         found.map(str::to_owned).collect()
@@ -288,7 +289,7 @@ fn a_legend_is_where_it_is_wanted_and_intervals_are_whiskers_or_bands() {
     let folder = Folder::new("legend");
     let drawn = |legend, intervals| {
         let look = FigureStyle { legend, intervals, ..FigureStyle::default() };
-        looked(&folder, &three(), &[FigureKind::Latency], look).remove(0)
+        looked(&folder, &three(), &[FigureKind::LATENCY], look).remove(0)
     };
     let place = |svg: &str| place_of(svg, "Adaptive");
     let (below, right) = (LegendPlace::Below, LegendPlace::Right);
@@ -315,7 +316,7 @@ fn figures_become_panels_with_the_same_axes() {
     };
     let points = [of("uniform", 0.7), of("tornado", 0.4)].concat();
     let look = FigureStyle { panels: true, ..FigureStyle::default() };
-    let svgs = looked(&folder, &points, &[FigureKind::Latency, FigureKind::Accepted], look);
+    let svgs = looked(&folder, &points, &[FigureKind::LATENCY, FigureKind::ACCEPTED], look);
     let [svg] = &svgs[..] else { panic!("one figure") };
     for text in ["uniform", "tornado", "Offered load (fraction of capacity)", "ABR, mean"] {
         assert_eq!(texts(svg).iter().filter(|it| **it == text).count(), 1, "{text}");
@@ -334,7 +335,7 @@ fn lines_have_dashes_before_colours_repeat() {
             sweep(&format!("series {number}"), capacity, 600.0 + f64::from(number) * 9.0, 0.1)
         };
         let points: Vec<Point> = (0..count).flat_map(of).collect();
-        looked(&folder, &points, &[FigureKind::Accepted], FigureStyle::default()).remove(0)
+        looked(&folder, &points, &[FigureKind::ACCEPTED], FigureStyle::default()).remove(0)
     };
     let (seven, eight) = (many(7), many(8));
     assert_eq!((curves(&seven).len(), colours(&seven).len()), (7, 7));
@@ -353,7 +354,7 @@ fn maps_of_one_study_have_one_scale() {
         row.utilisation /= 10.0;
     }
     busy.label.point = 1;
-    let svgs = looked(&folder, &[busy, idle], &[FigureKind::ChannelMap], FigureStyle::default());
+    let svgs = looked(&folder, &[busy, idle], &[FigureKind::CHANNEL_MAP], FigureStyle::default());
     let scale = |svg: &str| -> Vec<String> {
         let numbers = texts(svg).into_iter().filter(|text| text.parse::<f64>().is_ok());
         numbers.map(str::to_owned).collect()

@@ -15,9 +15,10 @@ use super::results::{no_results, own_name, repeated, unreadable};
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
 use crate::cli::text::counted;
+use flitlab::registry::Row;
 use flitlab::report::figure::{
-    FigureKind, FigureRequest, FigureStyle, Files, Format, Length, Medium, Sheet, choose, draw_all,
-    numeric_keys,
+    FIGURES, FigureKind, FigureRequest, FigureStyle, Files, Format, Length, Medium, Sheet, choose,
+    draw_all, numeric_keys,
 };
 use flitlab::report::{Label, Point, ResultRows};
 use flitlab::scenario::Figures;
@@ -71,8 +72,8 @@ pub(super) struct Plot {
     #[arg(long, value_name = "FORMATS", value_delimiter = ',', value_parser = look::named(Format::NAMES))]
     format: Vec<Format>,
     /// Draw these kinds of figures only [default: all that say something]
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(FigureKind::all().map(|kind| (kind, kind.name()))))]
-    only: Vec<FigureKind>,
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(FIGURES.each_ref().map(|kind| (*kind, kind.name))))]
+    only: Vec<Row<FigureKind>>,
     /// The load whose distributions, channels and windows are shown, or the nearest simulated
     /// [default: the highest steady one]
     #[arg(long, value_parser = load, allow_negative_numbers = true)]
@@ -165,8 +166,8 @@ impl Plot {
         }
         for (kind, columns) in self.absent(&rows) {
             let stems = files.written.iter().filter_map(|path| path.file_stem()?.to_str());
-            if !{ stems }.any(|stem| kind.names_stem(stem)) {
-                say(&format!("note: no {} is drawn: {}", kind.name(), no_columns(&columns)));
+            if !{ stems }.any(|stem| FigureKind::names_stem(&kind, stem)) {
+                say(&format!("note: no {} is drawn: {}", kind.name, no_columns(&columns)));
             }
         }
         if let Some(vain) = look::vain_limits(&self.look, &files.written) {
@@ -312,34 +313,29 @@ impl Plot {
 
     /// Kinds of figures that were to be drawn, and the columns that results of an earlier version
     /// lack for them.
-    fn absent(&self, rows: &ResultRows) -> Vec<(FigureKind, Vec<&'static str>)> {
-        let kinds =
-            if self.only.is_empty() { FigureKind::all().to_vec() } else { self.only.clone() };
-        let kinds = kinds.into_iter().map(|kind| (kind, kind.absent(rows)));
+    fn absent(&self, rows: &ResultRows) -> Vec<(Row<FigureKind>, Vec<&'static str>)> {
+        let kinds = if self.only.is_empty() { FIGURES.to_vec() } else { self.only.clone() };
+        let kinds = kinds.into_iter().map(|kind| (kind, FigureKind::absent(&kind, rows)));
         kinds.filter(|(_, columns)| !columns.is_empty()).collect()
     }
 
     /// Why there are no figures.
     fn nothing(&self, rows: &ResultRows) -> String {
         if let Some((kind, columns)) = self.absent(rows).first() {
-            return format!(
-                "there is nothing to draw for {}: {}",
-                kind.name(),
-                no_columns(columns)
-            );
+            return format!("there is nothing to draw for {}: {}", kind.name, no_columns(columns));
         }
         let has = |some: fn(&Point) -> bool| rows.points.iter().any(some);
         let missing: Vec<&str> = [
-            (FigureKind::Distribution, "latencies.csv", !has(|point| !point.latencies.is_empty())),
-            (FigureKind::Time, "windows.csv", !has(|point| !point.windows.is_empty())),
-            (FigureKind::Channels, "channels.csv", !has(|point| !point.channels.is_empty())),
-            (FigureKind::ChannelMap, "channels.csv", !has(|point| !point.channels.is_empty())),
+            (FigureKind::DISTRIBUTION, "latencies.csv", !has(|point| !point.latencies.is_empty())),
+            (FigureKind::TIME, "windows.csv", !has(|point| !point.windows.is_empty())),
+            (FigureKind::CHANNELS, "channels.csv", !has(|point| !point.channels.is_empty())),
+            (FigureKind::CHANNEL_MAP, "channels.csv", !has(|point| !point.channels.is_empty())),
         ]
         .into_iter()
         .filter(|(kind, _, missing)| *missing && self.only.contains(kind))
         .map(|(_, file, _)| file)
         .collect();
-        let kinds: Vec<&str> = self.only.iter().map(|kind| kind.name()).collect();
+        let kinds: Vec<&str> = self.only.iter().map(|kind| kind.name).collect();
         match (kinds.is_empty(), missing.first()) {
             (true, _) => "there is nothing to draw in these results".into(),
             (false, Some(file)) => format!(
@@ -349,7 +345,7 @@ impl Plot {
             ),
             (false, None) => {
                 let needs =
-                    self.only.iter().map(|kind| format!("\n  {}: {}", kind.name(), kind.needs()));
+                    self.only.iter().map(|kind| format!("\n  {}: {}", kind.name, kind.needs));
                 format!(
                     "there is nothing to draw for {} in these results; what it takes:{}",
                     kinds.join(", "),

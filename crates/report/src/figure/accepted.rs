@@ -6,8 +6,28 @@ use super::axis::Axis;
 use super::chart::{Chart, Curve, Mark, Panel, Rule, Sample};
 use super::curves::{CurvePoint, Curves};
 use super::figure_style::INTERVAL;
+use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};
 use super::palette::{GREY, Marker};
+use flitlab_base::registry::Row;
+
+impl FigureKind {
+    /// `accepted`.
+    pub const ACCEPTED: Row<Self> = Row::new(
+        "accepted",
+        "Accepted over offered load.",
+        Self {
+            columns: &["accepted_load"],
+            ..Self::new("a series with two loads", Draw::Group(draw))
+        },
+    );
+}
+
+fn draw(task: &FigureTask<'_>) -> Vec<Named> {
+    let curves = task.curves();
+    let has_curve = curves.has_line() && curves.points().any(|point| point.accepted.is_some());
+    chart_if(has_curve, || chart(&curves, task.title))
+}
 
 /// The key of hollow markers.
 pub(super) const NOT_STEADY: &str = "not steady";
@@ -20,7 +40,7 @@ pub fn accepted_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_chart(chart(&Curves::new(rows), title))
 }
 
-pub(super) fn chart(curves: &Curves, title: &str) -> Chart {
+fn chart(curves: &Curves, title: &str) -> Chart {
     let offered = curves.highest_offered();
     let accepted = curves.points().filter_map(|point| point.accepted).fold(0.0, f64::max);
     let mut panel = Panel::new(Axis::of_shares(curves.quantity.title("Accepted"), accepted * 1.08));
@@ -43,11 +63,6 @@ pub(super) fn chart(curves: &Curves, title: &str) -> Chart {
         }));
     }
     Chart::single(title, curves.offered_axis(), panel, legend(curves))
-}
-
-/// Whether there is a curve to draw.
-pub(super) fn has_curve(curves: &Curves) -> bool {
-    curves.has_line() && curves.points().any(|point| point.accepted.is_some())
 }
 
 fn legend(curves: &Curves) -> Legend {

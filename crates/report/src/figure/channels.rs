@@ -1,12 +1,31 @@
 //! How the load is spread over the channels.
 
 use super::super::ChannelRow;
+use super::FEW;
 use super::Figure;
 use super::axis::Axis;
 use super::bars::{BarChart, Group, TICKS, highest};
+use super::kind::{Draw, FigureKind};
 use super::legend::{Legend, Sample};
 use super::palette::{BAR, BLACK, Colour};
+use flitlab_base::registry::Row;
 use flitlab_model::ChannelKind;
+
+impl FigureKind {
+    /// `channels`.
+    pub const CHANNELS: Row<Self> = Row::new(
+        "channels",
+        "Utilisation of channels by direction, as bars.",
+        Self::new(
+            "channels that were measured",
+            Draw::Point {
+                has: |point| !point.channels.is_empty(),
+                most: FEW,
+                draw: |point, title, _| channel_figure(&point.channels, title),
+            },
+        ),
+    );
+}
 
 const TERMINAL: Colour = (190, 190, 190);
 

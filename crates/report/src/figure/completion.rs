@@ -6,10 +6,31 @@ use super::axis::Axis;
 use super::bars::{BarChart, TICKS};
 use super::figure_style::FigureStyle;
 use super::groups::{Value, groups};
+use super::kind::{Draw, FigureKind, FigureTask, Named, only};
 use super::legend::{Legend, Sample};
 use super::palette::BLACK;
 use super::scaling::LOAD;
 use super::style::Pens;
+use flitlab_base::registry::Row;
+
+impl FigureKind {
+    /// `completion`.
+    pub const COMPLETION: Row<Self> = Row::new(
+        "completion",
+        "Completion times, as bars.",
+        Self {
+            columns: &["completion_time_us"],
+            ..Self::new("two series of finite exchanges", Draw::Group(draw))
+        },
+    );
+}
+
+fn draw(task: &FigureTask<'_>) -> Vec<Named> {
+    if !has_bars(task.points) {
+        return Vec::new();
+    }
+    only(Figure::of_bars(chart(task.points, task.pens, task.title, &task.wish.look)))
+}
 
 /// The completion time of each series, in the order in which they first appear: the mean of its
 /// rows, with a whisker from the shortest to the longest if there are several. Series that are all
@@ -19,7 +40,7 @@ pub fn completion_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_bars(chart(rows, &pens, title, &FigureStyle::default()))
 }
 
-pub(super) fn chart(rows: &[Point], pens: &Pens, title: &str, look: &FigureStyle) -> BarChart {
+fn chart(rows: &[Point], pens: &Pens, title: &str, look: &FigureStyle) -> BarChart {
     let series = by_series(rows);
     let highest = series.iter().flat_map(|series| &series.1).copied().fold(0.0, f64::max);
     let unit = look.unit_for_whole_runs(highest);

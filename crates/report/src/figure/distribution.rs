@@ -5,10 +5,30 @@ use super::axis::Axis;
 use super::chart::{Chart, Curve, Markers, Panel, Sample};
 use super::choice::{self, Has, Shown};
 use super::figure_style::FigureStyle;
+use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};
 use super::palette::of_series;
 use super::style::Pens;
 use super::{FEW, names};
+use flitlab_base::registry::Row;
+
+impl FigureKind {
+    /// `cdf`.
+    pub const DISTRIBUTION: Row<Self> = Row::new(
+        "cdf",
+        "Distribution of the packet latency.",
+        Self::new("packets that were measured", Draw::Group(draw)),
+    );
+}
+
+/// With more series than this the figure is drawn only if asked for.
+const MANY: usize = 8;
+
+fn draw(task: &FigureTask<'_>) -> Vec<Named> {
+    let chart = chart(task.points, task.pens, task.wish.load, task.title, &task.wish.look);
+    let curves = chart.panels[0].curves.len();
+    chart_if(curves > 0 && (curves <= MANY || task.asked), || chart)
+}
 
 /// The axis ends where this share of the packets of every curve has arrived, or at so many times
 /// the latency at which that is so for the first curve: close to saturation tails are long.
@@ -21,7 +41,7 @@ const HAS: Has = |point| !point.latencies.is_empty();
 /// to its highest steady one. Several: at the highest load that is steady for all, or, if there is
 /// none, each at its own highest steady load. With a load given, all at that load, or the nearest
 /// they have.
-pub(super) fn chart(
+fn chart(
     points: &[Point],
     pens: &Pens,
     load: Option<f64>,

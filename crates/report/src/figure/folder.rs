@@ -6,27 +6,16 @@ use std::path::Path;
 
 use super::super::{Label, Point, ReportError, ResultRows};
 use super::axis::TimeUnit;
-use super::choice::{self, Has};
-use super::curves::{Curves, Percentile};
+use super::choice;
 use super::figure_style::FigureStyle;
-use super::latency::Content;
-use super::scaling::Drawn;
+use super::kind::{Draw, FIGURES, FigureKind, FigureTask, Named};
 use super::style::Pens;
-use super::{
-    FEW, Figure, FigureKind, Files, Format, Medium, accepted, channel_figure, channel_heat_map,
-    completion, distribution, grid, heat_map, latency, names, numeric_keys, over_time, pgfplots,
-    saturation, scaling, space_time,
-};
+use super::{Figure, Files, Format, Medium, grid, names, pgfplots};
 use flitlab_base::FileError;
+use flitlab_base::registry::Row;
 
 /// The name of the LaTeX document with all figures.
 const DOCUMENT: &str = "figures.tex";
-
-/// With more distributions than this in one figure it is drawn only if asked for.
-const MANY: usize = 8;
-
-/// A scaling curve is drawn unasked over at least this many values.
-const SCALES: usize = 3;
 
 /// A request for figures of a result: which figures, and how they look.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,8 +25,8 @@ pub struct FigureRequest {
     /// Nothing at all stands above the figures, whatever `title` is.
     pub untitled: bool,
     pub medium: Medium,
-    /// All kinds that say something, if empty.
-    pub kinds: Vec<FigureKind>,
+    /// The kinds, built in or not; all built-in ones that say something, if empty.
+    pub kinds: Vec<Row<FigureKind>>,
     /// The load, a fraction of capacity, whose channels, distributions and windows are shown, or
     /// the nearest that was simulated; if `None` the highest steady one.
     pub load: Option<f64>,
@@ -59,14 +48,6 @@ impl FigureRequest {
             return String::new();
         }
         names::joined(&[&[self.title.as_str()], words].concat())
-    }
-
-    fn has(&self, kind: FigureKind) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&kind)
-    }
-
-    fn asks_for(&self, kind: FigureKind) -> bool {
-        self.kinds.contains(&kind)
     }
 }
 
@@ -174,25 +155,35 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String,
     figures.into_iter().map(finished).collect()
 }
 
-/// All figures with their names, each for itself.
+/// All figures with their names, each for itself: first those of each group of points, then those
+/// of the whole result, then those of single points.
 fn drawn(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, Figure)> {
-    let mut figures: Vec<(String, Figure)> = Vec::new();
-    let groups = by_figure(&rows.points);
-    for (name, points) in &groups {
+    let kinds = if wish.kinds.is_empty() { &FIGURES[..] } else { &wish.kinds };
+    let asked = |kind| wish.kinds.contains(kind);
+    let mut figures = Vec::new();
+    let mut add = |kind: &Row<FigureKind>, group: &str, drawn: Vec<Named>| {
+        let name = |which| format!("{}{which}{}", kind.name, file_name(group));
+        figures.extend(drawn.into_iter().map(|(which, figure)| (name(which), figure)));
+    };
+    for (name, points) in &by_figure(&rows.points) {
         let title = wish.title_of(&[name]);
-        let drawn = of_points(points, pens, wish, &title);
-        let suffix = file_name(name);
-        figures.extend(drawn.into_iter().map(|(kind, figure)| (format!("{kind}{suffix}"), figure)));
-        if wish.has(FigureKind::Distribution) {
-            let chart = distribution::chart(points, pens, wish.load, &title, &wish.look);
-            let curves = chart.panels[0].curves.len();
-            if curves > 0 && (curves <= MANY || wish.asks_for(FigureKind::Distribution)) {
-                figures.push((format!("cdf{suffix}"), Figure::of_chart(chart)));
+        for kind in kinds {
+            if let Draw::Group(draw) = kind.draw {
+                let (title, saturation, asked) = (title.as_str(), &[][..], asked(kind));
+                let task = FigureTask { points, saturation, title, wish, asked, pens };
+                add(kind, name, draw(&task));
             }
         }
     }
-    figures.extend(of_sweep(rows, pens, wish));
-    figures.extend(of_single_points(rows, wish));
+    let (title, ResultRows { points, saturation, .. }) = (wish.title_of(&[]), rows);
+    for kind in kinds {
+        if let Draw::Result(draw) = kind.draw {
+            let (title, asked) = (title.as_str(), asked(kind));
+            let task = FigureTask { points, saturation, title, wish, asked, pens };
+            add(kind, "", draw(&task));
+        }
+    }
+    kinds.iter().for_each(|kind| add(kind, "", of_series(&rows.points, kind, wish)));
     figures
 }
 
@@ -241,155 +232,21 @@ fn tell_apart(figures: &mut [(String, Figure)]) {
     }
 }
 
-/// Figures of curves over load, and of completion times.
-fn of_points(
-    points: &[Point],
-    pens: &Pens,
-    wish: &FigureRequest,
-    title: &str,
-) -> Vec<(String, Figure)> {
-    let look = &wish.look;
-    let curves = Curves::among(points, pens, look.loads);
-    let mut figures: Vec<(String, Figure)> = Vec::new();
-    let mut add = |name: &str, chart| figures.push((name.to_owned(), Figure::of_chart(chart)));
-    let has = |it: Percentile| curves.points().any(|point| point.percentile(it).is_some());
-    let has_percentiles = Percentile::ALL.into_iter().any(has);
-    let several = curves.curves.len() > 1;
-    if latency::has_curve(&curves) {
-        if wish.has(FigureKind::Latency) {
-            add("latency", latency::chart(&curves, latency::usual(&curves, look), title, look));
-            if let Some(percentile) =
-                latency::tail(&curves, look).filter(|_| curves.curves.len() > FEW)
-            {
-                let chart = latency::chart(&curves, Content::One(percentile), title, look);
-                add(&format!("latency-{}", percentile.column()), chart);
-            }
-        }
-        if has_percentiles && !several && wish.has(FigureKind::Percentiles) {
-            add("percentiles", latency::percentile_chart(&curves, title, look));
-        } else if has_percentiles && wish.asks_for(FigureKind::Percentiles) {
-            for percentile in Percentile::ALL.into_iter().filter(|it| has(*it)) {
-                let chart = latency::chart(&curves, Content::One(percentile), title, look);
-                add(&format!("percentiles-{}", percentile.column()), chart);
-            }
-        }
-    }
-    if accepted::has_curve(&curves) && wish.has(FigureKind::Accepted) {
-        add("accepted", accepted::chart(&curves, title));
-    }
-    if completion::has_bars(points) && wish.has(FigureKind::Completion) {
-        figures.push((
-            "completion".into(),
-            Figure::of_bars(completion::chart(points, pens, title, look)),
-        ));
-    }
-    figures
-}
-
-/// Figures that put all series of a sweep side by side.
-fn of_sweep(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, Figure)> {
-    let (points, title) = (&rows.points, wish.title_of(&[]));
-    let title = title.as_str();
-    let mut figures = Vec::new();
-    let quantity = saturation::quantity(points, wish.look.loads);
-    let sustained = saturation::sustained(points, &rows.saturation, quantity);
-    let key = wish.over.clone().or_else(|| only_key(points));
-    // Where each series has one load, what it accepts over a key says more.
-    let sought = saturation::is_sought(&sustained) || key.is_none();
-    let wanted =
-        wish.asks_for(FigureKind::Saturation) || wish.has(FigureKind::Saturation) && sought;
-    if saturation::has_bars(&sustained) && wanted {
-        let bars = saturation::chart(&sustained, quantity, pens, title);
-        figures.push(("saturation".into(), Figure::of_bars(bars)));
-    }
-    if wish.has(FigureKind::Scaling) {
-        let usual = scaling::drawn(points, &rows.saturation);
-        let mut kinds = vec![("scaling", usual)];
-        let of_size = key.as_ref().is_some_and(|key| scaling::is_size(key));
-        // The cost of a size is best seen by time and by bandwidth.
-        if usual == Drawn::CompletionTime && of_size {
-            kinds.push(("scaling-bandwidth", Drawn::Bandwidth));
-        }
-        if usual == Drawn::OperationLatency {
-            kinds = vec![("scaling-latency", usual), ("scaling-rate", Drawn::OperationRate)];
-            if of_size {
-                kinds.push(("scaling-bandwidth", Drawn::OperationBandwidth));
-            }
-        }
-        // The cost of errors is seen by the latency long before it is by the load.
-        let errs = points.iter().all(|row| row.measured.damaged_packets.is_some());
-        if usual == Drawn::Accepted && errs {
-            kinds.push(("scaling-latency", Drawn::Latency));
-        }
-        for (name, drawn) in kinds {
-            let of_key = |key: &String| {
-                let how = (title, &wish.look);
-                scaling::chart((points, &rows.saturation), key, drawn, pens, how)
-            };
-            let chart = key.as_ref().and_then(of_key);
-            figures.extend(chart.map(|chart| (name.into(), Figure::of_chart(chart))));
-        }
-    }
-    figures
-}
-
-/// The only key that a scaling curve can be over, if it has enough values.
-fn only_key(points: &[Point]) -> Option<String> {
-    let mut keys = numeric_keys(points);
-    let key = keys.pop().filter(|_| keys.is_empty())?;
-    (scaling::values(points, &key) >= SCALES).then_some(key)
-}
-
-/// Draws a point under a title.
-type Draw = fn(&Point, &str, &FigureStyle) -> Figure;
-
-/// Figures of one point of each series.
-fn of_single_points(rows: &ResultRows, wish: &FigureRequest) -> Vec<(String, Figure)> {
-    let has_channels: Has = |point| !point.channels.is_empty();
-    let has_map: Has = |point| heat_map::has_map(&point.channels);
-    let has_windows: Has = |point| !point.windows.is_empty();
-    let has_ranks: Has = |point| !point.explained.activity.is_empty();
-    let kinds: [(FigureKind, Has, Draw); 4] = [
-        (FigureKind::Channels, has_channels, |point, title, _| {
-            channel_figure(&point.channels, title)
-        }),
-        (FigureKind::ChannelMap, has_map, |point, title, _| {
-            channel_heat_map(&point.channels, title)
-        }),
-        (FigureKind::Time, has_windows, |point, title, look| {
-            Figure::of_chart(over_time::chart(point, title, look))
-        }),
-        (FigureKind::SpaceTime, has_ranks, |point, title, look| {
-            let activity = &point.explained.activity;
-            Figure::of_space_time(space_time::chart(activity, title, look))
-        }),
-    ];
-    let wanted = kinds.into_iter().filter(|(kind, ..)| wish.has(*kind));
-    wanted.flat_map(|(kind, has, draw)| each(&rows.points, kind, has, wish, draw)).collect()
-}
-
 /// A figure for each series that has what is drawn, called after it if there are several; of many
 /// only if asked for.
-fn each(
-    points: &[Point],
-    kind: FigureKind,
-    has: Has,
-    wish: &FigureRequest,
-    draw: Draw,
-) -> Vec<(String, Figure)> {
+fn of_series(points: &[Point], kind: &Row<FigureKind>, wish: &FigureRequest) -> Vec<Named> {
+    let Draw::Point { has, most, draw } = kind.draw else { return Vec::new() };
     let all = choice::series_having(points, has);
-    let most = if kind == FigureKind::Channels { FEW } else { 1 };
-    if all.len() > most && !wish.asks_for(kind) {
+    if all.len() > most && !wish.kinds.contains(kind) {
         return Vec::new();
     }
     let single = all.len() == 1;
-    let mut figures: Vec<(String, Figure)> = Vec::new();
+    let mut figures = Vec::new();
     for name in &all {
         let Some(shown) = choice::point(points, has, name, wish.load) else { continue };
         let series = if single { "" } else { name };
         let title = wish.title_of(&[series, &shown.load]);
-        let file = format!("{}{}", kind.name(), file_name(series));
-        figures.push((file, draw(shown.point, &title, &wish.look)));
+        figures.push((file_name(series), draw(shown.point, &title, &wish.look)));
     }
     figures
 }

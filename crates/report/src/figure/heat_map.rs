@@ -8,6 +8,7 @@ use super::super::{ChannelRow, LoadRow};
 use super::Figure;
 use super::axis::Axis;
 use super::font;
+use super::kind::{Draw, FigureKind};
 use super::legend::SLACK;
 use super::palette::{BLACK, GREY, GRID, shade};
 use super::plot::{MARGIN, title_lines};
@@ -15,6 +16,23 @@ use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use super::{AXIS_LINE, THIN_LINE};
 use flitlab_base::narrow::rounded_down;
+use flitlab_base::registry::Row;
+
+impl FigureKind {
+    /// `channel-map`.
+    pub const CHANNEL_MAP: Row<Self> = Row::new(
+        "channel-map",
+        "Utilisation of each channel of a torus.",
+        Self::new(
+            "channels of a torus or mesh of two dimensions or more",
+            Draw::Point {
+                has: |point| has_map(&point.channels),
+                most: 1,
+                draw: |point, title, _| channel_heat_map(&point.channels, title),
+            },
+        ),
+    );
+}
 
 /// Side of a channel's square at most, and how far it is made smaller to keep the sheet within a
 /// height.
@@ -92,7 +110,7 @@ pub fn channel_heat_map(rows: &[ChannelRow], title: &str) -> Figure {
 }
 
 /// Whether channels have places: those of tori and meshes of two dimensions or more.
-pub(super) fn has_map(rows: &[ChannelRow]) -> bool {
+fn has_map(rows: &[ChannelRow]) -> bool {
     let cells = rows.iter().filter_map(|row| Cell::new(&row.channel, row.utilisation));
     cells.take(1).any(|cell| cell.coordinates.len() > 1)
 }

@@ -1,99 +1,131 @@
-//! The kinds of figures that a result can have.
+//! Kinds of figures, a row each: what results they need, and what draws them.
 
 use std::path::Path;
 
-use super::super::{ResultRows, Status};
+use super::super::{Point, ResultRows, Status, SustainedLoad};
+use super::chart::Chart;
+use super::choice::Has;
+use super::curves::Curves;
+use super::style::Pens;
+use super::{Figure, FigureRequest, FigureStyle};
+use flitlab_base::registry::{Component, Row};
 
-/// A kind of figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FigureKind {
-    /// Mean and 99th percentile of the packet latency over offered load.
-    Latency,
-    /// Median, 95th, 99th and 99.9th percentile over offered load.
-    Percentiles,
-    /// Distribution of the packet latency.
-    Distribution,
-    /// Accepted over offered load.
-    Accepted,
-    /// Highest sustained loads, as bars.
-    Saturation,
-    /// Completion time, saturation or accepted load over a key of the sweep.
-    Scaling,
-    /// Completion times, as bars.
-    Completion,
-    /// Utilisation of channels by direction, as bars.
-    Channels,
-    /// Utilisation of each channel of a torus.
-    ChannelMap,
-    /// Load, latency and utilisation over simulated time.
-    Time,
-    /// The activity of an application's ranks over time.
-    SpaceTime,
+/// A kind of figure. Names of its files begin with its name.
+#[derive(Clone, Copy)]
+pub struct FigureKind {
+    /// The data that results must have for it to be drawn, without an article or full stop.
+    pub needs: &'static str,
+    /// Columns of points.csv without which it can't be drawn.
+    pub columns: &'static [&'static str],
+    /// What draws it.
+    pub draw: Draw,
+}
+
+/// What draws a kind of figure, by the points that one figure is of. It returns no figure where
+/// there is nothing to show.
+#[derive(Clone, Copy)]
+pub enum Draw {
+    /// Points that name one figure (`Label::figure`).
+    Group(fn(&FigureTask<'_>) -> Vec<Named>),
+    /// All points of a result.
+    Result(fn(&FigureTask<'_>) -> Vec<Named>),
+    /// A single point of each series that has what is drawn.
+    Point {
+        /// Whether a point has it.
+        has: Has,
+        /// With more series than this, it is drawn only if asked for.
+        most: usize,
+        /// Draws the point under a title.
+        draw: fn(&Point, &str, &FigureStyle) -> Figure,
+    },
+}
+
+/// A figure, and what follows the kind's name in the names of its files: nothing, or `-` and more.
+pub type Named = (String, Figure);
+
+/// A kind's only figure.
+pub fn only(figure: Figure) -> Vec<Named> {
+    vec![(String::new(), figure)]
+}
+
+/// A kind's only figure, a chart, if there is something in it.
+pub(super) fn chart_if(says_something: bool, chart: impl FnOnce() -> Chart) -> Vec<Named> {
+    if says_something { only(Figure::of_chart(chart())) } else { Vec::new() }
+}
+
+/// Rows to be drawn.
+pub struct FigureTask<'a> {
+    /// The points.
+    pub points: &'a [Point],
+    /// Highest sustained loads; none for a [`Draw::Group`].
+    pub saturation: &'a [SustainedLoad],
+    /// The title of the figure.
+    pub title: &'a str,
+    /// Which loads are shown, and how figures look.
+    pub wish: &'a FigureRequest,
+    /// Whether this kind was asked for by its name.
+    pub asked: bool,
+    pub(super) pens: &'a Pens,
+}
+
+impl FigureTask<'_> {
+    /// The points by series, in ascending load.
+    pub(super) fn curves(&self) -> Curves {
+        Curves::among(self.points, self.pens, self.wish.look.loads)
+    }
+}
+
+/// The kinds of figures, in the order in which they are offered.
+pub static FIGURES: [Row<FigureKind>; 11] = [
+    FigureKind::LATENCY,
+    FigureKind::PERCENTILES,
+    FigureKind::DISTRIBUTION,
+    FigureKind::ACCEPTED,
+    FigureKind::SATURATION,
+    FigureKind::SCALING,
+    FigureKind::COMPLETION,
+    FigureKind::CHANNELS,
+    FigureKind::CHANNEL_MAP,
+    FigureKind::TIME,
+    FigureKind::SPACE_TIME,
+];
+
+impl Component for FigureKind {
+    const NOUN: &'static str = "figure";
+
+    fn built_in() -> &'static [Row<Self>] {
+        &FIGURES
+    }
 }
 
 impl FigureKind {
-    /// Each, in the order of the variants: what its files' names begin with, and what results must
-    /// have for it to be drawn.
-    const TABLE: [(Self, &'static str, &'static str); 11] = [
-        (Self::Latency, "latency", "a series with two loads, one of them steady"),
-        (Self::Percentiles, "percentiles", "a series with two loads, one of them steady"),
-        (Self::Distribution, "cdf", "packets that were measured"),
-        (Self::Accepted, "accepted", "a series with two loads"),
-        (Self::Saturation, "saturation", "two series, one of which saturates"),
-        (Self::Scaling, "scaling", "a key of the sweep that has two or more numbers as values"),
-        (Self::Completion, "completion", "two series of finite exchanges"),
-        (Self::Channels, "channels", "channels that were measured"),
-        (Self::ChannelMap, "channel-map", "channels of a torus or mesh of two dimensions or more"),
-        (Self::Time, "time", "windows of a load"),
-        (Self::SpaceTime, "space-time", "an application that ran to its end"),
-    ];
-
-    /// All of them.
-    pub fn all() -> [Self; 11] {
-        Self::TABLE.map(|(kind, ..)| kind)
+    /// A kind that needs no columns that results of earlier versions may lack.
+    pub const fn new(needs: &'static str, draw: Draw) -> Self {
+        Self { needs, columns: &[], draw }
     }
 
-    /// Returns the name, with which names of its files begin.
-    pub fn name(self) -> &'static str {
-        Self::TABLE[self as usize].1
-    }
-
-    /// Returns the data that results must have for it to be drawn.
-    pub fn needs(self) -> &'static str {
-        Self::TABLE[self as usize].2
-    }
-
-    /// Columns of points.csv without which it can't be drawn.
-    const fn columns(self) -> &'static [&'static str] {
-        match self {
-            Self::Latency => &["packet_latency_mean_ns"],
-            Self::Percentiles => &["packet_latency_mean_ns", "packet_latency_p99_ns"],
-            Self::Accepted => &["accepted_load"],
-            Self::Completion => &["completion_time_us"],
-            _ => &[],
-        }
-    }
-
-    /// Returns the data that it needs and the results lack because an earlier version made them.
-    pub fn absent(self, rows: &ResultRows) -> Vec<&'static str> {
-        let ends = |point: &super::super::Point| point.measured.status == Status::Completed;
-        if rows.points.iter().all(|point| ends(point) != (self == Self::Completion)) {
+    /// Returns the columns that it needs and the results lack because an earlier version made them;
+    /// none if no point could be drawn with them.
+    pub fn absent(kind: &Row<Self>, rows: &ResultRows) -> Vec<&'static str> {
+        let finite = *kind == Self::COMPLETION;
+        let ends = |point: &Point| point.measured.status == Status::Completed;
+        if rows.points.iter().all(|point| ends(point) != finite) {
             return Vec::new();
         }
-        let columns = self.columns().iter().copied();
+        let columns = kind.columns.iter().copied();
         columns.filter(|name| rows.absent.iter().any(|absent| absent == name)).collect()
     }
 
-    /// Whether a file has the name of a figure, by what it begins with and ends with.
+    /// Whether a file has the name of a built-in figure, by what it begins with and ends with.
     pub fn names_file(path: &Path) -> bool {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let drawn = path.extension().is_some_and(|it| it == "svg" || it == "pdf" || it == "png");
-        drawn && Self::all().iter().any(|kind| kind.names_stem(&stem))
+        drawn && FIGURES.iter().any(|kind| Self::names_stem(kind, &stem))
     }
 
-    /// Whether a file's name without its ending is that of such a figure.
-    pub fn names_stem(self, stem: &str) -> bool {
-        let rest = stem.strip_prefix(self.name());
+    /// Whether a file's name without its ending is that of a figure of this kind.
+    pub fn names_stem(kind: &Row<Self>, stem: &str) -> bool {
+        let rest = stem.strip_prefix(kind.name);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     }
 }

@@ -5,9 +5,62 @@ use super::axis::{Axis, Scale};
 use super::chart::{Chart, Curve, Mark, Panel, Sample, Stroke};
 use super::curves::{self, CurvePoint, Curves, Percentile};
 use super::figure_style::{FigureStyle, INTERVAL};
+use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};
 use super::palette::{Colour, Dash, GREY, Marker, Pen, of_series};
 use super::{FEW, Figure};
+use flitlab_base::registry::Row;
+
+impl FigureKind {
+    /// `latency`.
+    pub const LATENCY: Row<Self> = Row::new(
+        "latency",
+        "Mean and 99th percentile of the packet latency over offered load.",
+        Self { columns: &["packet_latency_mean_ns"], ..Self::new(NEEDS, Draw::Group(draw)) },
+    );
+
+    /// `percentiles`.
+    pub const PERCENTILES: Row<Self> = Row::new(
+        "percentiles",
+        "Median, 95th, 99th and 99.9th percentile over offered load.",
+        Self {
+            columns: &["packet_latency_mean_ns", "packet_latency_p99_ns"],
+            ..Self::new(NEEDS, Draw::Group(draw_percentiles))
+        },
+    );
+}
+
+const NEEDS: &str = "a series with two loads, one of them steady";
+
+/// The latency; of more than four series also a percentile by itself.
+fn draw(task: &FigureTask<'_>) -> Vec<Named> {
+    let (curves, look) = (task.curves(), &task.wish.look);
+    let mut figures =
+        chart_if(has_curve(&curves), || chart(&curves, usual(&curves, look), task.title, look));
+    let tail = tail(&curves, look).filter(|_| curves.curves.len() > FEW && !figures.is_empty());
+    figures.extend(tail.map(|percentile| of_percentile(task, &curves, percentile)));
+    figures
+}
+
+/// All percentiles of a series; of several series, if asked for, a figure a percentile.
+fn draw_percentiles(task: &FigureTask<'_>) -> Vec<Named> {
+    let curves = task.curves();
+    let has = |it: &Percentile| curves.points().any(|point| point.percentile(*it).is_some());
+    let all = Percentile::ALL.into_iter().filter(has);
+    if !has_curve(&curves) {
+        Vec::new()
+    } else if curves.curves.len() > 1 {
+        let figures = all.map(|percentile| of_percentile(task, &curves, percentile));
+        if task.asked { figures.collect() } else { Vec::new() }
+    } else {
+        chart_if(all.count() > 0, || percentile_chart(&curves, task.title, &task.wish.look))
+    }
+}
+
+fn of_percentile(task: &FigureTask<'_>, curves: &Curves, percentile: Percentile) -> Named {
+    let chart = chart(curves, Content::One(percentile), task.title, &task.wish.look);
+    (format!("-{}", percentile.column()), Figure::of_chart(chart))
+}
 
 /// How far above its lowest mean latency a series may stretch the axis. Close to saturation latency
 /// has no bound; a curve that goes higher leaves the frame.
@@ -29,7 +82,7 @@ pub(super) const FIRST_NOT_STEADY: &str = "first load not steady";
 
 /// The quantities drawn of each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+enum Content {
     Mean,
     /// The mean, and a percentile dashed.
     MeanAndTail(Percentile),
@@ -74,7 +127,7 @@ pub fn percentile_figure(rows: &[Point], title: &str) -> Figure {
 }
 
 /// Returns the quantities that a figure shows by default, given the number of curves.
-pub(super) fn usual(curves: &Curves, look: &FigureStyle) -> Content {
+fn usual(curves: &Curves, look: &FigureStyle) -> Content {
     match tail(curves, look) {
         Some(percentile) if curves.curves.len() <= FEW => Content::MeanAndTail(percentile),
         _ => Content::Mean,
@@ -82,13 +135,13 @@ pub(super) fn usual(curves: &Curves, look: &FigureStyle) -> Content {
 }
 
 /// The percentile that is wanted beside the mean, if it is known.
-pub(super) fn tail(curves: &Curves, look: &FigureStyle) -> Option<Percentile> {
+fn tail(curves: &Curves, look: &FigureStyle) -> Option<Percentile> {
     let wanted = look.percentile.percentile();
     wanted.filter(|it| curves.points().any(|point| point.percentile(*it).is_some()))
 }
 
 /// Whether there is a curve to draw.
-pub(super) fn has_curve(curves: &Curves) -> bool {
+fn has_curve(curves: &Curves) -> bool {
     curves.has_line() && steady(curves).any(|point| point.mean.is_some())
 }
 
@@ -96,7 +149,7 @@ fn steady(curves: &Curves) -> impl Iterator<Item = &CurvePoint> {
     curves.points().filter(|point| point.is_steady())
 }
 
-pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &FigureStyle) -> Chart {
+fn chart(curves: &Curves, content: Content, title: &str, look: &FigureStyle) -> Chart {
     let high = highest(curves, content, look) * 1.04;
     let unit = look.unit_for(high);
     let size = unit.size();
@@ -126,7 +179,7 @@ pub(super) fn chart(curves: &Curves, content: Content, title: &str, look: &Figur
 }
 
 /// All percentiles of one curve.
-pub(super) fn percentile_chart(curves: &Curves, title: &str, look: &FigureStyle) -> Chart {
+fn percentile_chart(curves: &Curves, title: &str, look: &FigureStyle) -> Chart {
     let contents = Percentile::ALL.map(Content::One);
     let highest = contents.iter().map(|&content| highest(curves, content, look));
     let highest = highest.fold(0.0, f64::max);

@@ -65,7 +65,7 @@ pub use figure_style::{FigureStyle, Intervals, LegendPlace, Limit, Limits, Loads
 pub use folder::{FigureRequest, choose, draw_all, short_name};
 pub use heat_map::{channel_heat_map, load_heat_map};
 pub use histogram::load_histogram;
-pub use kind::FigureKind;
+pub use kind::{Draw, FIGURES, FigureKind, FigureTask, Named, only};
 pub use latency::{latency_figure, percentile_figure, tail_latency_figure};
 pub use medium::{Files, Format, Medium};
 pub use ratios::{mean_figure, ratio_figure};

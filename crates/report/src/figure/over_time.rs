@@ -1,16 +1,35 @@
 //! A point of a load curve over the simulated time: warm-up, then the measured windows.
 
 use super::super::{Point, WindowPhase, WindowRow};
+use super::Figure;
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
 use super::figure_style::FigureStyle;
+use super::kind::{Draw, FigureKind};
 use super::legend::{Legend, Sample as LegendSample};
 use super::palette::{BLACK, Colour, Dash, GREY, of_series};
+use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
+
+impl FigureKind {
+    /// `time`.
+    pub const TIME: Row<Self> = Row::new(
+        "time",
+        "Load, latency and utilisation over simulated time.",
+        Self::new(
+            "windows of a load",
+            Draw::Point {
+                has: |point| !point.windows.is_empty(),
+                most: 1,
+                draw: |point, title, look| Figure::of_chart(chart(point, title, look)),
+            },
+        ),
+    );
+}
 
 /// Returns the chart of the windows of a point: load, mean latency, flits under way, and
 /// utilisation of channels, one above another. A dashed line marks the end of the warm-up.
-pub(super) fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
+fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
     let windows = &point.windows;
     let end =
         windows.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1000.0;

@@ -2,15 +2,39 @@
 
 use super::super::saturation::SustainedLoads;
 use super::super::{Label, Point, Status, SustainedLoad};
+use super::Figure;
 use super::axis::Axis;
 use super::bars::{self, BarChart};
 use super::curves::{Curves, Quantity};
 use super::figure_style::LoadsIn;
 use super::groups::{Value, groups};
+use super::kind::{Draw, FigureKind, FigureTask, Named, only};
 use super::legend::{Legend, Sample};
 use super::names;
 use super::palette::BLACK;
+use super::scaling::scaling_key;
 use super::style::Pens;
+use flitlab_base::registry::Row;
+
+impl FigureKind {
+    /// `saturation`.
+    pub const SATURATION: Row<Self> = Row::new(
+        "saturation",
+        "Highest sustained loads, as bars.",
+        Self::new("two series, one of which saturates", Draw::Result(draw)),
+    );
+}
+
+fn draw(task: &FigureTask<'_>) -> Vec<Named> {
+    let quantity = quantity(task.points, task.wish.look.loads);
+    let sustained = sustained(task.points, task.saturation, quantity);
+    // Where each series has one load, what it accepts over a key says more.
+    let wanted = || task.asked || is_sought(&sustained) || scaling_key(task).is_none();
+    if !has_bars(&sustained) || !wanted() {
+        return Vec::new();
+    }
+    only(Figure::of_bars(chart(&sustained, quantity, task.pens, task.title)))
+}
 
 /// The meaning of a whisker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +103,12 @@ pub(super) fn sustained(
 }
 
 /// Whether there is something to compare, and something saturates.
-pub(super) fn has_bars(sustained: &[Highest]) -> bool {
+fn has_bars(sustained: &[Highest]) -> bool {
     sustained.len() > 1 && sustained.iter().any(|it| it.saturates)
 }
 
 /// Whether some series has tried more than one load.
-pub(super) fn is_sought(sustained: &[Highest]) -> bool {
+fn is_sought(sustained: &[Highest]) -> bool {
     sustained.iter().any(|it| it.several)
 }
 
@@ -107,12 +131,7 @@ pub(super) fn quantity(points: &[Point], loads: LoadsIn) -> Quantity {
 ///
 /// Series are grouped by the figure that they belong to, else by the first part of their names if
 /// all combinations of first parts and others are there, such as patterns and routings.
-pub(super) fn chart(
-    sustained: &[Highest],
-    quantity: Quantity,
-    pens: &Pens,
-    title: &str,
-) -> BarChart {
+fn chart(sustained: &[Highest], quantity: Quantity, pens: &Pens, title: &str) -> BarChart {
     let mut legend = Legend::default();
     let value = |it: &Highest| Value {
         figure: it.figure.clone(),

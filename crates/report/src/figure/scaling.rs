@@ -2,17 +2,71 @@
 
 use super::super::folder::keys_of;
 use super::super::{Label, Point, Status, SustainedLoad};
+use super::Figure;
 use super::axis::{Axis, TimeUnit};
 use super::chart::{Chart, Curve, Panel, Sample, is_visible};
 use super::curves::{Quantity, series_of};
 use super::figure_style::{FigureStyle, INTERVAL};
+use super::kind::{Draw, FigureKind, FigureTask, Named};
 use super::legend::{Legend, Sample as LegendSample};
 use super::names;
 use super::palette::GREY;
 use super::saturation::{Highest, Whisker, quantity, sustained};
 use super::style::Pens;
+use flitlab_base::registry::Row;
 use flitlab_base::units::{parse_bytes, parse_time};
 use flitlab_model::interval::half_width_95_of_few;
+
+impl FigureKind {
+    /// `scaling`.
+    pub const SCALING: Row<Self> = Row::new(
+        "scaling",
+        "Completion time, saturation or accepted load over a key of the sweep.",
+        Self::new("a key of the sweep that has two or more numbers as values", Draw::Result(draw)),
+    );
+}
+
+/// A curve is drawn unasked over at least this many values.
+const SCALES: usize = 3;
+
+/// The key that the figures are over: the one that is wanted, or the only one, if it has enough
+/// values.
+pub(super) fn scaling_key(task: &FigureTask<'_>) -> Option<String> {
+    let only_key = || {
+        let mut keys = numeric_keys(task.points);
+        let key = keys.pop().filter(|_| keys.is_empty())?;
+        (values(task.points, &key) >= SCALES).then_some(key)
+    };
+    task.wish.over.clone().or_else(only_key)
+}
+
+fn draw(task: &FigureTask<'_>) -> Vec<Named> {
+    let Some(key) = scaling_key(task) else { return Vec::new() };
+    let (points, found) = (task.points, task.saturation);
+    let (usual, of_size) = (drawn(points, found), is_size(&key));
+    let mut quantities = vec![("", usual)];
+    // The cost of a size is best seen by time and by bandwidth.
+    if usual == Drawn::CompletionTime && of_size {
+        quantities.push(("-bandwidth", Drawn::Bandwidth));
+    }
+    if usual == Drawn::OperationLatency {
+        quantities = vec![("-latency", usual), ("-rate", Drawn::OperationRate)];
+        if of_size {
+            quantities.push(("-bandwidth", Drawn::OperationBandwidth));
+        }
+    }
+    // The cost of errors is seen by the latency long before it is by the load.
+    let errs = points.iter().all(|row| row.measured.damaged_packets.is_some());
+    if usual == Drawn::Accepted && errs {
+        quantities.push(("-latency", Drawn::Latency));
+    }
+    let figure = |(name, drawn): (&str, Drawn)| {
+        let how = (task.title, &task.wish.look);
+        let chart = chart((points, found), &key, drawn, task.pens, how)?;
+        Some((name.to_owned(), Figure::of_chart(chart)))
+    };
+    quantities.into_iter().filter_map(figure).collect()
+}
 
 /// Values are on a logarithmic axis if the highest is so many times the lowest.
 const WIDE: f64 = 20.0;
@@ -22,7 +76,7 @@ pub(super) const LOAD: &str = "traffic.load";
 
 /// The quantity drawn over the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Drawn {
+enum Drawn {
     CompletionTime,
     /// Of finite exchanges.
     Bandwidth,
@@ -68,7 +122,7 @@ pub fn numeric_keys(points: &[Point]) -> Vec<String> {
 }
 
 /// How many different numbers a key has as values.
-pub(super) fn values(points: &[Point], key: &str) -> usize {
+fn values(points: &[Point], key: &str) -> usize {
     let mut values: Vec<f64> = points.iter().filter_map(|row| Some(value(row, key)?.0)).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -76,12 +130,12 @@ pub(super) fn values(points: &[Point], key: &str) -> usize {
 }
 
 /// Whether a key is the size of messages.
-pub(super) fn is_size(key: &str) -> bool {
+fn is_size(key: &str) -> bool {
     key.ends_with(".message")
 }
 
 /// Returns the quantity drawn over a key by default.
-pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
+fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
     let names = series_of(points.iter().map(|row| row.label.series.as_str()));
     if points.iter().all(|row| row.measured.operation_rate.is_some()) {
         Drawn::OperationLatency
@@ -100,7 +154,7 @@ pub(super) fn drawn(points: &[Point], found: &[SustainedLoad]) -> Drawn {
 /// `exchange.message`: the completion time of finite exchanges, the highest sustained load of load
 /// curves, or the accepted load if there is one load only. Several seeds are one point with its 95%
 /// confidence interval. `None` if the key does not have numbers as values.
-pub(super) fn chart(
+fn chart(
     (points, found): (&[Point], &[SustainedLoad]),
     key: &str,
     drawn: Drawn,

@@ -4,14 +4,34 @@ use super::super::ActivityRow;
 use super::axis::Axis;
 use super::figure_style::FigureStyle;
 use super::font;
+use super::kind::{Draw, FigureKind};
 use super::legend::{Legend, SLACK, Sample};
 use super::palette::{BLACK, Colour, WHITE};
 use super::plot::{MARGIN, title_lines};
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
 use super::{AXIS_LINE, Figure};
+use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Spent;
+
+impl FigureKind {
+    /// `space-time`.
+    pub const SPACE_TIME: Row<Self> = Row::new(
+        "space-time",
+        "The activity of an application's ranks over time.",
+        Self::new(
+            "an application that ran to its end",
+            Draw::Point {
+                has: |point| !point.explained.activity.is_empty(),
+                most: 1,
+                draw: |point, title, look| {
+                    Figure::of_space_time(chart(&point.explained.activity, title, look))
+                },
+            },
+        ),
+    );
+}
 
 /// The height of all rows together, and of one at the most.
 const HEIGHT: f64 = 190.0;
@@ -27,13 +47,13 @@ pub(super) struct SpaceTime {
     pub title: String,
     /// Of time.
     pub axis: Axis,
-    pub rows: Vec<Row>,
+    pub rows: Vec<RankRow>,
     pub legend: Legend,
 }
 
 /// The activity of a rank, or of a group of ranks.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
+pub(super) struct RankRow {
     pub first_rank: u32,
     pub last_rank: u32,
     /// From, to, in the unit of the axis, and what it was for the most part.
@@ -59,17 +79,17 @@ pub fn space_time_figure(activity: &[ActivityRow], title: &str) -> Figure {
 }
 
 /// Returns the chart of the activity of groups of ranks, from the [`ActivityRow`]s of one point.
-pub(super) fn chart(activity: &[ActivityRow], title: &str, look: &FigureStyle) -> SpaceTime {
+fn chart(activity: &[ActivityRow], title: &str, look: &FigureStyle) -> SpaceTime {
     let end = activity.iter().map(|row| row.end).max().unwrap_or(Picoseconds::ZERO).0 as f64 / 1e3;
     let unit = look.unit_for_whole_runs(end);
     let axis = Axis::of_time("Time", end, unit);
     let place = |time: Picoseconds| time.0 as f64 / 1e3 / unit.size();
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<RankRow> = Vec::new();
     let mut used = Vec::new();
     for row in activity {
         if rows.last().is_none_or(|last| last.first_rank != row.first_rank) {
             let (first_rank, last_rank) = (row.first_rank, row.last_rank);
-            rows.push(Row { first_rank, last_rank, runs: Vec::new() });
+            rows.push(RankRow { first_rank, last_rank, runs: Vec::new() });
         }
         let times = [row.compute, row.host, row.partner, row.injection, row.queueing, row.flight];
         // The first of equal ones; nothing where all had ended.

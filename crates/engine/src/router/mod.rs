@@ -94,7 +94,7 @@ pub(crate) trait Routers: Fail + Waits + Send {
     /// For how long past times are needed.
     fn past_needed(context: &NetworkContext<'_>) -> Picoseconds;
 
-    /// The time at which the last packet in a buffer has arrived.
+    /// The time at which the last packet or flit in a buffer has arrived.
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds;
 
     /// Whether flits may be left here, of packets of this part or of others.

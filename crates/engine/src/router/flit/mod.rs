@@ -346,8 +346,10 @@ impl Routers for FlitRouters {
         context.routing.into()
     }
 
-    fn latest_arrival(&self, _: &Common<'_>) -> Picoseconds {
-        Picoseconds::ZERO
+    fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds {
+        let queues = self.state.queues.iter().filter(|queue| !queue.flits.is_empty());
+        let last = queues.map(|it| it.flits.at(it.flits.len() - 1, &self.state.times));
+        last.map(|tick| common.time(tick)).max().unwrap_or(Picoseconds::ZERO)
     }
 
     /// Flits may be left here of a packet whose header is in another part.

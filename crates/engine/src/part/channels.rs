@@ -1,21 +1,28 @@
 //! The statistics of a part's channels.
 
 use super::Part;
-use crate::frame::tick::Tick;
+use crate::frame::SimulatedPart;
+use crate::frame::tick::{HORIZON, Tick};
 use crate::router::Routers;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{ChannelKind, ChannelReport, ChannelStatistics, STALLS};
 
 impl<R: Routers> Part<'_, R> {
-    /// Counts all stalls of the part until `now`; waits go on.
-    pub(crate) fn settle_stalls(&mut self, now: Tick) {
+    /// Counts all stalls of the part until the present time `clock`; waits go on. Returns the
+    /// present time as a tick of the part.
+    pub(crate) fn settle_stalls(&mut self, clock: Picoseconds) -> Tick {
+        if clock.saturating_sub(self.common.schedule.epoch) >= Picoseconds::from(HORIZON) {
+            self.rebase(clock);
+        }
+        let now = self.common.schedule.tick(clock);
         self.routers.settle_stalls(&mut self.common, now);
+        now
     }
 
-    /// Resets all statistics at `now`; waits go on.
-    pub(crate) fn reset_statistics(&mut self, now: Tick) {
-        self.settle_stalls(now);
+    /// Resets all statistics at the present time `clock`; waits go on.
+    pub(crate) fn reset_statistics(&mut self, clock: Picoseconds) {
+        let now = self.settle_stalls(clock);
         self.routers.reset_statistics();
         let statistics = &mut self.common.statistics;
         statistics.flits.fill(0);

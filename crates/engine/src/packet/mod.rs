@@ -6,7 +6,7 @@ pub(crate) mod message;
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::tick::{Tick, rebased};
+use crate::frame::tick::{Tick, move_back};
 use crate::next_hop::encoded_route::{EncodedRoute, MAX_WORDS};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
@@ -227,10 +227,15 @@ impl Packets {
 
     pub(crate) fn rebase(&mut self, by: Tick) {
         for packet in &mut self.packets {
-            packet.ready = rebased(packet.ready, by);
-            packet.tail = rebased(packet.tail, by);
+            move_back([&mut packet.ready, &mut packet.tail], by);
         }
     }
+}
+
+/// The slots of a packet and of those behind it in its buffer; `head` may be [`NONE`].
+pub(crate) fn chain(packets: &[Packet], head: u32) -> impl Iterator<Item = u32> {
+    let next = |&at: &u32| packets.get(at as usize).map(|packet| packet.next);
+    std::iter::successors(Some(head), next).take_while(|&at| at != NONE)
 }
 
 /// The start of a packet's last flit on a channel whose flits take `flit_time`. The first flit

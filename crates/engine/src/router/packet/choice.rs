@@ -12,13 +12,13 @@
 //! room of the adaptive channel. So one run through each pass is enough.
 
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::port_block::BLOCK_PORTS;
-use crate::network::port_block::{NOT_STALLED, Output};
+use crate::network::port_block::{BLOCK_PORTS, NOT_STALLED, Output};
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::next_hop::escape_bubble;
-use crate::router::packet::allocation::{AllocationPass, Attempt, RouterView};
+use crate::router::packet::allocation::{AllocationPass, Attempt};
 use crate::router::packet::features::Features;
+use crate::router::packet::router_view::RouterView;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_model::Stall;
@@ -55,10 +55,8 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     pub(crate) fn decide_all(&mut self, now: Tick) {
         let mut due = NEVER;
         for word in 0..self.size.words() {
-            let mut bits = self.undecided()[word];
-            while bits != 0 {
-                let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
+            for bit in bits(self.undecided()[word]) {
+                let input_vc = fitted!(word * 64 + bit, u32);
                 let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
                 if ask > now {
                     due = due.min(ask);
@@ -188,8 +186,7 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// Withdraws the request of a head for an output that it does not get.
     #[inline(always)]
     pub(crate) fn withdraw_request(&mut self, output: usize, input_vc: u32, now: Tick) {
-        let word = self.word(output, input_vc);
-        self.requests[word] &= !(1 << (input_vc % 64));
+        self.drop_request(output, input_vc);
         // The head counts among those that wait until now; from now on the reason may be another.
         let stall = self.output(output).stall;
         if stall == Stall::OutputBusy as u8 {
@@ -233,11 +230,10 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
         self.serve_choices::<false>(now);
         // A start behind the last port of a torus is a start at the first.
         let start = if start < u16::BITS { start } else { 0 };
-        let mut escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
-        while escapes != 0 {
-            let output = (escapes.trailing_zeros() + start) % u16::BITS;
-            escapes &= escapes - 1;
-            self.grant_escapes::<false>(output as usize, now);
+        let escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
+        for turn in bits(escapes) {
+            let output = (turn + start as usize) % u16::BITS as usize;
+            self.grant_escapes::<false>(output, now);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick, move_back};
 use crate::network::ports::Ports;
 use crate::next_hop::{PortHops, Routing};
 use crate::set::bits;
@@ -54,9 +54,7 @@ impl AdaptiveState {
     }
 
     pub(crate) fn rebase(&mut self, by: Tick) {
-        for time in &mut self.state.decide_at {
-            *time = rebased(*time, by);
-        }
+        move_back(&mut self.state.decide_at, by);
     }
 }
 

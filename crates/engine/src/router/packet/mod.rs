@@ -10,10 +10,9 @@ pub(crate) mod credits;
 pub(crate) mod features;
 pub(crate) mod link;
 pub(crate) mod outbox;
+pub(crate) mod router_view;
 pub(crate) mod stalls;
 pub(crate) mod waits;
-
-use std::marker::PhantomData;
 
 use serde::Serialize;
 
@@ -24,19 +23,18 @@ use crate::host::Hosts;
 use crate::host::{NewPacket, source::Adapter};
 use crate::interruption::Interruption;
 use crate::network::context::NetworkContext;
-use crate::network::port_block::AWAY;
-use crate::network::port_block::least;
+use crate::network::port_block::{AWAY, least};
 use crate::network::ports::{PacketQueue, Ports, RemoteUpstream, RouterLayout};
-use crate::network::size::{Size, Small};
-use crate::packet::{Packet, PacketCrossing};
-use crate::router::packet::allocation::RouterView;
+use crate::network::size::Small;
+use crate::packet::{Packet, PacketCrossing, chain};
 use crate::router::packet::choices::{AdaptiveState, SavedAdaptiveState};
 use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::{Credit, Credits};
-use crate::router::packet::features::{Choosing, Every, FeatureSet, Features, Plain};
+use crate::router::packet::features::{Choosing, Every, FeatureSet, Plain};
 use crate::router::packet::link::{LinkState, Links, Notice};
 use crate::router::packet::outbox::{Outbox, Returned, Sent};
 use crate::router::{AllParts, Fail, PacketId, Routers};
+use crate::set::{bits, members};
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
@@ -188,10 +186,8 @@ impl Routers for PacketRouters {
         let room = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs;
         let mut due = NEVER;
         let from_pointer = u16::MAX << injection.pointer;
-        for mut waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
-            while waiting != 0 {
-                let vc = waiting.trailing_zeros();
-                waiting &= waiting - 1;
+        for waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
+            for vc in bits(waiting).map(|vc| fitted!(vc, u32)) {
                 let flits = hosts.sources.flits_of_next(number, vc, vcs);
                 let place = room + vc;
                 if self.credits.room[place as usize] < flits {
@@ -361,10 +357,8 @@ impl Fail for PacketRouters {
         let RouterLayout { first_input, inputs, .. } = self.ports.routers[router as usize];
         let shift = self.ports.size.shift;
         for buffer in first_input << shift..(first_input + u32::from(inputs)) << shift {
-            let mut slot = self.ports.queues[buffer as usize].head;
-            while slot != NONE {
+            for slot in chain(&common.packets.packets, self.ports.queues[buffer as usize].head) {
                 common.packets.origins[slot as usize].lose();
-                slot = common.packets.packets[slot as usize].next;
             }
         }
     }
@@ -452,10 +446,10 @@ impl PacketRouters {
     fn send_notices(&mut self, common: &mut Common<'_>) {
         let mut notices = std::mem::take(&mut self.links.notices);
         for notice in notices.drain(..) {
-            if notice.part as usize == common.schedule.part {
+            if notice.to.part as usize == common.schedule.part {
                 self.take_notice(common, &notice);
             } else {
-                self.outgoing[notice.part as usize].notices.push(notice);
+                self.outgoing[notice.to.part as usize].notices.push(notice);
             }
         }
         self.links.notices = notices;
@@ -463,9 +457,9 @@ impl PacketRouters {
 
     /// Takes in a notice for a router of this part.
     fn take_notice(&mut self, common: &mut Common<'_>, notice: &Notice) {
-        let first = self.ports.routers[notice.router as usize].first_output;
-        self.links.take_in(first, notice);
-        common.schedule.active.lower(notice.router, notice.time);
+        let router = notice.to.router;
+        self.links.take_in(self.ports.routers[router as usize].first_output, notice);
+        common.schedule.active.lower(router, notice.time);
     }
 
     /// Prefetches the addresses that the next stages need for a router's visit.
@@ -504,14 +498,9 @@ impl PacketRouters {
     fn for_each_arrival(&self, number: u32, see: impl Fn(&PacketQueue)) {
         let words = self.ports.size.words;
         let arrived = &self.ports.arrived[number as usize * words..][..words];
-        for (word, &input_vcs) in (0..).zip(arrived) {
-            let mut bits = input_vcs;
-            while bits != 0 {
-                let input_vc = word * 64 + bits.trailing_zeros();
-                let queue = self.ports.queue(&self.ports.routers[number as usize], input_vc);
-                see(&self.ports.queues[queue]);
-                bits &= bits - 1;
-            }
+        for input_vc in members(arrived) {
+            let router = &self.ports.routers[number as usize];
+            see(&self.ports.queues[self.ports.queue(router, fitted!(input_vc, u32))]);
         }
     }
 
@@ -537,53 +526,6 @@ impl PacketRouters {
             && upstream & AWAY == 0
         {
             prefetch(&self.credits.returning[upstream as usize + usize::from(vc)]);
-        }
-    }
-
-    /// Borrows a router for a visit.
-    #[inline(always)]
-    fn borrow<'a, 'f, S: Size, F: Features>(
-        &'a mut self,
-        common: &'a mut Common<'f>,
-        number: u32,
-        size: S,
-    ) -> RouterView<'a, 'f, S, F> {
-        let (words, shift) = (size.words(), size.shift());
-        let Ports { routers, blocks, queues, requests, escapes, arrived, .. } = &mut self.ports;
-        let router = &mut routers[number as usize];
-        let sets = router.first_output as usize * words;
-        let sets = sets..sets + usize::from(router.outputs) * words;
-        let first = (router.first_input as usize) << shift;
-        let input_vcs = first..first + (usize::from(router.inputs) << shift);
-        let blocks = &mut blocks[router.first_block as usize..][..router.blocks as usize];
-        RouterView {
-            size,
-            features: PhantomData,
-            blocks: S::blocks(blocks),
-            queues: &mut queues[input_vcs],
-            requests: &mut requests[sets.clone()],
-            escapes: escapes.get_mut(sets).unwrap_or_default(),
-            arrived: &mut arrived[number as usize * words..][..words],
-            router,
-            number,
-            name: number + common.context.cut.first_router(common.schedule.part),
-            first_channel: common.context.cut.first_output(common.schedule.part),
-            epoch: common.schedule.epoch,
-            routing: &common.routing,
-            interruption: common.interruption,
-            context: &common.context,
-            packets: &mut common.packets,
-            credits: &mut self.credits,
-            statistics: &mut common.statistics,
-            adaptive_state: &mut self.adaptive_state,
-            reduction_units: &mut self.reduction_units,
-            links: &mut self.links,
-            outbox: &mut self.outbox,
-            to_hosts: &mut common.to_hosts,
-            digest: &mut common.digest,
-            trace: &mut common.trace,
-            counters: &mut common.counters,
-            latest: &mut common.latest,
         }
     }
 }

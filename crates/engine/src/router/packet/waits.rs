@@ -5,6 +5,7 @@ use crate::common::Common;
 use crate::frame::tick::Tick;
 use crate::network::ports::{RouterLayout, place};
 use crate::next_hop::{Routing, escape_bubble};
+use crate::packet::chain;
 use crate::part::Part;
 use crate::router::packet::PacketRouters;
 use crate::router::{AllParts, Buffer, PacketId, Waits};
@@ -177,10 +178,7 @@ impl PacketRouters {
         common: &'a Common<'_>,
         buffer: u32,
     ) -> impl Iterator<Item = u32> + use<'a> {
-        let packets = &common.packets.packets;
-        let slot = |slot: u32| (slot != NONE).then_some(slot);
-        let head = slot(self.ports.queues[buffer as usize].head);
-        std::iter::successors(head, move |&at| slot(packets[at as usize].next))
+        chain(&common.packets.packets, self.ports.queues[buffer as usize].head)
     }
 
     /// Flits of room behind an output on a virtual channel, with the credits under way.

@@ -4,8 +4,8 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::packet::Packet;
-use crate::router::packet::allocation::RouterView;
 use crate::router::packet::features::Features;
+use crate::router::packet::router_view::RouterView;
 use flitlab_fabric::NONE;
 
 impl<S: Size, F: Features> RouterView<'_, '_, S, F> {

@@ -8,7 +8,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_model::{Bursts, LinkErrors};
 
 /// The next damage to the flits of one channel.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Damage {
     /// `None` if none of its bits err, or if no burst comes.
     bits: Option<BitErrors>,

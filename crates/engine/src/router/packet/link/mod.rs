@@ -14,13 +14,13 @@ mod replay;
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick, move_back};
 use crate::network::context::NetworkContext;
 use crate::network::ports::Ports;
 use damage::Damage;
 use flitlab_base::narrow::narrow;
-pub(crate) use notices::{Notice, NoticeKind};
-use replay::{ReplayChannel, ReplayRules, ReverseChannel};
+pub(crate) use notices::{FarOutput, Notice, NoticeKind};
+use replay::{ReplayChannel, ReplayRules};
 
 /// The links of a part's channels.
 pub(crate) struct Links {
@@ -62,13 +62,11 @@ impl Links {
             let slots = fabric.outputs(router);
             for slot in slots.clone() {
                 let channel = fabric.target(slot).map(|target| {
-                    let reverse = fabric.opposite(slot).map(|reverse| {
-                        let far = cut.part_of_router(target);
-                        ReverseChannel {
-                            part: narrow::<u32>(far),
-                            router: target - cut.first_router(far),
-                            output: narrow::<u16>(reverse - fabric.outputs(target).start),
-                        }
+                    let far = cut.part_of_router(target);
+                    let reverse = fabric.opposite(slot).map(|reverse| FarOutput {
+                        part: narrow::<u32>(far),
+                        router: target - cut.first_router(far),
+                        output: narrow::<u16>(reverse - fabric.outputs(target).start),
                     });
                     Box::new(ReplayChannel::new(Damage::new(errors, slot), reverse))
                 });
@@ -124,10 +122,8 @@ impl Links {
 
     pub(crate) fn rebase(&mut self, by: Tick) {
         self.state.channels.iter_mut().flatten().for_each(|channel| channel.rebase(by));
-        let next = self.state.next.iter_mut().chain(&mut self.state.due);
-        next.for_each(|tick| *tick = rebased(*tick, by));
-        let bad_copies = self.state.bad_copies.iter_mut().flatten();
-        bad_copies.for_each(|it| it.0 = rebased(it.0, by));
+        let bad_copies = self.state.bad_copies.iter_mut().flatten().map(|it| &mut it.0);
+        move_back(self.state.next.iter_mut().chain(&mut self.state.due).chain(bad_copies), by);
     }
 }
 

@@ -1,16 +1,24 @@
 //! Notices that routers send each other about links.
 
+use serde::{Deserialize, Serialize};
+
 use super::replay::AckMessage;
 use super::{LinkState, Links};
 use crate::frame::tick::Tick;
 
-/// A notice for a router.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Notice {
-    /// The router's part, its number there, and its output.
+/// An output of another router: the router's part, its number there, and the output's number in the
+/// router.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct FarOutput {
     pub part: u32,
     pub router: u32,
     pub output: u16,
+}
+
+/// A notice for a router.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice {
+    pub to: FarOutput,
     /// Time at which the notice takes effect.
     pub time: Tick,
     pub kind: NoticeKind,
@@ -19,10 +27,9 @@ pub(crate) struct Notice {
 /// The contents of a notice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NoticeKind {
-    /// An acknowledgement message that is decided there, for the output to send.
-    ToSend(AckMessage),
-    /// An acknowledgement message about what the output has sent.
-    Learned(AckMessage),
+    /// An acknowledgement message: about what the output has sent, or else one that is decided
+    /// there, for the output to send.
+    Message { message: AckMessage, about_sent: bool },
     /// A bad copy whose last flit is there, among an input virtual channel's packets.
     BadCopy(u32),
 }
@@ -30,7 +37,7 @@ pub(crate) enum NoticeKind {
 impl Links {
     /// Takes in a notice for a router of the part, whose first output has this number.
     pub(crate) fn take_in(&mut self, first_output: u32, notice: &Notice) {
-        let &Notice { router, output, time, kind, .. } = notice;
+        let &Notice { to: FarOutput { router, output, .. }, time, kind } = notice;
         let place = (first_output + u32::from(output)) as usize;
         let LinkState { channels, next, due, bad_copies } = &mut self.state;
         match (kind, &mut channels[place]) {
@@ -38,12 +45,9 @@ impl Links {
                 bad_copies[router as usize].push((time, input_vc));
             }
             (_, None) => return,
-            (NoticeKind::ToSend(message), Some(channel)) => {
-                channel.to_send.push_back((time, message));
-                next[place] = next[place].min(time);
-            }
-            (NoticeKind::Learned(message), Some(channel)) => {
-                channel.learned.push_back((time, message));
+            (NoticeKind::Message { message, about_sent }, Some(channel)) => {
+                let list = if about_sent { &mut channel.learned } else { &mut channel.to_send };
+                list.push_back((time, message));
                 next[place] = next[place].min(time);
             }
         }

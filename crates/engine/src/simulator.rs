@@ -25,7 +25,7 @@ use crate::part::{Part, change_tables};
 use crate::router::flit::FlitRouters;
 use crate::router::holder::Followed;
 use crate::router::packet::PacketRouters;
-use crate::router::{AllParts, Fail, Routers, Waits};
+use crate::router::{AllParts, Fail, Routers};
 use crate::trace::Trace;
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::narrow;
@@ -279,7 +279,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// in buffers and packets.
     pub fn credits_are_conserved(&self) -> bool {
         with_parts!(&self.parts, parts => {
-            Waits::credits_are_conserved(&all(parts, &self.context, self.clock))
+            all(parts, &self.context, self.clock).credits_are_conserved()
         })
     }
 

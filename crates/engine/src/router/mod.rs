@@ -154,8 +154,17 @@ pub(crate) trait Waits: Sized {
     /// The description of the packet at the head of a buffer that waits for good.
     fn waiting(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Waiting;
 
-    /// Whether flits and credits add up to the capacity of every buffer.
-    fn credits_are_conserved(parts: &AllParts<'_, '_, Self>) -> bool;
+    /// The flits that take room of an input virtual channel.
+    fn flits_held(parts: &AllParts<'_, '_, Self>, input_vc: Buffer) -> u32;
+
+    /// The free flits at a place of credits, with all credits under way.
+    fn room_due(&self, place: u32) -> u32;
+
+    /// Flits of an output's virtual channel that hold room at its far end without being in the
+    /// buffer there: they are to be sent again, or wait beside the buffer.
+    fn flits_kept(&self, _output: u32, _vc: u8) -> u32 {
+        0
+    }
 
     /// Whether a packet is in an input virtual channel and could go on.
     fn waits_in(parts: &AllParts<'_, '_, Self>, input_vc: Buffer, packet: PacketId) -> bool;

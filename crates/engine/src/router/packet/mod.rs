@@ -274,10 +274,10 @@ impl Routers for PacketRouters {
     }
 
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds {
-        let buffers =
-            0..if common.packets.count > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
-        let packets = buffers.flat_map(|buffer| self.packets_in(common, buffer));
-        let ready = packets.map(|slot| common.time(common.packets.packets[slot as usize].ready));
+        let packets = &common.packets.packets;
+        let queues = if common.packets.count > 0 { &*self.ports.queues } else { &[] };
+        let slots = queues.iter().flat_map(|queue| chain(packets, queue.head));
+        let ready = slots.map(|slot| common.time(packets[slot as usize].ready));
         ready.max().unwrap_or(Picoseconds::ZERO)
     }
 

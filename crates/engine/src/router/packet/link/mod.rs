@@ -100,12 +100,6 @@ impl Links {
         self.channel(output).map_or(0, |channel| channel.line_free)
     }
 
-    /// Flits of an output's virtual channel that hold room at its far end without being in the
-    /// buffer there: they are to be sent again, or wait beside the buffer.
-    pub(crate) fn flits_kept(&self, output: u32, vc: u8) -> u32 {
-        self.channel(output).map_or(0, |channel| channel.flits_kept(vc))
-    }
-
     /// Bytes for a channel.
     pub(crate) const BYTES_PER_CHANNEL: u64 =
         (size_of::<ReplayChannel>() + 16 * size_of::<replay::ReplayEntry>()) as u64;

@@ -295,7 +295,12 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// What each part has besides its routers.
     fn shares(&self) -> impl Iterator<Item = (&Common<'f>, &Hosts)> {
-        let share = |part: usize| with_parts!(&self.parts, parts => (&parts[part].part.common, &parts[part].part.hosts));
+        let share = |part: usize| {
+            with_parts!(&self.parts, parts => {
+                let Part { common, hosts, .. } = &parts[part].part;
+                (common, hosts)
+            })
+        };
         (0..self.context.cut.parts()).map(share)
     }
 

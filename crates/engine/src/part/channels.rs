@@ -46,7 +46,7 @@ impl<R: Routers> Part<'_, R> {
     /// The injection channels of the part's live terminals, in the order of the whole network.
     pub(crate) fn injection_channels(&self) -> impl Iterator<Item = (u32, ChannelKind)> {
         let context = &*self.common.context;
-        let (part, first) = (self.number(), fitted!(self.routers.ports().outputs, u32));
+        let (part, first) = (self.common.schedule.part, fitted!(self.routers.ports().outputs, u32));
         let channels = context.parameters.injection_channels;
         let live = context.cut.terminals(part);
         let live = live.filter(|&it| context.fabric.terminal_router(it).is_some());
@@ -84,9 +84,9 @@ impl<R: Routers> Part<'_, R> {
         let time = (now - since).max(Picoseconds(1)).0 as f64;
         let outputs = fitted!(self.routers.ports().outputs, u32);
         let name = if number < outputs {
-            number + context.cut.first_output(self.number())
+            number + context.cut.first_output(self.common.schedule.part)
         } else {
-            context.channel_of_injection(self.number(), number - outputs)
+            context.channel_of_injection(self.common.schedule.part, number - outputs)
         };
         ChannelReport {
             name: context.network.channel_name(context.fabric, name),

@@ -106,12 +106,9 @@ impl<R: Routers> AllParts<'_, '_, R> {
         while !std::mem::replace(&mut passed[at], true) {
             at = waits[at][0];
         }
-        let mut cycle = vec![R::waiting(self, buffer(at))];
-        let mut next = waits[at][0];
-        while next != at {
-            cycle.push(R::waiting(self, buffer(next)));
-            next = waits[next][0];
-        }
+        let next = |&place: &usize| Some(waits[place][0]).filter(|&next| next != at);
+        let cycle = std::iter::successors(Some(at), next);
+        let cycle = cycle.map(|place| R::waiting(self, buffer(place))).collect();
         Some(Deadlock { time: self.clock, cycle, packets })
     }
 

@@ -372,7 +372,6 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         false
     }
 
-    #[inline(always)]
     fn request_sets<A: Attempt>(&self) -> &[u64] {
         if A::ESCAPES { self.escapes } else { self.requests }
     }
@@ -418,12 +417,12 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
 
     /// The lack of room that is left at the place of a channel's credits after these have been
     /// collected.
+    #[inline(never)]
     fn collect_room(&mut self, place: u32, need: u16, flits: u16, now: Tick) -> Option<Obstacle> {
-        self.credits.collect(place, now);
-        let room = self.credits.room[place as usize];
-        if room >= need {
+        if self.credits.have_room(place, need, now) {
             return None;
         }
+        let room = self.credits.room[place as usize];
         let stall = if room < flits { Stall::NoCredit } else { Stall::Bubble };
         // The reason changes once there is room for the packet itself.
         let least = if room < flits { flits } else { need };
@@ -579,11 +578,14 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     #[inline(never)]
     fn go_on_by_lookup(&mut self, output: usize, slot: u32, arrives: Tick) {
         self.routing.go_on(self.packets, slot, self.name);
-        if let Some(interruption) = self.interruption {
-            let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
-            if interruption.cuts(sent, self.time(arrives)) {
-                self.origin(slot).lose();
-            }
+        if self.is_cut(output, arrives) {
+            self.origin(slot).lose();
         }
+    }
+
+    /// Whether a channel fails before a last flit gets across that would be there at this time.
+    pub(crate) fn is_cut(&self, output: usize, arrives: Tick) -> bool {
+        let channel = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
+        self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
     }
 }

@@ -25,13 +25,11 @@ use flitlab_model::Stall;
 
 impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// The outputs for which some head has an escape request, a bit each.
-    #[inline]
     fn escape_ports(&mut self) -> &mut u16 {
         &mut self.adaptive_state.state.escape_ports[self.number as usize]
     }
 
     /// A lower bound of the time at which the first undecided head asks.
-    #[inline(always)]
     pub(crate) fn decide_at(&mut self) -> &mut Tick {
         &mut self.adaptive_state.state.decide_at[self.number as usize]
     }
@@ -230,10 +228,11 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
         self.serve_choices::<false>(now);
         // A start behind the last port of a torus is a start at the first.
         let start = if start < u16::BITS { start } else { 0 };
-        let escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
-        for turn in bits(escapes) {
-            let output = (turn + start as usize) % u16::BITS as usize;
-            self.grant_escapes::<false>(output, now);
+        let mut escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
+        while escapes != 0 {
+            let output = (escapes.trailing_zeros() + start) % u16::BITS;
+            escapes &= escapes - 1;
+            self.grant_escapes::<false>(output as usize, now);
         }
     }
 

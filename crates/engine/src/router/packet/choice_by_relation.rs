@@ -31,7 +31,6 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     }
 
     /// The hops of the head of a buffer, grouped by port: their places in the tables.
-    #[inline(always)]
     pub(crate) fn ports_of(&self, input_vc: u32) -> Range<usize> {
         self.relation_tables().ports(self.queues[input_vc as usize].hops)
     }

@@ -58,14 +58,6 @@ impl AdaptiveState {
     }
 }
 
-impl SavedAdaptiveState {
-    /// Whether another state belongs to equally many routers.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.undecided.len() == other.undecided.len()
-            && self.decide_at.len() == other.decide_at.len()
-    }
-}
-
 /// Cache of a router's free room during an allocation. Each output and each head is looked up once.
 #[derive(Default)]
 pub(crate) struct RoomCache {
@@ -124,7 +116,6 @@ impl RoomCache {
 }
 
 /// The virtual channels in a set.
-#[inline(always)]
 pub(crate) fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
     bits(set).map(|vc| fitted!(vc, u8))
 }

@@ -50,7 +50,6 @@ impl Returning {
         far: NONE,
     };
 
-    #[inline]
     fn place(&self, number: u8) -> usize {
         usize::from(self.first.wrapping_add(number)) % NEAR
     }
@@ -149,6 +148,16 @@ impl Credits {
         let before = queue.partition_point(|it| it.time <= later.time);
         queue.insert(before, later);
         std::mem::take(&mut line.awaited) | overtakes | (before < queue.len() - 1)
+    }
+
+    /// Whether a channel's sender has room for this many flits, with the credits that have arrived
+    /// by `now`; they are collected if they are needed.
+    #[inline(always)]
+    pub(crate) fn have_room(&mut self, place: u32, flits: u16, now: Tick) -> bool {
+        self.room[place as usize] >= flits || {
+            self.collect(place, now);
+            self.room[place as usize] >= flits
+        }
     }
 
     /// Collects the credits of a channel's sender that have arrived by `now`.

@@ -19,10 +19,8 @@ use serde::Serialize;
 use crate::common::Common;
 use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{NEVER, Tick};
-use crate::host::Hosts;
-use crate::host::{NewPacket, source::Adapter};
-use crate::interruption::Interruption;
-use crate::network::context::NetworkContext;
+use crate::host::source::{Adapter, Injection};
+use crate::host::{Hosts, NewPacket};
 use crate::network::port_block::{AWAY, least};
 use crate::network::ports::{PacketQueue, Ports, RemoteUpstream, RouterLayout};
 use crate::network::size::Small;
@@ -33,12 +31,11 @@ use crate::router::packet::credits::{Credit, Credits};
 use crate::router::packet::features::{Choosing, Every, FeatureSet, Plain};
 use crate::router::packet::link::{LinkState, Links, Notice};
 use crate::router::packet::outbox::{Outbox, Returned, Sent};
-use crate::router::{AllParts, Fail, PacketId, Routers};
+use crate::router::{Fail, Routers};
 use crate::set::{bits, members};
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::NONE;
 use flitlab_workload::traffic::Workload;
 
 /// Number of deliveries by which the prefetch for a delivery comes ahead of it.
@@ -108,7 +105,6 @@ impl Routers for PacketRouters {
         }
     }
 
-    #[inline]
     fn ports(&self) -> &Ports {
         &self.ports
     }
@@ -116,7 +112,11 @@ impl Routers for PacketRouters {
     #[inline]
     fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage) {
         match stage {
-            Stage::Far => self.prefetch_router(router),
+            // The addresses that the next stages need.
+            Stage::Far => {
+                prefetch(&self.ports.routers[router as usize]);
+                prefetch(&self.ports.arrived[router as usize * self.ports.size.words]);
+            }
             Stage::Near => self.prefetch_ports(common, router),
             Stage::Next => self.prefetch_heads(common, router),
             Stage::Last => (),
@@ -171,16 +171,14 @@ impl Routers for PacketRouters {
         number: u32,
         terminal: u32,
         now: Tick,
-    ) {
+    ) -> Tick {
         let vcs = fitted!(common.context.vc_map.count(), u32);
         let injection = hosts.sources.injections[number as usize];
         if hosts.sources.paused || injection.waiting == 0 {
-            hosts.sources.injections[number as usize].due = NEVER;
-            return;
+            return NEVER;
         }
         if injection.free_at > now {
-            hosts.sources.injections[number as usize].due = injection.free_at;
-            return;
+            return injection.free_at;
         }
         let of_terminal = number - terminal * common.context.parameters.injection_channels;
         let room = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs;
@@ -190,27 +188,19 @@ impl Routers for PacketRouters {
             for vc in bits(waiting).map(|vc| fitted!(vc, u32)) {
                 let flits = hosts.sources.flits_of_next(number, vc, vcs);
                 let place = room + vc;
-                if self.credits.room[place as usize] < flits {
-                    self.credits.collect(place, now);
-                    if self.credits.room[place as usize] < flits {
-                        due = due.min(self.credits.foresee(place, flits));
-                        continue;
-                    }
+                if !self.credits.have_room(place, flits, now) {
+                    due = due.min(self.credits.foresee(place, flits));
+                    continue;
                 }
                 self.credits.room[place as usize] -= flits;
                 hosts.end_wait(common, number, now);
                 self.send_packet(common, hosts, (number, terminal), fitted!(vc, u8), now);
-                let injection = &mut hosts.sources.injections[number as usize];
-                injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
-                return;
+                let Injection { waiting, free_at, .. } = hosts.sources.injections[number as usize];
+                return if waiting == 0 { NEVER } else { free_at };
             }
         }
         hosts.begin_wait(common, number, now);
-        hosts.sources.injections[number as usize].due = due;
-    }
-
-    fn has_begun(&self, _: u32) -> bool {
-        false
+        due
     }
 
     fn deliver(&mut self, common: &mut Common<'_>) {
@@ -269,10 +259,6 @@ impl Routers for PacketRouters {
         self.links.rebase(by);
     }
 
-    fn past_needed(_: &NetworkContext<'_>) -> Picoseconds {
-        Picoseconds::ZERO
-    }
-
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds {
         let packets = &common.packets.packets;
         let queues = if common.packets.count > 0 { &*self.ports.queues } else { &[] };
@@ -299,10 +285,6 @@ impl Routers for PacketRouters {
         }
     }
 
-    fn counts_stalls(&self) -> bool {
-        true
-    }
-
     fn output_free_at(&self, output: u32) -> Tick {
         match self.ports.output(output).free_at {
             // An output that is held for a packet of a collective operation sends nothing.
@@ -326,25 +308,15 @@ impl Routers for PacketRouters {
 
     fn restore(&mut self, saved: Self::Saved) -> bool {
         let (ports, credits, adaptive_state, reduction_units, links) = saved;
-        let fits = ports.blocks.len() == self.ports.blocks.len()
-            && credits.room.len() == self.credits.room.len()
-            && adaptive_state.is_like(&self.adaptive_state.state)
-            && reduction_units.is_like(&self.reduction_units)
-            && links.is_like(&self.links.state);
+        let memory = self.memory();
         (self.ports, self.credits, self.reduction_units) = (ports, credits, reduction_units);
         (self.adaptive_state.state, self.links.state) = (adaptive_state, links);
-        fits
+        // The arrays of another network have other sizes.
+        self.memory() == memory
     }
 }
 
 impl Fail for PacketRouters {
-    /// None: a packet that is cut by a failing channel is known as such when it is sent.
-    fn cut_by(_: &AllParts<'_, '_, Self>, _: &Interruption) -> Vec<PacketId> {
-        Vec::new()
-    }
-
-    fn begin_failure(&mut self, _: &mut Common<'_>, _: &[PacketId], _: Picoseconds) {}
-
     fn fail_output(&mut self, common: &mut Common<'_>, router: u32, output: u32, at: Picoseconds) {
         let state = self.ports.fail(router, output);
         // It may be granted now, whatever it waited for.
@@ -409,19 +381,12 @@ impl PacketRouters {
     fn join(&mut self, common: &mut Common<'_>, number: u32, input_vc: u32, slot: u32) {
         let router = &self.ports.routers[number as usize];
         let place = self.ports.queue(router, input_vc);
-        let queue = &mut self.ports.queues[place];
-        let tail = std::mem::replace(&mut queue.tail, slot);
-        let packet = &mut common.packets.packets[slot as usize];
-        packet.next = NONE;
-        if queue.head != NONE {
-            common.packets.packets[tail as usize].next = slot;
-            return;
+        let PacketQueue { head, tail, .. } = &mut self.ports.queues[place];
+        if common.packets.append(head, tail, slot) {
+            let word = number as usize * self.ports.size.words + input_vc as usize / 64;
+            self.ports.arrived[word] |= 1 << (input_vc % 64);
+            common.schedule.active.lower(number, common.packets.packets[slot as usize].ready);
         }
-        queue.head = slot;
-        let ready = packet.ready;
-        self.ports.arrived[number as usize * self.ports.size.words + input_vc as usize / 64] |=
-            1 << (input_vc % 64);
-        common.schedule.active.lower(number, ready);
     }
 
     /// Returns a credit to a sender of this part. If the sender waits for one, its output is due at
@@ -460,13 +425,6 @@ impl PacketRouters {
         let router = notice.to.router;
         self.links.take_in(self.ports.routers[router as usize].first_output, notice);
         common.schedule.active.lower(router, notice.time);
-    }
-
-    /// Prefetches the addresses that the next stages need for a router's visit.
-    #[inline]
-    fn prefetch_router(&self, number: u32) {
-        prefetch(&self.ports.routers[number as usize]);
-        prefetch(&self.ports.arrived[number as usize * self.ports.size.words]);
     }
 
     /// Prefetches a router's ports, and the buffers that packets have come to.

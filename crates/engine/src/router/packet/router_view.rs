@@ -113,7 +113,6 @@ impl PacketRouters {
 
 impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// The earliest time at which an output can grant.
-    #[inline(always)]
     pub(crate) fn due(&mut self, output: usize) -> &mut Tick {
         &mut S::block(self.blocks, output).due[output % BLOCK_PORTS]
     }
@@ -125,56 +124,46 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         *due = (*due).min(time);
     }
 
-    #[inline(always)]
     pub(crate) fn output(&mut self, output: usize) -> &mut Output {
         &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS]
     }
 
-    #[inline(always)]
     pub(crate) fn input(&mut self, input: usize) -> &mut Input {
         &mut S::block(self.blocks, input).inputs[input % BLOCK_PORTS]
     }
 
     /// The input port and the virtual channel of a buffer.
-    #[inline(always)]
     pub(crate) fn place(&self, input_vc: u32) -> (usize, u8) {
         place(input_vc, self.size.shift())
     }
 
     /// The range of words of an output's set of requests.
-    #[inline(always)]
     pub(crate) fn words(&self, output: usize) -> Range<usize> {
         output * self.size.words()..(output + 1) * self.size.words()
     }
 
     /// The word with an input virtual channel in an output's set of requests.
-    #[inline(always)]
     pub(crate) fn word(&self, output: usize, input_vc: u32) -> usize {
         output * self.size.words() + input_vc as usize / 64
     }
 
-    #[inline(always)]
     pub(crate) fn time(&self, tick: Tick) -> Picoseconds {
         time(self.epoch, tick)
     }
 
-    #[inline(always)]
     pub(crate) fn packet(&mut self, slot: u32) -> &mut Packet {
         &mut self.packets.packets[slot as usize]
     }
 
-    #[inline(always)]
     pub(crate) fn origin(&mut self, slot: u32) -> &mut Origin {
         &mut self.packets.origins[slot as usize]
     }
 
-    #[inline(always)]
     pub(crate) fn queue(&mut self, input_vc: u32) -> &mut PacketQueue {
         &mut self.queues[input_vc as usize]
     }
 
     /// The number in the part of an output's channel.
-    #[inline(always)]
     pub(crate) fn channel(&self, output: usize) -> u32 {
         self.router.first_output + fitted!(output, u32)
     }

@@ -12,7 +12,6 @@ use flitlab_fabric::NONE;
 
 impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Whether an input virtual channel holds packets of collective operations.
-    #[inline]
     pub(crate) fn is_collective(&self, input_vc: u32) -> bool {
         self.place(input_vc).1 >= self.context.trees.up
     }

@@ -103,7 +103,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
                 packet.tail = last + trees.latency;
                 packet.ready = self.context.header(start, last) + trees.latency;
             }
-            (packet.next, packet.source) = (NONE, tree.root);
+            packet.source = tree.root;
             packet.sequence = trees.sequence(packet.route.0);
             operation.state = OperationState::Made;
             unit.made += 1;
@@ -111,21 +111,12 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
             let at_root = tree.root_router == self.name;
             debug_assert!(!at_root || usize::from(packet.note) == trees.members % 65536);
             let turns = at_root && trees.kind.goes_down();
-            let queue = if turns { trees.down + 2 } else { trees.up + 2 };
-            self.append(u32::from(queue), slot);
+            let input_vc = u32::from(if turns { trees.down } else { trees.up }) + 2;
+            let PacketQueue { head, tail, .. } = &mut self.queues[input_vc as usize];
+            if self.packets.append(head, tail, slot) {
+                self.new_head(input_vc);
+            }
         }
-    }
-
-    /// Puts a result into one of the unit's queues.
-    fn append(&mut self, input_vc: u32, slot: u32) {
-        let queue = &mut self.queues[input_vc as usize];
-        let tail = std::mem::replace(&mut queue.tail, slot);
-        if queue.head != NONE {
-            self.packets.packets[tail as usize].next = slot;
-            return;
-        }
-        queue.head = slot;
-        self.new_head(input_vc);
     }
 
     /// Notes that a result was granted its output and will have left the unit at `released`: then

@@ -117,10 +117,4 @@ impl ReductionUnits {
     pub fn memory(&self) -> usize {
         size_of_val(&*self.units) + size_of_val(&*self.open_operations)
     }
-
-    /// Whether another state belongs to equally many routers.
-    pub fn is_like(&self, other: &Self) -> bool {
-        self.units.len() == other.units.len()
-            && self.open_operations.len() == other.open_operations.len()
-    }
 }

@@ -8,7 +8,6 @@
 
 mod bad_copies;
 mod damage;
-mod notices;
 mod repeat;
 mod replay;
 
@@ -19,8 +18,35 @@ use crate::network::context::NetworkContext;
 use crate::network::ports::Ports;
 use damage::Damage;
 use flitlab_base::narrow::narrow;
-pub(crate) use notices::{FarOutput, Notice, NoticeKind};
-use replay::{ReplayChannel, ReplayRules};
+use replay::{AckMessage, ReplayChannel, ReplayRules};
+
+/// An output of another router: the router's part, its number there, and the output's number in the
+/// router.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct FarOutput {
+    pub part: u32,
+    pub router: u32,
+    pub output: u16,
+}
+
+/// A notice for a router.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice {
+    pub to: FarOutput,
+    /// Time at which the notice takes effect.
+    pub time: Tick,
+    pub kind: NoticeKind,
+}
+
+/// The contents of a notice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NoticeKind {
+    /// An acknowledgement message: about what the output has sent, or else one that is decided
+    /// there, for the output to send.
+    Message { message: AckMessage, about_sent: bool },
+    /// A bad copy whose last flit is there, among an input virtual channel's packets.
+    BadCopy(u32),
+}
 
 /// The links of a part's channels.
 pub(crate) struct Links {
@@ -90,6 +116,26 @@ impl Links {
         }
     }
 
+    /// Takes in a notice for a router of the part, whose first output has this number.
+    pub(crate) fn take_in(&mut self, first_output: u32, notice: &Notice) {
+        let &Notice { to: FarOutput { router, output, .. }, time, kind } = notice;
+        let place = (first_output + u32::from(output)) as usize;
+        let LinkState { channels, next, due, bad_copies } = &mut self.state;
+        match (kind, &mut channels[place]) {
+            (NoticeKind::BadCopy(input_vc), _) => {
+                bad_copies[router as usize].push((time, input_vc));
+            }
+            (_, None) => return,
+            (NoticeKind::Message { message, about_sent }, Some(channel)) => {
+                let list = if about_sent { &mut channel.learned } else { &mut channel.to_send };
+                list.push_back((time, message));
+                next[place] = next[place].min(time);
+            }
+        }
+        let due = &mut due[router as usize];
+        *due = (*due).min(time);
+    }
+
     /// The link of one of the part's channels.
     pub(crate) fn channel(&self, output: u32) -> Option<&ReplayChannel> {
         self.state.channels.get(output as usize)?.as_deref()
@@ -118,12 +164,5 @@ impl Links {
         self.state.channels.iter_mut().flatten().for_each(|channel| channel.rebase(by));
         let bad_copies = self.state.bad_copies.iter_mut().flatten().map(|it| &mut it.0);
         move_back(self.state.next.iter_mut().chain(&mut self.state.due).chain(bad_copies), by);
-    }
-}
-
-impl LinkState {
-    /// Whether another state belongs to equally many links and routers.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.channels.len() == other.channels.len() && self.due.len() == other.due.len()
     }
 }

@@ -32,7 +32,6 @@ struct Transmission {
 
 impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
     /// A lower bound of the time of the next event on the router's links, grants excluded.
-    #[inline(always)]
     pub(crate) fn links_due(&mut self) -> &mut Tick {
         &mut self.links.state.due[self.number as usize]
     }
@@ -209,12 +208,6 @@ impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
             }
         }
         self.admit_waiting(output, vc, arrives);
-    }
-
-    /// Whether a channel fails before a last flit gets across that would be there at this time.
-    fn is_cut(&self, output: usize, arrives: Tick) -> bool {
-        let channel = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
-        self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
     }
 
     /// Whether any of the flits is damaged that have the channel for a stretch of time.

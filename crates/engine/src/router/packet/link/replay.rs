@@ -90,15 +90,6 @@ pub(crate) struct ReplayEntry {
     pub bad: bool,
 }
 
-/// A packet that has been accepted and waits for one before it.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct OutOfOrder {
-    number: u64,
-    slot: u32,
-    flits: u16,
-    vc: u8,
-}
-
 /// The sending end of a channel that may send again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ReplayChannel {
@@ -114,8 +105,9 @@ pub(crate) struct ReplayChannel {
     /// Flits of these packets.
     held: u32,
     next_number: u64,
-    /// Packets that wait beside the far buffer, in the order of numbers.
-    beside: Vec<OutOfOrder>,
+    /// Packets that have been accepted and wait beside the far buffer for one before them, in the
+    /// order of numbers.
+    beside: Vec<ReplayEntry>,
     /// The numbers of the packets that are to be sent again.
     again: VecDeque<u64>,
     /// Messages that will be known here, in the order of time.
@@ -204,10 +196,10 @@ impl ReplayChannel {
 
     /// Lets a packet wait beside the far buffer for missing packets of its virtual channel.
     pub(crate) fn put_beside(&mut self, place: usize) {
-        let ReplayEntry { number, vc, flits, .. } = self.entries[place];
-        let slot = std::mem::replace(&mut self.entries[place].slot, NONE);
-        let before = self.beside.partition_point(|other| other.number < number);
-        self.beside.insert(before, OutOfOrder { number, slot, flits, vc });
+        let entry = self.entries[place];
+        self.entries[place].slot = NONE;
+        let before = self.beside.partition_point(|other| other.number < entry.number);
+        self.beside.insert(before, entry);
     }
 
     /// Takes the packets of a virtual channel that need not wait any longer, in their order.
@@ -225,10 +217,9 @@ impl ReplayChannel {
 
     /// Flits of a virtual channel that hold room at the far end without being in the buffer there.
     pub(crate) fn flits_kept(&self, vc: u8) -> u32 {
-        let own = self.entries.iter().filter(|entry| entry.slot != NONE);
-        let own = own.map(|entry| (entry.vc, entry.flits));
-        let all = own.chain(self.beside.iter().map(|beside| (beside.vc, beside.flits)));
-        all.filter(|it| it.0 == vc).map(|it| u32::from(it.1)).sum()
+        let kept = self.entries.iter().chain(&self.beside);
+        let kept = kept.filter(|entry| entry.vc == vc && entry.slot != NONE);
+        kept.map(|entry| u32::from(entry.flits)).sum()
     }
 
     /// Takes in the messages that are known by now, then time-outs.

@@ -17,8 +17,7 @@ use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::next_hop::escape_bubble;
 use crate::router::packet::allocation::{AllocationPass, Attempt};
-use crate::router::packet::features::Features;
-use crate::router::packet::router_view::RouterView;
+use crate::router::packet::{Features, RouterView};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_model::Stall;
@@ -26,19 +25,19 @@ use flitlab_model::Stall;
 impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// The outputs for which some head has an escape request, a bit each.
     fn escape_ports(&mut self) -> &mut u16 {
-        &mut self.adaptive_state.state.escape_ports[self.number as usize]
+        &mut self.adaptive_state.escape_ports[self.number as usize]
     }
 
     /// A lower bound of the time at which the first undecided head asks.
     pub(crate) fn decide_at(&mut self) -> &mut Tick {
-        &mut self.adaptive_state.state.decide_at[self.number as usize]
+        &mut self.adaptive_state.decide_at[self.number as usize]
     }
 
     /// The set of the router's input virtual channels whose heads are undecided, in words.
     fn undecided(&mut self) -> &mut [u64] {
         let words = self.size.words();
         let first = self.number as usize * words;
-        &mut self.adaptive_state.state.undecided[first..first + words]
+        &mut self.adaptive_state.undecided[first..first + words]
     }
 
     /// Notes that a head has to decide on a detour when it asks.

@@ -16,8 +16,7 @@ use crate::network::size::Size;
 use crate::next_hop::RelationTables;
 use crate::router::packet::allocation::{AllocationPass, Blocked};
 use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
-use crate::router::packet::features::Features;
-use crate::router::packet::router_view::RouterView;
+use crate::router::packet::{Features, RouterView};
 use flitlab_base::narrow::fitted;
 use flitlab_routing::relation::Hop;
 

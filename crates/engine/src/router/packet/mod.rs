@@ -14,6 +14,9 @@ pub(crate) mod router_view;
 pub(crate) mod stalls;
 pub(crate) mod waits;
 
+pub(crate) use features::Features;
+pub(crate) use router_view::RouterView;
+
 use serde::Serialize;
 
 use crate::common::Common;
@@ -25,7 +28,7 @@ use crate::network::port_block::{AWAY, least};
 use crate::network::ports::{PacketQueue, Ports, RemoteUpstream, RouterLayout};
 use crate::network::size::Small;
 use crate::packet::{Packet, PacketCrossing, chain};
-use crate::router::packet::choices::{AdaptiveState, SavedAdaptiveState};
+use crate::router::packet::choices::AdaptiveState;
 use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::{Credit, Credits};
 use crate::router::packet::features::{Choosing, Every, FeatureSet, Plain};
@@ -87,7 +90,7 @@ impl HasEarliest for PacketMessages {
 impl Routers for PacketRouters {
     type Messages = PacketMessages;
     type Own = ();
-    type Saved = (Ports, Credits, SavedAdaptiveState, ReductionUnits, LinkState);
+    type Saved = (Ports, Credits, AdaptiveState, ReductionUnits, LinkState);
 
     const QUEUES_AT_ONCE: bool = false;
 
@@ -129,7 +132,7 @@ impl Routers for PacketRouters {
         if self.features == FeatureSet::Plain {
             return next;
         }
-        let decide_at = self.adaptive_state.state.decide_at[number as usize];
+        let decide_at = self.adaptive_state.decide_at[number as usize];
         next.min(decide_at).min(self.links.state.due[number as usize])
     }
 
@@ -302,15 +305,15 @@ impl Routers for PacketRouters {
     }
 
     fn saved(&self) -> impl Serialize + '_ {
-        let (adaptive_state, links) = (&self.adaptive_state.state, &self.links.state);
-        (&self.ports, &self.credits, adaptive_state, &self.reduction_units, links)
+        let Self { ports, credits, adaptive_state, reduction_units, links, .. } = self;
+        (ports, credits, adaptive_state, reduction_units, &links.state)
     }
 
     fn restore(&mut self, saved: Self::Saved) -> bool {
         let (ports, credits, adaptive_state, reduction_units, links) = saved;
         let memory = self.memory();
         (self.ports, self.credits, self.reduction_units) = (ports, credits, reduction_units);
-        (self.adaptive_state.state, self.links.state) = (adaptive_state, links);
+        (self.adaptive_state, self.links.state) = (adaptive_state, links);
         // The arrays of another network have other sizes.
         self.memory() == memory
     }

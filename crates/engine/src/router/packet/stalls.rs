@@ -4,8 +4,7 @@
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port_block::Output;
 use crate::network::size::Size;
-use crate::router::packet::features::Features;
-use crate::router::packet::router_view::RouterView;
+use crate::router::packet::{Features, RouterView};
 use crate::set::bits;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Stall;

@@ -5,8 +5,7 @@ use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::packet::Packet;
 use crate::router::packet::allocation::Blocked;
-use crate::router::packet::features::Features;
-use crate::router::packet::router_view::RouterView;
+use crate::router::packet::{Features, RouterView};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 

@@ -10,8 +10,7 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::packet::{Origin, Packet, last_start};
-use crate::router::packet::features::Features;
-use crate::router::packet::router_view::RouterView;
+use crate::router::packet::{Features, RouterView};
 use flitlab_fabric::NONE;
 
 impl<S: Size, F: Features> RouterView<'_, '_, S, F> {

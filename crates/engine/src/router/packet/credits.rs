@@ -3,8 +3,8 @@
 //! A credit is known from the grant that causes it, but counts from the time of its arrival. It
 //! stays here until the channel's sender runs short and collects it. So a packet that finds room
 //! reads one count only. The credits under way for a channel and virtual channel lie in one cache
-//! line; later ones that do not fit wait in a queue. [`Credits`] belongs to a part; routers read and
-//! send through their views.
+//! line; later ones that do not fit wait in a queue. [`Credits`] belongs to a part; routers read
+//! and send through their views.
 
 use std::collections::VecDeque;
 
@@ -111,8 +111,9 @@ impl Credits {
     }
 
     /// Returns a credit to the upstream router. Credits that arrive by `settled` can be added at
-    /// once, since the sender will not look earlier. Returns whether the sender must be woken at the
-    /// arrival of this credit: it waits for one, or has planned on a credit that this one overtakes.
+    /// once, since the sender will not look earlier. Returns whether the sender must be woken at
+    /// the arrival of this credit: it waits for one, or has planned on a credit that this one
+    /// overtakes.
     #[inline]
     pub(crate) fn send(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
         let line = &mut self.returning[place as usize];

@@ -174,13 +174,18 @@ impl<'f> NetworkContext<'f> {
     pub(crate) fn send(&self, packet: &mut Packet, timing: u8, start: Tick) -> Tick {
         let timing = self.timing(timing);
         let last = last_start(start, packet.tail, packet.flits, timing.flit);
-        let header = match self.parameters.switching {
-            Switching::VirtualCutThrough | Switching::Wormhole => start,
-            Switching::StoreAndForward => last,
-        };
         packet.tail = last + timing.forward;
-        packet.ready = header + timing.forward + self.routing;
+        packet.ready = self.header(start, last) + timing.forward + self.routing;
         last
+    }
+
+    /// The time that decides when a packet may go on: that of its first flit, or of its last.
+    #[inline(always)]
+    pub(crate) fn header(&self, first: Tick, last: Tick) -> Tick {
+        match self.parameters.switching {
+            Switching::VirtualCutThrough | Switching::Wormhole => first,
+            Switching::StoreAndForward => last,
+        }
     }
 
     /// The timing of this index.

@@ -340,6 +340,13 @@ impl Ports {
         &self.blocks[first_block as usize + input / BLOCK_PORTS].inputs[input % BLOCK_PORTS]
     }
 
+    /// The router of an input virtual channel of the part, and its number.
+    pub(crate) fn router_of(&self, input_vc: u32) -> (u32, &RouterLayout) {
+        let input = input_vc >> self.size.shift;
+        let place = self.routers.partition_point(|router| router.first_input <= input) - 1;
+        (narrow::<u32>(place), &self.routers[place])
+    }
+
     /// All outputs of the part, in the order of their numbers.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
         self.routers.iter().flat_map(|router| {

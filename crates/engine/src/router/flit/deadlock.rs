@@ -15,10 +15,9 @@ use super::states::VcState;
 use crate::common::Common;
 use crate::network::port_block::{AWAY, Output};
 use crate::network::ports::{RouterLayout, place};
-use crate::next_hop::Routing;
 use crate::part::Part;
+use crate::router::deadlock::{HeadRequests, OutputRequest};
 use crate::router::{AllParts, Buffer, PacketId, Waits};
-use crate::set::bits;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::NONE;
 use flitlab_model::{Lack, Switching, Waiting};
@@ -51,7 +50,7 @@ impl Waits for FlitRouters {
             VcState::Active if !has_flit => Self::upstream(parts, part, input_vc),
             VcState::Active if front() > parts.clock => Vec::new(),
             VcState::VcAlloc | VcState::Active => {
-                let router = flits.router_of_input_vc(input_vc);
+                let router = flits.ports.router_of(input_vc);
                 let mut waits = Vec::new();
                 for (output, vc, need) in flits.requests_of(common, state) {
                     match Self::blocked(parts, part, router, (output, vc, need), queue) {
@@ -68,7 +67,7 @@ impl Waits for FlitRouters {
         let Part { common, routers: flits, .. } = parts.part(part);
         let state = &flits.state.queues[queue as usize];
         let input_vc = queue / flits.rules.outputs;
-        let (_, router) = flits.router_of_input_vc(input_vc);
+        let (_, router) = flits.ports.router_of(input_vc);
         let (output, vc, need) = match state.vc_state {
             VcState::Routing => (0, 0, 0),
             _ => flits.requests_of(common, state)[0],
@@ -99,30 +98,14 @@ impl Waits for FlitRouters {
         )
     }
 
-    fn credits_are_conserved(parts: &Parts<'_, '_>) -> bool {
-        let parameters = &parts.context.parameters;
-        (0..parts.parts.len()).all(|part| {
-            let Self { ports, rules, state, .. } = parts.routers(part);
-            let held = |(part, queue): Buffer| {
-                parts.routers(part).state.queues[queue as usize].flits.len()
-            };
-            let vcs = narrow::<u8>(parts.context.vc_map.count());
-            let outputs = (0..).zip(ports.outputs()).filter(|(_, port)| port.needs_room);
-            let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
-            let mut injections = (0..narrow::<u32>(state.inputs.len()))
-                .filter(|&input| ports.input(input).injects)
-                .flat_map(|input| (0..vcs).map(move |vc| (input, vc)));
-            network.all(|((output, port), vc): ((usize, &Output), u8)| {
-                let place = state.outputs[output].vcs as usize + usize::from(vc);
-                let flits: u32 = Self::far(parts, port, vc).map(held).sum();
-                flits + state.vcs[place].due() == parameters.buffer
-            }) && injections.all(|(input, vc)| {
-                let place = ports.input(input).upstream as usize + usize::from(vc);
-                let input_vc = (input << rules.shift) + u32::from(vc);
-                let there: u32 = parts.routers(part).filled(part, input_vc).map(held).sum();
-                there + state.vcs[place].due() == parameters.injection_buffer
-            })
-        })
+    fn flits_held(parts: &Parts<'_, '_>, (part, input_vc): Buffer) -> u32 {
+        let routers = parts.routers(part);
+        let filled = routers.filled(part, input_vc);
+        filled.map(|(_, queue)| routers.state.queues[queue as usize].flits.len()).sum()
+    }
+
+    fn room_due(&self, place: u32) -> u32 {
+        self.state.vcs[place as usize].due()
     }
 
     fn waits_in(parts: &Parts<'_, '_>, (part, input_vc): Buffer, id: PacketId) -> bool {
@@ -153,7 +136,7 @@ impl Waits for FlitRouters {
             state.flits.front(&flits.state.times) <= now
                 && matches!(state.vc_state, VcState::VcAlloc | VcState::Active)
         })?;
-        let (_, router) = flits.router_of_input_vc(input_vc);
+        let (_, router) = flits.ports.router_of(input_vc);
         let state = &flits.state.queues[queue as usize];
         let &(output, vc, need) = flits.requests_of(common, state).first()?;
         let first = (router.first_input << flits.rules.shift) * outputs;
@@ -191,35 +174,24 @@ impl FlitRouters {
     /// The requests of a queue's packet: output, virtual channel, and the flits of room that it
     /// needs there.
     fn requests_of(&self, common: &Common<'_>, queue: &FlitQueue) -> Vec<(u32, u8, u32)> {
-        let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.vc_state == VcState::Active {
-            return vec![(output, queue.vc, 1)];
+            return vec![(queue.output.into(), queue.vc, 1)];
         }
-        if queue.options == 0 {
-            let vcs = bits(queue.vcs);
-            return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
-        }
-        if let Routing::Relation(relation) = &common.routing {
-            let hops = relation.hops_of_list(queue.held).iter();
-            let need = |hop| common.context.need_by(hop, queue.need, queue.left).into();
-            return hops.map(|hop| (u32::from(hop.port), hop.vc, need(hop))).collect();
-        }
-        let adaptive = common.context.channels.adaptive;
-        let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
-        // The most that its escape can need. A cycle that is found with less is none.
-        let least = u32::from(queue.left);
-        std::iter::once((output, queue.vc, least)).chain(options).collect()
+        let head = HeadRequests {
+            first_output: 0,
+            options: queue.options,
+            output: queue.output,
+            vcs: if queue.options == 0 { queue.vcs } else { 1 << queue.vc },
+            need: queue.need,
+            flits: queue.left,
+            // The most that its escape can need. A cycle that is found with less is none.
+            of_escape: queue.left,
+            hops: queue.held,
+        };
+        let requests = head.list(common).into_iter();
+        requests.map(|OutputRequest { output, vc, need }| (output, vc, need)).collect()
     }
 
-    /// The router of a part's input virtual channel, and its number.
-    pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &RouterLayout) {
-        let input = input_vc >> self.ports.size.shift;
-        let place = self.ports.routers.partition_point(|router| router.first_input <= input);
-        (narrow::<u32>(place - 1), &self.ports.routers[place - 1])
-    }
-}
-
-impl FlitRouters {
     /// The queues that keep a queue's packet from a virtual channel of its router's output; `None`
     /// if nothing does for long.
     fn blocked(

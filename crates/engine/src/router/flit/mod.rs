@@ -316,9 +316,8 @@ impl Routers for FlitRouters {
         injection: u32,
         terminal: u32,
         now: Tick,
-    ) {
-        let due = self.inject_some(common, hosts, (injection, terminal), now);
-        hosts.sources.injections[injection as usize].due = due;
+    ) -> Tick {
+        self.inject_some(common, hosts, (injection, terminal), now)
     }
 
     fn has_begun(&self, injection: u32) -> bool {

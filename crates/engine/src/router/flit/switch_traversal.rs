@@ -9,7 +9,7 @@ use super::router_view::FlitRouterView;
 use super::states::VcState;
 use super::time_rings::Times;
 use super::{FlitOutput, FlitState};
-use crate::arbitration::{self, SentFlit, counts_flits, pass_turn};
+use crate::arbitration::{SentFlit, count_flit, counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
 use crate::network::port_block;
@@ -146,7 +146,7 @@ impl FlitRouterView<'_, '_> {
         let output = output_port as usize;
         let turns = (&mut self.state.outputs[output].turn, self.state.priorities.get_mut(output));
         let flit = SentFlit { vc, vcs: self.rules.vcs as usize, is_last: left == 1 };
-        arbitration::count_flit(self.rules.arbitration, turns, &self.rules.sharing, flit);
+        count_flit(turns, &self.rules.sharing, flit);
     }
 
     /// The output of an active virtual channel, by its number in the router.

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::network::vc_map::VcMap;
-use crate::router::flit::{ActiveVc, FlitInput, FlitOutput, FlitQueue, empty_queue};
+use crate::router::flit::{ActiveVc, FlitInput, FlitOutput, FlitQueue};
 use Arbitration::{OldestFirst, Random, RoundRobin, TransitFirst, Weighted};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Faults, Torus};
@@ -154,8 +154,8 @@ impl SmallSwitch {
         (output, out_vc): (u32, u8),
     ) -> SwitchCandidate {
         let active_vc = self.active_vcs.len() as u32;
-        self.active_vcs.push(ActiveVc { queue: active_vc, ..ActiveVc::NONE });
-        self.queues.push(empty_queue());
+        self.active_vcs.push(ActiveVc { queue: active_vc, ..ActiveVc::default() });
+        self.queues.push(FlitQueue::default());
         SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
     }
 

@@ -13,8 +13,9 @@
 //! [`forecast`](super::forecast). Of packets whose half rings are drawn it is not known which way
 //! they go: they count in that mean only, and the busiest channel is that of the others.
 
+use crate::network::ChannelTiming;
 use crate::next_hop::demands;
-use crate::{FlitSharing, Parameters, Switching};
+use crate::{ChannelKind, Parameters, Switching};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric};
@@ -223,13 +224,16 @@ impl Longest {
 impl<'a> Times<'a> {
     fn new(fabric: &'a Fabric, routes: &'a Routes, parameters: &'a Parameters) -> Self {
         let sharing = parameters.sharing.as_ref();
-        let of_sharing = |time: fn(&FlitSharing) -> Picoseconds| {
-            sharing.map_or(0, |sharing| u128::from(time(sharing)))
+        let timings = |kind, buffer| {
+            let timings = ChannelTiming::of_classes(parameters, kind, fabric.cable_classes());
+            with_best(timings.into_iter().map(|it| Timing {
+                flit: it.flit_time.into(),
+                forward: it.forward.into(),
+                back: it.back.into(),
+                buffer,
+            }))
         };
-        let crossbar =
-            u128::from(parameters.crossbar_latency) + of_sharing(|it| it.switch_allocation);
         let all = u32::from(parameters.virtual_channels);
-        let classes = fabric.cable_classes();
         let virtual_channels = match sharing {
             Some(_) => [all; 2],
             None => demands::max_vcs_of_source(routes, all),
@@ -238,26 +242,11 @@ impl<'a> Times<'a> {
             fabric,
             routes,
             parameters,
-            injections: with_best(classes.iter().map(|&class| Timing {
-                flit: parameters.injection_flit_time_of(class).into(),
-                forward: parameters.injection_latency_of(class).into(),
-                back: parameters.injection_latency_of(class).into(),
-                buffer: Some(parameters.injection_buffer),
-            })),
-            links: with_best(classes.iter().map(|&class| Timing {
-                flit: parameters.flit_time_of(class).into(),
-                forward: u128::from(parameters.latency_of(class)) + crossbar,
-                back: parameters.latency_of(class).into(),
-                buffer: Some(parameters.buffer),
-            })),
-            ejections: with_best(classes.iter().map(|&class| Timing {
-                flit: parameters.ejection_flit_time_of(class).into(),
-                forward: u128::from(parameters.ejection_latency_of(class)) + crossbar,
-                back: 0,
-                buffer: None,
-            })),
+            injections: timings(ChannelKind::Injection, Some(parameters.injection_buffer)),
+            links: timings(ChannelKind::Network, Some(parameters.buffer)),
+            ejections: timings(ChannelKind::Ejection, None),
             routing: u128::from(parameters.routing_latency)
-                + of_sharing(|it| it.virtual_channel_allocation),
+                + sharing.map_or(0, |it| it.virtual_channel_allocation.into()),
             virtual_channels,
         }
     }
@@ -630,10 +619,8 @@ pub fn completion_bound(
 ) -> Option<CompletionBound> {
     let steps = steps_to_look_at(fabric, pattern)?;
     let times = Times::new(fabric, routes, parameters);
-    let (forward, backward) = match spec.access {
-        Access::Write => (times.size(spec.message.0), None),
-        Access::Read { request } => (times.size(request.0), Some(times.size(spec.message.0))),
-    };
+    let (forward, backward) = spec.access.payloads(spec.message.0);
+    let (forward, backward) = (times.size(forward), backward.map(|bytes| times.size(bytes)));
     let flows = fabric.live_terminals().flat_map(|source| {
         let partners = move || (0..steps).filter_map(move |step| pattern.partner(source, step));
         let each_round = partners().count() as u64;

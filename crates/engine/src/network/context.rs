@@ -29,14 +29,9 @@ pub(crate) struct Timing {
     pub back: Tick,
 }
 
-impl Timing {
-    fn new(timing: &ChannelTiming) -> Self {
-        let &ChannelTiming { flit_time, forward, back } = timing;
-        Self {
-            flit: narrow::<Tick>(flit_time),
-            forward: narrow::<Tick>(forward),
-            back: narrow::<Tick>(back),
-        }
+impl From<ChannelTiming> for Timing {
+    fn from(ChannelTiming { flit_time, forward, back }: ChannelTiming) -> Self {
+        Self { flit: narrow(flit_time), forward: narrow(forward), back: narrow(back) }
     }
 }
 
@@ -125,6 +120,11 @@ impl<'f> NetworkContext<'f> {
             .collectives()
             .map_or(Trees::NONE, |it| Trees::new(it, fabric, &ends, parameters, &vc_map));
         let keeps_bubble = parameters.bubble && demands::may_keep_bubble(routes);
+        let kinds = [ChannelKind::Network, ChannelKind::Injection, ChannelKind::Ejection];
+        let timings = |kind| {
+            let classes = ChannelTiming::of_classes(parameters, kind, fabric.cable_classes());
+            classes.into_iter().map(Timing::from)
+        };
         let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
         Self {
             fabric,
@@ -132,7 +132,7 @@ impl<'f> NetworkContext<'f> {
             cut,
             ends,
             trees,
-            timings: network.timings.iter().map(Timing::new).collect(),
+            timings: kinds.into_iter().flat_map(timings).collect(),
             routing: narrow::<Tick>(parameters.routing_latency),
             bubble: room_of(keeps_bubble.into()),
             injection_bubble: room_of(demands::injection_bubble(routes)),

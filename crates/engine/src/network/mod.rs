@@ -15,7 +15,7 @@ pub(crate) mod vc_map;
 
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::{Fabric, NONE};
+use flitlab_fabric::{CableClass, Fabric, NONE};
 use flitlab_model::ChannelKind;
 use flitlab_model::Parameters;
 
@@ -31,6 +31,39 @@ pub(crate) struct ChannelTiming {
     pub forward: Picoseconds,
     /// Time from a release at the far end until the credits are back.
     pub back: Picoseconds,
+}
+
+impl ChannelTiming {
+    /// The times of a kind of channel on cables of a class. A cable has one length in both
+    /// directions, so credits take the latency of their channel.
+    pub(crate) fn new(parameters: &Parameters, kind: ChannelKind, class: CableClass) -> Self {
+        let allocation = parameters.sharing.as_ref().map(|sharing| sharing.switch_allocation);
+        let crossbar = parameters.crossbar_latency + allocation.unwrap_or(Picoseconds::ZERO);
+        let (flit_time, forward, back) = match kind {
+            ChannelKind::Network => {
+                let latency = parameters.latency_of(class);
+                (parameters.flit_time_of(class), latency + crossbar, latency)
+            }
+            ChannelKind::Injection => {
+                let latency = parameters.injection_latency_of(class);
+                (parameters.injection_flit_time_of(class), latency, latency)
+            }
+            ChannelKind::Ejection => {
+                let latency = parameters.ejection_latency_of(class);
+                (parameters.ejection_flit_time_of(class), latency + crossbar, Picoseconds::ZERO)
+            }
+        };
+        Self { flit_time, forward, back }
+    }
+
+    /// The times of a kind of channel on cables of these classes.
+    pub(crate) fn of_classes(
+        parameters: &Parameters,
+        kind: ChannelKind,
+        classes: &[CableClass],
+    ) -> Vec<Self> {
+        classes.iter().map(|&class| Self::new(parameters, kind, class)).collect()
+    }
 }
 
 /// Where a terminal is attached.
@@ -60,8 +93,6 @@ pub(crate) struct Network {
     pub ejection_of_terminal: Vec<u32>,
     /// Number of input ports fed by network channels, by router.
     pub transit_inputs: Vec<u32>,
-    /// By kind of channel, then class of cables: see [`Self::timing`].
-    pub timings: Vec<ChannelTiming>,
     /// Number of classes of cables.
     classes: u8,
     pub injection_channels: u32,
@@ -82,7 +113,6 @@ impl Network {
             ring_of_channel: Vec::new(),
             ejection_of_terminal: vec![NONE; fabric.terminals() as usize],
             transit_inputs: vec![0; fabric.routers() as usize],
-            timings: timings(fabric, parameters),
             classes: narrow(fabric.cable_classes().len()),
             injection_channels: injections,
             ejections,
@@ -221,28 +251,4 @@ impl Network {
             None => fabric.router_name(router) + " ejection " + &(port - ports).to_string(),
         }
     }
-}
-
-/// The timings of network, then injection, then ejection channels on each class of cables.
-///
-/// A cable has one length in both directions, so credits take the latency of their channel.
-fn timings(fabric: &Fabric, parameters: &Parameters) -> Vec<ChannelTiming> {
-    let switch =
-        parameters.sharing.as_ref().map_or(Picoseconds::ZERO, |sharing| sharing.switch_allocation);
-    let crossbar = parameters.crossbar_latency + switch;
-    let classes = fabric.cable_classes();
-    let network = classes.iter().map(|&class| {
-        let latency = parameters.latency_of(class);
-        (parameters.flit_time_of(class), latency + crossbar, latency)
-    });
-    let injection = classes.iter().map(|&class| {
-        let latency = parameters.injection_latency_of(class);
-        (parameters.injection_flit_time_of(class), latency, latency)
-    });
-    let ejection = classes.iter().map(|&class| {
-        let latency = parameters.ejection_latency_of(class);
-        (parameters.ejection_flit_time_of(class), latency + crossbar, Picoseconds::ZERO)
-    });
-    let all = network.chain(injection).chain(ejection);
-    all.map(|(flit_time, forward, back)| ChannelTiming { flit_time, forward, back }).collect()
 }

@@ -324,29 +324,39 @@ impl Ports {
         output
     }
 
+    /// An output of a router.
+    #[inline(always)]
+    pub(crate) fn output_of(&self, router: &RouterLayout, output: usize) -> &Output {
+        let block = router.first_block as usize + output / BLOCK_PORTS;
+        &self.blocks[block].outputs[output % BLOCK_PORTS]
+    }
+
+    /// An input port of a router.
+    #[inline(always)]
+    pub(crate) fn input_of(&self, router: &RouterLayout, input: usize) -> &Input {
+        let block = router.first_block as usize + input / BLOCK_PORTS;
+        &self.blocks[block].inputs[input % BLOCK_PORTS]
+    }
+
     /// An output by its number in the part.
     pub(crate) fn output(&self, number: u32) -> &Output {
         let router = self.routers.partition_point(|router| router.first_output <= number) - 1;
-        let RouterLayout { first_output, first_block, .. } = self.routers[router];
-        let output = (number - first_output) as usize;
-        &self.blocks[first_block as usize + output / BLOCK_PORTS].outputs[output % BLOCK_PORTS]
+        let router = &self.routers[router];
+        self.output_of(router, (number - router.first_output) as usize)
     }
 
     /// An input port by its number in the part.
     pub(crate) fn input(&self, number: u32) -> &Input {
         let router = self.routers.partition_point(|router| router.first_input <= number) - 1;
-        let RouterLayout { first_input, first_block, .. } = self.routers[router];
-        let input = (number - first_input) as usize;
-        &self.blocks[first_block as usize + input / BLOCK_PORTS].inputs[input % BLOCK_PORTS]
+        let router = &self.routers[router];
+        self.input_of(router, (number - router.first_input) as usize)
     }
 
     /// All outputs of the part, in the order of their numbers.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
         self.routers.iter().flat_map(|router| {
-            let first = router.first_block as usize;
-            let blocks = &self.blocks[first..first + router.blocks as usize];
-            let outputs = blocks.iter().flat_map(|block| &block.outputs);
-            outputs.take(usize::from(router.outputs))
+            let outputs = self.blocks_of(router).iter().flat_map(|block| &block.outputs);
+            outputs.take(router.outputs.into())
         })
     }
 

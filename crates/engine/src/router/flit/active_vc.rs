@@ -30,8 +30,8 @@ pub(crate) struct SwitchRequest {
 }
 
 /// An active virtual channel: a packet at the head of its queue that holds a virtual channel of an
-/// output.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// output. The default is an unused place.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ActiveVc {
     /// The part of the digest's hash that depends on its packet and channel.
     pub mark: u64,
@@ -82,27 +82,6 @@ impl SwitchRequest {
 }
 
 impl ActiveVc {
-    pub(crate) const NONE: Self = Self {
-        mark: 0,
-        queue: NONE,
-        input_port: NONE,
-        output_port: NONE,
-        held: NONE,
-        upstream: NONE,
-        far: NONE,
-        counted: NONE,
-        again: 0,
-        back: 0,
-        left: 0,
-        of_port: 0,
-        out_vc: 0,
-        timing: 0,
-        needs_room: false,
-        leaves: false,
-        has_header: false,
-        injects: false,
-    };
-
     pub(crate) fn rebase(&mut self, by: Tick) {
         self.again = rebased(self.again, by);
     }

@@ -83,7 +83,7 @@ use flit_queue::Upstream;
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching};
+use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Switching};
 use flitlab_workload::traffic::Workload;
 use injection::SourceVc;
 use stalls::Waits;
@@ -224,9 +224,8 @@ impl FlitRouters {
         let parameters = &context.parameters;
         let vcs = narrow::<u32>(context.vc_map.count());
         let shift = ports.size.shift;
-        let outputs_of = |router: &crate::network::ports::RouterLayout| u32::from(router.outputs);
-        let most_outputs = ports.routers.iter().map(outputs_of).max().unwrap_or(1);
-        let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
+        let most_outputs = ports.routers.iter().map(|router| router.outputs).max().unwrap_or(1);
+        let outputs = if sharing.virtual_output_queues { most_outputs.into() } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
         let queues = (u32::from(most_inputs) << shift) * outputs;
         let by_source = demands::is_by_source(context.routes);
@@ -256,8 +255,8 @@ impl FlitRouters {
             one_kind: by_source && !reads,
             sharing,
         };
-        let state = FlitState::new(&rules, parameters, context, part, &ports);
-        let scratch = scratch::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
+        let state = FlitState::new(&rules, context, part, &ports);
+        let scratch = scratch::Scratch::new(most_inputs, most_outputs, queues);
         let outgoing = (0..context.cut.parts()).map(|_| FlitMessages::default()).collect();
         Self { ports, rules, state, outgoing, scratch }
     }
@@ -356,34 +355,23 @@ impl Routers for FlitRouters {
     }
 
     fn memory(&self) -> usize {
-        let FlitState { wake_times, queues, current, vcs, outputs, inputs, .. } = &self.state;
-        let FlitState {
-            requests,
-            active_count,
-            switch_requests,
-            active_vcs,
-            times,
-            sources,
-            begun,
-            waits,
-            ..
-        } = &self.state;
+        let state = &self.state;
         self.ports.memory()
-            + wake_times.memory()
-            + size_of_val(&**queues)
-            + size_of_val(&**current)
-            + size_of_val(&**vcs)
-            + size_of_val(&**outputs)
-            + size_of_val(&*self.state.priorities)
-            + size_of_val(&**inputs)
-            + size_of_val(&**requests)
-            + size_of_val(&**active_count)
-            + size_of_val(&**switch_requests)
-            + size_of_val(&**active_vcs)
-            + times.memory()
-            + size_of_val(&**sources)
-            + size_of_val(&**begun)
-            + waits.as_ref().map_or(0, |waits| waits.memory())
+            + state.wake_times.memory()
+            + size_of_val(&*state.queues)
+            + size_of_val(&*state.current)
+            + size_of_val(&*state.vcs)
+            + size_of_val(&*state.outputs)
+            + size_of_val(&*state.priorities)
+            + size_of_val(&*state.inputs)
+            + size_of_val(&*state.requests)
+            + size_of_val(&*state.active_count)
+            + size_of_val(&*state.switch_requests)
+            + size_of_val(&*state.active_vcs)
+            + state.times.memory()
+            + size_of_val(&*state.sources)
+            + size_of_val(&*state.begun)
+            + state.waits.as_ref().map_or(0, |waits| waits.memory())
     }
 
     fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick) {
@@ -425,13 +413,8 @@ impl Routers for FlitRouters {
 }
 
 impl FlitState {
-    fn new(
-        rules: &FlitRules,
-        parameters: &Parameters,
-        context: &NetworkContext<'_>,
-        part: usize,
-        ports: &Ports,
-    ) -> Self {
+    fn new(rules: &FlitRules, context: &NetworkContext<'_>, part: usize, ports: &Ports) -> Self {
+        let parameters = &context.parameters;
         let mut times = Times::default();
         let rooms = ports.rooms(context).into_iter();
         let mut vcs: Vec<OutputVc> = rooms.map(|room| OutputVc::new(room, &mut times)).collect();
@@ -490,7 +473,7 @@ impl FlitState {
             active_count: vec![0; ports.routers.len()],
             priorities: Priority::of_outputs(&rules.sharing, outputs.len()),
             switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
-            active_vcs: vec![ActiveVc::NONE; outputs.len() * rules.vcs as usize],
+            active_vcs: vec![ActiveVc::default(); outputs.len() * rules.vcs as usize],
             outputs,
             inputs: vec![FlitInput::new(senders); inputs],
             times,
@@ -552,11 +535,4 @@ impl TrafficVcs {
         let (all, lower) = (bits(count), bits(count / 2));
         Self { all, classes: [lower, all & !lower] }
     }
-}
-
-/// A queue without room, for tests of arbitrations.
-#[cfg(test)]
-pub(crate) fn empty_queue() -> FlitQueue {
-    let upstream = Upstream { place: 0, injects: false, timing: 0 };
-    FlitQueue::new((0, 0, 0), upstream, 0, &mut Times::default())
 }

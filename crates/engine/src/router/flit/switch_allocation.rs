@@ -181,7 +181,7 @@ impl FlitRouterView<'_, '_> {
         Switch {
             arbitration: self.rules.arbitration,
             sharing: &self.rules.sharing,
-            vc_map: &self.context.vc_map,
+            vc_map: &self.common.context.vc_map,
             time: self.time(now),
             router: self.name,
             transit: self.router.transit.into(),

@@ -138,7 +138,7 @@ impl SmallSwitch {
     fn new(sharing: FlitSharing) -> Self {
         Self {
             vc_map: vc_map(),
-            inputs: vec![FlitInput::new(0); 4],
+            inputs: vec![FlitInput::default(); 4],
             outputs: vec![FlitOutput::new(0, 0, &sharing); 4],
             priorities: Priority::of_outputs(&sharing, 4),
             active_vcs: Vec::new(),

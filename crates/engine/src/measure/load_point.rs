@@ -358,7 +358,11 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             }
             if windows > done {
                 halt = self.run_window(Phase::Measuring, self.window, watch).err();
-                self.note_growth();
+                // Every source queue is looked at, at the end of a window.
+                let (now, under_way) = (self.engine.now(), self.flits_under_way());
+                let backlogs = self.backlogs();
+                let growth = self.state.growth.as_mut().expect("the measurement has begun");
+                growth.note(now, under_way, backlogs);
                 let time = self.engine.now();
                 (watch.progress)(Progress { phase: Phase::Measuring, time, done: windows, most });
                 if halt.is_none() {
@@ -407,14 +411,6 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             _ => Ending::SteadyImprecise,
         };
         self.result(ending, start, measured, interval, senders)
-    }
-
-    /// Looks at every source queue at the end of a window.
-    fn note_growth(&mut self) {
-        let (now, under_way, backlogs) =
-            (self.engine.now(), self.flits_under_way(), self.backlogs());
-        let growth = self.state.growth.as_mut().expect("the measurement has begun");
-        growth.note(now, under_way, backlogs);
     }
 
     fn flits_under_way(&self) -> u64 {

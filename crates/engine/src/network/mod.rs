@@ -13,11 +13,12 @@ pub(crate) mod ports;
 pub(crate) mod size;
 pub(crate) mod vc_map;
 
+use std::ops::Range;
+
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{CableClass, Fabric, NONE};
-use flitlab_model::ChannelKind;
-use flitlab_model::Parameters;
+use flitlab_model::{ChannelKind, Parameters};
 
 /// In place of an output: none.
 pub(crate) const NO_OUTPUT: u16 = u16::MAX;
@@ -77,7 +78,7 @@ pub(crate) struct End {
 }
 
 /// The numbers and timings of all channels; the module says how they are numbered.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Network {
     /// First output channel of each router; the last entry is the first injection channel.
     pub first_output: Vec<u32>,
@@ -105,17 +106,12 @@ impl Network {
         let (injections, ejections) = (parameters.injection_channels, parameters.ejection_channels);
         let terminals_of = fabric.terminals_by_router();
         let mut network = Self {
-            first_output: Vec::with_capacity(fabric.routers() as usize + 1),
-            first_input: Vec::with_capacity(fabric.routers() as usize + 1),
-            input_of_channel: Vec::new(),
-            channel_of_input: Vec::new(),
-            router_of_input: Vec::new(),
-            ring_of_channel: Vec::new(),
             ejection_of_terminal: vec![NONE; fabric.terminals() as usize],
             transit_inputs: vec![0; fabric.routers() as usize],
             classes: narrow(fabric.cable_classes().len()),
             injection_channels: injections,
             ejections,
+            ..Self::default()
         };
         for router in 0..fabric.routers() {
             network.first_output.push(narrow::<u32>(network.ring_of_channel.len()));
@@ -146,6 +142,7 @@ impl Network {
             self.first_input.push(next);
             next += self.transit_inputs[router]
                 + narrow::<u32>(terminals.len()) * self.injection_channels;
+            self.router_of_input.resize(next as usize, narrow(router));
         }
         self.first_input.push(next);
         self.input_of_channel = vec![NONE; self.ring_of_channel.len()];
@@ -154,11 +151,8 @@ impl Network {
         for router in 0..fabric.routers() {
             for (port, slot) in fabric.outputs(router).enumerate() {
                 if let Some(target) = fabric.target(slot) {
-                    self.attach(
-                        self.first_output[router as usize] + narrow::<u32>(port),
-                        target,
-                        &mut free,
-                    );
+                    let channel = self.first_output[router as usize] + narrow::<u32>(port);
+                    self.attach(channel, target, &mut free);
                 }
             }
         }
@@ -170,13 +164,6 @@ impl Network {
                 }
             }
         }
-        self.router_of_input = (0..fabric.routers())
-            .flat_map(|router| {
-                let inputs =
-                    self.first_input[router as usize]..self.first_input[router as usize + 1];
-                inputs.map(move |_| router)
-            })
-            .collect();
     }
 
     fn attach(&mut self, channel: u32, router: u32, free: &mut [u32]) {
@@ -204,8 +191,18 @@ impl Network {
     }
 
     /// The indices of the timings of a kind of channel, by class of cables.
-    pub(crate) fn timings_of(&self, kind: ChannelKind) -> std::ops::Range<usize> {
+    pub(crate) fn timings_of(&self, kind: ChannelKind) -> Range<usize> {
         self.timing(kind, 0).into()..self.timing(kind, self.classes).into()
+    }
+
+    /// The outputs of a router.
+    pub(crate) fn outputs_of(&self, router: u32) -> Range<u32> {
+        self.first_output[router as usize]..self.first_output[router as usize + 1]
+    }
+
+    /// The input ports of a router.
+    pub(crate) fn inputs_of(&self, router: u32) -> Range<u32> {
+        self.first_input[router as usize]..self.first_input[router as usize + 1]
     }
 
     /// The number of the first injection channel.

@@ -150,18 +150,15 @@ impl Ports {
         let (mut terminals, mut inputs_before) = (0, 0);
         for router in routers.clone() {
             let own = narrow::<u32>(context.terminals_of(router).len());
-            let first = network.first_output[router as usize];
-            let outputs = network.first_output[router as usize + 1] - first;
-            let inputs =
-                network.first_input[router as usize]..network.first_input[router as usize + 1];
-            let blocks = (outputs as usize).max(inputs.len()).div_ceil(BLOCK_PORTS);
+            let (outputs, inputs) = (network.outputs_of(router), network.inputs_of(router));
+            let blocks = outputs.len().max(inputs.len()).div_ceil(BLOCK_PORTS);
             ports.routers.push(RouterLayout {
                 first_output: narrow::<u32>(ports.outputs),
                 first_input: inputs_before,
                 first_block: narrow::<u32>(ports.blocks.len()),
                 blocks: narrow::<u32>(blocks),
                 first_terminal: terminals,
-                outputs: narrow::<u16>(outputs),
+                outputs: narrow::<u16>(outputs.len()),
                 inputs: narrow::<u16>(inputs.len()),
                 terminals: narrow::<u16>(own),
                 transit: narrow::<u16>(network.transit_inputs[router as usize]),
@@ -169,9 +166,9 @@ impl Ports {
             });
             ports.blocks.resize(ports.blocks.len() + blocks, PortBlock::VACANT);
             let number = narrow::<u32>(ports.routers.len()) - 1;
-            for output in 0..outputs {
-                let state = ports.new_output(context, part, router, first + output);
-                *ports.output_mut(number, output) = state;
+            for (output, channel) in (0..).zip(outputs.clone()) {
+                *ports.output_mut(number, output) =
+                    ports.new_output(context, part, router, channel);
             }
             debug_assert_eq!(inputs.start - first_input, inputs_before);
             for (place, input) in inputs.clone().enumerate() {
@@ -180,7 +177,7 @@ impl Ports {
                 ports.blocks[first + place / BLOCK_PORTS].inputs[place % BLOCK_PORTS] = state;
             }
             inputs_before += narrow::<u32>(inputs.len());
-            ports.outputs += outputs as usize;
+            ports.outputs += outputs.len();
             terminals += own;
             ports.senders.extend((0..own * injections).map(|_| (number, NONE)));
         }
@@ -203,17 +200,17 @@ impl Ports {
     ) -> Output {
         let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let port = channel - network.first_output[router as usize];
-        let is_network = port < narrow::<u32>(fabric.outputs(router).len());
-        let input = network.input_of_channel[channel as usize];
-        let kind = if is_network { ChannelKind::Network } else { ChannelKind::Ejection };
-        let class = match port.checked_sub(narrow::<u32>(fabric.outputs(router).len())) {
-            None => fabric.cable_class(fabric.outputs(router).start + port),
+        let ports = fabric.outputs(router);
+        let (kind, class) = match port.checked_sub(narrow::<u32>(ports.len())) {
+            None => (ChannelKind::Network, fabric.cable_class(ports.start + port)),
             Some(ejection) => {
-                let own = context.terminals_of(router);
                 let number = ejection / parameters.ejection_channels;
-                fabric.terminal_class(own[number as usize])
+                let terminal = context.terminals_of(router)[number as usize];
+                (ChannelKind::Ejection, fabric.terminal_class(terminal))
             }
         };
+        let is_network = kind == ChannelKind::Network;
+        let input = network.input_of_channel[channel as usize];
         let mut output = Output {
             kind,
             timing: network.timing(kind, class),
@@ -272,9 +269,8 @@ impl Ports {
         let ring = network.ring_of_channel[upstream_channel as usize];
         let port = upstream_channel - network.first_output[from as usize];
         let channel = fabric.outputs(from).start + port;
-        let own = network.first_output[router as usize]..network.first_output[router as usize + 1];
-        let ring_output = own
-            .clone()
+        let ring_output = network
+            .outputs_of(router)
             .position(|output| ring != NONE && network.ring_of_channel[output as usize] == ring);
         let opposite = fabric.opposite(channel).map(|it| it - fabric.outputs(router).start);
         Input {

@@ -93,12 +93,9 @@ impl OutputVc {
     /// The time at which there will be credits for this many flits, of which there are too few now.
     /// [`NEVER`] if that is not known: then a note is made that a packet waits.
     pub(super) fn foresee(&mut self, flits: u32, times: &Times) -> Tick {
-        let lacks = flits - self.room;
-        if lacks <= self.returning.len() {
-            return self.returning.at(lacks - 1, times);
-        }
-        self.awaited = true;
-        NEVER
+        let time = self.room_from(flits, times);
+        self.awaited |= time == NEVER;
+        time
     }
 
     /// The time, perhaps past, from which there are credits for this many flits; [`NEVER`] if that

@@ -13,7 +13,7 @@ use flitlab_fabric::NONE;
 use flitlab_model::Switching;
 
 /// A source queue of an injection channel while its packet is being sent.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SourceVc {
     /// Flits of the packet that are left.
     left: u16,
@@ -25,12 +25,6 @@ pub(super) struct SourceVc {
     sequence: u32,
     /// The tag of its message, if the departure of its last flit is to be told.
     departs: Option<u64>,
-}
-
-impl Default for SourceVc {
-    fn default() -> Self {
-        Self { left: 0, vc: 0, next: 0, source: NONE, sequence: 0, departs: None }
-    }
 }
 
 impl FlitRouters {

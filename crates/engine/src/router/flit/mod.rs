@@ -118,19 +118,13 @@ impl FlitOutput {
 }
 
 /// The state of an input port.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FlitInput {
     free_at: Tick,
     pub turn: InputTurn,
     /// Number of its packets that hold a virtual channel; one more if stalls are counted, so that
     /// none is uncontended.
     senders: u16,
-}
-
-impl FlitInput {
-    pub(crate) fn new(senders: u16) -> Self {
-        Self { free_at: 0, turn: InputTurn::default(), senders }
-    }
 }
 
 /// The virtual channels of a kind of traffic, a bit each, which its packets may take if no other
@@ -475,7 +469,7 @@ impl FlitState {
             switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
             active_vcs: vec![ActiveVc::default(); outputs.len() * rules.vcs as usize],
             outputs,
-            inputs: vec![FlitInput::new(senders); inputs],
+            inputs: vec![FlitInput { senders, ..FlitInput::default() }; inputs],
             times,
             sources: vec![SourceVc::default(); injections * rules.vcs as usize],
             begun: vec![0; injections],

@@ -6,6 +6,7 @@
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
+use super::vc_allocation::VcRequest;
 use crate::arbitration::by_age;
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
@@ -213,7 +214,8 @@ impl FlitRouterView<'_, '_> {
         let mut until = NEVER;
         let open = self.open(usize::from(output), vcs, need, &mut until, now);
         if open != 0 {
-            self.scratch.add_vc_request(queue, output, open);
+            let queue = fitted!(queue, u32);
+            self.scratch.vc_requests.push(VcRequest { queue, output: output.into(), open });
         } else {
             self.set_due(queue, until);
         }
@@ -260,7 +262,7 @@ impl FlitRouterView<'_, '_> {
         let open = self.open(output, vcs, need, until, now);
         for vc in bits(open) {
             let of_router = fitted!(output, u32) * self.rules.vcs + fitted!(vc, u32);
-            self.scratch.add_vc_candidate(of_router, queue);
+            self.scratch.vc_candidates.push((of_router, fitted!(queue, u32)));
         }
         open != 0
     }

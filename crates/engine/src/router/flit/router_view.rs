@@ -4,7 +4,6 @@ use super::arrivals::FlitMessages;
 use super::flit_queue::FlitQueue;
 use super::scratch::Scratch;
 use super::states::VcState;
-use super::wake_times::RouterRange;
 use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::common::Common;
 use crate::frame::tick::Tick;
@@ -161,12 +160,8 @@ impl FlitRouterView<'_, '_> {
     /// Advances the queues that are due at an instant, and grants virtual channels.
     #[inline(never)]
     fn advance_due_vcs(&mut self, now: Tick) {
-        let place = RouterRange {
-            router: self.number as usize,
-            first_input: self.router.first_input as usize,
-            inputs: self.router.inputs.into(),
-        };
-        let count = self.state.wake_times.take_due(now, place, &mut self.scratch.due_queues);
+        let router = (self.number, &self.router);
+        let count = self.state.wake_times.take_due(now, router, &mut self.scratch.due_queues);
         for number in 0..count {
             self.advance_vc(self.scratch.due_queues[number] as usize, now);
         }

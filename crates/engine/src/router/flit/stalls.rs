@@ -20,7 +20,7 @@ use flitlab_fabric::NONE;
 use flitlab_model::{Stall, Switching};
 
 /// The state that is needed to count stalls.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Waits {
     /// By queue: time since which its head asks for a virtual channel or, once active, its flits
     /// for the switch.
@@ -60,8 +60,7 @@ impl Waits {
             since: vec![0; queues],
             sender: vec![NONE; outputs],
             counted: vec![0; routers],
-            waiting: Vec::new(),
-            due: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -2,21 +2,19 @@
 //! pointers in the order in which they are tried, and the flits that win in a small switch.
 
 use super::*;
+use crate::network::small::{direction_order, torus};
 use crate::network::vc_map::VcMap;
 use crate::router::flit::{ActiveVc, FlitInput, FlitOutput, FlitQueue};
 use Arbitration::{OldestFirst, Random, RoundRobin, TransitFirst, Weighted};
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::{Faults, Torus};
 use flitlab_model::{FlitSharing, Parameters};
-use flitlab_routing::{DirectionOrder, HalfRing, Routes};
 
 /// The virtual channels of a port, as many as three bits number.
 const VCS: u32 = 8;
 
 /// A map with all virtual channels in use.
 fn vc_map() -> VcMap {
-    let fabric = Torus::new(&[4], &[]).unwrap().fabric(&Faults::default()).unwrap();
-    let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Plus).unwrap());
+    let routes = direction_order(&torus(&[4]));
     let sharing = Some(FlitSharing::default());
     let parameters = Parameters { sharing, virtual_channels: VCS as u8, ..Parameters::default() };
     VcMap::new(&routes, None, &parameters, (true, false), false)

@@ -11,6 +11,8 @@ pub(crate) mod cut;
 pub(crate) mod port_block;
 pub(crate) mod ports;
 pub(crate) mod size;
+#[cfg(test)]
+pub(crate) mod small;
 pub(crate) mod vc_map;
 
 use std::ops::Range;
@@ -210,12 +212,6 @@ impl Network {
         *self.first_output.last().expect("one more than routers")
     }
 
-    /// The terminal of an injection channel, and the channel's number there.
-    pub(crate) fn injector(&self, channel: u32) -> (u32, u32) {
-        let index = channel - self.first_injection();
-        (index / self.injection_channels, index % self.injection_channels)
-    }
-
     /// The router that a network or ejection channel leaves.
     pub(crate) fn router_of_output(&self, channel: u32) -> u32 {
         narrow::<u32>(self.first_output.partition_point(|&first| first <= channel)) - 1
@@ -224,7 +220,9 @@ impl Network {
     /// The name of a channel, for people.
     pub(crate) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
         if channel >= self.first_injection() {
-            let (terminal, number) = self.injector(channel);
+            let index = channel - self.first_injection();
+            let (terminal, number) =
+                (index / self.injection_channels, index % self.injection_channels);
             return fabric.terminal_name(terminal) + " injection " + &number.to_string();
         }
         let router = self.router_of_output(channel);

@@ -396,3 +396,72 @@ impl Ports {
             + size_of_val(&*self.senders)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::small::{context, direction_order, torus};
+
+    #[test]
+    fn an_output_and_the_input_at_its_far_end_know_each_other_in_any_cut() {
+        let fabric = torus(&[4, 3]);
+        let routes = direction_order(&fabric);
+        let parameters = Parameters { injection_channels: 2, ..Parameters::default() };
+        for parts in [1, 2, 5] {
+            let context = context(parts, &fabric, &routes, &parameters);
+            let all: Vec<Ports> = (0..parts).map(|part| Ports::new(&context, part)).collect();
+            let vcs = context.vc_map.count() as u32;
+            let mut wired = 0;
+            for (part, ports) in all.iter().enumerate() {
+                for (number, router) in (0..).zip(&ports.routers) {
+                    for output in 0..u32::from(router.outputs) {
+                        let own = ports.output(router.first_output + output);
+                        assert!(std::ptr::eq(own, ports.output_of(router, output as usize)));
+                        if !own.is_wired() {
+                            assert_eq!(own.kind, ChannelKind::Ejection);
+                            continue;
+                        }
+                        wired += 1;
+                        assert_eq!(ports.senders[(own.room / vcs) as usize], (number, output));
+                        let far = &all[own.far_part as usize];
+                        let far_router = &far.routers[own.far_router as usize];
+                        let place = place(own.far_input_vc.into(), far.size.shift).0;
+                        let input = far.input(far_router.first_input + place as u32);
+                        assert_eq!(u32::from(input.port), output);
+                        let sender = if input.upstream & AWAY == 0 {
+                            (own.far_part, input.upstream)
+                        } else {
+                            let remote = far.remote_upstreams[(input.upstream & !AWAY) as usize];
+                            (remote.part, remote.room)
+                        };
+                        assert_eq!(sender, (part as u32, own.room));
+                        // The cable leads back to where it has come from.
+                        let back = far.output_of(far_router, input.opposite.into());
+                        assert_eq!((back.far_part, back.far_router), (part as u32, number));
+                    }
+                }
+            }
+            assert_eq!(wired, fabric.routers() * 4);
+        }
+    }
+
+    #[test]
+    fn injection_channels_follow_the_network_channels_of_their_router() {
+        let fabric = torus(&[4, 3]);
+        let routes = direction_order(&fabric);
+        let parameters = Parameters { injection_channels: 2, ..Parameters::default() };
+        let context = context(2, &fabric, &routes, &parameters);
+        let ports = Ports::new(&context, 1);
+        let vcs = context.vc_map.count() as u32;
+        for (number, router) in (0..).zip(&ports.routers) {
+            assert_eq!((router.transit, router.inputs, router.first_terminal), (4, 6, number));
+            for input in 0..router.inputs {
+                let port = ports.input_of(router, input.into());
+                assert_eq!(port.injects, input >= router.transit);
+                if port.injects {
+                    assert_eq!(ports.senders[(port.upstream / vcs) as usize], (number, NONE));
+                }
+            }
+        }
+    }
+}

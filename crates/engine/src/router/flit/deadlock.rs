@@ -280,7 +280,7 @@ impl FlitRouters {
                 let slots = flits.packets_of(&common.packets, queue);
                 let found = slots.into_iter().find(|&slot| id_of(&common.packets, slot) == packet);
                 if let Some(slot) = found {
-                    let input = queue / flits.rules.outputs as usize >> flits.rules.shift;
+                    let input = (queue / flits.rules.outputs as usize) >> flits.rules.shift;
                     let input = input + parts.context.cut.first_input(part) as usize;
                     let router = parts.context.network.router_of_input[input];
                     return common.destination(router, slot);

@@ -58,6 +58,8 @@ mod stalls;
 mod states;
 mod switch_allocation;
 mod switch_traversal;
+#[cfg(test)]
+mod tests;
 mod time_rings;
 mod uncontended;
 mod vc_allocation;

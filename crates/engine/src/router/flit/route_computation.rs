@@ -97,7 +97,7 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     fn request_output(&mut self, queue: usize, output: u16, out_vc: OutVc, keeps_bubble: bool) {
         let Output { kind, in_ring, .. } = *self.output_port(usize::from(output));
-        let (mut vcs, mut bubble) = (self.all_vcs(), 0);
+        let (mut vcs, mut bubble) = (fitted!((1u32 << self.rules.vcs) - 1, u16), 0);
         if kind != ChannelKind::Ejection {
             let place = self.place(queue);
             vcs = match out_vc {
@@ -111,11 +111,12 @@ impl FlitRouterView<'_, '_> {
                 (vcs, bubble) = self.in_ring(place, output, vcs);
             }
         }
-        self.set_request(queue, output, vcs, bubble);
-    }
-
-    pub(super) fn all_vcs(&self) -> u16 {
-        fitted!((1u32 << self.rules.vcs) - 1, u16)
+        // It needs so much room beyond its own flits.
+        let need = self.needed(queue, bubble);
+        let state = self.queue(queue);
+        state.vc_state = VcState::VcAlloc;
+        (state.output, state.vcs, state.options, state.need) = (output, vcs, 0, need);
+        self.add_request(queue, usize::from(output));
     }
 
     /// The requests of a packet for a ring's channel, by the bubble rule: virtual channels, and
@@ -127,18 +128,6 @@ impl FlitRouterView<'_, '_> {
             1.. if self.input_port(input).ring_output == output => (1 << vc, 0),
             bubble => (vcs, bubble),
         }
-    }
-
-    /// Requests some virtual channels of an output. The packet needs `bubble` flits of room beyond
-    /// its own.
-    #[inline(always)]
-    pub(super) fn set_request(&mut self, queue: usize, output: u16, vcs: u16, bubble: u16) {
-        let needed = self.needed(queue, bubble);
-        let state = self.queue(queue);
-        state.vc_state = VcState::VcAlloc;
-        (state.output, state.vcs, state.options) = (output, vcs, 0);
-        state.need = needed;
-        self.add_request(queue, usize::from(output));
     }
 
     /// Flits of room that a packet needs.

@@ -229,26 +229,21 @@ impl<'a> History<'a> {
                 let (before, waited) = self.before_job(number);
                 (before, [waited, None, None])
             }
-            Step::Leg(number) => {
+            Step::Leg(number) | Step::Departure(number, _) => {
                 let leg = &self.legs[number as usize];
-                let crossing = flight(leg).min(leg.delivered - leg.injected);
-                let moving = leg.delivered - crossing;
+                let of = |time, spent| Some(self.stretch(leg.operation, Some(number), time, spent));
+                let (left, moving, crossing) = match step {
+                    Step::Departure(_, time) => (time, time, None),
+                    _ => {
+                        let crossing = flight(leg).min(leg.delivered - leg.injected);
+                        let moving = leg.delivered - crossing;
+                        (leg.injected, moving, of(moving..leg.delivered, Spent::Flight))
+                    }
+                };
                 // The wait for room is told behind the wait for other packets.
-                let sent = leg.injected - self.room_wait(number, leg.injected);
-                let of = |time, spent| Some(self.stretch(leg.operation, Some(number), time, spent));
-                let stretches = [
-                    of(moving..leg.delivered, Spent::Flight),
-                    of(sent..moving, Spent::Queueing),
-                    of(leg.entered..sent, Spent::Injection),
-                ];
-                (self.before_leg(leg), stretches)
-            }
-            Step::Departure(number, time) => {
-                let leg = &self.legs[number as usize];
-                let sent = time - self.room_wait(number, time);
-                let of = |time, spent| Some(self.stretch(leg.operation, Some(number), time, spent));
-                let waiting = of(sent..time, Spent::Queueing);
-                (self.before_leg(leg), [waiting, of(leg.entered..sent, Spent::Injection), None])
+                let sent = left - self.room_wait(number, left);
+                let waiting = of(sent..moving, Spent::Queueing);
+                (self.before_leg(leg), [crossing, waiting, of(leg.entered..sent, Spent::Injection)])
             }
         }
     }

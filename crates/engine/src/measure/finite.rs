@@ -104,12 +104,9 @@ pub fn measure_finite(
         if !engine.collectives_done() {
             (watch.keep)(Snapshot::new(engine, &state));
         }
-        // The load beside them would never end.
-        if engine.now() >= end || engine.collectives_done() {
-            break;
-        }
-        // All remaining events happen later than can be told.
-        if engine.now() == END {
+        // The load beside them would never end, or all remaining events happen later than can be
+        // told.
+        if engine.now() >= end.min(END) || engine.collectives_done() {
             break;
         }
     }

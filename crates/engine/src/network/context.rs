@@ -3,6 +3,8 @@
 //!
 //! The [`Engine`](crate::Engine) makes one [`NetworkContext`]; all parts share it.
 
+use std::ops::Range;
+
 use crate::frame::tick::Tick;
 use crate::interruption::Interruption;
 use crate::network::cut::Cut;
@@ -201,15 +203,17 @@ impl<'f> NetworkContext<'f> {
 
     /// The live terminals of a router.
     pub(crate) fn terminals_of(&self, router: u32) -> &[u32] {
-        let first = |router: u32| self.first_terminals[router as usize] as usize;
-        &self.terminals[first(router)..first(router + 1)]
+        self.terminals_of_routers(router..router + 1)
     }
 
     /// The live terminals of a part, by router.
     pub(crate) fn terminals_of_part(&self, part: usize) -> &[u32] {
-        let routers = self.cut.routers(part);
+        self.terminals_of_routers(self.cut.routers(part))
+    }
+
+    fn terminals_of_routers(&self, Range { start, end }: Range<u32>) -> &[u32] {
         let first = |router: u32| self.first_terminals[router as usize] as usize;
-        &self.terminals[first(routers.start)..first(routers.end)]
+        &self.terminals[first(start)..first(end)]
     }
 
     /// A live terminal's number in its part.

@@ -40,7 +40,7 @@ pub(crate) struct RouterLayout {
 
 /// A buffer: a chain of packets, some of which may still be under way to it. The first packet asks
 /// for an output once the one before it has left.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(crate) struct PacketQueue {
     /// Time at which the head asks; [`NEVER`] if there is none, or if its request has not been
@@ -61,21 +61,6 @@ pub(crate) struct PacketQueue {
     pub out_vc: u8,
     /// The head's list of hops in a routing relation, looked up once per head.
     pub hops: u32,
-}
-
-impl PacketQueue {
-    const EMPTY: Self = Self {
-        ask: NEVER,
-        free_at: 0,
-        head: NONE,
-        tail: NONE,
-        flits: 0,
-        need: 0,
-        output: NO_OUTPUT,
-        options: 0,
-        out_vc: 0,
-        hops: 0,
-    };
 }
 
 /// The upstream end of a channel that begins in another part: the part, and the place of the
@@ -184,7 +169,14 @@ impl Ports {
         let blocks = ports.routers.first().map_or(0, |router| router.blocks);
         let alike = ports.routers.iter().all(|router| router.blocks == blocks);
         ports.small = Some(blocks).filter(|_| alike && words == 1);
-        ports.queues = vec![PacketQueue::EMPTY; (inputs_before as usize) << shift];
+        let empty = PacketQueue {
+            ask: NEVER,
+            head: NONE,
+            tail: NONE,
+            output: NO_OUTPUT,
+            ..PacketQueue::default()
+        };
+        ports.queues = vec![empty; (inputs_before as usize) << shift];
         ports.requests = vec![0; ports.outputs * words];
         ports.escapes = if adaptive { ports.requests.clone() } else { Vec::new() };
         debug_assert!(fabric.routers() >= routers.end);

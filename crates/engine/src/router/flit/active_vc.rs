@@ -12,7 +12,7 @@ use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::switch_traversal::leaves;
 use super::{FlitRules, FlitState};
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports::RouterLayout;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
@@ -78,12 +78,6 @@ impl SwitchRequest {
         let of_input = if self.input == input { taken } else { 0 };
         let free = if self.output == output { soonest } else { of_input };
         self.next = self.next.max(free);
-    }
-}
-
-impl ActiveVc {
-    pub(crate) fn rebase(&mut self, by: Tick) {
-        self.again = rebased(self.again, by);
     }
 }
 
@@ -202,7 +196,7 @@ impl FlitRouterView<'_, '_> {
             of_port,
             out_vc: vc,
             timing: port.timing,
-            back: self.rules.back[usize::from(upstream.timing)],
+            back: self.common.context.timing(upstream.timing).back,
             needs_room: port.needs_room,
             leaves: leaves(port),
             has_header: !leaves(port),

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::time_rings::{TimeRing, Times};
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
@@ -21,7 +21,7 @@ pub(super) struct OutputVc {
     pub awaited: bool,
     /// Flits for which there are credits, without credits that have come back but are not
     /// collected.
-    room: u32,
+    pub room: u32,
     /// Return times of credits under way.
     returning: TimeRing,
 }
@@ -45,12 +45,6 @@ impl OutputVc {
         }
     }
 
-    /// Whether it is free for a packet that asks at `now`, regardless of credits.
-    #[inline(always)]
-    pub(super) fn is_free(&self, now: Tick) -> bool {
-        self.free_at <= now
-    }
-
     /// Whether there are credits for this many flits.
     #[inline(always)]
     pub(super) fn has_room(&mut self, flits: u32, now: Tick, times: &Times) -> bool {
@@ -72,11 +66,6 @@ impl OutputVc {
             self.returning.pop();
             self.room += 1;
         }
-    }
-
-    /// Flits for which there are credits, without those under way.
-    pub(super) fn room(&self) -> u32 {
-        self.room
     }
 
     /// Flits for which there are credits at `now`, collected or not.
@@ -130,9 +119,5 @@ impl OutputVc {
     pub(super) fn give_back(&mut self, time: Tick, times: &mut Times) -> bool {
         self.returning.push(time, times);
         std::mem::take(&mut self.awaited)
-    }
-
-    pub(super) fn rebase(&mut self, by: Tick) {
-        self.free_at = rebased(self.free_at, by);
     }
 }

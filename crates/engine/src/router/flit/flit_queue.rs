@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::states::VcState;
 use super::time_rings::{TimeRing, Times};
-use crate::frame::tick::{Tick, rebased};
+use crate::frame::tick::Tick;
 use crate::network::NO_OUTPUT;
 use crate::network::port_block;
 use crate::network::port_block::AWAY;
@@ -102,10 +102,5 @@ impl FlitQueue {
             source: NONE,
             ..Self::default()
         }
-    }
-
-    pub(super) fn rebase(&mut self, by: Tick) {
-        self.again = rebased(self.again, by);
-        self.free_at = rebased(self.free_at, by);
     }
 }

@@ -152,8 +152,6 @@ struct FlitRules {
     /// The longest time of a flit on a crossbar to a network channel. Packets with a choice ask
     /// again after it.
     longest_crossbar: Tick,
-    /// Time of a credit under way, by index of the network's timings.
-    back: Vec<Tick>,
     /// Number of virtual channels of a channel.
     vcs: u32,
     /// Number of virtual channels of data and requests; those of responses follow.
@@ -241,7 +239,6 @@ impl FlitRouters {
             routing: context.routing,
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces,
-            back: context.timings().iter().map(|timing| timing.back).collect(),
             vcs,
             data_vcs,
             kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
@@ -481,15 +478,18 @@ impl FlitState {
     pub(crate) fn rebase(&mut self, by: Tick) {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
         self.wake_times.rebase(by);
-        self.queues.iter_mut().for_each(|queue| queue.rebase(by));
-        self.vcs.iter_mut().for_each(|vc| vc.rebase(by));
+        for queue in &mut self.queues {
+            move_back(&mut queue.again);
+            move_back(&mut queue.free_at);
+        }
+        self.vcs.iter_mut().for_each(|vc| move_back(&mut vc.free_at));
         for output in &mut self.outputs {
             move_back(&mut output.soonest);
             move_back(&mut output.line);
         }
         self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
         self.switch_requests.iter_mut().for_each(|request| move_back(&mut request.next));
-        self.active_vcs.iter_mut().for_each(|active_vc| active_vc.rebase(by));
+        self.active_vcs.iter_mut().for_each(|active_vc| move_back(&mut active_vc.again));
         self.times.rebase(by);
         if let Some(waits) = &mut self.waits {
             waits.rebase(by);

@@ -265,7 +265,7 @@ impl FlitRouterView<'_, '_> {
         let mut open = 0;
         for vc in bits(vcs) {
             let state = &mut self.state.vcs[first + vc];
-            if !state.is_free(now) {
+            if state.free_at > now {
                 // If a packet holds it, its release makes the queue due.
                 *until = (*until).min(state.free_at);
             } else if needs_room && !state.has_room(need.into(), now, &self.state.times) {
@@ -290,7 +290,7 @@ impl FlitRouterView<'_, '_> {
                 let place = self.vc(output, vc);
                 let state = &mut self.state.vcs[place];
                 state.collect(now, &self.state.times);
-                *used = capacity - state.room();
+                *used = capacity - state.room;
             }
         }
         let Common { routing, packets, .. } = &mut *self.common;
@@ -321,7 +321,7 @@ impl FlitRouterView<'_, '_> {
             let place = self.vc(output, fitted!(adaptive, u8));
             self.state.vcs[place].collect(now, &self.state.times);
             open |= 1 << output;
-            rooms[output] = self.state.vcs[place].room();
+            rooms[output] = self.state.vcs[place].room;
         }
         let (input, _) = self.place(queue);
         let straight = self.input_port(input).port;

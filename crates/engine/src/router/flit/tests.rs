@@ -22,7 +22,7 @@ fn a_virtual_channel_has_credits_for_its_buffer_and_no_more() {
     assert!(!vc.give_back(60, &mut times), "none waits any more");
     assert_eq!((vc.room_from(2, &times), vc.room_from(3, &times)), (60, NEVER));
     assert!(!vc.has_room(1, 49, &times) && vc.has_room(1, 50, &times));
-    assert_eq!((vc.room(), vc.room_at(60, &times)), (1, 2));
+    assert_eq!((vc.room, vc.room_at(60, &times)), (1, 2));
     vc.give_back(70, &mut times);
     assert!(vc.has_room(3, 70, &times) && !vc.has_room(4, NEVER, &times));
     assert_eq!(vc.due(), 3);

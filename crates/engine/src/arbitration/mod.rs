@@ -16,8 +16,8 @@
 //! - The flit-by-flit router has flits that can all go. It asks which of two an output is offered
 //!   to, and which of two offers an input port accepts ([`Switch`]).
 //!
-//! A new arbitration is a file with its order, its `mod` line, and its place in the questions below and
-//! in those of [`Switch`].
+//! A new arbitration is a file with its order, its `mod` line, and its place in the questions below
+//! and in those of [`Switch`].
 
 mod oldest_first;
 mod order;

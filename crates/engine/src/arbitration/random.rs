@@ -7,8 +7,8 @@ use flitlab_base::mix::mixed;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 
-/// The next span of requests in the order drawn, and the step behind it. A span is a single request;
-/// the step behind it is the number behind its input virtual channel's.
+/// The next span of requests in the order drawn, and the step behind it. A span is a single
+/// request; the step behind it is the number behind its input virtual channel's.
 pub(super) fn next_span(requests: &PacketRequests<'_>, step: u32) -> Option<(Span, u32)> {
     let rank = |input_vc: u32| {
         let (input, vc) = (input_vc >> requests.shift, input_vc & ((1 << requests.shift) - 1));

@@ -5,8 +5,8 @@ use super::round_robin::{self, span_between};
 use super::{PacketRequests, Span, Switch, SwitchCandidate, span_count};
 use flitlab_base::narrow::fitted;
 
-/// The next span of requests, and the step behind it. A step is one of the cyclic order over network
-/// channels, or behind these of that over injection channels.
+/// The next span of requests, and the step behind it. A step is one of the cyclic order over
+/// network channels, or behind these of that over injection channels.
 pub(super) fn next_span(requests: &PacketRequests<'_>, step: u32) -> Option<(Span, u32)> {
     let steps = fitted!(span_count(requests.set.len()), u32);
     (step..2 * steps).find_map(|step| {

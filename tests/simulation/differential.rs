@@ -57,6 +57,17 @@ fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {
     agree_in_many(packet_scenario, PACKET_FEATURES);
 }
 
+/// On a ring without the bubble rule all packets deadlock before any is delivered, while flits are
+/// under way to buffers that they never leave: nothing is due when they arrive.
+#[test]
+fn a_deadlock_is_found_though_the_last_flits_arrive_after_all_that_was_due() {
+    const SEED: u64 = 101_854;
+    let scenario = flit_scenario(SEED);
+    assert!(!scenario.parameters.bubble && scenario.parameters.buffer == 1);
+    assert!(run_flits(&scenario).2, "this seed is another scenario");
+    agree(SEED, &scenario);
+}
+
 #[test]
 fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rules_allow() {
     let (mut seen, mut stuck) = (BTreeSet::new(), 0);

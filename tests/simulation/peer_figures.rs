@@ -93,7 +93,7 @@ fn uniform() -> PatternSpec {
 fn uniform_takes_40_cycles_at_load_030() {
     let measured = run(uniform(), 0.3, Arbitration::RoundRobin);
     assert_eq!(measured.ending, Ending::Steady);
-    let cycles = measured.packet_latency.unwrap().mean / 1e3;
+    let cycles = measured.summary.packet_latency.unwrap().mean / 1e3;
     assert!((cycles - 40.1).abs() < 1.0, "{cycles}");
 }
 

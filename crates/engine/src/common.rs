@@ -37,7 +37,6 @@ pub(super) struct Common<'f> {
 
 impl Common<'_> {
     /// The time of a tick.
-    #[inline]
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
         self.schedule.time(tick)
     }
@@ -61,7 +60,6 @@ pub(super) struct ToHosts {
 impl ToHosts {
     /// Whether it holds something that may let the router's own terminals send something within the
     /// window.
-    #[inline]
     pub(super) fn is_urgent(&self) -> bool {
         !self.fed.is_empty() || self.hosts_answer && !self.deliveries.is_empty()
     }

@@ -23,25 +23,27 @@ pub const MAX_BUFFERS: u64 = u16::MAX as u64;
 const CHANNEL_WORDS: u64 = 5;
 const RANDOM: u64 = 320;
 
-/// The input ports of each router.
-fn input_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
-    let mut inputs: Vec<u64> = vec![0; fabric.routers() as usize];
+/// The input ports and the outputs of each router.
+fn ports(fabric: &Fabric, parameters: &Parameters) -> Vec<(u64, u64)> {
+    let outputs = (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64);
+    let mut ports: Vec<(u64, u64)> = outputs.map(|outputs| (0, outputs)).collect();
     for target in (0..fabric.channel_slots()).filter_map(|channel| fabric.target(channel)) {
-        inputs[target as usize] += 1;
+        ports[target as usize].0 += 1;
     }
     for router in fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)) {
-        inputs[router as usize] += u64::from(parameters.injection_channels);
+        let (inputs, outputs) = &mut ports[router as usize];
+        *inputs += u64::from(parameters.injection_channels);
+        *outputs += u64::from(parameters.ejection_channels);
     }
-    inputs
+    ports
 }
 
 /// The maximum number of buffer places of a router, and that router. The virtual channels of an
 /// input port take the next power of two of places.
 pub fn max_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
-    let inputs = input_ports(fabric, parameters);
-    let most =
-        (0..).zip(&inputs).max_by_key(|&(router, &count)| (count, std::cmp::Reverse(router)));
-    let (router, &inputs) = most.unwrap_or((0, &0));
+    let ports = ports(fabric, parameters);
+    let most = (0..).zip(&ports).max_by_key(|&(router, it)| (it.0, std::cmp::Reverse(router)));
+    let (router, &(inputs, _)) = most.unwrap_or((0, &(0, 0)));
     let outputs = queues_per_vc(fabric, parameters);
     (inputs * u64::from(parameters.virtual_channels).next_power_of_two() * outputs, router)
 }
@@ -50,25 +52,14 @@ pub fn max_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
 /// largest router has outputs.
 fn queues_per_vc(fabric: &Fabric, parameters: &Parameters) -> u64 {
     let has = parameters.sharing.as_ref().is_some_and(|sharing| sharing.virtual_output_queues);
-    if has { output_ports(fabric, parameters).into_iter().max().unwrap_or(1) } else { 1 }
-}
-
-/// The outputs of each router.
-fn output_ports(fabric: &Fabric, parameters: &Parameters) -> Vec<u64> {
-    let mut outputs: Vec<u64> =
-        (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64).collect();
-    for router in fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)) {
-        outputs[router as usize] += u64::from(parameters.ejection_channels);
-    }
-    outputs
+    let outputs = || ports(fabric, parameters).into_iter().map(|it| it.1).max();
+    if has { outputs().unwrap_or(1) } else { 1 }
 }
 
 /// Number of blocks of all routers: each has as many as its outputs or its input ports need.
 fn blocks(fabric: &Fabric, parameters: &Parameters) -> u64 {
-    let mut ports = input_ports(fabric, parameters);
-    let outputs = output_ports(fabric, parameters);
-    ports.iter_mut().zip(outputs).for_each(|(inputs, outputs)| *inputs = outputs.max(*inputs));
-    ports.into_iter().map(|ports| ports.div_ceil(BLOCK_PORTS as u64)).sum()
+    let most = ports(fabric, parameters).into_iter().map(|(inputs, outputs)| inputs.max(outputs));
+    most.map(|ports| ports.div_ceil(BLOCK_PORTS as u64)).sum()
 }
 
 /// Approximate bytes of an engine's arrays before traffic, with those for reads and collective

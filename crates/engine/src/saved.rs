@@ -6,11 +6,14 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::common::Common;
 use crate::counters::Counters;
 use crate::frame::{ObservedPart, Schedule};
+use crate::host::Hosts;
 use crate::host::sink::Sink;
 use crate::host::source::Sources;
 use crate::interruption::FailureProgress;
+use crate::next_hop::Routing;
 use crate::observer::Observer;
 use crate::packet::Packets;
 use crate::part::Part;
@@ -18,8 +21,7 @@ use crate::router::Routers;
 use crate::router::flit::FlitRouters;
 use crate::router::packet::PacketRouters;
 use crate::router::statistics::Statistics;
-use crate::simulator::Engine;
-use crate::simulator::{Parts, with_parts};
+use crate::simulator::{ByRouters, Engine, with_parts};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Digest;
 use flitlab_workload::traffic::TrafficState;
@@ -32,19 +34,13 @@ pub struct EngineState<O> {
     progress: Option<FailureProgress>,
     under_way_when_it_came: u64,
     observer: O,
-    parts: SavedParts,
-}
-
-/// The state of all parts, by the model of their routers.
-#[derive(Deserialize)]
-enum SavedParts {
-    Packet(Vec<PartState<<PacketRouters as Routers>::Saved>>),
-    Flit(Vec<PartState<<FlitRouters as Routers>::Saved>>),
+    parts: ByRouters<Vec<PartState<PacketRouters>>, Vec<PartState<FlitRouters>>>,
 }
 
 /// The fields of a part that change. Between two runs nothing is under way to another part.
 #[derive(Deserialize)]
-struct PartState<S> {
+#[serde(bound = "")]
+struct PartState<R: Routers> {
     schedule: Schedule,
     packets: Packets,
     sources: Sources,
@@ -54,31 +50,13 @@ struct PartState<S> {
     digest: Digest,
     counters: Counters,
     latest: Picoseconds,
-    routers: S,
-}
-
-/// The fields of a part by reference, serialised in the layout that [`PartState`] reads.
-#[derive(Serialize)]
-struct PartFields<'a, S> {
-    schedule: &'a Schedule,
-    packets: &'a Packets,
-    sources: &'a Sources,
-    sink: &'a Sink,
-    statistics: &'a Statistics,
-    traffic: TrafficState<'a>,
-    digest: &'a Digest,
-    counters: &'a Counters,
-    latest: Picoseconds,
-    routers: S,
+    routers: R::Saved,
 }
 
 impl<O> EngineState<O> {
     /// Number of threads of the simulation; it can be resumed with as many only.
     pub fn threads(&self) -> usize {
-        match &self.parts {
-            SavedParts::Packet(parts) => parts.len(),
-            SavedParts::Flit(parts) => parts.len(),
-        }
+        with_parts!(&self.parts, parts => parts.len())
     }
 
     /// The time that it has reached.
@@ -93,44 +71,24 @@ impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
         let progress = self.interruption.map(|(_, progress)| progress);
         let (since, under_way) = (self.statistics_since, self.under_way_when_it_came);
         let observer = with_parts!(&self.parts, parts => &parts[0].observer);
-        (self.clock, since, progress, under_way, observer, &self.parts).serialize(serializer)
+        let parts = match &self.parts {
+            ByRouters::Packet(parts) => ByRouters::Packet(fields_of(parts)),
+            ByRouters::Flit(parts) => ByRouters::Flit(fields_of(parts)),
+        };
+        (self.clock, since, progress, under_way, observer, parts).serialize(serializer)
     }
 }
 
-/// Serialises the state of all parts, as `SavedParts` reads it.
-impl<O: Observer> Serialize for Parts<'_, O> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let name = "SavedParts";
-        match self {
-            Self::Packet(parts) => {
-                serializer.serialize_newtype_variant(name, 0, "Packet", &fields_of(parts))
-            }
-            Self::Flit(parts) => {
-                serializer.serialize_newtype_variant(name, 1, "Flit", &fields_of(parts))
-            }
-        }
-    }
-}
-
-fn fields_of<'a, R: Routers, O>(
-    parts: &'a [ObservedPart<Part<'_, R>, O>],
-) -> Vec<PartFields<'a, impl Serialize + 'a>> {
-    let fields = |it: &'a ObservedPart<Part<'_, R>, O>| {
+/// The fields of each part by reference, in the order in which [`PartState`] reads them.
+fn fields_of<R: Routers, O>(parts: &[ObservedPart<Part<'_, R>, O>]) -> Vec<impl Serialize> {
+    let fields = parts.iter().map(|it| {
         let Part { common, hosts, routers } = &it.part;
-        PartFields {
-            schedule: &common.schedule,
-            packets: &common.packets,
-            sources: &hosts.sources,
-            sink: &hosts.sink,
-            statistics: &common.statistics,
-            traffic: hosts.workload.state(),
-            digest: &common.digest,
-            counters: &common.counters,
-            latest: common.latest,
-            routers: routers.saved(),
-        }
-    };
-    parts.iter().map(fields).collect()
+        let Common { schedule, packets, statistics, digest, counters, latest, .. } = common;
+        let Hosts { sources, sink, workload, .. } = hosts;
+        let (traffic, routers) = (workload.state(), routers.saved());
+        (schedule, packets, sources, sink, statistics, traffic, digest, counters, latest, routers)
+    });
+    fields.collect()
 }
 
 impl<O: Observer + DeserializeOwned> Engine<'_, O> {
@@ -139,7 +97,7 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
     /// simulation continues the other one. Returns false if it was a different one; then this
     /// simulation can no longer be used.
     pub fn resume(&mut self, state: EngineState<O>) -> bool {
-        if state.threads() != self.parts.len()
+        if state.threads() != with_parts!(&self.parts, parts => parts.len())
             || state.progress.is_some() != self.interruption.is_some()
         {
             return false;
@@ -149,38 +107,35 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
         self.under_way_when_it_came = state.under_way_when_it_came;
         *self.observer() = state.observer;
         let fits = match (&mut self.parts, state.parts) {
-            (Parts::Packet(parts), SavedParts::Packet(saved)) => restore_all(parts, saved),
-            (Parts::Flit(parts), SavedParts::Flit(saved)) => restore_all(parts, saved),
+            (ByRouters::Packet(parts), ByRouters::Packet(saved)) => restore(parts, saved),
+            (ByRouters::Flit(parts), ByRouters::Flit(saved)) => restore(parts, saved),
             _ => false,
         };
         if let (Some((interruption, progress)), Some(saved)) =
             (&mut self.interruption, state.progress)
         {
             *progress = saved;
-            with_parts!(&mut self.parts, parts => {
-                parts.iter_mut().for_each(|it| it.part.follow(interruption, saved));
-            });
+            let table = &interruption.table;
+            if let FailureProgress::Over(_) = saved {
+                self.shares_mut().for_each(|(common, _)| common.routing = Routing::Table(table));
+            }
         }
         fits
     }
 }
 
-fn restore_all<R: Routers, O>(
+/// Takes over the saved states of all parts. Returns false if they belong to another network.
+fn restore<R: Routers, O>(
     parts: &mut [ObservedPart<Part<'_, R>, O>],
-    saved: Vec<PartState<R::Saved>>,
+    saved: Vec<PartState<R>>,
 ) -> bool {
-    parts.iter_mut().zip(saved).all(|(it, saved)| restore(&mut it.part, saved))
-}
-
-/// Takes over a saved state. Returns false if it belongs to another network.
-fn restore<R: Routers>(part: &mut Part<'_, R>, saved: PartState<R::Saved>) -> bool {
-    let Part { common, hosts, routers } = part;
-    if !routers.restore(saved.routers) {
-        return false;
-    }
-    (common.schedule, common.packets, common.statistics) =
-        (saved.schedule, saved.packets, saved.statistics);
-    (common.digest, common.counters, common.latest) = (saved.digest, saved.counters, saved.latest);
-    (hosts.sources, hosts.sink) = (saved.sources, saved.sink);
-    hosts.workload.resume(saved.traffic)
+    parts.iter_mut().zip(saved).all(|(it, saved)| {
+        let Part { common, hosts, routers } = &mut it.part;
+        (common.schedule, common.packets, common.statistics) =
+            (saved.schedule, saved.packets, saved.statistics);
+        (common.digest, common.counters, common.latest) =
+            (saved.digest, saved.counters, saved.latest);
+        (hosts.sources, hosts.sink) = (saved.sources, saved.sink);
+        routers.restore(saved.routers) && hosts.workload.resume(saved.traffic)
+    })
 }

@@ -9,21 +9,23 @@ use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::common::Common;
 use crate::counters::{Carried, Counters};
-use crate::frame::tick::{END, HORIZON, MAX_HOP_TIME, Tick};
-use crate::frame::{ObservedPart, SimulatedPart, run_parts};
+use crate::frame::tick::{END, MAX_HOP_TIME, Tick};
+use crate::frame::{ObservedPart, run_parts};
 use crate::host::Hosts;
 use crate::host::source::Backlog;
 use crate::interruption::{DRAIN_CHECK, FailureProgress, Interruption, InterruptionReport};
-use crate::network::context::NetworkContext;
+use crate::network::context::{NetworkContext, Timing};
 use crate::next_hop::demands;
 use crate::observer::Observer;
-use crate::part::Part;
+use crate::part::{Part, change_tables};
 use crate::router::flit::FlitRouters;
 use crate::router::holder::Followed;
 use crate::router::packet::PacketRouters;
-use crate::router::{AllParts, Fail, Routers, Waits};
+use crate::router::{AllParts, Fail, Routers};
 use crate::trace::Trace;
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::narrow;
@@ -38,55 +40,45 @@ use flitlab_workload::traffic::{Application, Collectives, Workload};
 /// Receives time, number of grants and digest so far.
 type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
 
-/// The parts of a network and their observers, with routers of one kind.
-pub(super) enum Parts<'f, O> {
-    Packet(Vec<ObservedPart<Part<'f, PacketRouters>, O>>),
-    Flit(Vec<ObservedPart<Part<'f, FlitRouters>, O>>),
+/// A list of all parts, or of their states, by the kind of their routers.
+#[derive(Serialize, Deserialize)]
+pub(super) enum ByRouters<P, F> {
+    Packet(P),
+    Flit(F),
 }
+
+/// The parts of a network and their observers, with routers of one kind.
+type PartList<'f, R, O> = Vec<ObservedPart<Part<'f, R>, O>>;
+type Parts<'f, O> = ByRouters<PartList<'f, PacketRouters, O>, PartList<'f, FlitRouters, O>>;
 
 /// Evaluates an expression for the list of parts, whatever kind of routers they have.
 macro_rules! with_parts {
     ($parts:expr, $list:ident => $body:expr) => {
         match $parts {
-            $crate::simulator::Parts::Packet($list) => $body,
-            $crate::simulator::Parts::Flit($list) => $body,
+            $crate::simulator::ByRouters::Packet($list) => $body,
+            $crate::simulator::ByRouters::Flit($list) => $body,
         }
     };
 }
 pub(super) use with_parts;
 
-impl<'f, O: Observer> Parts<'f, O> {
-    /// Idle parts with this traffic, each with an observer of its own.
-    fn idle<R: Routers>(
-        context: &Arc<NetworkContext<'f>>,
-        own: &R::Own,
-        workload: Workload,
-        observer: O,
-        interruption: Option<&'f Interruption>,
-    ) -> Vec<ObservedPart<Part<'f, R>, O>> {
-        let parts = context.cut.parts();
-        let terminals: Vec<_> = (0..parts).map(|part| context.cut.terminals(part)).collect();
-        let mut observers: Vec<O> = terminals.iter().skip(1).map(|_| observer.fork()).collect();
-        observers.insert(0, observer);
-        let workloads = workload.split(&terminals).into_iter().zip(observers);
-        let parts = workloads.enumerate().map(|(number, (workload, observer))| ObservedPart {
-            part: Part::new(context, number, own, workload, interruption),
-            observer,
-        });
-        parts.collect()
-    }
-
-    /// How many they are.
-    pub(super) fn len(&self) -> usize {
-        with_parts!(self, parts => parts.len())
-    }
-
-    /// What each part has besides its routers.
-    fn shares(&self) -> Vec<(&Common<'f>, &Hosts)> {
-        with_parts!(self, parts => {
-            parts.iter().map(|it| (&it.part.common, &it.part.hosts)).collect()
-        })
-    }
+/// Idle parts with this traffic, each with an observer of its own.
+fn idle_parts<'f, R: Routers, O: Observer>(
+    context: &Arc<NetworkContext<'f>>,
+    own: &R::Own,
+    workload: Workload,
+    observer: O,
+    interruption: Option<&'f Interruption>,
+) -> PartList<'f, R, O> {
+    let terminals: Vec<_> = (0..context.cut.parts()).map(|it| context.cut.terminals(it)).collect();
+    let mut observers: Vec<O> = terminals.iter().skip(1).map(|_| observer.fork()).collect();
+    observers.insert(0, observer);
+    let workloads = workload.split(&terminals).into_iter().zip(observers);
+    let parts = workloads.enumerate().map(|(number, (workload, observer))| ObservedPart {
+        part: Part::new(context, number, own, workload, interruption),
+        observer,
+    });
+    parts.collect()
 }
 
 /// A simulation of one network, its routes and its traffic.
@@ -154,10 +146,8 @@ impl<'f, O: Observer> Engine<'f, O> {
         let context = Arc::new(context);
         let window = window(&context, &workload);
         let parts = match &parameters.sharing {
-            Some(sharing) => {
-                Parts::Flit(Parts::idle(&context, sharing, workload, observer, interruption))
-            }
-            None => Parts::Packet(Parts::idle(&context, &(), workload, observer, interruption)),
+            Some(own) => Parts::Flit(idle_parts(&context, own, workload, observer, interruption)),
+            None => Parts::Packet(idle_parts(&context, &(), workload, observer, interruption)),
         };
         Self {
             parts,
@@ -209,8 +199,8 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     fn run_parts_until(&mut self, limit: Picoseconds) -> bool {
         self.gather();
-        let window = self.window;
-        let (left, others) = with_parts!(&mut self.parts, parts => run_parts(parts, window, limit));
+        let (left, others) =
+            with_parts!(&mut self.parts, parts => run_parts(parts, self.window, limit));
         self.others += others;
         self.gather();
         // The rest may have been an attempt at an output that no packet asks for any more: then
@@ -238,35 +228,29 @@ impl<'f, O: Observer> Engine<'f, O> {
         let next = match progress {
             FailureProgress::Ahead => {
                 self.under_way_when_it_came = under_way;
-                self.fail(interruption);
+                let (context, clock) = (&*self.context, self.clock);
+                with_parts!(&mut self.parts, parts => {
+                    let cut = Fail::cut_by(&all(parts, context, clock), interruption);
+                    parts.iter_mut().for_each(|it| it.part.fail(interruption, &cut));
+                });
                 FailureProgress::Failed
             }
             FailureProgress::Failed => {
-                with_parts!(&mut self.parts, parts => {
-                    parts.iter_mut().for_each(|it| it.part.hosts.sources.paused = true);
-                });
+                self.shares_mut().for_each(|(_, hosts)| hosts.sources.paused = true);
                 FailureProgress::Draining(now)
             }
             FailureProgress::Draining(_) if under_way > 0 => {
                 FailureProgress::Draining(now + DRAIN_CHECK)
             }
             FailureProgress::Draining(_) => {
-                with_parts!(&mut self.parts, parts => {
-                    parts.iter_mut().for_each(|it| it.part.change_tables(interruption, now));
-                });
+                for (common, hosts) in self.shares_mut() {
+                    change_tables(common, hosts, interruption, now);
+                }
                 FailureProgress::Over(now)
             }
             FailureProgress::Over(_) => progress,
         };
         self.interruption = Some((interruption, next));
-    }
-
-    fn fail(&mut self, interruption: &Interruption) {
-        let (context, clock) = (&*self.context, self.clock);
-        with_parts!(&mut self.parts, parts => {
-            let cut = Fail::cut_by(&all(parts, context, clock), interruption);
-            parts.iter_mut().for_each(|it| it.part.fail(interruption, &cut));
-        });
     }
 
     /// The effects of the interruption so far, if there is one.
@@ -295,7 +279,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// in buffers and packets.
     pub fn credits_are_conserved(&self) -> bool {
         with_parts!(&self.parts, parts => {
-            Waits::credits_are_conserved(&all(parts, &self.context, self.clock))
+            all(parts, &self.context, self.clock).credits_are_conserved()
         })
     }
 
@@ -307,6 +291,24 @@ impl<'f, O: Observer> Engine<'f, O> {
             all(parts, &self.context, self.clock).holder(packet)
         })?;
         Some(self.context.network.channel_name(self.context.fabric, channel))
+    }
+
+    /// What each part has besides its routers.
+    fn shares(&self) -> impl Iterator<Item = (&Common<'f>, &Hosts)> {
+        let share = |part: usize| {
+            with_parts!(&self.parts, parts => {
+                let Part { common, hosts, .. } = &parts[part].part;
+                (common, hosts)
+            })
+        };
+        (0..self.context.cut.parts()).map(share)
+    }
+
+    pub(super) fn shares_mut(&mut self) -> std::vec::IntoIter<(&mut Common<'f>, &mut Hosts)> {
+        let shares: Vec<_> = with_parts!(&mut self.parts, parts => {
+            parts.iter_mut().map(|it| (&mut it.part.common, &mut it.part.hosts)).collect()
+        });
+        shares.into_iter()
     }
 
     /// Gathers the observations of all parts in the first part's observer.
@@ -325,14 +327,13 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// The fingerprint of all grants so far.
     pub fn digest(&self) -> Digest {
-        let parts = self.parts.shares().into_iter();
-        parts.fold(Digest::default(), |digest, (common, _)| digest.and(common.digest))
+        self.shares().fold(Digest::default(), |digest, (common, _)| digest.and(common.digest))
     }
 
     /// Counts of work done so far.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
-        self.parts.shares().iter().for_each(|(common, _)| counters.add(&common.counters));
+        self.shares().for_each(|(common, _)| counters.add(&common.counters));
         counters
     }
 
@@ -343,20 +344,19 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Packets that are in the network or on their way to a sink.
     pub fn packets_under_way(&self) -> usize {
-        self.parts.shares().iter().map(|(common, _)| common.packets.count).sum()
+        self.shares().map(|(common, _)| common.packets.count).sum()
     }
 
     /// Messages that are queued at their sources or under way.
     pub fn messages_under_way(&self) -> u64 {
-        let (created, completed) = self.parts.shares().iter().fold((0, 0), |sum, (_, hosts)| {
-            (sum.0 + hosts.sources.messages_created, sum.1 + hosts.sink.messages_completed)
-        });
+        let created: u64 = self.shares().map(|(_, hosts)| hosts.sources.messages_created).sum();
+        let completed: u64 = self.shares().map(|(_, hosts)| hosts.sink.messages_completed).sum();
         created - completed - self.counters().messages_lost
     }
 
     /// Calls `each` with the contents of each terminal's source queues, in the order of terminals.
     pub fn backlogs(&self, mut each: impl FnMut(Backlog)) {
-        for (number, (_, hosts)) in self.parts.shares().into_iter().enumerate() {
+        for (number, (_, hosts)) in self.shares().enumerate() {
             for terminal in self.context.cut.terminals(number) {
                 let router = self.context.fabric.terminal_router(terminal);
                 each(router.map_or_else(Backlog::default, |_| {
@@ -370,18 +370,15 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// Traces these packets from now on. A packet is given by its source and its number there.
     pub fn trace(&mut self, packets: impl IntoIterator<Item = (u32, u32)>) {
         let wanted: HashSet<_, BuildHasherDefault<Mix>> = packets.into_iter().collect();
-        with_parts!(&mut self.parts, parts => {
-            for it in parts {
-                it.part.common.trace = Some(Box::new(Trace::of(wanted.clone())));
-            }
-        });
+        for (common, _) in self.shares_mut() {
+            common.trace = Some(Box::new(Trace::of(wanted.clone())));
+        }
     }
 
     /// The grants of channels between routers to the packets of [`Self::trace`], in the order of
     /// time.
     pub fn traced(&self) -> Vec<Grant> {
-        let traces =
-            self.parts.shares().into_iter().filter_map(|(common, _)| common.trace.as_ref());
+        let traces = self.shares().filter_map(|(common, _)| common.trace.as_ref());
         let mut grants: Vec<_> = traces.flat_map(|trace| &trace.grants).copied().collect();
         grants.sort_unstable();
         let grant = |(time, waited, channel, source, sequence)| Grant {
@@ -394,13 +391,9 @@ impl<'f, O: Observer> Engine<'f, O> {
         grants.into_iter().map(grant).collect()
     }
 
-    fn workloads(&self) -> impl Iterator<Item = &Workload> {
-        self.parts.shares().into_iter().map(|(_, hosts)| &hosts.workload)
-    }
-
     /// The application that is under way, by part of the network; empty if there is none.
     pub fn applications(&self) -> impl Iterator<Item = &Application> {
-        self.workloads().filter_map(|workload| match workload {
+        self.shares().filter_map(|(_, hosts)| match &hosts.workload {
             Workload::Application(application) => Some(&**application),
             _ => None,
         })
@@ -409,7 +402,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// The operations of the collective subnetwork, by part of the network; empty if there are
     /// none.
     pub fn collectives(&self) -> impl Iterator<Item = &Collectives> {
-        self.workloads().filter_map(Workload::collectives)
+        self.shares().filter_map(|(_, hosts)| hosts.workload.collectives())
     }
 
     /// Whether all operations of the collective subnetwork are done; `true` if there are none.
@@ -424,14 +417,10 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Resets the statistics of channels: they count from now on.
     pub fn reset_channels(&mut self) {
-        let clock = self.clock;
         with_parts!(&mut self.parts, parts => {
-            for it in parts {
-                let now = present(&mut it.part, clock);
-                it.part.reset_statistics(now);
-            }
+            parts.iter_mut().for_each(|it| it.part.reset_statistics(self.clock));
         });
-        self.statistics_since = clock;
+        self.statistics_since = self.clock;
     }
 
     /// The statistics of each channel since the last reset, in the engine's order: by router,
@@ -466,12 +455,8 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Counts all stalls until now.
     fn settle(&mut self) {
-        let clock = self.clock;
-        with_parts!(&mut self.parts, parts => {
-            for it in parts {
-                let now = present(&mut it.part, clock);
-                it.part.settle_stalls(now);
-            }
+        with_parts!(&mut self.parts, parts => for it in parts {
+            it.part.settle_stalls(self.clock);
         });
     }
 
@@ -499,8 +484,8 @@ impl<'f, O: Observer> Engine<'f, O> {
         let parts: usize = with_parts!(&self.parts, parts => {
             parts.iter().map(|it| it.part.memory()).sum()
         });
-        let of_packet = self.parts.shares()[0].0.packets.bytes();
-        (parts + self.context.network.memory(), of_packet)
+        let of_packet = self.shares().map(|(common, _)| common.packets.bytes()).max();
+        (parts + self.context.network.memory(), of_packet.unwrap_or(0))
     }
 }
 
@@ -523,27 +508,20 @@ fn in_order<'a, 'f, R: Routers, O>(
     outputs.chain(parts().flat_map(|part| part.injection_channels().map(move |it| (part, it))))
 }
 
-/// The present time as a tick of a part.
-fn present<R: Routers>(part: &mut Part<'_, R>, clock: Picoseconds) -> Tick {
-    if clock.saturating_sub(part.common.schedule.epoch) >= Picoseconds::from(HORIZON) {
-        part.rebase(clock);
-    }
-    part.common.schedule.tick(clock)
-}
-
 /// The window: the time within which a router cannot reach another one. It is the shorter of two
 /// times: until a packet that is sent asks in the next router, and until the credits of a packet
 /// that leaves are back. A terminal that comes to a barrier lets no other terminal go on sooner
 /// either.
 fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
     let parameters = &context.parameters;
-    let links = context.timings_of(ChannelKind::Network).iter();
-    let forward = links.clone().map(|link| link.forward).min().expect("a class of cables");
-    let back = links.map(|link| link.back).min().expect("a class of cables");
-    let least = workload.least_payload(parameters.maximum_payload.0);
-    let flits = Tick::from(narrow::<u16>(parameters.packet_flits(least)));
-    let fastest = context.timings().iter().map(|timing| timing.flit).chain([context.trees.flit]);
-    let fastest = fastest.min().expect("three kinds");
+    let least = |kind: ChannelKind, time: fn(&Timing) -> Tick| {
+        context.timings_of(kind).iter().map(time).min().expect("a class of cables")
+    };
+    let forward = least(ChannelKind::Network, |link| link.forward);
+    let back = least(ChannelKind::Network, |link| link.back);
+    let payload = workload.least_payload(parameters.maximum_payload.0);
+    let flits = Tick::from(narrow::<u16>(parameters.packet_flits(payload)));
+    let fastest = context.timings().iter().fold(context.trees.flit, |it, own| it.min(own.flit));
     let window = if parameters.sharing.is_some() {
         forward.min(back)
     } else {
@@ -563,12 +541,9 @@ fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
     let Some(latency) = workload.barrier_latency() else { return window };
     // A terminal's time at a barrier is known when its last packet starts, or when the last packet
     // that it waits for leaves the network.
-    let injections = context.timings_of(ChannelKind::Injection).iter();
-    let injection = injections.map(|timing| timing.flit).min().expect("a class of cables");
-    let ejections = context.timings_of(ChannelKind::Ejection).iter();
-    let ejection = ejections.map(|timing| timing.forward).min().expect("a class of cables");
-    let sent = Picoseconds::from(flits * injection);
-    let received = Picoseconds::from(ejection) + parameters.receive_overhead;
+    let sent = Picoseconds::from(flits * least(ChannelKind::Injection, |channel| channel.flit));
+    let ejected = Picoseconds::from(least(ChannelKind::Ejection, |channel| channel.forward));
+    let received = ejected + parameters.receive_overhead;
     let barrier = latency + parameters.send_overhead + sent.min(received);
     window.min(narrow::<Tick>(barrier.min(MAX_HOP_TIME)))
 }

@@ -1,10 +1,10 @@
 //! The latency of a packet in an empty network, in closed form.
 
+use crate::network::ChannelTiming;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::CableClass;
-use flitlab_model::Retry;
-use flitlab_model::{Parameters, Switching};
+use flitlab_model::{ChannelKind, Parameters, Retry, Switching};
 
 /// Time from a packet's injection to its last flit at the sink, if nothing is in its way: over
 /// `hops` channels between routers of `link_rate`, for `flits` flits.
@@ -22,46 +22,23 @@ pub struct EmptyNetwork {
     /// Time from a header's arrival at a router until it leaves.
     routing: Picoseconds,
     /// By class of cables.
-    injections: Vec<Times>,
-    links: Vec<Times>,
-    ejections: Vec<Times>,
-}
-
-/// The time of a flit on a channel, and the time from its start until it is at the far end,
-/// crossbar included.
-#[derive(Clone, Copy, Debug)]
-struct Times {
-    flit: Picoseconds,
-    forward: Picoseconds,
+    injections: Vec<ChannelTiming>,
+    links: Vec<ChannelTiming>,
+    ejections: Vec<ChannelTiming>,
 }
 
 impl EmptyNetwork {
     /// The latencies for cables of these classes.
     pub fn new(parameters: &Parameters, classes: &[CableClass]) -> Self {
-        let (mut routing, mut crossbar) = (parameters.routing_latency, parameters.crossbar_latency);
-        if let Some(sharing) = &parameters.sharing {
-            routing += sharing.virtual_channel_allocation;
-            crossbar += sharing.switch_allocation;
-        }
-        let times = |of: &dyn Fn(CableClass) -> (Picoseconds, Picoseconds)| {
-            let each = classes.iter().map(|&class| of(class));
-            each.map(|(flit, forward)| Times { flit, forward }).collect()
-        };
+        let allocation = parameters.sharing.as_ref().map(|it| it.virtual_channel_allocation);
+        let times = |kind| ChannelTiming::of_classes(parameters, kind, classes);
         Self {
             switching: parameters.switching,
             stores: parameters.errors.as_ref().is_some_and(|errors| errors.retry == Retry::Store),
-            routing,
-            injections: times(&|class| {
-                let latency = parameters.injection_latency_of(class);
-                (parameters.injection_flit_time_of(class), latency)
-            }),
-            links: times(&|class| {
-                (parameters.flit_time_of(class), parameters.latency_of(class) + crossbar)
-            }),
-            ejections: times(&|class| {
-                let latency = parameters.ejection_latency_of(class);
-                (parameters.ejection_flit_time_of(class), latency + crossbar)
-            }),
+            routing: parameters.routing_latency + allocation.unwrap_or(Picoseconds::ZERO),
+            injections: times(ChannelKind::Injection),
+            links: times(ChannelKind::Network),
+            ejections: times(ChannelKind::Ejection),
         }
     }
 
@@ -80,14 +57,14 @@ impl EmptyNetwork {
         flits: u32,
     ) -> Picoseconds {
         let behind = u64::from(flits - 1);
-        let Times { flit, forward } = self.injections[usize::from(injection)];
+        let ChannelTiming { flit_time, forward, .. } = self.injections[usize::from(injection)];
         let stores = self.switching == Switching::StoreAndForward;
         // The times at which the last flit is in the present buffer, and at which the packet leaves
         // it.
-        let mut tail = behind * flit + forward;
+        let mut tail = behind * flit_time + forward;
         let mut start = if stores { tail } else { forward } + self.routing;
-        let last = |start: Picoseconds, tail: Picoseconds, times: Times| {
-            (start + behind * times.flit).max(tail) + times.forward
+        let last = |start: Picoseconds, tail: Picoseconds, times: ChannelTiming| {
+            (start + behind * times.flit_time).max(tail) + times.forward
         };
         for class in links {
             let times = self.links[usize::from(class)];

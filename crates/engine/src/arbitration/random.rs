@@ -1,39 +1,29 @@
 //! Random: the order of requests is drawn anew for each output and instant. So all that can go are
 //! equally likely to be the first.
 
-use super::{Arbiter, PacketRequests, Span, Switch, SwitchCandidate};
+use super::{PacketRequests, Span, Switch, SwitchCandidate};
 use crate::set::members;
 use flitlab_base::mix::mixed;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 
-/// The arbitration that draws.
-pub(super) struct Random;
-
-impl Arbiter for Random {
-    /// A span is a single request; the step behind it is the number behind its input virtual
-    /// channel's.
-    fn next_span(requests: &PacketRequests<'_>, step: u32) -> Option<(Span, u32)> {
-        let rank = |input_vc: u32| {
-            let (input, vc) = (input_vc >> requests.shift, input_vc & ((1 << requests.shift) - 1));
-            let number = requests.vc_map.drawn_number(fitted!(vc, u8));
-            (random_rank(requests.time, requests.output, (input, number)), input_vc)
-        };
-        let latest = step.checked_sub(1).map(rank);
-        let ranks = members(requests.set).map(|input_vc| rank(fitted!(input_vc, u32)));
-        let (_, next) = ranks.filter(|&drawn| Some(drawn) > latest).min()?;
-        Some((Span::new(next & !63, 0, 1 << (next % 64)), next + 1))
-    }
-
-    #[inline(always)]
-    fn is_offered(switch: &Switch<'_>, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
-        flit_rank(switch, one) < flit_rank(switch, other)
-    }
+/// The next span of requests in the order drawn, and the step behind it. A span is a single
+/// request; the step behind it is the number behind its input virtual channel's.
+pub(super) fn next_span(requests: &PacketRequests<'_>, step: u32) -> Option<(Span, u32)> {
+    let rank = |input_vc: u32| {
+        let (input, vc) = (input_vc >> requests.shift, input_vc & ((1 << requests.shift) - 1));
+        let number = requests.vc_map.drawn_number(fitted!(vc, u8));
+        (random_rank(requests.time, requests.output, (input, number)), input_vc)
+    };
+    let latest = step.checked_sub(1).map(rank);
+    let ranks = members(requests.set).map(|input_vc| rank(fitted!(input_vc, u32)));
+    let (_, next) = ranks.filter(|&drawn| Some(drawn) > latest).min()?;
+    Some((Span::new(next & !63, 0, 1 << (next % 64)), next + 1))
 }
 
 /// The random rank of a flit at an instant.
 #[inline(always)]
-fn flit_rank(switch: &Switch<'_>, candidate: &SwitchCandidate) -> u64 {
+pub(super) fn flit_rank(switch: &Switch<'_>, candidate: &SwitchCandidate) -> u64 {
     let requester = (candidate.input, switch.vc_map.number(candidate.out_vc));
     random_rank(switch.time, (switch.router, candidate.output as usize), requester)
 }

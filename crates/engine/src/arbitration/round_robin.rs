@@ -3,24 +3,23 @@
 //! The cyclic orders here also serve other arbitrations, the allocation of virtual channels, and
 //! the order in which a router visits its outputs.
 
-use super::{Arbiter, InputTurn, OutputTurn, PacketRequests, Span, Switch, SwitchCandidate};
+use super::{InputTurn, OutputTurn, PacketRequests, Span, Switch, SwitchCandidate};
 use flitlab_base::narrow::fitted;
 
-/// The arbitration in turn.
-pub(super) struct RoundRobin;
-
-impl Arbiter for RoundRobin {
-    const IS_CYCLIC: bool = true;
-
-    #[inline(always)]
-    fn is_offered(switch: &Switch<'_>, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
-        if one.input == other.input {
-            let InputTurn { pointer, .. } = switch.input_turn(one);
-            return turn(one.of_port, pointer) < turn(other.of_port, pointer);
-        }
-        let OutputTurn { pointer, .. } = switch.output_turn(one);
-        turn(one.input, pointer) < turn(other.input, pointer)
+/// Whether an output is offered to one flit rather than to another: to that of the first port from
+/// its pointer on, and of two of a port to that of the first queue from the port's pointer on.
+#[inline(always)]
+pub(super) fn is_offered(
+    switch: &Switch<'_>,
+    one: &SwitchCandidate,
+    other: &SwitchCandidate,
+) -> bool {
+    if one.input == other.input {
+        let InputTurn { pointer, .. } = switch.input_turn(one);
+        return turn(one.of_port, pointer) < turn(other.of_port, pointer);
     }
+    let OutputTurn { pointer, .. } = switch.output_turn(one);
+    turn(one.input, pointer) < turn(other.input, pointer)
 }
 
 /// Whether an input port accepts the offer of one output rather than that of another: that of the

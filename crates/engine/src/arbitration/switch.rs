@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Priority;
+use super::{Priority, oldest_first, random, round_robin, transit_first, weighted};
 use crate::network::vc_map::VcMap;
 use crate::router::flit::{ActiveVc, FlitInput, FlitOutput, FlitQueue};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::FlitSharing;
+use flitlab_model::{Arbitration, FlitSharing};
 
 /// The turns of an input port.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -52,6 +52,7 @@ pub(crate) struct SwitchCandidate {
 /// A router at an instant of its switch allocation. Functions that take one are inlined: if its
 /// address left them, each comparison would store all fields, and most need but two.
 pub(crate) struct Switch<'a> {
+    pub arbitration: Arbitration,
     pub sharing: &'a FlitSharing,
     pub vc_map: &'a VcMap,
     pub time: Picoseconds,
@@ -69,6 +70,34 @@ pub(crate) struct Switch<'a> {
 }
 
 impl Switch<'_> {
+    /// Whether an output is offered to one flit rather than to another.
+    #[inline(always)]
+    pub(crate) fn is_offered(&self, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
+        match self.arbitration {
+            Arbitration::RoundRobin => round_robin::is_offered(self, one, other),
+            Arbitration::TransitFirst => transit_first::is_offered(self, one, other),
+            Arbitration::Random => random::flit_rank(self, one) < random::flit_rank(self, other),
+            Arbitration::OldestFirst => {
+                oldest_first::age(self, one) < oldest_first::age(self, other)
+            }
+            Arbitration::Weighted => {
+                let turns = (self.output_turn(one), self.priority(one));
+                weighted::comes_first(turns, self.sharing, (one.out_vc, other.out_vc))
+            }
+        }
+    }
+
+    /// Whether an input port accepts the offer to one of its flits rather than that to another.
+    #[inline(always)]
+    pub(crate) fn is_accepted(&self, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
+        match self.arbitration {
+            Arbitration::OldestFirst => {
+                oldest_first::age(self, one) < oldest_first::age(self, other)
+            }
+            _ => round_robin::is_accepted(self, one, other),
+        }
+    }
+
     /// The turns of a flit's input port.
     #[inline(always)]
     pub(super) fn input_turn(&self, candidate: &SwitchCandidate) -> InputTurn {

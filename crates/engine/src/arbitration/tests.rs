@@ -2,20 +2,19 @@
 //! pointers in the order in which they are tried, and the flits that win in a small switch.
 
 use super::*;
+use crate::network::small::{direction_order, torus};
 use crate::network::vc_map::VcMap;
-use crate::router::flit::{ActiveVc, FlitInput, FlitOutput, FlitQueue, empty_queue};
+use crate::router::flit::{ActiveVc, FlitInput, FlitOutput, FlitQueue};
+use Arbitration::{OldestFirst, Random, RoundRobin, TransitFirst, Weighted};
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::{Faults, Torus};
-use flitlab_model::Parameters;
-use flitlab_routing::{DirectionOrder, HalfRing, Routes};
+use flitlab_model::{FlitSharing, Parameters};
 
 /// The virtual channels of a port, as many as three bits number.
 const VCS: u32 = 8;
 
 /// A map with all virtual channels in use.
 fn vc_map() -> VcMap {
-    let fabric = Torus::new(&[4], &[]).unwrap().fabric(&Faults::default()).unwrap();
-    let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Plus).unwrap());
+    let routes = direction_order(&torus(&[4]));
     let sharing = Some(FlitSharing::default());
     let parameters = Parameters { sharing, virtual_channels: VCS as u8, ..Parameters::default() };
     VcMap::new(&routes, None, &parameters, (true, false), false)
@@ -63,10 +62,10 @@ fn sets() -> [Vec<u64>; 5] {
 
 #[test]
 fn round_robin_tries_each_request_once_from_the_pointer_on() {
-    assert_eq!(tried(Arbitration::RoundRobin, &[0b1011_0001], (5, 0), 0), [5, 7, 0, 4]);
+    assert_eq!(tried(RoundRobin, &[0b1011_0001], (5, 0), 0), [5, 7, 0, 4]);
     for set in &sets() {
         for start in 0..=set.len() as u32 * 64 {
-            let order = tried(Arbitration::RoundRobin, set, (start, 16), 0);
+            let order = tried(RoundRobin, set, (start, 16), 0);
             assert_eq!(order, cyclic(set, start, 0, u32::MAX), "from {start}");
         }
     }
@@ -74,12 +73,11 @@ fn round_robin_tries_each_request_once_from_the_pointer_on() {
 
 #[test]
 fn transit_goes_before_injection_with_one_pointer() {
-    let order = tried(Arbitration::TransitFirst, &[0b1011_0001], (5, 5), 0);
-    assert_eq!(order, [0, 4, 5, 7]);
+    assert_eq!(tried(TransitFirst, &[0b1011_0001], (5, 5), 0), [0, 4, 5, 7]);
     for set in &sets() {
         for start in 0..=set.len() as u32 * 64 {
             for transit in [0, 5, 64, 70, 1000] {
-                let order = tried(Arbitration::TransitFirst, set, (start, transit), 0);
+                let order = tried(TransitFirst, set, (start, transit), 0);
                 let mut expected = cyclic(set, start, 0, transit);
                 expected.extend(cyclic(set, start, transit, u32::MAX));
                 assert_eq!(order, expected, "from {start}, transit below {transit}");
@@ -91,13 +89,13 @@ fn transit_goes_before_injection_with_one_pointer() {
 #[test]
 fn a_random_order_has_each_request_once_whatever_the_pointer() {
     for set in &sets() {
-        let order = tried(Arbitration::Random, set, (9, 0), 5000);
-        assert_eq!(order, tried(Arbitration::Random, set, (40, 30), 5000));
+        let order = tried(Random, set, (9, 0), 5000);
+        assert_eq!(order, tried(Random, set, (40, 30), 5000));
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, cyclic(set, 0, 0, u32::MAX));
     }
-    let orders = [1, 2, 3].map(|instant| tried(Arbitration::Random, &[u64::MAX], (0, 0), instant));
+    let orders = [1, 2, 3].map(|instant| tried(Random, &[u64::MAX], (0, 0), instant));
     assert!(orders[0] != orders[1] && orders[1] != orders[2]);
 }
 
@@ -106,7 +104,7 @@ fn a_random_order_begins_with_each_request_equally_often() {
     let set = [1 << 3 | 1 << 17 | 1 << 60, 1 << 9];
     let mut first = [0; 128];
     for instant in 0..4000 {
-        first[tried(Arbitration::Random, &set, (0, 0), 1000 * instant)[0] as usize] += 1;
+        first[tried(Random, &set, (0, 0), 1000 * instant)[0] as usize] += 1;
     }
     // Five standard deviations of a binomial distribution are 137.
     for request in [3, 17, 60, 64 + 9] {
@@ -116,7 +114,6 @@ fn a_random_order_begins_with_each_request_equally_often() {
 
 #[test]
 fn arbitrations_say_what_they_need() {
-    use Arbitration::{OldestFirst, Random, RoundRobin, TransitFirst, Weighted};
     let all = [RoundRobin, TransitFirst, Random, OldestFirst, Weighted];
     assert_eq!(all.map(needs_shared_links), [false, false, false, true, true]);
     assert_eq!(all.map(is_cyclic), [true, false, false, false, false]);
@@ -139,7 +136,7 @@ impl SmallSwitch {
     fn new(sharing: FlitSharing) -> Self {
         Self {
             vc_map: vc_map(),
-            inputs: vec![FlitInput::new(0); 4],
+            inputs: vec![FlitInput::default(); 4],
             outputs: vec![FlitOutput::new(0, 0, &sharing); 4],
             priorities: Priority::of_outputs(&sharing, 4),
             active_vcs: Vec::new(),
@@ -155,8 +152,8 @@ impl SmallSwitch {
         (output, out_vc): (u32, u8),
     ) -> SwitchCandidate {
         let active_vc = self.active_vcs.len() as u32;
-        self.active_vcs.push(ActiveVc { queue: active_vc, ..ActiveVc::NONE });
-        self.queues.push(empty_queue());
+        self.active_vcs.push(ActiveVc { queue: active_vc, ..ActiveVc::default() });
+        self.queues.push(FlitQueue::default());
         SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
     }
 
@@ -168,8 +165,9 @@ impl SmallSwitch {
         flit
     }
 
-    fn at(&self, instant: u64) -> Switch<'_> {
+    fn at(&self, arbitration: Arbitration, instant: u64) -> Switch<'_> {
         Switch {
+            arbitration,
             sharing: &self.sharing,
             vc_map: &self.vc_map,
             time: Picoseconds(instant),
@@ -193,11 +191,9 @@ impl SmallSwitch {
         instant: u64,
     ) -> Vec<&'c SwitchCandidate> {
         let mut order: Vec<_> = flits.iter().collect();
+        let switch = self.at(arbitration, instant);
         order.sort_by(|one, other| {
-            match is_offered(arbitration, &self.at(instant), (one, other)) {
-                true => std::cmp::Ordering::Less,
-                false => std::cmp::Ordering::Greater,
-            }
+            switch.is_offered(other, one).cmp(&switch.is_offered(one, other))
         });
         order
     }
@@ -218,12 +214,12 @@ fn flits_are_offered_an_output_in_turn_by_port_then_queue() {
     switch.inputs[1].turn.pointer = 2;
     switch.inputs[3].turn.pointer = 6;
     assert_eq!(
-        switch.places(Arbitration::RoundRobin, &flits),
+        switch.places(RoundRobin, &flits),
         [(1, 2), (1, 0), (1, 1), (2, 0), (3, 0), (3, 5), (0, 0)]
     );
     switch.outputs[0].turn.pointer = 3;
     assert_eq!(
-        switch.places(Arbitration::TransitFirst, &flits),
+        switch.places(TransitFirst, &flits),
         [(0, 0), (1, 2), (1, 0), (1, 1), (3, 0), (3, 5), (2, 0)]
     );
 }
@@ -234,14 +230,10 @@ fn an_input_port_accepts_in_turn() {
     let [one, other] = [1, 3].map(|output| switch.flit((0, 0), (output, 0)));
     for (accepts, first) in [(0, true), (1, true), (2, false), (3, false), (4, true)] {
         switch.inputs[0].turn.accepts = accepts;
-        for arbitration in [
-            Arbitration::RoundRobin,
-            Arbitration::TransitFirst,
-            Arbitration::Random,
-            Arbitration::Weighted,
-        ] {
-            assert_eq!(is_accepted(arbitration, &switch.at(0), (&one, &other)), first);
-            assert_eq!(is_accepted(arbitration, &switch.at(0), (&other, &one)), !first);
+        for arbitration in [RoundRobin, TransitFirst, Random, Weighted] {
+            let switch = switch.at(arbitration, 0);
+            assert_eq!(switch.is_accepted(&one, &other), first);
+            assert_eq!(switch.is_accepted(&other, &one), !first);
         }
     }
 }
@@ -266,7 +258,7 @@ fn a_random_flit_wins_equally_often() {
         .map(|(input, out_vc)| switch.flit((input, 0), (0, out_vc)));
     let mut wins = [0; 4];
     for instant in 0..4000 {
-        let order = switch.order(Arbitration::Random, &flits, 1000 * instant);
+        let order = switch.order(Random, &flits, 1000 * instant);
         wins[order[0].input as usize] += 1;
     }
     assert!(wins.iter().all(|wins| (863..1137).contains(wins)), "{wins:?}");
@@ -278,12 +270,11 @@ fn the_oldest_packet_goes_first_then_the_lowest_source_then_the_lowest_number() 
     let ages = [(7, 0, 0), (5, 2, 0), (5, 1, 9), (5, 1, 8), (3, 9, 9)];
     let flits: Vec<_> = (0..).zip(ages).map(|(place, age)| switch.aged((0, place), age)).collect();
     let oldest = [(0, 4), (0, 3), (0, 2), (0, 1), (0, 0)];
-    assert_eq!(switch.places(Arbitration::OldestFirst, &flits), oldest);
+    assert_eq!(switch.places(OldestFirst, &flits), oldest);
     // Offers are accepted by age too, whatever the pointer.
     switch.inputs[0].turn.accepts = 1;
-    let accepts = |one, other| {
-        is_accepted(Arbitration::OldestFirst, &switch.at(0), (&flits[one], &flits[other]))
-    };
+    let switch = switch.at(OldestFirst, 0);
+    let accepts = |one: usize, other: usize| switch.is_accepted(&flits[one], &flits[other]);
     assert!(accepts(1, 0) && accepts(2, 1) && accepts(3, 2) && !accepts(0, 4));
 }
 
@@ -294,11 +285,11 @@ fn sent_by_weights(sharing: FlitSharing, rounds: u32) -> [u32; 3] {
     let flits = [0, 1, 2].map(|out_vc| switch.flit((out_vc.into(), 0), (0, out_vc)));
     let mut sent = [0; 3];
     for _ in 0..rounds {
-        let vc = switch.order(Arbitration::Weighted, &flits, 0)[0].out_vc;
+        let vc = switch.order(Weighted, &flits, 0)[0].out_vc;
         sent[usize::from(vc)] += 1;
         let turns = (&mut switch.outputs[0].turn, switch.priorities.get_mut(0));
         let flit = SentFlit { vc, vcs: 3, is_last: true };
-        count_flit(Arbitration::Weighted, turns, &switch.sharing, flit);
+        count_flit(turns, &switch.sharing, flit);
     }
     sent
 }

@@ -3,12 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arbiter, OutputTurn, Switch, SwitchCandidate, turn};
+use super::{OutputTurn, turn};
 use flitlab_base::narrow::fitted;
 use flitlab_model::FlitSharing;
-
-/// The arbitration by weights.
-pub(super) struct Weighted;
 
 /// A flit that was granted the switch.
 #[derive(Clone, Copy)]
@@ -51,43 +48,33 @@ impl Priority {
     }
 }
 
-impl Arbiter for Weighted {
-    const NEEDS_SHARED_LINKS: bool = true;
-    const COUNTS_FLITS: bool = true;
-
-    #[inline(always)]
-    fn is_offered(switch: &Switch<'_>, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
-        let turns = (switch.output_turn(one), switch.priority(one));
-        comes_first(turns, switch.sharing, (one.out_vc, other.out_vc))
-    }
-
-    #[inline(never)]
-    fn count_flit(
-        (low, priority): (&mut OutputTurn, Option<&mut Priority>),
-        sharing: &FlitSharing,
-        SentFlit { vc, vcs, is_last }: SentFlit,
-    ) {
-        let Some(priority) = priority else {
-            return count((&mut low.pointer, &mut low.left), vc, vcs, |vc| sharing.weight(vc));
-        };
-        if priority.is_high(sharing, vc) {
-            let turn = (&mut priority.pointer, &mut priority.turn);
-            count(turn, vc, vcs, |vc| sharing.high_weight(vc));
-            priority.sent = priority.sent.saturating_add(1);
-            let reaches = |limit| priority.sent >= limit;
-            priority.yields |= is_last && sharing.high_priority_limit.is_some_and(reaches);
-        } else {
-            count((&mut low.pointer, &mut low.left), vc, vcs, |vc| sharing.weight(vc));
-            if is_last {
-                (priority.yields, priority.sent) = (false, 0);
-            }
+/// Counts a flit that was granted the switch.
+#[inline(never)]
+pub(crate) fn count_flit(
+    (low, priority): (&mut OutputTurn, Option<&mut Priority>),
+    sharing: &FlitSharing,
+    SentFlit { vc, vcs, is_last }: SentFlit,
+) {
+    let Some(priority) = priority else {
+        return count((&mut low.pointer, &mut low.left), vc, vcs, |vc| sharing.weight(vc));
+    };
+    if priority.is_high(sharing, vc) {
+        let turn = (&mut priority.pointer, &mut priority.turn);
+        count(turn, vc, vcs, |vc| sharing.high_weight(vc));
+        priority.sent = priority.sent.saturating_add(1);
+        let reaches = |limit| priority.sent >= limit;
+        priority.yields |= is_last && sharing.high_priority_limit.is_some_and(reaches);
+    } else {
+        count((&mut low.pointer, &mut low.left), vc, vcs, |vc| sharing.weight(vc));
+        if is_last {
+            (priority.yields, priority.sent) = (false, 0);
         }
     }
 }
 
 /// Whether a virtual channel of an output comes before another.
 #[inline(never)]
-fn comes_first(
+pub(super) fn comes_first(
     (low, priority): (OutputTurn, Option<&Priority>),
     sharing: &FlitSharing,
     (one, other): (u8, u8),

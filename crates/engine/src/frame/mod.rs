@@ -207,7 +207,13 @@ pub(crate) fn run_parts<P: SimulatedPart, O: Observer>(
     length: Tick,
     limit: Picoseconds,
 ) -> (bool, Duration) {
-    let team = ThreadTeam::new(parts.len(), length, limit);
+    let team = ThreadTeam {
+        exchange: Exchange::new(parts.len()),
+        barrier: ThreadBarrier::new(parts.len()),
+        reports: (0..2 * parts.len()).map(|_| WindowReport::default()).collect(),
+        length,
+        limit,
+    };
     let (first, others) = parts.split_first_mut().expect("there is a part");
     if others.is_empty() {
         return (team.run(first), Duration::ZERO);
@@ -255,17 +261,6 @@ struct ThreadTeam<L> {
 }
 
 impl<L: HasEarliest> ThreadTeam<L> {
-    /// A team for this many parts, in windows of this length, up to and including `limit`.
-    fn new(parts: usize, length: Tick, limit: Picoseconds) -> Self {
-        Self {
-            exchange: Exchange::new(parts),
-            barrier: ThreadBarrier::new(parts),
-            reports: (0..2 * parts).map(|_| WindowReport::default()).collect(),
-            length,
-            limit,
-        }
-    }
-
     /// Simulates a part, window by window. Returns whether any event is left that could happen
     /// later.
     fn run<P: SimulatedPart<Outgoing = L>, O: Observer>(

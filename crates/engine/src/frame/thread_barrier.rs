@@ -14,7 +14,7 @@ const AWAKE: Duration = Duration::from_micros(50);
 
 /// A barrier at which threads stay awake for a while: a window lasts some 100 microseconds, about
 /// as long as waking a thread may take.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ThreadBarrier {
     threads: usize,
     arrived: AtomicUsize,
@@ -31,14 +31,7 @@ pub(crate) struct ThreadGuard<'r>(&'r ThreadBarrier);
 
 impl ThreadBarrier {
     pub(crate) fn new(threads: usize) -> Self {
-        Self {
-            threads,
-            arrived: AtomicUsize::new(0),
-            generations: AtomicUsize::new(0),
-            failed: AtomicBool::new(false),
-            asleep: Mutex::new(()),
-            woken: Condvar::new(),
-        }
+        Self { threads, ..Self::default() }
     }
 
     /// Enters a thread, which keeps the guard while it takes part.

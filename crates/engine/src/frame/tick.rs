@@ -56,6 +56,11 @@ pub(crate) fn rebased(tick: Tick, by: Tick) -> Tick {
     if tick == NEVER { NEVER } else { tick.saturating_sub(by) }
 }
 
+/// Moves ticks back after the epoch has advanced by `by`.
+pub(crate) fn move_back<'a>(ticks: impl IntoIterator<Item = &'a mut Tick>, by: Tick) {
+    ticks.into_iter().for_each(|tick| *tick = rebased(*tick, by));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,9 @@
 
 use super::Hosts;
 use super::sink::HostEvent;
+use super::source::note;
 use crate::common::Common;
-use crate::packet::message::{Note, Queued, Role};
+use crate::packet::message::{Queued, Role};
 use crate::packet::{Origin, Packet};
 use crate::router::packet::collective::{parts, route};
 use flitlab_base::narrow::narrow;
@@ -32,14 +33,7 @@ impl Hosts {
             CollectiveKind::AllReduce | CollectiveKind::Barrier => 1,
         };
         let tag = route(narrow(message.tag - 1), 0);
-        let note = Note {
-            started: message.time,
-            role,
-            tag,
-            arrival: NONE,
-            waited_before: Picoseconds::ZERO,
-        };
-        let note = self.sources.notes.insert(note);
+        let note = self.sources.notes.insert(note(message.time, role, tag));
         let queued = Queued {
             created: now,
             bytes_left: message.bytes,

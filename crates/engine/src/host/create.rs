@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::Hosts;
-use super::source::Adapter;
+use super::source::{self, Adapter};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, NO_TIME, Tick};
 use crate::packet::message::{Note, Packing, Queued, Role};
@@ -54,10 +54,7 @@ impl Hosts {
     /// The time of the next event at a terminal's host.
     #[inline]
     pub(crate) fn host_due(&self, common: &Common<'_>, terminal: u32) -> Tick {
-        let adapter = &self.sources.adapters[terminal as usize];
-        let event =
-            self.sink.host_events.get(adapter.host_events).map_or(NO_TIME, |event| event.time);
-        match adapter.create_at.min(event) {
+        match self.next_at_host(&self.sources.adapters[terminal as usize]) {
             NO_TIME => NEVER,
             time => common.schedule.tick(time),
         }
@@ -116,18 +113,16 @@ impl Hosts {
         }
         let adapter = &mut self.sources.adapters[terminal as usize];
         let injection_channel = adapter.next_channel;
-        adapter.next_channel += 1;
-        if u32::from(adapter.next_channel) == common.context.parameters.injection_channels {
-            adapter.next_channel = 0;
-        }
+        let channels = common.context.parameters.injection_channels;
+        let is_last = u32::from(injection_channel) + 1 == channels;
+        adapter.next_channel = if is_last { 0 } else { injection_channel + 1 };
         let mut note = NONE;
         if role != Role::Data || message.tag != 0 && self.workload.wants_receipts() {
             let (started, tag) = (message.time, message.tag);
-            let number = terminal * common.context.parameters.injection_channels
-                + u32::from(injection_channel);
+            let number = terminal * channels + u32::from(injection_channel);
             let waits = self.sources.waits.get(number as usize);
             let waited_before = waits.map_or(Picoseconds::ZERO, |waits| waits.until(now));
-            let of_message = Note { started, role, tag, arrival: NONE, waited_before };
+            let of_message = Note { waited_before, ..source::note(started, role, tag) };
             note = self.sources.notes.insert(of_message);
         }
         let queued = Queued {
@@ -215,11 +210,10 @@ impl Hosts {
         for injection in self.injections_of(common, terminal) {
             for vc in 0..vcs {
                 let queue = injection as usize * vcs + vc;
-                let mut at = std::mem::replace(&mut self.sources.queues[queue].head, NONE);
-                let mut last = NONE;
-                while at != NONE {
-                    let Queued { next, destination, bytes_left, note, .. } =
-                        *self.sources.queued.at(at);
+                let mut at = self.sources.queues[queue].head;
+                let mut kept = Vec::new();
+                while let Some(&message) = self.sources.queued.get(at) {
+                    let Queued { next, destination, bytes_left, note, .. } = message;
                     if unreachable(destination) {
                         let flits = common.context.parameters.message_flits(bytes_left);
                         self.sources.adapters[terminal as usize].queue.flits -= flits;
@@ -230,24 +224,24 @@ impl Hosts {
                             self.sources.notes.remove(note);
                         }
                     } else {
-                        if last == NONE {
-                            self.sources.queues[queue].head = at;
-                        } else {
-                            self.sources.queued.at(last).next = at;
-                        }
-                        last = at;
+                        kept.push((at, bytes_left));
                     }
                     at = next;
                 }
-                self.sources.queues[queue].tail = last;
-                if last != NONE {
+                for pair in kept.windows(2) {
+                    self.sources.queued.at(pair[0].0).next = pair[1].0;
+                }
+                let (mut head, mut tail) = (NONE, NONE);
+                if let (Some(&(first, bytes_left)), Some(&(last, _))) = (kept.first(), kept.last())
+                {
+                    (head, tail) = (first, last);
                     self.sources.queued.at(last).next = NONE;
-                    let head = self.sources.queues[queue].head;
-                    let bytes_left = self.sources.queued.at(head).bytes_left;
                     self.next_packet(common, queue, bytes_left);
                 } else {
                     self.sources.injections[injection as usize].waiting &= !(1 << vc);
                 }
+                let queue = &mut self.sources.queues[queue];
+                (queue.head, queue.tail) = (head, tail);
             }
         }
     }
@@ -315,11 +309,15 @@ impl Hosts {
 
     /// The time of the first event at a host.
     pub(crate) fn first_host_event(&self) -> Picoseconds {
-        let of = |adapter: &Adapter| {
-            let event = self.sink.host_events.get(adapter.host_events);
-            event.map_or(NO_TIME, |event| event.time).min(adapter.create_at)
-        };
-        self.sources.adapters.iter().map(of).min().unwrap_or(NO_TIME)
+        let adapters = self.sources.adapters.iter();
+        adapters.map(|adapter| self.next_at_host(adapter)).min().unwrap_or(NO_TIME)
+    }
+
+    /// The time of the next event at the host of an adapter.
+    #[inline]
+    fn next_at_host(&self, adapter: &Adapter) -> Picoseconds {
+        let event = self.sink.host_events.get(adapter.host_events);
+        event.map_or(NO_TIME, |event| event.time).min(adapter.create_at)
     }
 
     /// Whether a message between two terminals is lost before it is queued.

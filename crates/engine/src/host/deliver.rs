@@ -5,10 +5,11 @@
 //! counted at that grant, unless it comes after the end time of the run.
 
 use super::Hosts;
-use super::sink::{Atomic, HostEvent, ScheduledHostEvent};
+use super::sink::{Atomic, HostEvent, ScheduledHostEvent, place};
+use super::source::note;
 use crate::common::Common;
 use crate::next_hop::Address;
-use crate::packet::message::{Arrival, Note, Queued, Role};
+use crate::packet::message::{Arrival, Queued, Role};
 use crate::packet::{Delivery, Origin};
 use crate::router::packet::collective::COLLECTIVE;
 use flitlab_base::units::Picoseconds;
@@ -177,40 +178,20 @@ impl Hosts {
     ) {
         let Arrival { started, bytes, role, tag, .. } = arrival;
         let answer = match role {
-            Role::Request(bytes) => Some((Role::Response, bytes)),
+            Role::Request(bytes) | Role::Atomic(bytes) => Some((Role::Response, bytes)),
             Role::Put => Some((Role::Acknowledgement(bytes), 0)),
-            Role::Atomic(bytes) => {
-                let note = Note {
-                    started,
-                    role: Role::Response,
-                    tag,
-                    arrival: NONE,
-                    waited_before: Picoseconds::ZERO,
-                };
-                let note = self.sources.notes.insert(note);
-                let injection_channel = origin.injection_channel;
-                let atomic = Atomic { source, bytes, note, injection_channel };
-                return self.schedule_host_event(
-                    common,
-                    terminal,
-                    time,
-                    HostEvent::Perform(atomic),
-                );
-            }
             _ => None,
         };
-        if let Some((role, bytes)) = answer {
+        if let Some((answer, bytes)) = answer {
+            let note = self.sources.notes.insert(note(started, answer, tag));
+            let injection_channel = origin.injection_channel;
+            if let Role::Atomic(_) = role {
+                let event = HostEvent::Perform(Atomic { source, bytes, note, injection_channel });
+                return self.schedule_host_event(common, terminal, time, event);
+            }
             let created = time + common.context.parameters.service_time;
-            let note = self.sources.notes.insert(Note {
-                started,
-                role,
-                tag,
-                arrival: NONE,
-                waited_before: Picoseconds::ZERO,
-            });
             let message =
                 Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
-            let injection_channel = origin.injection_channel;
             let event = HostEvent::Respond { message, injection_channel, of_atomic: false };
             return self.schedule_host_event(common, terminal, created, event);
         }
@@ -357,12 +338,8 @@ impl Hosts {
         let service_time = parameters.service_time;
         atomics.sort_by_key(|it| u32::from(it.injection_channel) % channels);
         common.latest = common.latest.max(now);
-        let until = &mut self.sink.performing_until;
-        if until.len() <= terminal as usize {
-            until.resize(terminal as usize + 1, Picoseconds::ZERO);
-        }
         for Atomic { source, bytes, note, injection_channel } in atomics {
-            let until = &mut self.sink.performing_until[terminal as usize];
+            let until = place(&mut self.sink.performing_until, terminal, Picoseconds::ZERO);
             *until = now.max(*until) + takes;
             let created = *until + service_time;
             let message =

@@ -9,6 +9,8 @@ mod deliver;
 mod packets;
 pub(crate) mod sink;
 pub(crate) mod source;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use packets::NewPacket;
 

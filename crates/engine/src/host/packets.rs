@@ -1,7 +1,7 @@
 //! Packets that a source makes of its messages.
 
 use super::Hosts;
-use super::source::{Adapter, SourceQueue};
+use super::source::{Adapter, SourceQueue, note};
 use crate::common::Common;
 use crate::frame::tick::Tick;
 use crate::next_hop::answer::Ends;
@@ -71,17 +71,15 @@ impl Hosts {
             bytes.saturating_sub(common.context.parameters.maximum_payload.0.max(1));
         let Queued { created, bytes_left, destination, next, note } = *message;
         let is_last = bytes_left == 0;
+        let mut left = Some(bytes_left);
         if is_last {
             queue.head = next;
             self.sources.queued.remove(slot);
+            left = self.sources.queued.get(next).map(|message| message.bytes_left);
         }
-        if !is_last {
-            self.next_packet(common, place, bytes_left);
-        } else if next == NONE {
-            self.sources.injections[number as usize].waiting &= !(1 << vc);
-        } else {
-            let bytes_left = self.sources.queued.at(next).bytes_left;
-            self.next_packet(common, place, bytes_left);
+        match left {
+            Some(bytes_left) => self.next_packet(common, place, bytes_left),
+            None => self.sources.injections[number as usize].waiting &= !(1 << vc),
         }
         let tells_host = self.workload.wants_receipts();
         if is_last && let Some(&of_message) = self.sources.notes.get(note) {
@@ -144,13 +142,7 @@ impl Hosts {
         slot: Option<u32>,
     ) -> (u32, Role, u64) {
         let started = message.created - common.context.parameters.send_overhead;
-        let plain = Note {
-            started,
-            role: Role::Data,
-            tag: 0,
-            arrival: NONE,
-            waited_before: Picoseconds::ZERO,
-        };
+        let plain = note(started, Role::Data, 0);
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
         if let Role::Operand | Role::Broadcast = note.role {
             let route = self.route_of_next(message.note, slot.is_some());

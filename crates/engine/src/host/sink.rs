@@ -73,6 +73,15 @@ pub(crate) struct Sink {
     pub completed: Vec<CompletedMessage>,
 }
 
+/// A place of a list, which is made longer if it does not reach that far.
+pub(super) fn place<T: Clone>(list: &mut Vec<T>, number: u32, new: T) -> &mut T {
+    let number = number as usize;
+    if list.len() <= number {
+        list.resize(number + 1, new);
+    }
+    &mut list[number]
+}
+
 impl Sink {
     /// The sinks of one of `parts` parts.
     pub(crate) fn new(parts: usize) -> Self {
@@ -91,11 +100,7 @@ impl Sink {
 
     /// Expects a message that a part has announced under this number.
     pub(crate) fn expect(&mut self, part: usize, number: u32, arrival: Arrival) {
-        let arrivals = &mut self.arrivals[part];
-        if arrivals.len() <= number as usize {
-            arrivals.resize(number as usize + 1, arrival);
-        }
-        arrivals[number as usize] = arrival;
+        *place(&mut self.arrivals[part], number, arrival) = arrival;
     }
 
     /// Notes that a packet of a collective operation has come to a terminal. `number` is that of
@@ -104,11 +109,7 @@ impl Sink {
     /// # Panics
     /// If packets come out of order, or twice. No scenario can cause that.
     pub(crate) fn note_order(&mut self, terminal: u32, number: u64) {
-        let terminal = terminal as usize;
-        if self.latest_collective.len() <= terminal {
-            self.latest_collective.resize(terminal + 1, 0);
-        }
-        let latest = &mut self.latest_collective[terminal];
+        let latest = place(&mut self.latest_collective, terminal, 0);
         assert!(number >= *latest, "a packet of a collective operation comes out of order");
         *latest = number + 1;
     }

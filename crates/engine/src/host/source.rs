@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::arbitration::first_from;
 use crate::frame::tick::{NEVER, NO_TIME, Tick, rebased};
 use crate::network::context::NetworkContext;
 use crate::network::port_block;
 use crate::network::ports::Ports;
 use crate::next_hop::SourceChoices;
-use crate::packet::message::{Note, Packing, Queued, RoomWaits, Slots};
+use crate::packet::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
@@ -88,10 +89,13 @@ impl Adapter {
 impl Injection {
     /// The first virtual channel with a packet, in cyclic order from `pointer`.
     pub(crate) fn first_waiting(&self) -> u8 {
-        let from_pointer = self.waiting & u16::MAX.checked_shl(self.pointer.into()).unwrap_or(0);
-        let waiting = if from_pointer == 0 { self.waiting } else { from_pointer };
-        fitted!(waiting.trailing_zeros().min(15), u8)
+        fitted!(first_from(self.waiting, self.pointer.into()).unwrap_or(15), u8)
     }
+}
+
+/// A note for a message of which nothing has been sent.
+pub(super) fn note(started: Picoseconds, role: Role, tag: u64) -> Note {
+    Note { started, role, tag, arrival: NONE, waited_before: Picoseconds::ZERO }
 }
 
 /// The state of all sources.

@@ -65,14 +65,9 @@ pub fn forecast(
     let stride = narrow(pairs.div_ceil(MAX_PAIRS).max(1));
     let mut flows = Flows::new(fabric, routes, parameters);
     // Packets and flits of a message: full packets, then the rest.
-    let forward = match access {
-        Access::Write => packets(parameters, bytes),
-        Access::Read { request } => packets(parameters, request.0),
-    };
-    let backward = match access {
-        Access::Write => Vec::new(),
-        Access::Read { .. } => packets(parameters, bytes),
-    };
+    let (forward, backward) = access.payloads(bytes);
+    let forward = packets(parameters, forward);
+    let backward = backward.map_or_else(Vec::new, |bytes| packets(parameters, bytes));
     let flits = |packets: &[(f64, u32)]| packets.iter().map(|p| p.0 * f64::from(p.1)).sum::<f64>();
     let message_flits = flits(&forward) + flits(&backward);
     let mut total_rate = 0.0;

@@ -8,6 +8,8 @@
 //! stretches lie end to end from the start to the completion time. What a rank waited for is told
 //! in the same way, back from what ended its waiting.
 
+use std::ops::Range;
+
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Activity, Explanation, Spent, Stretch, Times};
@@ -94,9 +96,6 @@ enum Step {
     Beginning(u32),
 }
 
-/// No such record.
-const NONE: u32 = u32::MAX;
-
 /// The records of a run, found by operation.
 struct History<'a> {
     schedule: &'a Schedule,
@@ -104,15 +103,15 @@ struct History<'a> {
     legs: &'a [Leg],
     /// By operation: its job of each kind ([`JobKind::Begin`] first). Of a receipt its beginning
     /// and taking; of a message its beginning, its answering and its going.
-    job_of: Vec<[u32; 4]>,
+    job_of: Vec<[Option<u32>; 4]>,
     /// By the sender's operation: its legs.
-    leg_of: Vec<[u32; 4]>,
+    leg_of: Vec<[Option<u32>; 4]>,
     /// By leg: for how long it waited in its adapter for room.
     room_wait: Vec<Picoseconds>,
     /// By message: the receipt that took it.
-    receipt_of: Vec<u32>,
+    receipt_of: Vec<Option<u32>>,
     /// By job: the one before it on its stream.
-    before: Vec<u32>,
+    before: Vec<Option<u32>>,
     /// Jobs by rank, in the order of time.
     in_order: Vec<u32>,
 }
@@ -121,24 +120,23 @@ impl<'a> History<'a> {
     fn new(schedule: &'a Schedule, records: &'a Records) -> Self {
         let (jobs, legs) = (&records.jobs[..], &records.legs[..]);
         let all = schedule.operations().len();
-        let (mut job_of, mut leg_of) = (vec![[NONE; 4]; all], vec![[NONE; 4]; all]);
-        let mut receipt_of = vec![NONE; all];
+        let (mut job_of, mut leg_of) = (vec![[None; 4]; all], vec![[None; 4]; all]);
+        let mut receipt_of = vec![None; all];
         for (number, job) in (0..).zip(jobs) {
             // An answer is known by the message that it is to, all else by its own operation.
             let operation = if job.kind == JobKind::Answer { job.cause } else { job.operation };
-            job_of[operation as usize][job.kind as usize] = number;
+            job_of[operation as usize][job.kind as usize] = Some(number);
             if job.kind == JobKind::Take {
-                receipt_of[job.cause as usize] = job.operation;
+                receipt_of[job.cause as usize] = Some(job.operation);
             }
         }
         for (number, leg) in (0..).zip(legs) {
-            leg_of[leg.operation as usize][leg.kind as usize] = number;
+            leg_of[leg.operation as usize][leg.kind as usize] = Some(number);
         }
         let mut room_wait = vec![Picoseconds::ZERO; legs.len()];
         for wait in &records.waits {
-            let leg = leg_of[wait.operation as usize][wait.kind as usize];
-            if let Some(place) = room_wait.get_mut(leg as usize) {
-                *place = wait.time;
+            if let Some(leg) = leg_of[wait.operation as usize][wait.kind as usize] {
+                room_wait[leg as usize] = wait.time;
             }
         }
         let rank = |job: &Job| schedule.rank_of(job.operation);
@@ -148,11 +146,11 @@ impl<'a> History<'a> {
             let job = &jobs[number as usize];
             (rank(job), stream(job), job.start, job.end)
         });
-        let mut before = vec![NONE; jobs.len()];
+        let mut before = vec![None; jobs.len()];
         for pair in in_order.windows(2) {
             let [one, next] = [pair[0], pair[1]].map(|number| &jobs[number as usize]);
             if (rank(one), stream(one)) == (rank(next), stream(next)) {
-                before[pair[1] as usize] = pair[0];
+                before[pair[1] as usize] = Some(pair[0]);
             }
         }
         in_order.sort_by_cached_key(|&number| {
@@ -173,11 +171,11 @@ impl<'a> History<'a> {
     }
 
     fn job(&self, operation: u32, kind: JobKind) -> Option<u32> {
-        Some(self.job_of[operation as usize][kind as usize]).filter(|&it| it != NONE)
+        self.job_of[operation as usize][kind as usize]
     }
 
     fn leg(&self, operation: u32, kind: LegKind) -> Option<u32> {
-        Some(self.leg_of[operation as usize][kind as usize]).filter(|&it| it != NONE)
+        self.leg_of[operation as usize][kind as usize]
     }
 
     /// Returns how a job spent its time.
@@ -223,7 +221,7 @@ impl<'a> History<'a> {
         match step {
             Step::Job(number) => {
                 let job = &self.jobs[number as usize];
-                let own = self.stretch_of(job, job.start, job.end, self.spent(job));
+                let own = self.stretch(job.operation, None, job.start..job.end, self.spent(job));
                 let (before, waited) = self.before_job(number);
                 (before, [Some(own), waited, None])
             }
@@ -231,26 +229,21 @@ impl<'a> History<'a> {
                 let (before, waited) = self.before_job(number);
                 (before, [waited, None, None])
             }
-            Step::Leg(number) => {
+            Step::Leg(number) | Step::Departure(number, _) => {
                 let leg = &self.legs[number as usize];
-                let crossing = flight(leg).min(leg.delivered - leg.injected);
-                let moving = leg.delivered - crossing;
+                let of = |time, spent| Some(self.stretch(leg.operation, Some(number), time, spent));
+                let (left, moving, crossing) = match step {
+                    Step::Departure(_, time) => (time, time, None),
+                    _ => {
+                        let crossing = flight(leg).min(leg.delivered - leg.injected);
+                        let moving = leg.delivered - crossing;
+                        (leg.injected, moving, of(moving..leg.delivered, Spent::Flight))
+                    }
+                };
                 // The wait for room is told behind the wait for other packets.
-                let sent = leg.injected - self.room_wait(number, leg.injected);
-                let of = |start, end, spent| Some(self.stretch_of_leg(number, start, end, spent));
-                let stretches = [
-                    of(moving, leg.delivered, Spent::Flight),
-                    of(sent, moving, Spent::Queueing),
-                    of(leg.entered, sent, Spent::Injection),
-                ];
-                (self.before_leg(leg), stretches)
-            }
-            Step::Departure(number, time) => {
-                let leg = &self.legs[number as usize];
-                let sent = time - self.room_wait(number, time);
-                let of = |start, end, spent| Some(self.stretch_of_leg(number, start, end, spent));
-                let waiting = of(sent, time, Spent::Queueing);
-                (self.before_leg(leg), [waiting, of(leg.entered, sent, Spent::Injection), None])
+                let sent = left - self.room_wait(number, left);
+                let waiting = of(sent..moving, Spent::Queueing);
+                (self.before_leg(leg), [crossing, waiting, of(leg.entered..sent, Spent::Injection)])
             }
         }
     }
@@ -261,21 +254,16 @@ impl<'a> History<'a> {
         self.room_wait[number as usize].min(until - leg.entered)
     }
 
-    fn stretch_of(&self, job: &Job, start: Picoseconds, end: Picoseconds, spent: Spent) -> Stretch {
-        let (operation, rank) = (job.operation, self.schedule.rank_of(job.operation));
-        Stretch { start, end, spent, rank, operation, leg: None }
-    }
-
-    fn stretch_of_leg(
+    fn stretch(
         &self,
-        number: u32,
-        start: Picoseconds,
-        end: Picoseconds,
+        operation: u32,
+        leg: Option<u32>,
+        time: Range<Picoseconds>,
         spent: Spent,
     ) -> Stretch {
-        let operation = self.legs[number as usize].operation;
+        let Range { start, end } = time;
         let rank = self.schedule.rank_of(operation);
-        Stretch { start, end, spent, rank, operation, leg: Some(number) }
+        Stretch { start, end, spent, rank, operation, leg }
     }
 
     /// Returns the cause of a job, and the time for which the job waited after it, if any.
@@ -283,10 +271,10 @@ impl<'a> History<'a> {
         let job = &self.jobs[number as usize];
         if job.start > job.ready {
             // Its stream was busy, or its adapter kept the gap between two messages.
-            let before = Some(self.before[number as usize]).filter(|&it| it != NONE);
+            let before = self.before[number as usize];
             let before = before.filter(|&it| self.jobs[it as usize].end >= job.ready);
             let since = before.map_or(job.ready, |it| self.jobs[it as usize].end);
-            let held = self.stretch_of(job, since, job.start, Spent::Injection);
+            let held = self.stretch(job.operation, None, since..job.start, Spent::Injection);
             let cause = before.map(Step::Job).or_else(|| self.cause(job).0);
             return (cause, Some(held));
         }
@@ -322,7 +310,8 @@ impl<'a> History<'a> {
         let posted = begun.map(|it| (self.jobs[it as usize].end, Step::Job(it)));
         let last = [come, posted].into_iter().flatten().max_by_key(|it| it.0);
         let Some((time, step)) = last else { return (None, None) };
-        let waited = (time < ready).then(|| self.stretch_of(job, time, ready, Spent::Queueing));
+        let waited =
+            (time < ready).then(|| self.stretch(job.operation, None, time..ready, Spent::Queueing));
         (Some(step), waited)
     }
 
@@ -354,7 +343,7 @@ impl<'a> History<'a> {
                     return Some(Step::Leg(ask));
                 }
                 let receipt = self.receipt_of[leg.operation as usize];
-                let begun = (receipt != NONE).then(|| self.job(receipt, JobKind::Begin)).flatten();
+                let begun = receipt.and_then(|receipt| self.job(receipt, JobKind::Begin));
                 Some(begun.map_or(Step::Leg(ask), Step::Job))
             }),
             LegKind::Data => {

@@ -1,15 +1,13 @@
 //! A finite workload, run to its end: an exchange, or an application.
 
-use super::collector::{Collector, Distribution};
+use super::collector::Collector;
 use super::livelock::Arrivals;
-use super::order::Reordering;
+use super::summary::Summary;
 use super::watch::{MeasurementState, Snapshot, Watch};
-use super::{Halt, MAX_CHANNELS, Phase, Progress, livelock};
-use crate::{ChannelReport, Counters, Digest, END, Engine};
+use super::{Halt, Phase, Progress, livelock};
+use crate::{END, Engine};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::Quantile;
-use flitlab_routing::adaptive::Misroute;
 use flitlab_workload::traffic::Collectives;
 
 /// The simulated time between two looks at whether anything still moves, at the least.
@@ -31,28 +29,8 @@ pub struct FiniteMeasurement {
     pub messages: u64,
     /// Payload of these messages, in bytes.
     pub payload: u64,
-    /// Latencies of packets from creation; `None` without packets.
-    pub packet_latency: Option<Distribution>,
-    /// Quantiles of the packet latency, for figures; empty without packets.
-    pub packet_latency_quantiles: Vec<Quantile>,
-    /// Mean packet latency from injection, in picoseconds; `None` without packets.
-    pub network_latency: Option<f64>,
-    /// Latencies of messages from creation until they are received; `None` without messages.
-    pub message_latency: Option<Distribution>,
-    /// Mean number of channels between routers that a packet crossed; `None` without packets.
-    pub hops: Option<f64>,
-    /// Shares of packets that were derouted, by kind.
-    pub derouted: Option<[f64; Misroute::KINDS.len()]>,
-    /// How far packets were out of order, if they can be.
-    pub reordering: Option<Reordering>,
-    /// Counts of the engine at the end.
-    pub counters: Counters,
-    /// The digest of all deliveries.
-    pub digest: Digest,
-    /// The load of channels: of at most [`MAX_CHANNELS`], the busiest.
-    pub channels: Vec<ChannelReport>,
-    /// The number of all channels.
-    pub all_channels: usize,
+    /// What was delivered.
+    pub summary: Summary,
 }
 
 /// A stretch of simulated time: from, until.
@@ -126,39 +104,22 @@ pub fn measure_finite(
         if !engine.collectives_done() {
             (watch.keep)(Snapshot::new(engine, &state));
         }
-        // The load beside them would never end.
-        if engine.now() >= end || engine.collectives_done() {
-            break;
-        }
-        // All remaining events happen later than can be told.
-        if engine.now() == END {
+        // The load beside them would never end, or all remaining events happen later than can be
+        // told.
+        if engine.now() >= end.min(END) || engine.collectives_done() {
             break;
         }
     }
     engine.find_deadlock().map_or(Ok(()), Err)?;
-    let (channels, all_channels) = engine.busiest_channels(MAX_CHANNELS);
-    let (counters, digest) = (engine.counters(), engine.digest());
-    let collector = engine.observer();
-    let total = collector.end_window();
-    let completion = collector.latest_completion;
-    let mean = |sum: u128| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
-    let message_latency = collector.message_latency();
+    let total = engine.observer().end_window();
+    let summary = Summary::of(engine);
+    let completion = engine.observer().latest_completion;
     Ok(FiniteMeasurement {
         completion,
         bandwidth: total.payload as f64 / senders.max(1) as f64 * 1e12
             / completion.max(Picoseconds(1)).0 as f64,
-        messages: message_latency.map_or(0, |latency| latency.count),
+        messages: summary.message_latency.map_or(0, |latency| latency.count),
         payload: total.payload,
-        packet_latency: collector.packet_latency(),
-        packet_latency_quantiles: collector.packet_latency_quantiles(),
-        network_latency: mean(total.network_latency),
-        message_latency,
-        hops: mean(total.hops.into()),
-        derouted: total.derouted_shares(),
-        reordering: collector.reordering(),
-        counters,
-        digest,
-        channels,
-        all_channels,
+        summary,
     })
 }

@@ -9,20 +9,18 @@
 //! A load above what a channel can carry is not steady, whatever the queues look like.
 
 use super::bound::Bottleneck;
-use super::collector::{Collector, Delivered, Distribution};
+use super::collector::{Collector, Delivered};
 use super::growth::{Growth, QueueVerdict};
 use super::interruption::Recovery;
-use super::order::Reordering;
 use super::settings::Settings;
+use super::summary::Summary;
 use super::warm_up::has_settled;
 use super::watch::{MeasurementState, Snapshot, Watch};
-use super::{Halt, Livelock, MAX_CHANNELS, Phase, Progress, Window, livelock};
-use crate::{Backlog, ChannelReport, Counters, Deadlock, Digest, Engine};
+use super::{Halt, Livelock, Phase, Progress, Window, livelock};
+use crate::{Backlog, Deadlock, Engine};
 use flitlab_base::narrow::{narrow, rounded_down};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::Quantile;
 use flitlab_model::interval::{Batch, WindowInterval, interval_95_of_windows, jain_fairness};
-use flitlab_routing::adaptive::Misroute;
 
 const SAMPLES_A_WINDOW: u64 = 10;
 
@@ -140,22 +138,8 @@ pub struct LoadMeasurement {
     /// Jain's fairness index of the sources' accepted payload, at most 1; `None` if there is
     /// nothing to compare.
     pub fairness: Option<f64>,
-    /// Latencies of packets from creation; `None` without packets.
-    pub packet_latency: Option<Distribution>,
-    /// Quantiles of the packet latency, for figures; empty without packets.
-    pub packet_latency_quantiles: Vec<Quantile>,
     /// The confidence interval of the mean packet latency, from the windows; in picoseconds.
     pub packet_latency_interval: Option<WindowInterval>,
-    /// Mean packet latency from injection, in picoseconds; `None` without packets.
-    pub network_latency: Option<f64>,
-    /// Latencies of messages from creation until they are received; `None` without messages.
-    pub message_latency: Option<Distribution>,
-    /// Mean number of channels between routers that a packet crossed; `None` without packets.
-    pub hops: Option<f64>,
-    /// Shares of packets that were derouted, by kind.
-    pub derouted: Option<[f64; Misroute::KINDS.len()]>,
-    /// How far packets were out of order, if they can be.
-    pub reordering: Option<Reordering>,
     /// Simulated time of the warm-up.
     pub warm_up: Picoseconds,
     /// Simulated time of the measured windows.
@@ -164,14 +148,8 @@ pub struct LoadMeasurement {
     pub windows: u32,
     /// The windows of the warm-up, then the measured windows.
     pub history: Vec<Window>,
-    /// Counts of the engine in the measured windows.
-    pub counters: Counters,
-    /// The digest of all deliveries.
-    pub digest: Digest,
-    /// The load of channels: of at most [`MAX_CHANNELS`], the busiest.
-    pub channels: Vec<ChannelReport>,
-    /// The number of all channels.
-    pub all_channels: usize,
+    /// What was delivered in the measured windows.
+    pub summary: Summary,
 }
 
 /// Facts about the traffic that the measurement needs.
@@ -380,7 +358,11 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             }
             if windows > done {
                 halt = self.run_window(Phase::Measuring, self.window, watch).err();
-                self.note_growth();
+                // Every source queue is looked at, at the end of a window.
+                let (now, under_way) = (self.engine.now(), self.flits_under_way());
+                let backlogs = self.backlogs();
+                let growth = self.state.growth.as_mut().expect("the measurement has begun");
+                growth.note(now, under_way, backlogs);
                 let time = self.engine.now();
                 (watch.progress)(Progress { phase: Phase::Measuring, time, done: windows, most });
                 if halt.is_none() {
@@ -431,14 +413,6 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         self.result(ending, start, measured, interval, senders)
     }
 
-    /// Looks at every source queue at the end of a window.
-    fn note_growth(&mut self) {
-        let (now, under_way, backlogs) =
-            (self.engine.now(), self.flits_under_way(), self.backlogs());
-        let growth = self.state.growth.as_mut().expect("the measurement has begun");
-        growth.note(now, under_way, backlogs);
-    }
-
     fn flits_under_way(&self) -> u64 {
         self.engine.counters().flits_under_way()
     }
@@ -484,7 +458,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         senders: &[u32],
     ) -> LoadMeasurement {
         let history = std::mem::take(&mut self.state.history);
-        let (channels, all_channels) = self.engine.busiest_channels(MAX_CHANNELS);
+        let summary = Summary::of(self.engine);
         let measured = self.engine.now() - start;
         let time = measured.max(Picoseconds(1)).0 as f64;
         let terminals = senders.len().max(1) as f64;
@@ -494,29 +468,18 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let payload = |source: &u32| by_source[*source as usize];
         let least = senders.iter().map(payload).min().unwrap_or(0);
         let a_second = 1e12 / time;
-        let mean = |sum: u128| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
         LoadMeasurement {
             ending,
             accepted_flits: total.flits as f64 * self.offered.flit_time.0 as f64 / time / terminals,
             accepted_payload: total.payload as f64 * a_second / terminals,
             accepted_payload_minimum: least as f64 * a_second,
             fairness: jain_fairness(senders.iter().map(payload)),
-            packet_latency: collector.packet_latency(),
-            packet_latency_quantiles: collector.packet_latency_quantiles(),
             packet_latency_interval: interval,
-            network_latency: mean(total.network_latency),
-            message_latency: collector.message_latency(),
-            hops: mean(total.hops.into()),
-            derouted: total.derouted_shares(),
-            reordering: collector.reordering(),
             warm_up: start,
             measured,
             windows,
             history,
-            counters: self.engine.counters(),
-            digest: self.engine.digest(),
-            channels,
-            all_channels,
+            summary,
         }
     }
 }

@@ -16,6 +16,7 @@ mod load_point;
 mod order;
 mod saturation;
 mod settings;
+mod summary;
 mod warm_up;
 mod watch;
 mod window;
@@ -38,6 +39,7 @@ pub use load_point::{
 pub use order::Reordering;
 pub use saturation::{Saturation, bisect};
 pub use settings::{MAX_WINDOWS, Settings};
+pub use summary::{MAX_CHANNELS, Summary};
 pub use watch::{MeasurementState, Snapshot, Watch};
 pub use window::Window;
 
@@ -68,10 +70,6 @@ fn livelock(engine: &Engine<'_, Collector>, arrivals: &mut Arrivals) -> Result<(
     let livelock = arrivals.note(&engine.counters(), engine.packets_under_way());
     livelock.map_or(Ok(()), |livelock| Err(Halt::Livelock(livelock)))
 }
-
-/// The most channels of which a measurement keeps what they carried: of a larger network, the
-/// busiest.
-pub const MAX_CHANNELS: usize = 100_000;
 
 /// The phase of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,8 @@
 //!
 //! The [`Engine`](crate::Engine) makes one [`NetworkContext`]; all parts share it.
 
+use std::ops::Range;
+
 use crate::frame::tick::Tick;
 use crate::interruption::Interruption;
 use crate::network::cut::Cut;
@@ -29,14 +31,9 @@ pub(crate) struct Timing {
     pub back: Tick,
 }
 
-impl Timing {
-    fn new(timing: &ChannelTiming) -> Self {
-        let &ChannelTiming { flit_time, forward, back } = timing;
-        Self {
-            flit: narrow::<Tick>(flit_time),
-            forward: narrow::<Tick>(forward),
-            back: narrow::<Tick>(back),
-        }
+impl From<ChannelTiming> for Timing {
+    fn from(ChannelTiming { flit_time, forward, back }: ChannelTiming) -> Self {
+        Self { flit: narrow(flit_time), forward: narrow(forward), back: narrow(back) }
     }
 }
 
@@ -125,6 +122,11 @@ impl<'f> NetworkContext<'f> {
             .collectives()
             .map_or(Trees::NONE, |it| Trees::new(it, fabric, &ends, parameters, &vc_map));
         let keeps_bubble = parameters.bubble && demands::may_keep_bubble(routes);
+        let kinds = [ChannelKind::Network, ChannelKind::Injection, ChannelKind::Ejection];
+        let timings = |kind| {
+            let classes = ChannelTiming::of_classes(parameters, kind, fabric.cable_classes());
+            classes.into_iter().map(Timing::from)
+        };
         let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
         Self {
             fabric,
@@ -132,7 +134,7 @@ impl<'f> NetworkContext<'f> {
             cut,
             ends,
             trees,
-            timings: network.timings.iter().map(Timing::new).collect(),
+            timings: kinds.into_iter().flat_map(timings).collect(),
             routing: narrow::<Tick>(parameters.routing_latency),
             bubble: room_of(keeps_bubble.into()),
             injection_bubble: room_of(demands::injection_bubble(routes)),
@@ -174,13 +176,18 @@ impl<'f> NetworkContext<'f> {
     pub(crate) fn send(&self, packet: &mut Packet, timing: u8, start: Tick) -> Tick {
         let timing = self.timing(timing);
         let last = last_start(start, packet.tail, packet.flits, timing.flit);
-        let header = match self.parameters.switching {
-            Switching::VirtualCutThrough | Switching::Wormhole => start,
-            Switching::StoreAndForward => last,
-        };
         packet.tail = last + timing.forward;
-        packet.ready = header + timing.forward + self.routing;
+        packet.ready = self.header(start, last) + timing.forward + self.routing;
         last
+    }
+
+    /// The time that decides when a packet may go on: that of its first flit, or of its last.
+    #[inline(always)]
+    pub(crate) fn header(&self, first: Tick, last: Tick) -> Tick {
+        match self.parameters.switching {
+            Switching::VirtualCutThrough | Switching::Wormhole => first,
+            Switching::StoreAndForward => last,
+        }
     }
 
     /// The timing of this index.
@@ -201,15 +208,17 @@ impl<'f> NetworkContext<'f> {
 
     /// The live terminals of a router.
     pub(crate) fn terminals_of(&self, router: u32) -> &[u32] {
-        let first = |router: u32| self.first_terminals[router as usize] as usize;
-        &self.terminals[first(router)..first(router + 1)]
+        self.terminals_of_routers(router..router + 1)
     }
 
     /// The live terminals of a part, by router.
     pub(crate) fn terminals_of_part(&self, part: usize) -> &[u32] {
-        let routers = self.cut.routers(part);
+        self.terminals_of_routers(self.cut.routers(part))
+    }
+
+    fn terminals_of_routers(&self, Range { start, end }: Range<u32>) -> &[u32] {
         let first = |router: u32| self.first_terminals[router as usize] as usize;
-        &self.terminals[first(routers.start)..first(routers.end)]
+        &self.terminals[first(start)..first(end)]
     }
 
     /// A live terminal's number in its part.

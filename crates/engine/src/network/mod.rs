@@ -11,13 +11,16 @@ pub(crate) mod cut;
 pub(crate) mod port_block;
 pub(crate) mod ports;
 pub(crate) mod size;
+#[cfg(test)]
+pub(crate) mod small;
 pub(crate) mod vc_map;
+
+use std::ops::Range;
 
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::{Fabric, NONE};
-use flitlab_model::ChannelKind;
-use flitlab_model::Parameters;
+use flitlab_fabric::{CableClass, Fabric, NONE};
+use flitlab_model::{ChannelKind, Parameters};
 
 /// In place of an output: none.
 pub(crate) const NO_OUTPUT: u16 = u16::MAX;
@@ -33,6 +36,39 @@ pub(crate) struct ChannelTiming {
     pub back: Picoseconds,
 }
 
+impl ChannelTiming {
+    /// The times of a kind of channel on cables of a class. A cable has one length in both
+    /// directions, so credits take the latency of their channel.
+    pub(crate) fn new(parameters: &Parameters, kind: ChannelKind, class: CableClass) -> Self {
+        let allocation = parameters.sharing.as_ref().map(|sharing| sharing.switch_allocation);
+        let crossbar = parameters.crossbar_latency + allocation.unwrap_or(Picoseconds::ZERO);
+        let (flit_time, forward, back) = match kind {
+            ChannelKind::Network => {
+                let latency = parameters.latency_of(class);
+                (parameters.flit_time_of(class), latency + crossbar, latency)
+            }
+            ChannelKind::Injection => {
+                let latency = parameters.injection_latency_of(class);
+                (parameters.injection_flit_time_of(class), latency, latency)
+            }
+            ChannelKind::Ejection => {
+                let latency = parameters.ejection_latency_of(class);
+                (parameters.ejection_flit_time_of(class), latency + crossbar, Picoseconds::ZERO)
+            }
+        };
+        Self { flit_time, forward, back }
+    }
+
+    /// The times of a kind of channel on cables of these classes.
+    pub(crate) fn of_classes(
+        parameters: &Parameters,
+        kind: ChannelKind,
+        classes: &[CableClass],
+    ) -> Vec<Self> {
+        classes.iter().map(|&class| Self::new(parameters, kind, class)).collect()
+    }
+}
+
 /// Where a terminal is attached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
@@ -44,7 +80,7 @@ pub(crate) struct End {
 }
 
 /// The numbers and timings of all channels; the module says how they are numbered.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Network {
     /// First output channel of each router; the last entry is the first injection channel.
     pub first_output: Vec<u32>,
@@ -60,8 +96,6 @@ pub(crate) struct Network {
     pub ejection_of_terminal: Vec<u32>,
     /// Number of input ports fed by network channels, by router.
     pub transit_inputs: Vec<u32>,
-    /// By kind of channel, then class of cables: see [`Self::timing`].
-    pub timings: Vec<ChannelTiming>,
     /// Number of classes of cables.
     classes: u8,
     pub injection_channels: u32,
@@ -74,18 +108,12 @@ impl Network {
         let (injections, ejections) = (parameters.injection_channels, parameters.ejection_channels);
         let terminals_of = fabric.terminals_by_router();
         let mut network = Self {
-            first_output: Vec::with_capacity(fabric.routers() as usize + 1),
-            first_input: Vec::with_capacity(fabric.routers() as usize + 1),
-            input_of_channel: Vec::new(),
-            channel_of_input: Vec::new(),
-            router_of_input: Vec::new(),
-            ring_of_channel: Vec::new(),
             ejection_of_terminal: vec![NONE; fabric.terminals() as usize],
             transit_inputs: vec![0; fabric.routers() as usize],
-            timings: timings(fabric, parameters),
             classes: narrow(fabric.cable_classes().len()),
             injection_channels: injections,
             ejections,
+            ..Self::default()
         };
         for router in 0..fabric.routers() {
             network.first_output.push(narrow::<u32>(network.ring_of_channel.len()));
@@ -116,6 +144,7 @@ impl Network {
             self.first_input.push(next);
             next += self.transit_inputs[router]
                 + narrow::<u32>(terminals.len()) * self.injection_channels;
+            self.router_of_input.resize(next as usize, narrow(router));
         }
         self.first_input.push(next);
         self.input_of_channel = vec![NONE; self.ring_of_channel.len()];
@@ -124,11 +153,8 @@ impl Network {
         for router in 0..fabric.routers() {
             for (port, slot) in fabric.outputs(router).enumerate() {
                 if let Some(target) = fabric.target(slot) {
-                    self.attach(
-                        self.first_output[router as usize] + narrow::<u32>(port),
-                        target,
-                        &mut free,
-                    );
+                    let channel = self.first_output[router as usize] + narrow::<u32>(port);
+                    self.attach(channel, target, &mut free);
                 }
             }
         }
@@ -140,13 +166,6 @@ impl Network {
                 }
             }
         }
-        self.router_of_input = (0..fabric.routers())
-            .flat_map(|router| {
-                let inputs =
-                    self.first_input[router as usize]..self.first_input[router as usize + 1];
-                inputs.map(move |_| router)
-            })
-            .collect();
     }
 
     fn attach(&mut self, channel: u32, router: u32, free: &mut [u32]) {
@@ -174,19 +193,23 @@ impl Network {
     }
 
     /// The indices of the timings of a kind of channel, by class of cables.
-    pub(crate) fn timings_of(&self, kind: ChannelKind) -> std::ops::Range<usize> {
+    pub(crate) fn timings_of(&self, kind: ChannelKind) -> Range<usize> {
         self.timing(kind, 0).into()..self.timing(kind, self.classes).into()
+    }
+
+    /// The outputs of a router.
+    pub(crate) fn outputs_of(&self, router: u32) -> Range<u32> {
+        self.first_output[router as usize]..self.first_output[router as usize + 1]
+    }
+
+    /// The input ports of a router.
+    pub(crate) fn inputs_of(&self, router: u32) -> Range<u32> {
+        self.first_input[router as usize]..self.first_input[router as usize + 1]
     }
 
     /// The number of the first injection channel.
     pub(crate) fn first_injection(&self) -> u32 {
         *self.first_output.last().expect("one more than routers")
-    }
-
-    /// The terminal of an injection channel, and the channel's number there.
-    pub(crate) fn injector(&self, channel: u32) -> (u32, u32) {
-        let index = channel - self.first_injection();
-        (index / self.injection_channels, index % self.injection_channels)
     }
 
     /// The router that a network or ejection channel leaves.
@@ -197,7 +220,9 @@ impl Network {
     /// The name of a channel, for people.
     pub(crate) fn channel_name(&self, fabric: &Fabric, channel: u32) -> String {
         if channel >= self.first_injection() {
-            let (terminal, number) = self.injector(channel);
+            let index = channel - self.first_injection();
+            let (terminal, number) =
+                (index / self.injection_channels, index % self.injection_channels);
             return fabric.terminal_name(terminal) + " injection " + &number.to_string();
         }
         let router = self.router_of_output(channel);
@@ -221,28 +246,4 @@ impl Network {
             None => fabric.router_name(router) + " ejection " + &(port - ports).to_string(),
         }
     }
-}
-
-/// The timings of network, then injection, then ejection channels on each class of cables.
-///
-/// A cable has one length in both directions, so credits take the latency of their channel.
-fn timings(fabric: &Fabric, parameters: &Parameters) -> Vec<ChannelTiming> {
-    let switch =
-        parameters.sharing.as_ref().map_or(Picoseconds::ZERO, |sharing| sharing.switch_allocation);
-    let crossbar = parameters.crossbar_latency + switch;
-    let classes = fabric.cable_classes();
-    let network = classes.iter().map(|&class| {
-        let latency = parameters.latency_of(class);
-        (parameters.flit_time_of(class), latency + crossbar, latency)
-    });
-    let injection = classes.iter().map(|&class| {
-        let latency = parameters.injection_latency_of(class);
-        (parameters.injection_flit_time_of(class), latency, latency)
-    });
-    let ejection = classes.iter().map(|&class| {
-        let latency = parameters.ejection_latency_of(class);
-        (parameters.ejection_flit_time_of(class), latency + crossbar, Picoseconds::ZERO)
-    });
-    let all = network.chain(injection).chain(ejection);
-    all.map(|(flit_time, forward, back)| ChannelTiming { flit_time, forward, back }).collect()
 }

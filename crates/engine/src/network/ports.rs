@@ -40,7 +40,7 @@ pub(crate) struct RouterLayout {
 
 /// A buffer: a chain of packets, some of which may still be under way to it. The first packet asks
 /// for an output once the one before it has left.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(crate) struct PacketQueue {
     /// Time at which the head asks; [`NEVER`] if there is none, or if its request has not been
@@ -61,21 +61,6 @@ pub(crate) struct PacketQueue {
     pub out_vc: u8,
     /// The head's list of hops in a routing relation, looked up once per head.
     pub hops: u32,
-}
-
-impl PacketQueue {
-    const EMPTY: Self = Self {
-        ask: NEVER,
-        free_at: 0,
-        head: NONE,
-        tail: NONE,
-        flits: 0,
-        need: 0,
-        output: NO_OUTPUT,
-        options: 0,
-        out_vc: 0,
-        hops: 0,
-    };
 }
 
 /// The upstream end of a channel that begins in another part: the part, and the place of the
@@ -150,18 +135,15 @@ impl Ports {
         let (mut terminals, mut inputs_before) = (0, 0);
         for router in routers.clone() {
             let own = narrow::<u32>(context.terminals_of(router).len());
-            let first = network.first_output[router as usize];
-            let outputs = network.first_output[router as usize + 1] - first;
-            let inputs =
-                network.first_input[router as usize]..network.first_input[router as usize + 1];
-            let blocks = (outputs as usize).max(inputs.len()).div_ceil(BLOCK_PORTS);
+            let (outputs, inputs) = (network.outputs_of(router), network.inputs_of(router));
+            let blocks = outputs.len().max(inputs.len()).div_ceil(BLOCK_PORTS);
             ports.routers.push(RouterLayout {
                 first_output: narrow::<u32>(ports.outputs),
                 first_input: inputs_before,
                 first_block: narrow::<u32>(ports.blocks.len()),
                 blocks: narrow::<u32>(blocks),
                 first_terminal: terminals,
-                outputs: narrow::<u16>(outputs),
+                outputs: narrow::<u16>(outputs.len()),
                 inputs: narrow::<u16>(inputs.len()),
                 terminals: narrow::<u16>(own),
                 transit: narrow::<u16>(network.transit_inputs[router as usize]),
@@ -169,9 +151,9 @@ impl Ports {
             });
             ports.blocks.resize(ports.blocks.len() + blocks, PortBlock::VACANT);
             let number = narrow::<u32>(ports.routers.len()) - 1;
-            for output in 0..outputs {
-                let state = ports.new_output(context, part, router, first + output);
-                *ports.output_mut(number, output) = state;
+            for (output, channel) in (0..).zip(outputs.clone()) {
+                *ports.output_mut(number, output) =
+                    ports.new_output(context, part, router, channel);
             }
             debug_assert_eq!(inputs.start - first_input, inputs_before);
             for (place, input) in inputs.clone().enumerate() {
@@ -180,14 +162,21 @@ impl Ports {
                 ports.blocks[first + place / BLOCK_PORTS].inputs[place % BLOCK_PORTS] = state;
             }
             inputs_before += narrow::<u32>(inputs.len());
-            ports.outputs += outputs as usize;
+            ports.outputs += outputs.len();
             terminals += own;
             ports.senders.extend((0..own * injections).map(|_| (number, NONE)));
         }
         let blocks = ports.routers.first().map_or(0, |router| router.blocks);
         let alike = ports.routers.iter().all(|router| router.blocks == blocks);
         ports.small = Some(blocks).filter(|_| alike && words == 1);
-        ports.queues = vec![PacketQueue::EMPTY; (inputs_before as usize) << shift];
+        let empty = PacketQueue {
+            ask: NEVER,
+            head: NONE,
+            tail: NONE,
+            output: NO_OUTPUT,
+            ..PacketQueue::default()
+        };
+        ports.queues = vec![empty; (inputs_before as usize) << shift];
         ports.requests = vec![0; ports.outputs * words];
         ports.escapes = if adaptive { ports.requests.clone() } else { Vec::new() };
         debug_assert!(fabric.routers() >= routers.end);
@@ -203,17 +192,17 @@ impl Ports {
     ) -> Output {
         let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let port = channel - network.first_output[router as usize];
-        let is_network = port < narrow::<u32>(fabric.outputs(router).len());
-        let input = network.input_of_channel[channel as usize];
-        let kind = if is_network { ChannelKind::Network } else { ChannelKind::Ejection };
-        let class = match port.checked_sub(narrow::<u32>(fabric.outputs(router).len())) {
-            None => fabric.cable_class(fabric.outputs(router).start + port),
+        let ports = fabric.outputs(router);
+        let (kind, class) = match port.checked_sub(narrow::<u32>(ports.len())) {
+            None => (ChannelKind::Network, fabric.cable_class(ports.start + port)),
             Some(ejection) => {
-                let own = context.terminals_of(router);
                 let number = ejection / parameters.ejection_channels;
-                fabric.terminal_class(own[number as usize])
+                let terminal = context.terminals_of(router)[number as usize];
+                (ChannelKind::Ejection, fabric.terminal_class(terminal))
             }
         };
+        let is_network = kind == ChannelKind::Network;
+        let input = network.input_of_channel[channel as usize];
         let mut output = Output {
             kind,
             timing: network.timing(kind, class),
@@ -272,9 +261,8 @@ impl Ports {
         let ring = network.ring_of_channel[upstream_channel as usize];
         let port = upstream_channel - network.first_output[from as usize];
         let channel = fabric.outputs(from).start + port;
-        let own = network.first_output[router as usize]..network.first_output[router as usize + 1];
-        let ring_output = own
-            .clone()
+        let ring_output = network
+            .outputs_of(router)
             .position(|output| ring != NONE && network.ring_of_channel[output as usize] == ring);
         let opposite = fabric.opposite(channel).map(|it| it - fabric.outputs(router).start);
         Input {
@@ -324,29 +312,46 @@ impl Ports {
         output
     }
 
+    /// An output of a router.
+    #[inline(always)]
+    pub(crate) fn output_of(&self, router: &RouterLayout, output: usize) -> &Output {
+        let block = router.first_block as usize + output / BLOCK_PORTS;
+        &self.blocks[block].outputs[output % BLOCK_PORTS]
+    }
+
+    /// An input port of a router.
+    #[inline(always)]
+    pub(crate) fn input_of(&self, router: &RouterLayout, input: usize) -> &Input {
+        let block = router.first_block as usize + input / BLOCK_PORTS;
+        &self.blocks[block].inputs[input % BLOCK_PORTS]
+    }
+
     /// An output by its number in the part.
     pub(crate) fn output(&self, number: u32) -> &Output {
         let router = self.routers.partition_point(|router| router.first_output <= number) - 1;
-        let RouterLayout { first_output, first_block, .. } = self.routers[router];
-        let output = (number - first_output) as usize;
-        &self.blocks[first_block as usize + output / BLOCK_PORTS].outputs[output % BLOCK_PORTS]
+        let router = &self.routers[router];
+        self.output_of(router, (number - router.first_output) as usize)
     }
 
     /// An input port by its number in the part.
     pub(crate) fn input(&self, number: u32) -> &Input {
         let router = self.routers.partition_point(|router| router.first_input <= number) - 1;
-        let RouterLayout { first_input, first_block, .. } = self.routers[router];
-        let input = (number - first_input) as usize;
-        &self.blocks[first_block as usize + input / BLOCK_PORTS].inputs[input % BLOCK_PORTS]
+        let router = &self.routers[router];
+        self.input_of(router, (number - router.first_input) as usize)
+    }
+
+    /// The router of an input virtual channel of the part, and its number.
+    pub(crate) fn router_of(&self, input_vc: u32) -> (u32, &RouterLayout) {
+        let input = input_vc >> self.size.shift;
+        let place = self.routers.partition_point(|router| router.first_input <= input) - 1;
+        (narrow::<u32>(place), &self.routers[place])
     }
 
     /// All outputs of the part, in the order of their numbers.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
         self.routers.iter().flat_map(|router| {
-            let first = router.first_block as usize;
-            let blocks = &self.blocks[first..first + router.blocks as usize];
-            let outputs = blocks.iter().flat_map(|block| &block.outputs);
-            outputs.take(usize::from(router.outputs))
+            let outputs = self.blocks_of(router).iter().flat_map(|block| &block.outputs);
+            outputs.take(router.outputs.into())
         })
     }
 
@@ -388,5 +393,74 @@ impl Ports {
             + size_of_val(&*self.escapes)
             + size_of_val(&*self.arrived)
             + size_of_val(&*self.senders)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::small::{context, direction_order, torus};
+
+    #[test]
+    fn an_output_and_the_input_at_its_far_end_know_each_other_in_any_cut() {
+        let fabric = torus(&[4, 3]);
+        let routes = direction_order(&fabric);
+        let parameters = Parameters { injection_channels: 2, ..Parameters::default() };
+        for parts in [1, 2, 5] {
+            let context = context(parts, &fabric, &routes, &parameters);
+            let all: Vec<Ports> = (0..parts).map(|part| Ports::new(&context, part)).collect();
+            let vcs = context.vc_map.count() as u32;
+            let mut wired = 0;
+            for (part, ports) in all.iter().enumerate() {
+                for (number, router) in (0..).zip(&ports.routers) {
+                    for output in 0..u32::from(router.outputs) {
+                        let own = ports.output(router.first_output + output);
+                        assert!(std::ptr::eq(own, ports.output_of(router, output as usize)));
+                        if !own.is_wired() {
+                            assert_eq!(own.kind, ChannelKind::Ejection);
+                            continue;
+                        }
+                        wired += 1;
+                        assert_eq!(ports.senders[(own.room / vcs) as usize], (number, output));
+                        let far = &all[own.far_part as usize];
+                        let far_router = &far.routers[own.far_router as usize];
+                        let place = place(own.far_input_vc.into(), far.size.shift).0;
+                        let input = far.input(far_router.first_input + place as u32);
+                        assert_eq!(u32::from(input.port), output);
+                        let sender = if input.upstream & AWAY == 0 {
+                            (own.far_part, input.upstream)
+                        } else {
+                            let remote = far.remote_upstreams[(input.upstream & !AWAY) as usize];
+                            (remote.part, remote.room)
+                        };
+                        assert_eq!(sender, (part as u32, own.room));
+                        // The cable leads back to where it has come from.
+                        let back = far.output_of(far_router, input.opposite.into());
+                        assert_eq!((back.far_part, back.far_router), (part as u32, number));
+                    }
+                }
+            }
+            assert_eq!(wired, fabric.routers() * 4);
+        }
+    }
+
+    #[test]
+    fn injection_channels_follow_the_network_channels_of_their_router() {
+        let fabric = torus(&[4, 3]);
+        let routes = direction_order(&fabric);
+        let parameters = Parameters { injection_channels: 2, ..Parameters::default() };
+        let context = context(2, &fabric, &routes, &parameters);
+        let ports = Ports::new(&context, 1);
+        let vcs = context.vc_map.count() as u32;
+        for (number, router) in (0..).zip(&ports.routers) {
+            assert_eq!((router.transit, router.inputs, router.first_terminal), (4, 6, number));
+            for input in 0..router.inputs {
+                let port = ports.input_of(router, input.into());
+                assert_eq!(port.injects, input >= router.transit);
+                if port.injects {
+                    assert_eq!(ports.senders[(port.upstream / vcs) as usize], (number, NONE));
+                }
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use flitlab_fabric::Fabric;
 use flitlab_model::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use flitlab_routing::{AdaptiveChannels, ForwardingTable, Routes};
 
-use super::dateline::Dateline;
+use super::source_route::Dateline;
 
 /// Whether routers choose among several outputs for a packet.
 pub(crate) fn is_adaptive(routes: &Routes) -> bool {

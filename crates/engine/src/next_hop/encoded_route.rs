@@ -64,12 +64,8 @@ impl RouteCodec {
     /// puts the others into `rest`.
     #[inline]
     pub(super) fn write(&self, route: &Route, ejection: u16, rest: &mut [u64]) -> EncodedRoute {
-        let runs = route.runs();
         let last = Run { port: ejection, hops: 1 };
-        if rest.is_empty() {
-            return EncodedRoute(self.word(runs.iter().chain([&last])));
-        }
-        let mut runs = runs.iter().chain([&last]);
+        let mut runs = route.runs().iter().chain([&last]);
         let first = self.word(runs.by_ref().take(self.a_word));
         rest.fill_with(|| self.word(runs.by_ref().take(self.a_word)));
         EncodedRoute(first)

@@ -8,7 +8,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `answer` | the question and its answer |
-//! | `source_route`, `dateline` | routes that sources write into packets whole |
+//! | `source_route` | routes that sources write into packets whole, datelines included |
 //! | `encoded_route`, `route_segments` | their code, and tables to encode them from |
 //! | `table` | next hops by address: forwarding tables, and paths of the source |
 //! | `torus` | adaptive routing on a torus |
@@ -16,7 +16,6 @@
 //! | `demands` | what routes need of the network: virtual channels, room, memory |
 
 pub(super) mod answer;
-mod dateline;
 pub(super) mod demands;
 pub(super) mod encoded_route;
 mod relation;
@@ -64,7 +63,7 @@ pub(super) enum Routing<'f> {
 }
 
 /// The state of sources for the choice of routes.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SourceChoices {
     /// By terminal, if packets take the paths between two routers in turn: for each destination
     /// router the number of the next path.
@@ -76,23 +75,17 @@ pub(super) struct SourceChoices {
 impl SourceChoices {
     pub(super) fn new(context: &NetworkContext<'_>, part: usize) -> Self {
         let terminals = context.terminals_of_part(part);
-        let generators = |adaptive: &Adaptive| {
-            let stream = |&terminal: &u32| {
-                let mut random = ChaCha8Rng::seed_from_u64(adaptive.seed());
-                random.set_stream(u64::from(terminal));
-                random
-            };
-            terminals.iter().map(stream).collect()
-        };
-        let turns = || vec![vec![0; context.fabric.routers() as usize]; terminals.len()];
-        let (mut choices, routes) =
-            (Self { turns: Vec::new(), random: Vec::new() }, context.routes);
-        match routes {
+        let mut choices = Self::default();
+        match context.routes {
             Routes::Paths(paths) if paths.in_turn() && paths.paths.has_choice() => {
-                choices.turns = turns();
+                choices.turns = vec![vec![0; context.fabric.routers() as usize]; terminals.len()];
             }
             Routes::Adaptive(adaptive) if adaptive.rules().is_random() => {
-                choices.random = generators(adaptive);
+                choices.random.extend(terminals.iter().map(|&terminal| {
+                    let mut random = ChaCha8Rng::seed_from_u64(adaptive.seed());
+                    random.set_stream(u64::from(terminal));
+                    random
+                }));
             }
             _ => {}
         }

@@ -6,8 +6,9 @@ use super::answer::OutVc;
 use super::encoded_route::{EncodedRoute, MAX_WORDS};
 use super::*;
 use crate::network::ports::Ports;
+use crate::network::small::{self, torus};
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::{Fabric, Faults, NONE, Torus};
+use flitlab_fabric::{Fabric, NONE};
 use flitlab_model::Parameters;
 use flitlab_routing::adaptive::Family;
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
@@ -15,19 +16,6 @@ use flitlab_routing::relation::{Hop, PathChoice, PathSet, RELATION_RULES, Relati
 use flitlab_routing::{
     AdaptiveRules, DirectionOrder, DirectionRules, HalfRing, NonMinimalRule, RelationRoutes,
 };
-use flitlab_workload::traffic::{Message, MessageKind, Script, Workload};
-
-fn torus(sizes: &[u32]) -> Fabric {
-    Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap()
-}
-
-fn context<'f>(fabric: &'f Fabric, routes: &'f Routes) -> NetworkContext<'f> {
-    let (time, kind) = (Picoseconds::ZERO, MessageKind::Data);
-    let message = Message { time, source: 0, destination: 1, bytes: 8, kind, tag: 0 };
-    let workload = Workload::Script(Script::new(vec![message]));
-    let parameters = Parameters { virtual_channels: 4, ..Parameters::default() };
-    NetworkContext::new(1, fabric, routes, &parameters, &workload, None)
-}
 
 /// A network of one part, and the state of its sources.
 struct Walker<'f> {
@@ -42,7 +30,8 @@ type Answer = (u32, u8, NextHop);
 
 impl<'f> Walker<'f> {
     fn new(fabric: &'f Fabric, routes: &'f Routes) -> Self {
-        let context = context(fabric, routes);
+        let parameters = Parameters { virtual_channels: 4, ..Parameters::default() };
+        let context = small::context(1, fabric, routes, &parameters);
         let (ports, choices) = (Ports::new(&context, 0), SourceChoices::new(&context, 0));
         let routing = Routing::new(&context, 0);
         Self { context, ports, choices, routing }

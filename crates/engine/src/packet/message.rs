@@ -31,13 +31,11 @@ pub(crate) enum Role {
 
 impl Role {
     /// Whether the workload may be told when its last flit leaves the adapter.
-    #[inline]
     pub(crate) fn departs(self) -> bool {
         matches!(self, Self::Data | Self::Operand | Self::Broadcast)
     }
 
     /// Whether it goes back to the terminal that asked for it.
-    #[inline]
     pub(crate) fn is_response(self) -> bool {
         matches!(self, Self::Response | Self::Acknowledgement(_))
     }
@@ -183,12 +181,10 @@ impl<T: Copy> Slots<T> {
         self.items[slot as usize]
     }
 
-    #[inline]
     pub(crate) fn get(&self, slot: u32) -> Option<&T> {
         self.items.get(slot as usize)
     }
 
-    #[inline]
     pub(crate) fn at(&mut self, slot: u32) -> &mut T {
         &mut self.items[slot as usize]
     }

@@ -6,7 +6,7 @@ pub(crate) mod message;
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::tick::{Tick, rebased};
+use crate::frame::tick::{Tick, move_back};
 use crate::next_hop::encoded_route::{EncodedRoute, MAX_WORDS};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
@@ -183,6 +183,19 @@ impl Packets {
         fitted!(self.packets.len(), u32) - 1
     }
 
+    /// Puts a packet at the end of a buffer. Returns whether it is the first one there.
+    #[inline]
+    pub(crate) fn append(&mut self, head: &mut u32, tail: &mut u32, slot: u32) -> bool {
+        self.packets[slot as usize].next = NONE;
+        let last = std::mem::replace(tail, slot);
+        if *head == NONE {
+            *head = slot;
+            return true;
+        }
+        self.packets[last as usize].next = slot;
+        false
+    }
+
     /// Copies a packet, and returns the slot of the copy.
     pub(crate) fn copy(&mut self, slot: u32) -> u32 {
         let copy = self.insert(self.packets[slot as usize], self.origins[slot as usize]);
@@ -198,7 +211,6 @@ impl Packets {
     }
 
     /// The words of a packet's route beyond the first.
-    #[inline]
     pub(crate) fn rest(&mut self, slot: u32) -> &mut [u64] {
         &mut self.rests[slot as usize * self.words..][..self.words]
     }
@@ -227,15 +239,19 @@ impl Packets {
 
     pub(crate) fn rebase(&mut self, by: Tick) {
         for packet in &mut self.packets {
-            packet.ready = rebased(packet.ready, by);
-            packet.tail = rebased(packet.tail, by);
+            move_back([&mut packet.ready, &mut packet.tail], by);
         }
     }
 }
 
+/// The slots of a packet and of those behind it in its buffer; `head` may be [`NONE`].
+pub(crate) fn chain(packets: &[Packet], head: u32) -> impl Iterator<Item = u32> {
+    let next = |&at: &u32| packets.get(at as usize).map(|packet| packet.next);
+    std::iter::successors(Some(head), next).take_while(|&at| at != NONE)
+}
+
 /// The start of a packet's last flit on a channel whose flits take `flit_time`. The first flit
 /// starts at `start`, and the last one has arrived at `tail`.
-#[inline]
 pub(crate) fn last_start(start: Tick, tail: Tick, flits: u16, flit_time: Tick) -> Tick {
     (start + (Tick::from(flits) - 1) * flit_time).max(tail)
 }
@@ -274,16 +290,9 @@ mod tests {
 
     #[test]
     fn slots_are_used_again() {
-        let packet = Packet {
-            ready: 0,
-            tail: 0,
-            next: NONE,
-            source: 0,
-            sequence: 0,
-            flits: 1,
-            note: 0,
-            route: EncodedRoute::default(),
-        };
+        let (ready, tail, source, sequence) = (0, 0, 0, 0);
+        let (next, flits, note, route) = (NONE, 1, 0, EncodedRoute::default());
+        let packet = Packet { ready, tail, next, source, sequence, flits, note, route };
         let origin = Origin::new((Picoseconds(0), Picoseconds(0)), NONE, 0, 0, 0);
         let mut packets = Packets::new(2);
         let slots: Vec<u32> = (0..3).map(|_| packets.insert(packet, origin)).collect();

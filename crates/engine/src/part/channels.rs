@@ -1,21 +1,28 @@
 //! The statistics of a part's channels.
 
 use super::Part;
-use crate::frame::tick::Tick;
+use crate::frame::SimulatedPart;
+use crate::frame::tick::{HORIZON, Tick};
 use crate::router::Routers;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{ChannelKind, ChannelReport, ChannelStatistics, STALLS};
 
 impl<R: Routers> Part<'_, R> {
-    /// Counts all stalls of the part until `now`; waits go on.
-    pub(crate) fn settle_stalls(&mut self, now: Tick) {
+    /// Counts all stalls of the part until the present time `clock`; waits go on. Returns the
+    /// present time as a tick of the part.
+    pub(crate) fn settle_stalls(&mut self, clock: Picoseconds) -> Tick {
+        if clock.saturating_sub(self.common.schedule.epoch) >= Picoseconds::from(HORIZON) {
+            self.rebase(clock);
+        }
+        let now = self.common.schedule.tick(clock);
         self.routers.settle_stalls(&mut self.common, now);
+        now
     }
 
-    /// Resets all statistics at `now`; waits go on.
-    pub(crate) fn reset_statistics(&mut self, now: Tick) {
-        self.settle_stalls(now);
+    /// Resets all statistics at the present time `clock`; waits go on.
+    pub(crate) fn reset_statistics(&mut self, clock: Picoseconds) {
+        let now = self.settle_stalls(clock);
         self.routers.reset_statistics();
         let statistics = &mut self.common.statistics;
         statistics.flits.fill(0);
@@ -39,7 +46,7 @@ impl<R: Routers> Part<'_, R> {
     /// The injection channels of the part's live terminals, in the order of the whole network.
     pub(crate) fn injection_channels(&self) -> impl Iterator<Item = (u32, ChannelKind)> {
         let context = &*self.common.context;
-        let (part, first) = (self.number(), fitted!(self.routers.ports().outputs, u32));
+        let (part, first) = (self.common.schedule.part, fitted!(self.routers.ports().outputs, u32));
         let channels = context.parameters.injection_channels;
         let live = context.cut.terminals(part);
         let live = live.filter(|&it| context.fabric.terminal_router(it).is_some());
@@ -77,9 +84,9 @@ impl<R: Routers> Part<'_, R> {
         let time = (now - since).max(Picoseconds(1)).0 as f64;
         let outputs = fitted!(self.routers.ports().outputs, u32);
         let name = if number < outputs {
-            number + context.cut.first_output(self.number())
+            number + context.cut.first_output(self.common.schedule.part)
         } else {
-            context.channel_of_injection(self.number(), number - outputs)
+            context.channel_of_injection(self.common.schedule.part, number - outputs)
         };
         ChannelReport {
             name: context.network.channel_name(context.fabric, name),

@@ -1,13 +1,15 @@
 //! Failures in a part (docs/model.md, "Failures during operation").
 
 use super::Part;
-use crate::interruption::{FailureProgress, Interruption};
+use crate::common::Common;
+use crate::host::Hosts;
+use crate::interruption::Interruption;
 use crate::next_hop::Routing;
 use crate::router::{PacketId, Routers};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 
-impl<'f, R: Routers> Part<'f, R> {
+impl<R: Routers> Part<'_, R> {
     /// Makes failed channels swallow what is sent to them, and loses what is in failed routers, and
     /// the packets that are cut.
     pub(crate) fn fail(&mut self, interruption: &Interruption, cut: &[PacketId]) {
@@ -27,9 +29,8 @@ impl<'f, R: Routers> Part<'f, R> {
             }
         }
         for delivery in &hosts.sink.late {
-            let adapter = hosts.sources.adapters.get(delivery.terminal as usize);
-            if adapter
-                .is_some_and(|it| interruption.failed_routers[(it.router + first_router) as usize])
+            if let Some(adapter) = hosts.sources.adapters.get(delivery.terminal as usize)
+                && interruption.failed_routers[(adapter.router + first_router) as usize]
             {
                 common.packets.origins[delivery.slot as usize].lose();
             }
@@ -40,24 +41,21 @@ impl<'f, R: Routers> Part<'f, R> {
             }
         }
     }
+}
 
-    /// Continues from a checkpoint at this stage of an interruption.
-    pub(crate) fn follow(&mut self, interruption: &'f Interruption, progress: FailureProgress) {
-        if let FailureProgress::Over(_) = progress {
-            self.common.routing = Routing::Table(&interruption.table);
-        }
-    }
-
-    /// Changes to the new table.
-    pub(crate) fn change_tables(&mut self, interruption: &'f Interruption, now: Picoseconds) {
-        let Self { common, hosts, .. } = self;
-        common.routing = Routing::Table(&interruption.table);
-        hosts.sources.paused = false;
-        let next = common.schedule.tick(now + Picoseconds(1));
-        let fabric = common.context.fabric;
-        for terminal in 0..hosts.terminals() {
-            hosts.drop_queued(common, terminal, |to| !interruption.serves(fabric, to));
-            hosts.resume(common, terminal, next);
-        }
+/// Changes a part to the new table.
+pub(crate) fn change_tables<'f>(
+    common: &mut Common<'f>,
+    hosts: &mut Hosts,
+    interruption: &'f Interruption,
+    now: Picoseconds,
+) {
+    common.routing = Routing::Table(&interruption.table);
+    hosts.sources.paused = false;
+    let next = common.schedule.tick(now + Picoseconds(1));
+    let fabric = common.context.fabric;
+    for terminal in 0..hosts.terminals() {
+        hosts.drop_queued(common, terminal, |to| !interruption.serves(fabric, to));
+        hosts.resume(common, terminal, next);
     }
 }

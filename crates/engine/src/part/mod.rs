@@ -6,6 +6,8 @@
 mod channels;
 mod failure;
 
+pub(crate) use failure::change_tables;
+
 use std::sync::Arc;
 
 use crate::common::{Common, ToHosts};
@@ -37,17 +39,11 @@ pub(crate) struct Part<'f, R> {
     pub routers: R,
 }
 
-/// What one part sends another.
-#[derive(Debug, Default)]
-pub(crate) struct Outgoing<M> {
-    hosts: HostMessages,
-    routers: M,
-}
-
-/// Messages between hosts have no effect by themselves.
-impl<M: HasEarliest> HasEarliest for Outgoing<M> {
+/// What the hosts and the routers of one part send those of another. Messages between hosts have no
+/// effect by themselves.
+impl<M: HasEarliest> HasEarliest for (HostMessages, M) {
     fn earliest(&self) -> Tick {
-        self.routers.earliest()
+        self.1.earliest()
     }
 }
 
@@ -83,11 +79,6 @@ impl<'f, R: Routers> Part<'f, R> {
         Self { common, hosts, routers }
     }
 
-    /// Its number.
-    pub(crate) fn number(&self) -> usize {
-        self.common.schedule.part
-    }
-
     /// Time of the latest event, once none is left that could happen: all packets that are still
     /// there have arrived.
     pub(crate) fn latest(&self) -> Picoseconds {
@@ -112,7 +103,8 @@ impl<'f, R: Routers> Part<'f, R> {
         if due <= now {
             for injection in hosts.injections_of(common, terminal) {
                 if hosts.sources.injections[injection as usize].due <= now {
-                    routers.inject(common, hosts, injection, terminal, now);
+                    let due = routers.inject(common, hosts, injection, terminal, now);
+                    hosts.sources.injections[injection as usize].due = due;
                 }
             }
             due = hosts.injections_due(common, terminal);
@@ -139,23 +131,19 @@ impl<'f, R: Routers> Part<'f, R> {
             hosts.deliver(common, common.to_hosts.deliveries[place]);
         }
         common.to_hosts.deliveries.clear();
-        for place in 0..common.to_hosts.fed.len() {
-            let (injection, time) = common.to_hosts.fed[place];
+        while let Some((injection, time)) = common.to_hosts.fed.pop() {
             hosts.credits_arrive(common, (injection, routers.has_begun(injection)), time);
         }
-        common.to_hosts.fed.clear();
     }
 }
 
 impl<R: Routers> SimulatedPart for Part<'_, R> {
-    type Outgoing = Outgoing<R::Messages>;
+    type Outgoing = (HostMessages, R::Messages);
 
-    #[inline]
     fn schedule(&mut self) -> &mut Schedule {
         &mut self.common.schedule
     }
 
-    #[inline]
     fn is_large(&self) -> bool {
         self.common.is_large
     }
@@ -225,13 +213,13 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
     }
 
     fn swap_outgoing(&mut self, to: usize, empty: &mut Self::Outgoing) {
-        std::mem::swap(&mut self.hosts.outgoing[to], &mut empty.hosts);
-        self.routers.swap_outgoing(to, &mut empty.routers);
+        std::mem::swap(&mut self.hosts.outgoing[to], &mut empty.0);
+        self.routers.swap_outgoing(to, &mut empty.1);
     }
 
     fn take_incoming(&mut self, from: usize, incoming: &mut Self::Outgoing) {
-        self.hosts.take_incoming(&mut self.common, from, &mut incoming.hosts);
-        self.routers.take_incoming(&mut self.common, &mut incoming.routers);
+        self.hosts.take_incoming(&mut self.common, from, &mut incoming.0);
+        self.routers.take_incoming(&mut self.common, &mut incoming.1);
     }
 
     fn begin_run(&mut self) {

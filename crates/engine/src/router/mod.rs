@@ -66,7 +66,7 @@ pub(crate) trait Routers: Fail + Waits + Send {
     /// that cannot wait. Returns a lower bound of the time of the next event there.
     fn run(&mut self, common: &mut Common<'_>, router: u32, until: Tick) -> Tick;
 
-    /// Serves an injection channel of a terminal, and sets the time at which it is served next.
+    /// Serves an injection channel of a terminal. Returns the time at which it is served next.
     fn inject(
         &mut self,
         common: &mut Common<'_>,
@@ -74,10 +74,12 @@ pub(crate) trait Routers: Fail + Waits + Send {
         injection: u32,
         terminal: u32,
         now: Tick,
-    );
+    ) -> Tick;
 
     /// Whether an injection channel has begun a packet whose flits wait.
-    fn has_begun(&self, injection: u32) -> bool;
+    fn has_begun(&self, _injection: u32) -> bool {
+        false
+    }
 
     /// Delivers what visits have sent to routers of this part; keeps what is for other parts.
     fn deliver(&mut self, common: &mut Common<'_>);
@@ -92,9 +94,11 @@ pub(crate) trait Routers: Fail + Waits + Send {
     fn rebase(&mut self, by: Tick);
 
     /// For how long past times are needed.
-    fn past_needed(context: &NetworkContext<'_>) -> Picoseconds;
+    fn past_needed(_: &NetworkContext<'_>) -> Picoseconds {
+        Picoseconds::ZERO
+    }
 
-    /// The time at which the last packet in a buffer has arrived.
+    /// The time at which the last packet or flit in a buffer has arrived.
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds;
 
     /// Whether flits may be left here, of packets of this part or of others.
@@ -107,7 +111,9 @@ pub(crate) trait Routers: Fail + Waits + Send {
     fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick);
 
     /// Whether stalls are counted.
-    fn counts_stalls(&self) -> bool;
+    fn counts_stalls(&self) -> bool {
+        true
+    }
 
     /// Time at which the last flit that an output was given has left.
     fn output_free_at(&self, output: u32) -> Tick;
@@ -127,12 +133,15 @@ pub(crate) trait Routers: Fail + Waits + Send {
 
 /// Routers some of which fail, and some of whose channels.
 pub(crate) trait Fail: Sized {
-    /// The packets that a failure cuts before their last flits are sent.
-    fn cut_by(parts: &AllParts<'_, '_, Self>, interruption: &Interruption) -> Vec<PacketId>;
+    /// The packets that a failure cuts before their last flits are sent, besides those that are
+    /// known as such when they are sent.
+    fn cut_by(_: &AllParts<'_, '_, Self>, _: &Interruption) -> Vec<PacketId> {
+        Vec::new()
+    }
 
     /// Prepares a failure at a time: loses some packets, given in order, wherever their headers
     /// are.
-    fn begin_failure(&mut self, common: &mut Common<'_>, lost: &[PacketId], at: Picoseconds);
+    fn begin_failure(&mut self, _: &mut Common<'_>, _lost: &[PacketId], _at: Picoseconds) {}
 
     /// Makes a channel between routers swallow what is sent to it from a time on.
     fn fail_output(&mut self, common: &mut Common<'_>, router: u32, output: u32, at: Picoseconds);
@@ -154,8 +163,17 @@ pub(crate) trait Waits: Sized {
     /// The description of the packet at the head of a buffer that waits for good.
     fn waiting(parts: &AllParts<'_, '_, Self>, buffer: Buffer) -> Waiting;
 
-    /// Whether flits and credits add up to the capacity of every buffer.
-    fn credits_are_conserved(parts: &AllParts<'_, '_, Self>) -> bool;
+    /// The flits that take room of an input virtual channel.
+    fn flits_held(parts: &AllParts<'_, '_, Self>, input_vc: Buffer) -> u32;
+
+    /// The free flits at a place of credits, with all credits under way.
+    fn room_due(&self, place: u32) -> u32;
+
+    /// Flits of an output's virtual channel that hold room at its far end without being in the
+    /// buffer there: they are to be sent again, or wait beside the buffer.
+    fn flits_kept(&self, _output: u32, _vc: u8) -> u32 {
+        0
+    }
 
     /// Whether a packet is in an input virtual channel and could go on.
     fn waits_in(parts: &AllParts<'_, '_, Self>, input_vc: Buffer, packet: PacketId) -> bool;

@@ -36,7 +36,6 @@ impl Statistics {
         }
     }
 
-    #[inline]
     pub(crate) fn sent(&mut self, channel: u32, vc: u8, flits: u16) {
         self.flits[channel as usize * self.vcs + usize::from(vc)] += u64::from(flits);
     }

@@ -79,14 +79,14 @@ pub(super) fn with_recovery(row: PointRow, ending: &Ending) -> PointRow {
 pub(super) fn finite_row(row: PointRow, measured: &FiniteMeasurement) -> PointRow {
     PointRow {
         status: Status::Completed,
-        network_latency_mean: measured.network_latency.map(whole),
-        hops_mean: measured.hops,
+        network_latency_mean: measured.summary.network_latency.map(whole),
+        hops_mean: measured.summary.hops,
         completion_time: Some(measured.completion),
         bandwidth: Some(measured.bandwidth / 1e9),
         simulated_time: Some(measured.completion),
-        events: measured.counters.grants,
-        digest: Some(measured.digest.0),
-        ..with_latencies(row, measured.packet_latency, measured.message_latency)
+        events: measured.summary.counters.grants,
+        digest: Some(measured.summary.digest.0),
+        ..with_latencies(row, measured.summary.packet_latency, measured.summary.message_latency)
     }
 }
 

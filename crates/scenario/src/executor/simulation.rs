@@ -350,23 +350,24 @@ impl Simulation {
             jain_fairness: measured.fairness,
             packet_latency_mean_ci95: interval.and_then(|it| it.half_width).map(whole),
             effective_windows: interval.map(|it| it.effective_windows),
-            network_latency_mean: measured.network_latency.map(whole),
-            hops_mean: measured.hops,
+            network_latency_mean: measured.summary.network_latency.map(whole),
+            hops_mean: measured.summary.hops,
             simulated_time: Some(measured.warm_up + measured.measured),
             warm_up: Some(measured.warm_up),
             windows: Some(measured.windows),
-            events: measured.counters.grants,
-            digest: Some(measured.digest.0),
-            ..with_latencies(row, measured.packet_latency, measured.message_latency)
+            events: measured.summary.counters.grants,
+            digest: Some(measured.summary.digest.0),
+            ..with_latencies(row, measured.summary.packet_latency, measured.summary.message_latency)
         };
-        let row = with_recovery(self.with_derouted(row, measured.derouted), &measured.ending);
+        let row =
+            with_recovery(self.with_derouted(row, measured.summary.derouted), &measured.ending);
         let errs = self.scenario.parameters.errors.is_some();
-        let row = with_link_errors(row, errs, &measured.counters);
-        let row = with_order(row, measured.reordering);
+        let row = with_link_errors(row, errs, &measured.summary.counters);
+        let row = with_order(row, measured.summary.reordering);
         let stuck = matches!(row.status, Status::Deadlock | Status::Livelock);
         let row = if stuck { without_results(row) } else { row };
-        let channels = channel_rows(&measured.channels);
-        let quantiles = if stuck { &[] } else { &measured.packet_latency_quantiles[..] };
+        let channels = channel_rows(&measured.summary.channels);
+        let quantiles = if stuck { &[] } else { &measured.summary.packet_latency_quantiles[..] };
         let latencies = latency_rows(quantiles);
         let windows = measured.history.iter().map(|window| WindowRow {
             accepted_load: Some(
@@ -387,7 +388,7 @@ impl Simulation {
             }
             _ => {}
         }
-        warnings.extend(channels_warning(channels.len(), measured.all_channels));
+        warnings.extend(channels_warning(channels.len(), measured.summary.all_channels));
         let deadlock = match measured.ending {
             Ending::Deadlock(deadlock) => Some(deadlock),
             _ => None,
@@ -666,19 +667,22 @@ impl Simulation {
         if let Traffic::RemoteMemory(_, spec) = &self.traffic {
             row = remote_memory_row(row, &measured, spec.message.0, self.senders().len());
         }
-        let row = with_order(self.with_derouted(row, measured.derouted), measured.reordering);
+        let row = with_order(
+            self.with_derouted(row, measured.summary.derouted),
+            measured.summary.reordering,
+        );
         let errs = self.scenario.parameters.errors.is_some();
-        let row = with_link_errors(row, errs, &measured.counters);
-        let channels = channel_rows(&measured.channels);
+        let row = with_link_errors(row, errs, &measured.summary.counters);
+        let channels = channel_rows(&measured.summary.channels);
         let mut warnings: Vec<String> =
-            channels_warning(channels.len(), measured.all_channels).into_iter().collect();
+            channels_warning(channels.len(), measured.summary.all_channels).into_iter().collect();
         if let Traffic::Application(_, spec) = &self.traffic {
             warnings.extend(records_warning(spec));
         }
         let found = PointResult {
             measured: row,
             channels,
-            latencies: latency_rows(&measured.packet_latency_quantiles),
+            latencies: latency_rows(&measured.summary.packet_latency_quantiles),
             windows: Vec::new(),
             explained,
             warnings,

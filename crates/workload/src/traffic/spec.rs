@@ -36,6 +36,17 @@ pub enum Access {
     },
 }
 
+impl Access {
+    /// The payloads of what the source sends to access `message` bytes, and of the response if
+    /// there is one.
+    pub fn payloads(self, message: u64) -> (u64, Option<u64>) {
+        match self {
+            Self::Write => (message, None),
+            Self::Read { request } => (request.0, Some(message)),
+        }
+    }
+}
+
 /// Traffic that goes on for ever at an offered load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadSpec {

@@ -12,7 +12,7 @@ use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::switch_traversal::leaves;
 use super::{FlitRules, FlitState};
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports::RouterLayout;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
@@ -30,8 +30,8 @@ pub(crate) struct SwitchRequest {
 }
 
 /// An active virtual channel: a packet at the head of its queue that holds a virtual channel of an
-/// output.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// output. The default is an unused place.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ActiveVc {
     /// The part of the digest's hash that depends on its packet and channel.
     pub mark: u64,
@@ -78,33 +78,6 @@ impl SwitchRequest {
         let of_input = if self.input == input { taken } else { 0 };
         let free = if self.output == output { soonest } else { of_input };
         self.next = self.next.max(free);
-    }
-}
-
-impl ActiveVc {
-    pub(crate) const NONE: Self = Self {
-        mark: 0,
-        queue: NONE,
-        input_port: NONE,
-        output_port: NONE,
-        held: NONE,
-        upstream: NONE,
-        far: NONE,
-        counted: NONE,
-        again: 0,
-        back: 0,
-        left: 0,
-        of_port: 0,
-        out_vc: 0,
-        timing: 0,
-        needs_room: false,
-        leaves: false,
-        has_header: false,
-        injects: false,
-    };
-
-    pub(crate) fn rebase(&mut self, by: Tick) {
-        self.again = rebased(self.again, by);
     }
 }
 
@@ -223,7 +196,7 @@ impl FlitRouterView<'_, '_> {
             of_port,
             out_vc: vc,
             timing: port.timing,
-            back: self.rules.back[usize::from(upstream.timing)],
+            back: self.common.context.timing(upstream.timing).back,
             needs_room: port.needs_room,
             leaves: leaves(port),
             has_header: !leaves(port),

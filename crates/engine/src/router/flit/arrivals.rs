@@ -1,7 +1,6 @@
 //! Flits and credits that come to a router from others.
 
 use super::FlitRouters;
-use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
 use crate::common::Common;
@@ -10,7 +9,6 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports;
 use crate::next_hop::answer::{Head, NextHop};
 use crate::packet::PacketCrossing;
-use crate::set::members;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
@@ -78,12 +76,12 @@ impl FlitRouterView<'_, '_> {
         let queue = self.queue_of_input_vc(input_vc);
         let state = &mut self.state.queues[queue];
         if header != NONE {
-            self.packets.packets[header as usize].next = NONE;
+            self.common.packets.packets[header as usize].next = NONE;
             let tail = std::mem::replace(&mut state.tail, header);
             if state.head == NONE {
                 state.head = header;
             } else {
-                self.packets.packets[tail as usize].next = header;
+                self.common.packets.packets[tail as usize].next = header;
             }
             if state.vc_state == VcState::Idle {
                 state.vc_state = VcState::Routing;
@@ -102,7 +100,7 @@ impl FlitRouterView<'_, '_> {
                 let first = self.ports.routers[number as usize].first_input;
                 let port = (number, first + u32::from(state.input));
                 let due = self.state.wake_times.lower(queue, port, time);
-                self.active.lower(number, due);
+                self.common.schedule.active.lower(number, due);
             }
             VcState::Active if was_empty => self.set_next_of(number, queue),
             VcState::Active | VcState::Idle | VcState::VcAlloc | VcState::Deciding => (),
@@ -116,7 +114,7 @@ impl FlitRouterView<'_, '_> {
         let router = &self.ports.routers[number as usize];
         let active_vc = self.state.active_vc_of(self.rules, (number, router), queue);
         let next = self.state.set_next(active_vc);
-        self.active.lower(number, next);
+        self.common.schedule.active.lower(number, next);
     }
 
     /// The queue of the latest packet of an input virtual channel, by its number in the part.
@@ -135,9 +133,9 @@ impl FlitRouterView<'_, '_> {
     fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
         let (input, vc) = ports::place(input_vc, self.ports.size.shift);
         let input = fitted!(input, u32);
-        let router = number + self.context.cut.first_router(self.part as usize);
+        let router = number + self.common.context.cut.first_router(self.part as usize);
         let head = Head { slot, router, input, vc, came: self.ports.input(input).came() };
-        match self.routing.next_hop(self.context, self.packets, head) {
+        match self.next_hop(head) {
             NextHop::Output { output, .. } => output,
             _ => unreachable!("virtual output queues are for packets without a choice"),
         }
@@ -146,20 +144,14 @@ impl FlitRouterView<'_, '_> {
     /// Makes a channel's sender due when a credit arrives that it waits for.
     #[cold]
     pub(super) fn wake_sender(&mut self, place: u32, time: Tick) {
-        let (number, output) = self.ports.senders[place as usize / self.context.vc_map.count()];
+        let (number, output) =
+            self.ports.senders[place as usize / self.common.context.vc_map.count()];
         let holder = self.state.vcs[place as usize].holder;
         let router = self.ports.routers[number as usize];
-        let first = self.rules.first_queue(&router);
         if holder != NONE {
-            self.set_next_of(number, first + holder as usize);
+            self.set_next_of(number, self.rules.first_queue(&router) + holder as usize);
         }
-        let set = (router.first_output as usize + output as usize) * self.rules.words;
-        let requests = &self.state.requests[set..set + self.rules.words];
-        members(requests).for_each(|queue| {
-            let FlitQueue { input, again, .. } = self.state.queues[first + queue];
-            let port = (number, router.first_input + u32::from(input));
-            self.state.wake_times.lower(first + queue, port, time.max(again));
-        });
-        self.active.lower(number, time);
+        self.state.wake_requesters(self.rules, (number, &router), output as usize, time);
+        self.common.schedule.active.lower(number, time);
     }
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::time_rings::{TimeRing, Times};
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
@@ -21,7 +21,7 @@ pub(super) struct OutputVc {
     pub awaited: bool,
     /// Flits for which there are credits, without credits that have come back but are not
     /// collected.
-    room: u32,
+    pub room: u32,
     /// Return times of credits under way.
     returning: TimeRing,
 }
@@ -43,12 +43,6 @@ impl OutputVc {
             room,
             returning: TimeRing::new(room, times),
         }
-    }
-
-    /// Whether it is free for a packet that asks at `now`, regardless of credits.
-    #[inline(always)]
-    pub(super) fn is_free(&self, now: Tick) -> bool {
-        self.free_at <= now
     }
 
     /// Whether there are credits for this many flits.
@@ -74,11 +68,6 @@ impl OutputVc {
         }
     }
 
-    /// Flits for which there are credits, without those under way.
-    pub(super) fn room(&self) -> u32 {
-        self.room
-    }
-
     /// Flits for which there are credits at `now`, collected or not.
     pub(super) fn room_at(&self, now: Tick, times: &Times) -> u32 {
         let back = (0..self.returning.len()).take_while(|&it| self.returning.at(it, times) <= now);
@@ -93,12 +82,9 @@ impl OutputVc {
     /// The time at which there will be credits for this many flits, of which there are too few now.
     /// [`NEVER`] if that is not known: then a note is made that a packet waits.
     pub(super) fn foresee(&mut self, flits: u32, times: &Times) -> Tick {
-        let lacks = flits - self.room;
-        if lacks <= self.returning.len() {
-            return self.returning.at(lacks - 1, times);
-        }
-        self.awaited = true;
-        NEVER
+        let time = self.room_from(flits, times);
+        self.awaited |= time == NEVER;
+        time
     }
 
     /// The time, perhaps past, from which there are credits for this many flits; [`NEVER`] if that
@@ -133,9 +119,5 @@ impl OutputVc {
     pub(super) fn give_back(&mut self, time: Tick, times: &mut Times) -> bool {
         self.returning.push(time, times);
         std::mem::take(&mut self.awaited)
-    }
-
-    pub(super) fn rebase(&mut self, by: Tick) {
-        self.free_at = rebased(self.free_at, by);
     }
 }

@@ -10,18 +10,18 @@
 
 use super::FlitRouters;
 use super::credits::OutputVc;
+use super::failure::{chain, id_of};
 use super::flit_queue::FlitQueue;
 use super::states::VcState;
 use crate::common::Common;
 use crate::network::port_block::{AWAY, Output};
 use crate::network::ports::{RouterLayout, place};
-use crate::next_hop::Routing;
 use crate::part::Part;
+use crate::router::deadlock::{HeadRequests, OutputRequest};
 use crate::router::{AllParts, Buffer, PacketId, Waits};
-use crate::set::bits;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::NONE;
-use flitlab_model::{Lack, Switching, Waiting};
+use flitlab_model::{Lack, Waiting};
 
 type Parts<'a, 'f> = AllParts<'a, 'f, FlitRouters>;
 
@@ -38,20 +38,15 @@ impl Waits for FlitRouters {
         let front = || common.time(state.flits.front(&flits.state.times));
         match state.vc_state {
             VcState::Idle | VcState::Deciding => Vec::new(),
-            VcState::Routing
-                if parts.context.parameters.switching != Switching::StoreAndForward =>
-            {
-                Vec::new()
-            }
             VcState::Routing => {
-                let flits_of_it = common.packets.packets[state.head as usize].flits;
-                let all_there = state.flits.len() >= u32::from(flits_of_it);
-                if all_there { Vec::new() } else { Self::upstream(parts, part, input_vc) }
+                let lacks_flits = flits.rules.forwards_whole
+                    && state.flits.len() < common.packets.packets[state.head as usize].flits.into();
+                if lacks_flits { Self::upstream(parts, part, input_vc) } else { Vec::new() }
             }
             VcState::Active if !has_flit => Self::upstream(parts, part, input_vc),
             VcState::Active if front() > parts.clock => Vec::new(),
             VcState::VcAlloc | VcState::Active => {
-                let router = flits.router_of_input_vc(input_vc);
+                let router = flits.ports.router_of(input_vc);
                 let mut waits = Vec::new();
                 for (output, vc, need) in flits.requests_of(common, state) {
                     match Self::blocked(parts, part, router, (output, vc, need), queue) {
@@ -68,79 +63,46 @@ impl Waits for FlitRouters {
         let Part { common, routers: flits, .. } = parts.part(part);
         let state = &flits.state.queues[queue as usize];
         let input_vc = queue / flits.rules.outputs;
-        let (_, router) = flits.router_of_input_vc(input_vc);
+        let (_, router) = flits.ports.router_of(input_vc);
         let (output, vc, need) = match state.vc_state {
             VcState::Routing => (0, 0, 0),
             _ => flits.requests_of(common, state)[0],
         };
         let number = router.first_output + output;
-        let place = flits.state.outputs[number as usize].vcs + u32::from(vc);
-        let held = &flits.state.vcs[place as usize];
+        let held = flits.output_vc(number, vc);
         let lacks = match state.vc_state {
             VcState::Routing => Lack::Flits,
             VcState::Active if state.flits.is_empty() => Lack::Flits,
             VcState::VcAlloc if held.holder != NONE => Lack::VirtualChannel,
             _ => Lack::Room { needed: need.max(1), free: held.due() },
         };
-        let (source, sequence) = match state.vc_state {
-            VcState::Routing => {
-                let packet = &common.packets.packets[state.head as usize];
-                (packet.source, packet.sequence)
-            }
+        let packet = match state.vc_state {
+            VcState::Routing => id_of(&common.packets, state.head),
             _ => (state.source, state.sequence),
         };
-        let ends = (source, Self::destination_of(parts, (source, sequence)));
-        parts.named(
-            part,
-            crate::network::ports::place(input_vc, flits.rules.shift),
-            ends,
-            number,
-            lacks,
-        )
+        let ends = (packet.0, Self::destination_of(parts, packet));
+        parts.named(part, place(input_vc, flits.rules.shift), ends, number, lacks)
     }
 
-    fn credits_are_conserved(parts: &Parts<'_, '_>) -> bool {
-        let parameters = &parts.context.parameters;
-        (0..parts.parts.len()).all(|part| {
-            let Self { ports, rules, state, .. } = parts.routers(part);
-            let held = |(part, queue): Buffer| {
-                parts.routers(part).state.queues[queue as usize].flits.len()
-            };
-            let vcs = narrow::<u8>(parts.context.vc_map.count());
-            let outputs = (0..).zip(ports.outputs()).filter(|(_, port)| port.needs_room);
-            let mut network = outputs.flat_map(|it| (0..vcs).map(move |vc| (it, vc)));
-            let mut injections = (0..narrow::<u32>(state.inputs.len()))
-                .filter(|&input| ports.input(input).injects)
-                .flat_map(|input| (0..vcs).map(move |vc| (input, vc)));
-            network.all(|((output, port), vc): ((usize, &Output), u8)| {
-                let place = state.outputs[output].vcs as usize + usize::from(vc);
-                let flits: u32 = Self::far(parts, port, vc).map(held).sum();
-                flits + state.vcs[place].due() == parameters.buffer
-            }) && injections.all(|(input, vc)| {
-                let place = ports.input(input).upstream as usize + usize::from(vc);
-                let input_vc = (input << rules.shift) + u32::from(vc);
-                let there: u32 = parts.routers(part).filled(part, input_vc).map(held).sum();
-                there + state.vcs[place].due() == parameters.injection_buffer
-            })
-        })
+    fn flits_held(parts: &Parts<'_, '_>, (part, input_vc): Buffer) -> u32 {
+        let routers = parts.routers(part);
+        let filled = routers.filled(part, input_vc);
+        filled.map(|(_, queue)| routers.state.queues[queue as usize].flits.len()).sum()
+    }
+
+    fn room_due(&self, place: u32) -> u32 {
+        self.state.vcs[place as usize].due()
     }
 
     fn waits_in(parts: &Parts<'_, '_>, (part, input_vc): Buffer, id: PacketId) -> bool {
         let Part { common, routers: flits, .. } = parts.part(part);
         let now = common.schedule.tick(parts.clock);
-        let slot = |slot: u32| (slot != NONE).then_some(slot);
-        let packets = &common.packets.packets;
         flits.filled(0, input_vc).any(|(_, queue)| {
             let state = &flits.state.queues[queue as usize];
-            let mut behind =
-                std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
             let is_sent = state.vc_state == VcState::Active && (state.source, state.sequence) == id;
+            let mut behind = chain(&common.packets, state.head);
             state.flits.front(&flits.state.times) <= now
-                && (is_sent
-                    || behind.any(|at| {
-                        let packet = &packets[at as usize];
-                        (packet.source, packet.sequence) == id
-                    }))
+                && (is_sent || behind.any(|slot| id_of(&common.packets, slot) == id))
         })
     }
 
@@ -153,13 +115,11 @@ impl Waits for FlitRouters {
             state.flits.front(&flits.state.times) <= now
                 && matches!(state.vc_state, VcState::VcAlloc | VcState::Active)
         })?;
-        let (_, router) = flits.router_of_input_vc(input_vc);
+        let (_, router) = flits.ports.router_of(input_vc);
         let state = &flits.state.queues[queue as usize];
         let &(output, vc, need) = flits.requests_of(common, state).first()?;
-        let first = (router.first_input << flits.rules.shift) * outputs;
         let output_port = router.first_output + output;
-        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
-        let held: &OutputVc = &flits.state.vcs[place as usize];
+        let held = flits.output_vc(output_port, vc);
         let port = flits.ports.output(output_port);
         let far = || Self::far(parts, port, vc);
         let waiting =
@@ -167,8 +127,8 @@ impl Waits for FlitRouters {
         let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
         let next = if is_full(parts.context.parameters.buffer) {
             far().next()
-        } else if held.holder != NONE && first + held.holder != queue {
-            Some((part, first + held.holder))
+        } else if let Some(holder) = flits.holder(router, held).filter(|&it| it != queue) {
+            Some((part, holder))
         } else if port.needs_room && held.room_from(need, &flits.state.times) > now {
             far().next()
         } else {
@@ -191,35 +151,36 @@ impl FlitRouters {
     /// The requests of a queue's packet: output, virtual channel, and the flits of room that it
     /// needs there.
     fn requests_of(&self, common: &Common<'_>, queue: &FlitQueue) -> Vec<(u32, u8, u32)> {
-        let (output, need) = (u32::from(queue.output), u32::from(queue.need));
         if queue.vc_state == VcState::Active {
-            return vec![(output, queue.vc, 1)];
+            return vec![(queue.output.into(), queue.vc, 1)];
         }
-        if queue.options == 0 {
-            let vcs = bits(queue.vcs);
-            return vcs.map(|vc| (output, narrow::<u8>(vc), need)).collect();
-        }
-        if let Routing::Relation(relation) = &common.routing {
-            let hops = relation.hops_of_list(queue.held).iter();
-            let need = |hop| common.context.need_by(hop, queue.need, queue.left).into();
-            return hops.map(|hop| (u32::from(hop.port), hop.vc, need(hop))).collect();
-        }
-        let adaptive = common.context.channels.adaptive;
-        let options = bits(queue.options).map(|port| (narrow::<u32>(port), adaptive, need));
-        // The most that its escape can need. A cycle that is found with less is none.
-        let least = u32::from(queue.left);
-        std::iter::once((output, queue.vc, least)).chain(options).collect()
+        let head = HeadRequests {
+            first_output: 0,
+            options: queue.options,
+            output: queue.output,
+            vcs: if queue.options == 0 { queue.vcs } else { 1 << queue.vc },
+            need: queue.need,
+            flits: queue.left,
+            // The most that its escape can need. A cycle that is found with less is none.
+            of_escape: queue.left,
+            hops: queue.held,
+        };
+        let requests = head.list(common).into_iter();
+        requests.map(|OutputRequest { output, vc, need }| (output, vc, need)).collect()
     }
 
-    /// The router of a part's input virtual channel, and its number.
-    pub(super) fn router_of_input_vc(&self, input_vc: u32) -> (u32, &RouterLayout) {
-        let input = input_vc >> self.ports.size.shift;
-        let place = self.ports.routers.partition_point(|router| router.first_input <= input);
-        (narrow::<u32>(place - 1), &self.ports.routers[place - 1])
+    /// The state of an output's virtual channel.
+    fn output_vc(&self, output: u32, vc: u8) -> &OutputVc {
+        let first = self.state.outputs[output as usize].vcs;
+        &self.state.vcs[first as usize + usize::from(vc)]
     }
-}
 
-impl FlitRouters {
+    /// The queue that holds a virtual channel of a router's output.
+    fn holder(&self, router: &RouterLayout, held: &OutputVc) -> Option<u32> {
+        let first = narrow::<u32>(self.rules.first_queue(router));
+        (held.holder != NONE).then(|| first + held.holder)
+    }
+
     /// The queues that keep a queue's packet from a virtual channel of its router's output; `None`
     /// if nothing does for long.
     fn blocked(
@@ -230,12 +191,10 @@ impl FlitRouters {
         queue: u32,
     ) -> Option<Vec<Buffer>> {
         let flits = parts.routers(part);
-        let first = (router.first_input << flits.rules.shift) * flits.rules.outputs;
         let output_port = router.first_output + output;
-        let place = flits.state.outputs[output_port as usize].vcs + u32::from(vc);
-        let held: &OutputVc = &flits.state.vcs[place as usize];
-        if held.holder != NONE && first + held.holder != queue {
-            return Some(vec![(part, first + held.holder)]);
+        let held = flits.output_vc(output_port, vc);
+        if let Some(holder) = flits.holder(router, held).filter(|&it| it != queue) {
+            return Some(vec![(part, holder)]);
         }
         let port = flits.ports.output(output_port);
         let takes_room = if held.holder == NONE {
@@ -282,32 +241,23 @@ impl FlitRouters {
         };
         let place = room + u32::from(vc);
         let sender = parts.routers(from);
-        let holder = sender.state.vcs[place as usize].holder;
         let (number, _) = sender.ports.senders[place as usize / parts.context.vc_map.count()];
         let router = &sender.ports.routers[number as usize];
-        let first = (router.first_input << sender.rules.shift) * sender.rules.outputs;
-        if holder == NONE { Vec::new() } else { vec![(from, first + holder)] }
+        let holder = sender.holder(router, &sender.state.vcs[place as usize]);
+        holder.into_iter().map(|holder| (from, holder)).collect()
     }
 
     /// The destination terminal of a packet, wherever its header is.
     fn destination_of(parts: &Parts<'_, '_>, packet: PacketId) -> u32 {
         for (part, &Part { common, routers: flits, .. }) in parts.parts.iter().enumerate() {
-            for (queue, state) in (0..).zip(&flits.state.queues) {
-                let slot = |slot: u32| (slot != NONE).then_some(slot);
-                let packets = &common.packets.packets;
-                let behind =
-                    std::iter::successors(slot(state.head), |&at| slot(packets[at as usize].next));
-                let is_it = |&at: &u32| {
-                    let state = &packets[at as usize];
-                    (state.source, state.sequence) == packet
-                };
-                let own = slot(state.slot).filter(|_| state.vc_state != VcState::Idle);
-                if let Some(found) = own.into_iter().chain(behind).find(is_it) {
-                    let input_vc: u32 = queue / flits.rules.outputs;
-                    let input = input_vc >> flits.rules.shift;
-                    let input = input + parts.context.cut.first_input(part);
-                    let router = parts.context.network.router_of_input[input as usize];
-                    return common.destination(router, found);
+            for queue in 0..flits.state.queues.len() {
+                let slots = flits.packets_of(&common.packets, queue);
+                let found = slots.into_iter().find(|&slot| id_of(&common.packets, slot) == packet);
+                if let Some(slot) = found {
+                    let input = (queue / flits.rules.outputs as usize) >> flits.rules.shift;
+                    let input = input + parts.context.cut.first_input(part) as usize;
+                    let router = parts.context.network.router_of_input[input];
+                    return common.destination(router, slot);
                 }
             }
         }

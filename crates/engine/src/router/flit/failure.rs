@@ -96,7 +96,7 @@ impl FlitRouters {
             if has_begun(queue.vc_state) {
                 let left = match queue.vc_state {
                     VcState::Active => {
-                        let router = self.router_of_input_vc(input_vc);
+                        let router = self.ports.router_of(input_vc);
                         let place = state.active_vc_of(rules, router, number as usize);
                         state.active_vcs[place].left
                     }
@@ -104,10 +104,10 @@ impl FlitRouters {
                 };
                 own.push(((queue.source, queue.sequence), left.into()));
             }
-            let behind = chain(&common.packets, queue.head).map(|slot| {
-                let packet = &common.packets.packets[slot as usize];
-                ((packet.source, packet.sequence), packet.flits.into())
-            });
+            let packets = &common.packets;
+            let flits_of = |slot: u32| packets.packets[slot as usize].flits.into();
+            let behind =
+                chain(packets, queue.head).map(|slot| (id_of(packets, slot), flits_of(slot)));
             own.extend(behind);
             let mut flits = 0;
             for (name, more) in own {
@@ -121,7 +121,7 @@ impl FlitRouters {
     }
 
     /// The packets whose headers are in a queue or under way to it.
-    fn packets_of(&self, packets: &Packets, queue: usize) -> Vec<u32> {
+    pub(super) fn packets_of(&self, packets: &Packets, queue: usize) -> Vec<u32> {
         let queue = &self.state.queues[queue];
         let own = (has_begun(queue.vc_state) && queue.slot != NONE).then_some(queue.slot);
         own.into_iter().chain(chain(packets, queue.head)).collect()
@@ -131,8 +131,7 @@ impl FlitRouters {
     fn lose(&self, packets: &mut Packets, lost: &[PacketId]) {
         for queue in 0..self.state.queues.len() {
             for slot in self.packets_of(packets, queue) {
-                let packet = &packets.packets[slot as usize];
-                if lost.binary_search(&(packet.source, packet.sequence)).is_ok() {
+                if lost.binary_search(&id_of(packets, slot)).is_ok() {
                     packets.origins[slot as usize].lose();
                 }
             }
@@ -141,9 +140,15 @@ impl FlitRouters {
 }
 
 /// A packet and those behind it in its queue.
-fn chain(packets: &Packets, head: u32) -> impl Iterator<Item = u32> {
+pub(super) fn chain(packets: &Packets, head: u32) -> impl Iterator<Item = u32> {
     let slot = |slot: u32| (slot != NONE).then_some(slot);
     std::iter::successors(slot(head), move |&at| slot(packets.packets[at as usize].next))
+}
+
+/// The name of a packet by its slot.
+pub(super) fn id_of(packets: &Packets, slot: u32) -> PacketId {
+    let packet = &packets.packets[slot as usize];
+    (packet.source, packet.sequence)
 }
 
 /// Whether a queue's own fields say which packet is at its head.

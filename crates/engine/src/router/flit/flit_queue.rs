@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::states::VcState;
 use super::time_rings::{TimeRing, Times};
-use crate::frame::tick::{Tick, rebased};
+use crate::frame::tick::Tick;
 use crate::network::NO_OUTPUT;
 use crate::network::port_block;
 use crate::network::port_block::AWAY;
@@ -15,7 +15,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 
 /// The upstream end of a queue's channel; it never changes.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Upstream {
     /// The place of the virtual channel upstream; with [`AWAY`] set, an index into
     /// `remote_upstreams`.
@@ -36,7 +36,7 @@ impl Upstream {
 }
 
 /// A queue, and its head packet.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FlitQueue {
     /// Its input port and virtual channel, and its number among the port's queues.
     pub input: u16,
@@ -96,26 +96,11 @@ impl FlitQueue {
             flits: TimeRing::new(room, times),
             head: NONE,
             tail: NONE,
-            vc_state: VcState::Idle,
-            vc: 0,
-            vcs: 0,
-            options: 0,
             output: NO_OUTPUT,
-            need: 0,
             held: NONE,
-            left: 0,
-            accepts: 0,
-            again: 0,
-            free_at: 0,
             slot: NONE,
             source: NONE,
-            sequence: 0,
-            created: Picoseconds::ZERO,
+            ..Self::default()
         }
-    }
-
-    pub(super) fn rebase(&mut self, by: Tick) {
-        self.again = rebased(self.again, by);
-        self.free_at = rebased(self.free_at, by);
     }
 }

@@ -13,7 +13,7 @@ use flitlab_fabric::NONE;
 use flitlab_model::Switching;
 
 /// A source queue of an injection channel while its packet is being sent.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SourceVc {
     /// Flits of the packet that are left.
     left: u16,
@@ -25,12 +25,6 @@ pub(super) struct SourceVc {
     sequence: u32,
     /// The tag of its message, if the departure of its last flit is to be told.
     departs: Option<u64>,
-}
-
-impl Default for SourceVc {
-    fn default() -> Self {
-        Self { left: 0, vc: 0, next: 0, source: NONE, sequence: 0, departs: None }
-    }
 }
 
 impl FlitRouters {
@@ -73,21 +67,16 @@ impl FlitRouters {
         while let Some(queue) = first_from(left, injection.pointer.into()) {
             left &= !(1 << queue);
             let place = first + queue as usize;
-            if begun >> queue & 1 == 1 {
-                let vc = room as usize + usize::from(self.state.sources[place].vc);
-                let (state, times) = (&mut self.state.vcs[vc], &self.state.times);
-                if !state.has_room(1, now, times) {
-                    due = due.min(state.foresee(1, times));
-                    continue;
-                }
-                hosts.end_wait(common, number, now);
-                return self.send_source_flits(common, hosts, (number, terminal), queue, NONE, now);
-            }
-            if hosts.sources.paused {
+            let is_new = begun >> queue & 1 == 0;
+            if is_new && hosts.sources.paused {
                 continue;
             }
-            let n = hosts.sources.flits_of_next(number, queue, vcs);
-            let (allowed, need) = self.injected_into(common, fitted!(queue, u8), n);
+            let SourceVc { vc: held, next, .. } = self.state.sources[place];
+            let (mut allowed, mut need) = (1 << held, 1);
+            if is_new {
+                let flits = hosts.sources.flits_of_next(number, queue, vcs);
+                (allowed, need) = self.injected_into(common, fitted!(queue, u8), flits);
+            }
             let mut open = 0;
             for vc in bits(allowed) {
                 let (state, times) = (&mut self.state.vcs[room as usize + vc], &self.state.times);
@@ -97,28 +86,25 @@ impl FlitRouters {
                     due = due.min(state.foresee(need, times));
                 }
             }
-            let next = self.state.sources[place].next;
             let Some(vc) = first_from(open, next.into()) else { continue };
             hosts.end_wait(common, number, now);
-            let packet = hosts.next_packet_of(common, number, terminal, fitted!(queue, u8), now);
-            common.counters.grants += 1;
-            let sent = &common.packets.packets[packet.slot as usize];
-            self.state.sources[place] = SourceVc {
-                left: sent.flits,
-                vc: fitted!(vc, u8),
-                next: fitted!(vc, u8) + 1,
-                source: sent.source,
-                sequence: sent.sequence,
-                departs: packet.departs,
-            };
-            return self.send_source_flits(
-                common,
-                hosts,
-                (number, terminal),
-                queue,
-                packet.slot,
-                now,
-            );
+            let mut header = NONE;
+            if is_new {
+                let packet =
+                    hosts.next_packet_of(common, number, terminal, fitted!(queue, u8), now);
+                header = packet.slot;
+                common.counters.grants += 1;
+                let sent = &common.packets.packets[header as usize];
+                self.state.sources[place] = SourceVc {
+                    left: sent.flits,
+                    vc: fitted!(vc, u8),
+                    next: fitted!(vc, u8) + 1,
+                    source: sent.source,
+                    sequence: sent.sequence,
+                    departs: packet.departs,
+                };
+            }
+            return self.send_source_flits(common, hosts, (number, terminal), queue, header, now);
         }
         if injection.waiting | begun != 0 && !hosts.sources.paused {
             hosts.begin_wait(common, number, now);

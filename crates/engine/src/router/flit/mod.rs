@@ -58,6 +58,8 @@ mod stalls;
 mod states;
 mod switch_allocation;
 mod switch_traversal;
+#[cfg(test)]
+mod tests;
 mod time_rings;
 mod uncontended;
 mod vc_allocation;
@@ -83,7 +85,7 @@ use flit_queue::Upstream;
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching};
+use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Switching};
 use flitlab_workload::traffic::Workload;
 use injection::SourceVc;
 use stalls::Waits;
@@ -118,19 +120,13 @@ impl FlitOutput {
 }
 
 /// The state of an input port.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FlitInput {
     free_at: Tick,
     pub turn: InputTurn,
     /// Number of its packets that hold a virtual channel; one more if stalls are counted, so that
     /// none is uncontended.
     senders: u16,
-}
-
-impl FlitInput {
-    pub(crate) fn new(senders: u16) -> Self {
-        Self { free_at: 0, turn: InputTurn::default(), senders }
-    }
 }
 
 /// The virtual channels of a kind of traffic, a bit each, which its packets may take if no other
@@ -156,8 +152,6 @@ struct FlitRules {
     /// The longest time of a flit on a crossbar to a network channel. Packets with a choice ask
     /// again after it.
     longest_crossbar: Tick,
-    /// Time of a credit under way, by index of the network's timings.
-    back: Vec<Tick>,
     /// Number of virtual channels of a channel.
     vcs: u32,
     /// Number of virtual channels of data and requests; those of responses follow.
@@ -224,9 +218,8 @@ impl FlitRouters {
         let parameters = &context.parameters;
         let vcs = narrow::<u32>(context.vc_map.count());
         let shift = ports.size.shift;
-        let outputs_of = |router: &crate::network::ports::RouterLayout| u32::from(router.outputs);
-        let most_outputs = ports.routers.iter().map(outputs_of).max().unwrap_or(1);
-        let outputs = if sharing.virtual_output_queues { most_outputs } else { 1 };
+        let most_outputs = ports.routers.iter().map(|router| router.outputs).max().unwrap_or(1);
+        let outputs = if sharing.virtual_output_queues { most_outputs.into() } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
         let queues = (u32::from(most_inputs) << shift) * outputs;
         let by_source = demands::is_by_source(context.routes);
@@ -246,7 +239,6 @@ impl FlitRouters {
             routing: context.routing,
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces,
-            back: context.timings().iter().map(|timing| timing.back).collect(),
             vcs,
             data_vcs,
             kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
@@ -256,8 +248,8 @@ impl FlitRouters {
             one_kind: by_source && !reads,
             sharing,
         };
-        let state = FlitState::new(&rules, parameters, context, part, &ports);
-        let scratch = scratch::Scratch::new(most_inputs, narrow::<u16>(most_outputs), queues);
+        let state = FlitState::new(&rules, context, part, &ports);
+        let scratch = scratch::Scratch::new(most_inputs, most_outputs, queues);
         let outgoing = (0..context.cut.parts()).map(|_| FlitMessages::default()).collect();
         Self { ports, rules, state, outgoing, scratch }
     }
@@ -316,9 +308,8 @@ impl Routers for FlitRouters {
         injection: u32,
         terminal: u32,
         now: Tick,
-    ) {
-        let due = self.inject_some(common, hosts, (injection, terminal), now);
-        hosts.sources.injections[injection as usize].due = due;
+    ) -> Tick {
+        self.inject_some(common, hosts, (injection, terminal), now)
     }
 
     fn has_begun(&self, injection: u32) -> bool {
@@ -346,8 +337,10 @@ impl Routers for FlitRouters {
         context.routing.into()
     }
 
-    fn latest_arrival(&self, _: &Common<'_>) -> Picoseconds {
-        Picoseconds::ZERO
+    fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds {
+        let queues = self.state.queues.iter().filter(|queue| !queue.flits.is_empty());
+        let last = queues.map(|it| it.flits.at(it.flits.len() - 1, &self.state.times));
+        last.map(|tick| common.time(tick)).max().unwrap_or(Picoseconds::ZERO)
     }
 
     /// Flits may be left here of a packet whose header is in another part.
@@ -356,34 +349,23 @@ impl Routers for FlitRouters {
     }
 
     fn memory(&self) -> usize {
-        let FlitState { wake_times, queues, current, vcs, outputs, inputs, .. } = &self.state;
-        let FlitState {
-            requests,
-            active_count,
-            switch_requests,
-            active_vcs,
-            times,
-            sources,
-            begun,
-            waits,
-            ..
-        } = &self.state;
+        let state = &self.state;
         self.ports.memory()
-            + wake_times.memory()
-            + size_of_val(&**queues)
-            + size_of_val(&**current)
-            + size_of_val(&**vcs)
-            + size_of_val(&**outputs)
-            + size_of_val(&*self.state.priorities)
-            + size_of_val(&**inputs)
-            + size_of_val(&**requests)
-            + size_of_val(&**active_count)
-            + size_of_val(&**switch_requests)
-            + size_of_val(&**active_vcs)
-            + times.memory()
-            + size_of_val(&**sources)
-            + size_of_val(&**begun)
-            + waits.as_ref().map_or(0, |waits| waits.memory())
+            + state.wake_times.memory()
+            + size_of_val(&*state.queues)
+            + size_of_val(&*state.current)
+            + size_of_val(&*state.vcs)
+            + size_of_val(&*state.outputs)
+            + size_of_val(&*state.priorities)
+            + size_of_val(&*state.inputs)
+            + size_of_val(&*state.requests)
+            + size_of_val(&*state.active_count)
+            + size_of_val(&*state.switch_requests)
+            + size_of_val(&*state.active_vcs)
+            + state.times.memory()
+            + size_of_val(&*state.sources)
+            + size_of_val(&*state.begun)
+            + state.waits.as_ref().map_or(0, |waits| waits.memory())
     }
 
     fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick) {
@@ -425,13 +407,8 @@ impl Routers for FlitRouters {
 }
 
 impl FlitState {
-    fn new(
-        rules: &FlitRules,
-        parameters: &Parameters,
-        context: &NetworkContext<'_>,
-        part: usize,
-        ports: &Ports,
-    ) -> Self {
+    fn new(rules: &FlitRules, context: &NetworkContext<'_>, part: usize, ports: &Ports) -> Self {
+        let parameters = &context.parameters;
         let mut times = Times::default();
         let rooms = ports.rooms(context).into_iter();
         let mut vcs: Vec<OutputVc> = rooms.map(|room| OutputVc::new(room, &mut times)).collect();
@@ -490,9 +467,9 @@ impl FlitState {
             active_count: vec![0; ports.routers.len()],
             priorities: Priority::of_outputs(&rules.sharing, outputs.len()),
             switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
-            active_vcs: vec![ActiveVc::NONE; outputs.len() * rules.vcs as usize],
+            active_vcs: vec![ActiveVc::default(); outputs.len() * rules.vcs as usize],
             outputs,
-            inputs: vec![FlitInput::new(senders); inputs],
+            inputs: vec![FlitInput { senders, ..FlitInput::default() }; inputs],
             times,
             sources: vec![SourceVc::default(); injections * rules.vcs as usize],
             begun: vec![0; injections],
@@ -502,15 +479,18 @@ impl FlitState {
     pub(crate) fn rebase(&mut self, by: Tick) {
         let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
         self.wake_times.rebase(by);
-        self.queues.iter_mut().for_each(|queue| queue.rebase(by));
-        self.vcs.iter_mut().for_each(|vc| vc.rebase(by));
+        for queue in &mut self.queues {
+            move_back(&mut queue.again);
+            move_back(&mut queue.free_at);
+        }
+        self.vcs.iter_mut().for_each(|vc| move_back(&mut vc.free_at));
         for output in &mut self.outputs {
             move_back(&mut output.soonest);
             move_back(&mut output.line);
         }
         self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
         self.switch_requests.iter_mut().for_each(|request| move_back(&mut request.next));
-        self.active_vcs.iter_mut().for_each(|active_vc| active_vc.rebase(by));
+        self.active_vcs.iter_mut().for_each(|active_vc| move_back(&mut active_vc.again));
         self.times.rebase(by);
         if let Some(waits) = &mut self.waits {
             waits.rebase(by);
@@ -552,11 +532,4 @@ impl TrafficVcs {
         let (all, lower) = (bits(count), bits(count / 2));
         Self { all, classes: [lower, all & !lower] }
     }
-}
-
-/// A queue without room, for tests of arbitrations.
-#[cfg(test)]
-pub(crate) fn empty_queue() -> FlitQueue {
-    let upstream = Upstream { place: 0, injects: false, timing: 0 };
-    FlitQueue::new((0, 0, 0), upstream, 0, &mut Times::default())
 }

@@ -2,7 +2,6 @@
 
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
-use super::states::VcState;
 use crate::frame::tick::Tick;
 use crate::next_hop::{Routing, from_place};
 use crate::router::packet::choice_by_relation::BY_RELATION;
@@ -12,17 +11,13 @@ impl<'f> FlitRouterView<'_, 'f> {
     /// The hops that the packet at the head of a queue may take.
     fn hops(&self, queue: usize) -> &'f [Hop] {
         let list = self.state.queues[self.first_queue + queue].held;
-        self.routing.relation().hops_of_list(list)
+        self.common.routing.relation().hops_of_list(list)
     }
 
     /// Requests the virtual channels of a list of hops.
     pub(super) fn set_requests_for_hops(&mut self, queue: usize, list: u32) {
-        let (input, _) = self.place(queue);
-        let bubble = self.context.bubble_of(self.input_port(input).injects);
-        let need = self.needed(queue, bubble);
-        let state = self.queue(queue);
-        state.vc_state = VcState::VcAlloc;
-        (state.options, state.need, state.held) = (BY_RELATION, need, list);
+        self.ask_among(queue, BY_RELATION);
+        self.queue(queue).held = list;
         let hops = self.hops(queue);
         self.queue(queue).output = hops.first().expect("every state leads on").port;
         for hop in hops {
@@ -39,11 +34,11 @@ impl<'f> FlitRouterView<'_, 'f> {
 
     /// Counts the hop that a packet takes if it is a fallback and the relation counts those.
     pub(super) fn count_fallback(&mut self, queue: usize, output: usize, vc: u8) {
-        let Routing::Relation(relation) = self.routing else { return };
+        let Routing::Relation(relation) = &self.common.routing else { return };
         let taken = |hop: &&Hop| (usize::from(hop.port), hop.vc) == (output, vc);
         if self.hops(queue).iter().find(taken).is_some_and(Hop::is_fallback) {
-            let slot = self.queue(queue).slot;
-            relation.count_fallback(&mut self.packets.packets[slot as usize]);
+            let slot = self.state.queues[self.first_queue + queue].slot;
+            relation.count_fallback(&mut self.common.packets.packets[slot as usize]);
         }
     }
 
@@ -60,7 +55,8 @@ impl<'f> FlitRouterView<'_, 'f> {
         for fallback in [false, true] {
             let mut any = false;
             for hop in hops.iter().filter(|hop| hop.is_fallback() == fallback) {
-                let need = self.context.need_by(hop, need, self.queue(queue).left);
+                let left = self.queue(queue).left;
+                let need = self.common.context.need_by(hop, need, left);
                 any |= self.offer(queue, hop.port.into(), 1 << hop.vc, need, until, now);
             }
             if any {
@@ -80,8 +76,8 @@ impl<'f> FlitRouterView<'_, 'f> {
     ) -> u32 {
         let FlitQueue { slot, .. } = *self.queue(queue);
         let hops = self.hops(queue);
-        let drawn = self.packets.packets[slot as usize].note;
-        let first = self.routing.relation().first(self.name, drawn, hops.len());
+        let drawn = self.common.packets.packets[slot as usize].note;
+        let first = self.common.routing.relation().first(self.name, drawn, hops.len());
         let vcs = self.rules.vcs;
         let (mut best, mut most) = (None, (i64::MIN, 0));
         let mut of_port = (u16::MAX, 0);

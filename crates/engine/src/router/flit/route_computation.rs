@@ -6,7 +6,9 @@
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
+use super::vc_allocation::VcRequest;
 use crate::arbitration::by_age;
+use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port_block::Output;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
@@ -22,9 +24,9 @@ impl FlitRouterView<'_, '_> {
     pub(super) fn compute_route(&mut self, queue: usize, now: Tick) {
         let state = self.first_queue + queue;
         let FlitQueue { flits, head, free_at, .. } = self.state.queues[state];
-        let packet = self.packets.packets[head as usize];
-        self.packets.packets.get(packet.next as usize).into_iter().for_each(prefetch);
-        let awaited = match self.context.parameters.switching {
+        let packet = self.common.packets.packets[head as usize];
+        self.common.packets.packets.get(packet.next as usize).into_iter().for_each(prefetch);
+        let awaited = match self.common.context.parameters.switching {
             Switching::StoreAndForward => u32::from(packet.flits) - 1,
             Switching::VirtualCutThrough | Switching::Wormhole => 0,
         };
@@ -36,7 +38,7 @@ impl FlitRouterView<'_, '_> {
         let asks = self.rules.asks(came, free_at);
         // Only arbitration by age reads it.
         let created = match by_age(self.rules.arbitration) {
-            true => self.packets.origins[head as usize].created,
+            true => self.common.packets.origins[head as usize].created,
             false => Picoseconds::ZERO,
         };
         let queue_state = &mut self.state.queues[state];
@@ -47,7 +49,7 @@ impl FlitRouterView<'_, '_> {
         queue_state.left = packet.flits;
         queue_state.again = asks;
         let latency = fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
-        self.packets.packets[head as usize].ready = asks + latency;
+        self.common.packets.packets[head as usize].ready = asks + latency;
         if let Some(waits) = &mut self.state.waits {
             waits.waits_from(state, asks);
         }
@@ -78,7 +80,7 @@ impl FlitRouterView<'_, '_> {
             vc,
             came: self.input_port(input).came(),
         };
-        match self.routing.next_hop(self.context, self.packets, head) {
+        match self.next_hop(head) {
             NextHop::Output { output, vc, keeps_bubble } => {
                 self.request_output(queue, output, vc, keeps_bubble);
             }
@@ -95,7 +97,7 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     fn request_output(&mut self, queue: usize, output: u16, out_vc: OutVc, keeps_bubble: bool) {
         let Output { kind, in_ring, .. } = *self.output_port(usize::from(output));
-        let (mut vcs, mut bubble) = (self.all_vcs(), 0);
+        let (mut vcs, mut bubble) = (fitted!((1u32 << self.rules.vcs) - 1, u16), 0);
         if kind != ChannelKind::Ejection {
             let place = self.place(queue);
             vcs = match out_vc {
@@ -109,11 +111,12 @@ impl FlitRouterView<'_, '_> {
                 (vcs, bubble) = self.in_ring(place, output, vcs);
             }
         }
-        self.set_request(queue, output, vcs, bubble);
-    }
-
-    pub(super) fn all_vcs(&self) -> u16 {
-        fitted!((1u32 << self.rules.vcs) - 1, u16)
+        // It needs so much room beyond its own flits.
+        let need = self.needed(queue, bubble);
+        let state = self.queue(queue);
+        state.vc_state = VcState::VcAlloc;
+        (state.output, state.vcs, state.options, state.need) = (output, vcs, 0, need);
+        self.add_request(queue, usize::from(output));
     }
 
     /// The requests of a packet for a ring's channel, by the bubble rule: virtual channels, and
@@ -121,28 +124,16 @@ impl FlitRouterView<'_, '_> {
     /// channel; `vcs` are the virtual channels that the routing allows.
     #[inline(always)]
     fn in_ring(&self, (input, vc): (usize, u8), output: u16, vcs: u16) -> (u16, u16) {
-        match self.context.bubble {
+        match self.common.context.bubble {
             1.. if self.input_port(input).ring_output == output => (1 << vc, 0),
             bubble => (vcs, bubble),
         }
     }
 
-    /// Requests some virtual channels of an output. The packet needs `bubble` flits of room beyond
-    /// its own.
-    #[inline(always)]
-    pub(super) fn set_request(&mut self, queue: usize, output: u16, vcs: u16, bubble: u16) {
-        let needed = self.needed(queue, bubble);
-        let state = self.queue(queue);
-        state.vc_state = VcState::VcAlloc;
-        (state.output, state.vcs, state.options) = (output, vcs, 0);
-        state.need = needed;
-        self.add_request(queue, usize::from(output));
-    }
-
     /// Flits of room that a packet needs.
     #[inline(always)]
     pub(super) fn needed(&mut self, queue: usize, bubble: u16) -> u16 {
-        match self.context.parameters.switching {
+        match self.common.context.parameters.switching {
             Switching::Wormhole => 0,
             Switching::VirtualCutThrough | Switching::StoreAndForward => {
                 self.queue(queue).left + bubble
@@ -152,17 +143,22 @@ impl FlitRouterView<'_, '_> {
 
     /// Requests the adaptive virtual channel of some outputs, and an escape.
     fn set_adaptive_request(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
-        let (input, _) = self.place(queue);
-        let bubble = self.context.bubble_of(self.input_port(input).injects);
-        let need = self.needed(queue, bubble);
+        self.ask_among(queue, options);
         let state = self.queue(queue);
-        state.vc_state = VcState::VcAlloc;
-        state.options = options;
-        state.output = output;
-        (state.vc, state.need) = (escape, need);
+        (state.output, state.vc) = (output, escape);
         for output in bits(options | 1 << output) {
             self.add_request(queue, output);
         }
+    }
+
+    /// Lets a packet ask from now on, with a choice of outputs.
+    pub(super) fn ask_among(&mut self, queue: usize, options: u16) {
+        let (input, _) = self.place(queue);
+        let bubble = self.common.context.bubble_of(self.input_port(input).injects);
+        let need = self.needed(queue, bubble);
+        let state = self.queue(queue);
+        state.vc_state = VcState::VcAlloc;
+        (state.options, state.need) = (options, need);
     }
 
     /// The word with a queue in an output's set of requests.
@@ -185,7 +181,7 @@ impl FlitRouterView<'_, '_> {
             *self.request_word(queue, usize::from(output)) &= !(1 << (queue % 64));
             return;
         }
-        if self.routing.is_by_relation() {
+        if self.common.routing.is_by_relation() {
             return self.withdraw_hops(queue);
         }
         for output in bits(options | 1 << output) {
@@ -207,7 +203,8 @@ impl FlitRouterView<'_, '_> {
         let mut until = NEVER;
         let open = self.open(usize::from(output), vcs, need, &mut until, now);
         if open != 0 {
-            self.scratch.add_vc_request(queue, output, open);
+            let queue = fitted!(queue, u32);
+            self.scratch.vc_requests.push(VcRequest { queue, output: output.into(), open });
         } else {
             self.set_due(queue, until);
         }
@@ -218,10 +215,10 @@ impl FlitRouterView<'_, '_> {
         let &mut FlitQueue { options, output, need, vc: escape, .. } = self.queue(queue);
         let mut until = NEVER;
         let mut any = false;
-        if self.routing.is_by_relation() {
+        if self.common.routing.is_by_relation() {
             any = self.offer_hops(queue, need, &mut until, now);
         } else {
-            let adaptive = 1 << self.context.channels.adaptive;
+            let adaptive = 1 << self.common.context.channels.adaptive;
             for option in bits(options) {
                 any |= self.offer(queue, option, adaptive, need, &mut until, now);
             }
@@ -229,7 +226,7 @@ impl FlitRouterView<'_, '_> {
                 let (input, vc) = self.place(queue);
                 let in_ring = self.output_port(usize::from(output)).in_ring;
                 let came = (self.input_port(input), vc);
-                let bubble = self.context.bubble;
+                let bubble = self.common.context.bubble;
                 let bubble = escape_bubble(bubble, came, (output, escape), in_ring);
                 let need = self.needed(queue, bubble);
                 any = self.offer(queue, output.into(), 1 << escape, need, &mut until, now);
@@ -251,15 +248,12 @@ impl FlitRouterView<'_, '_> {
         until: &mut Tick,
         now: Tick,
     ) -> bool {
-        let mut open = self.open(output, vcs, need, until, now);
-        let any = open != 0;
-        while open != 0 {
-            let vc = open.trailing_zeros();
-            open &= open - 1;
-            let of_router = fitted!(output, u32) * self.rules.vcs + vc;
-            self.scratch.add_vc_candidate(of_router, queue);
+        let open = self.open(output, vcs, need, until, now);
+        for vc in bits(open) {
+            let of_router = fitted!(output, u32) * self.rules.vcs + fitted!(vc, u32);
+            self.scratch.vc_candidates.push((of_router, fitted!(queue, u32)));
         }
-        any
+        open != 0
     }
 
     /// The virtual channels of an output that are open to a packet, a bit each. Lowers `until` to
@@ -269,12 +263,9 @@ impl FlitRouterView<'_, '_> {
         let needs_room = self.output_port(output).needs_room && need > 0;
         let first = self.vc(output, 0);
         let mut open = 0;
-        let mut left = vcs;
-        while left != 0 {
-            let vc = left.trailing_zeros();
-            left &= left - 1;
-            let state = &mut self.state.vcs[first + vc as usize];
-            if !state.is_free(now) {
+        for vc in bits(vcs) {
+            let state = &mut self.state.vcs[first + vc];
+            if state.free_at > now {
                 // If a packet holds it, its release makes the queue due.
                 *until = (*until).min(state.free_at);
             } else if needs_room && !state.has_room(need.into(), now, &self.state.times) {
@@ -290,19 +281,20 @@ impl FlitRouterView<'_, '_> {
     fn decide(&mut self, queue: usize, now: Tick) {
         self.advance_all(now);
         let slot = self.queue(queue).slot;
-        let vc = self.context.channels.adaptive;
-        let capacity = self.context.parameters.buffer;
-        let channels = self.context.fabric.outputs(self.name).len();
+        let vc = self.common.context.channels.adaptive;
+        let capacity = self.common.context.parameters.buffer;
+        let channels = self.common.context.fabric.outputs(self.name).len();
         let mut used = [u32::MAX; u16::BITS as usize];
         for (output, used) in used[..channels].iter_mut().enumerate() {
             if self.output_port(output).needs_room {
                 let place = self.vc(output, vc);
                 let state = &mut self.state.vcs[place];
                 state.collect(now, &self.state.times);
-                *used = capacity - state.room();
+                *used = capacity - state.room;
             }
         }
-        self.routing.decide(self.packets, slot, (self.name, capacity), &used[..channels]);
+        let Common { routing, packets, .. } = &mut *self.common;
+        routing.decide(packets, slot, (self.name, capacity), &used[..channels]);
     }
 
     /// The offer that a packet accepts among those of one router's virtual channels.
@@ -313,10 +305,10 @@ impl FlitRouterView<'_, '_> {
         now: Tick,
     ) -> u32 {
         let FlitQueue { options, accepts, slot, .. } = *self.queue(queue);
-        if options != 0 && self.routing.is_by_relation() {
+        if options != 0 && self.common.routing.is_by_relation() {
             return self.best_of(queue, offers, now);
         }
-        let adaptive = u32::from(self.context.channels.adaptive);
+        let adaptive = u32::from(self.common.context.channels.adaptive);
         let vcs = self.rules.vcs;
         let is_escape = |offer: u32| offer % vcs != adaptive;
         if options == 0 || offers.clone().any(is_escape) {
@@ -329,12 +321,12 @@ impl FlitRouterView<'_, '_> {
             let place = self.vc(output, fitted!(adaptive, u8));
             self.state.vcs[place].collect(now, &self.state.times);
             open |= 1 << output;
-            rooms[output] = self.state.vcs[place].room();
+            rooms[output] = self.state.vcs[place].room;
         }
         let (input, _) = self.place(queue);
         let straight = self.input_port(input).port;
-        let drawn = (self.name, self.packets.packets[slot as usize].note);
+        let drawn = (self.name, self.common.packets.packets[slot as usize].note);
         let room = |port| rooms[port as usize];
-        self.routing.preferred(open, straight, drawn, room) * vcs + adaptive
+        self.common.routing.preferred(open, straight, drawn, room) * vcs + adaptive
     }
 }

@@ -4,24 +4,16 @@ use super::arrivals::FlitMessages;
 use super::flit_queue::FlitQueue;
 use super::scratch::Scratch;
 use super::states::VcState;
-use super::wake_times::RouterRange;
 use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
-use crate::common::{Common, ToHosts};
-use crate::counters::Counters;
-use crate::frame::active::Active;
-use crate::frame::tick::{Tick, time};
-use crate::network::context::NetworkContext;
+use crate::common::Common;
+use crate::frame::tick::Tick;
 use crate::network::port_block;
-use crate::network::port_block::BLOCK_PORTS;
 use crate::network::ports::{Ports, RouterLayout};
-use crate::next_hop::Routing;
-use crate::packet::Packets;
-use crate::router::statistics::Statistics;
+use crate::next_hop::answer::{Head, NextHop};
 use crate::set::bits;
-use crate::trace::{Trace, note};
+use crate::trace::note;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::Digest;
 
 /// The number of a router's active virtual channels that have a bit in sets; further ones are
 /// scanned.
@@ -46,19 +38,9 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub uncontended: u64,
     /// The time before which it is simulated.
     pub until: Tick,
-    pub epoch: Picoseconds,
     pub first_channel: u32,
-    pub routing: &'a Routing<'f>,
-    pub context: &'a NetworkContext<'f>,
-    pub packets: &'a mut Packets,
-    pub statistics: &'a mut Statistics,
-    pub to_hosts: &'a mut ToHosts,
     pub outgoing: &'a mut [FlitMessages],
-    pub active: &'a mut Active,
-    pub digest: &'a mut Digest,
-    pub trace: &'a mut Option<Box<Trace>>,
-    pub counters: &'a mut Counters,
-    pub latest: &'a mut Picoseconds,
+    pub common: &'a mut Common<'f>,
 }
 
 impl FlitRouters {
@@ -91,18 +73,8 @@ impl FlitRouters {
             part: fitted!(common.schedule.part, u32),
             uncontended: 0,
             until: 0,
-            epoch: common.schedule.epoch,
             first_channel: common.context.cut.first_output(common.schedule.part),
-            routing: &common.routing,
-            context: &common.context,
-            packets: &mut common.packets,
-            statistics: &mut common.statistics,
-            to_hosts: &mut common.to_hosts,
-            active: &mut common.schedule.active,
-            digest: &mut common.digest,
-            trace: &mut common.trace,
-            counters: &mut common.counters,
-            latest: &mut common.latest,
+            common,
         }
     }
 }
@@ -112,6 +84,29 @@ impl FlitRules {
     #[inline(always)]
     pub(super) fn first_queue(&self, router: &RouterLayout) -> usize {
         ((router.first_input as usize) << self.shift) * self.outputs as usize
+    }
+}
+
+impl FlitState {
+    /// Makes the queues that ask for an output of a router due by `time`, if they ask by then.
+    #[inline(always)]
+    pub(super) fn wake_requesters(
+        &mut self,
+        rules: &FlitRules,
+        (number, router): (u32, &RouterLayout),
+        output: usize,
+        time: Tick,
+    ) {
+        let first_word = (router.first_output as usize + output) * rules.words;
+        let first_queue = rules.first_queue(router);
+        for word in 0..rules.words {
+            for bit in bits(self.requests[first_word + word]) {
+                let queue = first_queue + word * 64 + bit;
+                let FlitQueue { input, again, .. } = self.queues[queue];
+                let port = (number, router.first_input + u32::from(input));
+                self.wake_times.lower(queue, port, time.max(again));
+            }
+        }
     }
 }
 
@@ -150,12 +145,12 @@ impl FlitRouterView<'_, '_> {
             }
             last = Some(now);
             self.retire();
-            if self.to_hosts.is_urgent() {
+            if self.common.to_hosts.is_urgent() {
                 break now + 1;
             }
         };
         if let Some(last) = last {
-            *self.latest = (*self.latest).max(self.time(last));
+            self.common.latest = self.common.latest.max(self.time(last));
         }
         self.advance_all(left);
         let request_time = self.state.next_switch_request(self.rules, (self.number, &self.router));
@@ -165,12 +160,8 @@ impl FlitRouterView<'_, '_> {
     /// Advances the queues that are due at an instant, and grants virtual channels.
     #[inline(never)]
     fn advance_due_vcs(&mut self, now: Tick) {
-        let place = RouterRange {
-            router: self.number as usize,
-            first_input: self.router.first_input as usize,
-            inputs: self.router.inputs.into(),
-        };
-        let count = self.state.wake_times.take_due(now, place, &mut self.scratch.due_queues);
+        let router = (self.number, &self.router);
+        let count = self.state.wake_times.take_due(now, router, &mut self.scratch.due_queues);
         for number in 0..count {
             self.advance_vc(self.scratch.due_queues[number] as usize, now);
         }
@@ -194,18 +185,9 @@ impl FlitRouterView<'_, '_> {
     /// Sets the earliest time at which an inactive queue may progress.
     #[inline(always)]
     pub(super) fn set_due(&mut self, queue: usize, time: Tick) {
-        let queue = self.first_queue + queue;
-        let input = self.state.queues[queue].input;
-        let input = self.router.first_input + u32::from(input);
-        self.state.wake_times.set(queue, (self.number, input), time);
-    }
-
-    /// Makes a queue due by `time`.
-    pub(super) fn lower(&mut self, queue: usize, time: Tick) {
-        let queue = self.first_queue + queue;
-        let input = self.state.queues[queue].input;
-        let input = self.router.first_input + u32::from(input);
-        self.state.wake_times.lower(queue, (self.number, input), time);
+        let (input, _) = self.place(queue);
+        let input = self.router.first_input + fitted!(input, u32);
+        self.state.wake_times.set(self.first_queue + queue, (self.number, input), time);
     }
 
     #[inline(always)]
@@ -226,15 +208,13 @@ impl FlitRouterView<'_, '_> {
     /// The constant fields of an output.
     #[inline(always)]
     pub(super) fn output_port(&self, output: usize) -> &port_block::Output {
-        let block = self.router.first_block as usize + output / BLOCK_PORTS;
-        &self.ports.blocks[block].outputs[output % BLOCK_PORTS]
+        self.ports.output_of(&self.router, output)
     }
 
     /// The constant fields of an input port.
     #[inline(always)]
     pub(super) fn input_port(&self, input: usize) -> &port_block::Input {
-        let block = self.router.first_block as usize + input / BLOCK_PORTS;
-        &self.ports.blocks[block].inputs[input % BLOCK_PORTS]
+        self.ports.input_of(&self.router, input)
     }
 
     /// The input port and the virtual channel of a queue.
@@ -258,36 +238,36 @@ impl FlitRouterView<'_, '_> {
 
     #[inline(always)]
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
-        time(self.epoch, tick)
+        self.common.time(tick)
     }
 
     /// Makes the queues that ask for an output due by `time`, if they ask by then.
     #[inline(always)]
     pub(super) fn wake_requesters(&mut self, output: usize, time: Tick) {
-        let first = (self.router.first_output as usize + output) * self.rules.words;
-        for word in 0..self.rules.words {
-            for bit in bits(self.state.requests[first + word]) {
-                let queue = word * 64 + bit;
-                let again = self.queue(queue).again;
-                self.lower(queue, time.max(again));
-            }
-        }
+        self.state.wake_requesters(self.rules, (self.number, &self.router), output, time);
     }
 
     /// The terminal of an ejection channel, by its number in the part.
     pub(super) fn terminal(&self, output: usize) -> u32 {
-        let channels = self.context.parameters.ejection_channels;
+        let channels = self.common.context.parameters.ejection_channels;
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         self.router.first_terminal + (fitted!(output, u32) - first) / channels
     }
 
+    /// Where the head of a buffer may go.
+    #[inline(always)]
+    pub(super) fn next_hop(&self, head: Head) -> NextHop {
+        self.common.routing.next_hop(&self.common.context, &self.common.packets, head)
+    }
+
     /// Updates a packet whose header has been sent to the next router.
     pub(super) fn go_on(&mut self, output: usize, slot: u32, now: Tick) {
-        let packet = &mut self.packets.packets[slot as usize];
-        if self.trace.is_some() {
+        let packet = &mut self.common.packets.packets[slot as usize];
+        if self.common.trace.is_some() {
             let channel = self.first_channel + self.router.first_output + fitted!(output, u32);
-            note(self.trace, packet, (self.epoch, now), channel);
+            let epoch = self.common.schedule.epoch;
+            note(&mut self.common.trace, packet, (epoch, now), channel);
         }
-        self.routing.go_on(self.packets, slot, self.name);
+        self.common.routing.go_on(&mut self.common.packets, slot, self.name);
     }
 }

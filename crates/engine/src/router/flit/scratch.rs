@@ -3,7 +3,6 @@
 use super::vc_allocation::VcRequest;
 use crate::arbitration::SwitchCandidate;
 use crate::frame::tick::Tick;
-use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
 /// Lists of an instant, kept to reuse their memory.
@@ -36,17 +35,6 @@ impl Scratch {
     pub(super) fn new(inputs: u16, outputs: u16, queues: u32) -> Self {
         let (of_input, of_output) = (vec![NONE; inputs.into()], vec![NONE; outputs.into()]);
         Self { of_input, of_output, due_queues: vec![NONE; queues as usize + 1], ..Self::default() }
-    }
-
-    /// Adds the request of a queue's packet for an output, of which some virtual channels are open.
-    #[inline(always)]
-    pub(super) fn add_vc_request(&mut self, queue: usize, output: u16, open: u16) {
-        let queue = fitted!(queue, u32);
-        self.vc_requests.push(VcRequest { queue, output: output.into(), open });
-    }
-
-    pub(super) fn add_vc_candidate(&mut self, vc: u32, queue: usize) {
-        self.vc_candidates.push((vc, fitted!(queue, u32)));
     }
 
     pub(super) fn has_vc_requests(&self) -> bool {

@@ -20,7 +20,7 @@ use flitlab_fabric::NONE;
 use flitlab_model::{Stall, Switching};
 
 /// The state that is needed to count stalls.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Waits {
     /// By queue: time since which its head asks for a virtual channel or, once active, its flits
     /// for the switch.
@@ -60,8 +60,7 @@ impl Waits {
             since: vec![0; queues],
             sender: vec![NONE; outputs],
             counted: vec![0; routers],
-            waiting: Vec::new(),
-            due: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -159,7 +158,8 @@ impl FlitRouterView<'_, '_> {
                 until = until.min(end);
             }
             if let Some(stall) = stall {
-                self.statistics.stalled[channel][stall as usize] += Picoseconds::from(until - time);
+                self.common.statistics.stalled[channel][stall as usize] +=
+                    Picoseconds::from(until - time);
             }
             time = until;
         }
@@ -205,7 +205,7 @@ impl FlitRouterView<'_, '_> {
         let state = &self.state.queues[queue];
         debug_assert!(state.vc_state == VcState::VcAlloc);
         let takes_room = self.output_port(output.into()).needs_room
-            && self.context.parameters.switching != Switching::Wormhole;
+            && self.common.context.parameters.switching != Switching::Wormhole;
         let flits = if takes_room { u32::from(state.left) } else { 0 };
         let number = self.router.first_output as usize + usize::from(output);
         let first = self.state.outputs[number].vcs as usize;
@@ -228,12 +228,12 @@ impl FlitRouterView<'_, '_> {
         if queue.options == 0 {
             return queue.vcs;
         }
-        if let Routing::Relation(relation) = self.routing {
+        if let Routing::Relation(relation) = &self.common.routing {
             let hops = relation.hops_of_list(queue.held).iter();
             return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.vc);
         }
         let nearer = queue.options >> output & 1;
         let escape = u16::from(queue.output == output);
-        nearer << self.context.channels.adaptive | escape << queue.vc
+        nearer << self.common.context.channels.adaptive | escape << queue.vc
     }
 }

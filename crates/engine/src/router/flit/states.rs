@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 /// The state of a queue's head packet. These are the states of an input virtual channel in Dally
 /// and Towles, section 16.2, and one more for routings that decide on detours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum VcState {
     /// No packet is at the head.
+    #[default]
     Idle,
     /// Routing: the outputs that the packet asks for are not computed yet.
     Routing,

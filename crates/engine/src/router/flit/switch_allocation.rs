@@ -7,7 +7,7 @@
 use super::FlitState;
 use super::active_vc::{ActiveVc, SwitchRequest};
 use super::router_view::{FlitRouterView, MASKED};
-use crate::arbitration::{self, Switch, SwitchCandidate};
+use crate::arbitration::{Switch, SwitchCandidate};
 use crate::frame::tick::Tick;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
@@ -113,7 +113,7 @@ impl FlitRouterView<'_, '_> {
                     offered.push(number_of(number));
                 } else {
                     let best = &mut offered[place as usize];
-                    if self.is_offered(candidate, &candidates[*best as usize], now) {
+                    if self.switch(now).is_offered(candidate, &candidates[*best as usize]) {
                         *best = number_of(number);
                     }
                 }
@@ -121,7 +121,9 @@ impl FlitRouterView<'_, '_> {
             for &number in &offered {
                 let candidate = &candidates[number as usize];
                 let best = &mut of_input[candidate.input as usize];
-                if *best == NONE || self.is_accepted(candidate, &candidates[*best as usize], now) {
+                if *best == NONE
+                    || self.switch(now).is_accepted(candidate, &candidates[*best as usize])
+                {
                     *best = number;
                 }
             }
@@ -164,26 +166,12 @@ impl FlitRouterView<'_, '_> {
         let place = |set: u64| self.first_active_vc + set.trailing_zeros() as usize;
         let (one, other) = (self.candidate(place(one)), self.candidate(place(other)));
         if one.output == other.output {
-            Some(self.is_offered(&one, &other, now))
+            Some(self.switch(now).is_offered(&one, &other))
         } else if one.input == other.input {
-            Some(self.is_accepted(&one, &other, now))
+            Some(self.switch(now).is_accepted(&one, &other))
         } else {
             None
         }
-    }
-
-    /// Whether an output makes its offer to one flit rather than to another.
-    #[inline(always)]
-    fn is_offered(&self, one: &SwitchCandidate, other: &SwitchCandidate, now: Tick) -> bool {
-        let switch = self.switch(now);
-        arbitration::is_offered(self.rules.arbitration, &switch, (one, other))
-    }
-
-    /// Whether an input port accepts the offer to one of its flits rather than that to another.
-    #[inline(always)]
-    fn is_accepted(&self, one: &SwitchCandidate, other: &SwitchCandidate, now: Tick) -> bool {
-        let switch = self.switch(now);
-        arbitration::is_accepted(self.rules.arbitration, &switch, (one, other))
     }
 
     /// The router at an instant, as arbitrations see it.
@@ -191,8 +179,9 @@ impl FlitRouterView<'_, '_> {
     fn switch(&self, now: Tick) -> Switch<'_> {
         let FlitState { inputs, outputs, priorities, active_vcs, queues, .. } = &*self.state;
         Switch {
+            arbitration: self.rules.arbitration,
             sharing: &self.rules.sharing,
-            vc_map: &self.context.vc_map,
+            vc_map: &self.common.context.vc_map,
             time: self.time(now),
             router: self.name,
             transit: self.router.transit.into(),

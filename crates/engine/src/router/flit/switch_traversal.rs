@@ -3,13 +3,11 @@
 
 use super::active_vc::ActiveVc;
 use super::arrivals::FlitCrossing;
-use super::credits::OutputVc;
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
-use super::time_rings::Times;
 use super::{FlitOutput, FlitState};
-use crate::arbitration::{self, SentFlit, counts_flits, pass_turn};
+use crate::arbitration::{SentFlit, count_flit, counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
 use crate::network::port_block;
@@ -105,10 +103,12 @@ impl FlitRouterView<'_, '_> {
             }
         }
         let next = came.max(credit).max(soonest);
-        self.digest.add_marked(time, own.mark);
-        self.statistics.flits[own.counted as usize] += 1;
+        self.common.digest.add_marked(time, own.mark);
+        self.common.statistics.flits[own.counted as usize] += 1;
         let back = now + own.back;
-        let awaited = give_back(vcs.get_mut(own.upstream as usize), back, times);
+        // A sender in another part has to be told of each credit.
+        let upstream = vcs.get_mut(own.upstream as usize);
+        let awaited = upstream.is_none_or(|vc| vc.give_back(back, times));
         // Most flits are under way now, and no queue waits for them.
         let is_sent = match queues.get_mut(own.far as usize) {
             Some(far) if !far.flits.is_empty() => {
@@ -146,7 +146,7 @@ impl FlitRouterView<'_, '_> {
         let output = output_port as usize;
         let turns = (&mut self.state.outputs[output].turn, self.state.priorities.get_mut(output));
         let flit = SentFlit { vc, vcs: self.rules.vcs as usize, is_last: left == 1 };
-        arbitration::count_flit(self.rules.arbitration, turns, &self.rules.sharing, flit);
+        count_flit(turns, &self.rules.sharing, flit);
     }
 
     /// The output of an active virtual channel, by its number in the router.
@@ -169,11 +169,11 @@ impl FlitRouterView<'_, '_> {
             let time = self.time(arrives);
             let mut terminal = NONE;
             if self.output_port(output).dead {
-                self.packets.origins[slot as usize].lose();
+                self.common.packets.origins[slot as usize].lose();
             } else {
                 terminal = self.terminal(output);
             }
-            self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
+            self.common.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
         }
     }
 
@@ -209,7 +209,7 @@ impl FlitRouterView<'_, '_> {
         let input_vc = u32::from(far_input_vc) + u32::from(out_vc);
         let outgoing = &mut self.outgoing[far_part as usize];
         if header != NONE {
-            outgoing.headers.push(self.packets.take_away(header));
+            outgoing.headers.push(self.common.packets.take_away(header));
         }
         let mut is_header = header != NONE;
         for &time in times {
@@ -230,9 +230,12 @@ impl FlitRouterView<'_, '_> {
             let remote = self.ports.remote_upstreams[(upstream & !AWAY) as usize];
             self.outgoing[remote.part as usize].credits.push((remote.room + u32::from(vc), time));
         } else if injects {
-            let channels = self.context.parameters.injection_channels;
+            let channels = self.common.context.parameters.injection_channels;
             let of_router = input_port - self.router.first_input - u32::from(self.router.transit);
-            self.to_hosts.fed.push((self.router.first_terminal * channels + of_router, time));
+            self.common
+                .to_hosts
+                .fed
+                .push((self.router.first_terminal * channels + of_router, time));
         } else {
             self.wake_sender(upstream, time);
         }
@@ -260,16 +263,6 @@ impl FlitRouterView<'_, '_> {
             let next = self.rules.asks_from(flits.front(&self.state.times), 0, free_at);
             self.set_due(queue, next);
         }
-    }
-}
-
-/// Returns a credit to a virtual channel of this part; does nothing for one of another part. Says
-/// whether the sender has to be told.
-#[inline(always)]
-pub(super) fn give_back(vc: Option<&mut OutputVc>, back: Tick, times: &mut Times) -> bool {
-    match vc {
-        Some(vc) => vc.give_back(back, times),
-        None => true,
     }
 }
 

@@ -8,7 +8,6 @@
 use super::FlitState;
 use super::active_vc::{ActiveVc, SwitchRequest};
 use super::router_view::{FlitRouterView, MASKED};
-use super::switch_traversal::give_back;
 use crate::arbitration::{counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
 use crate::set::bits;
@@ -119,10 +118,11 @@ impl FlitRouterView<'_, '_> {
             free_at = taken;
             arrivals.push(arrives);
             let FlitState { vcs, times, .. } = &mut *self.state;
-            if give_back(vcs.get_mut(own.upstream as usize), now + own.back, times) {
+            let upstream = vcs.get_mut(own.upstream as usize);
+            if upstream.is_none_or(|vc| vc.give_back(now + own.back, times)) {
                 self.tell_sender(place, now);
             }
-            self.digest.add_marked(self.time(now), own.mark);
+            self.common.digest.add_marked(self.time(now), own.mark);
             last = now;
             flits.pop();
         }
@@ -132,7 +132,7 @@ impl FlitRouterView<'_, '_> {
         }
         output.waiting -= u32::from(sent);
         debug_assert!(sent < own.left, "the last flit is not sent uncontended");
-        *self.latest = (*self.latest).max(self.time(last));
+        self.common.latest = self.common.latest.max(self.time(last));
         self.state.queues[own.queue as usize].flits = flits;
         let counts_flits = counts_flits(self.rules.arbitration);
         let input_port = &mut self.state.inputs[own.input_port as usize];
@@ -148,7 +148,7 @@ impl FlitRouterView<'_, '_> {
             (0..sent).for_each(|_| self.count_flit(place));
         }
         self.state.active_vcs[place].left -= sent;
-        self.statistics.flits[own.counted as usize] += u64::from(sent);
+        self.common.statistics.flits[own.counted as usize] += u64::from(sent);
         debug_assert!(!own.has_header, "the header was not sent uncontended");
         if !own.leaves {
             self.pass_on(self.output_of(place), own.out_vc, arrivals, NONE);

@@ -9,6 +9,7 @@ use super::router_view::FlitRouterView;
 use super::states::VcState;
 use crate::arbitration::{first_from, turn};
 use crate::frame::tick::{NEVER, Tick};
+use crate::set::bits;
 use flitlab_base::narrow::fitted;
 
 /// The request of a packet without a choice for a virtual channel of its output, with the open
@@ -49,11 +50,9 @@ impl FlitRouterView<'_, '_> {
                 self.accept_first(queue as usize, output, open, now);
                 continue;
             }
-            let mut left = open;
-            while left != 0 {
-                let vc = left.trailing_zeros();
-                left &= left - 1;
-                self.scratch.vc_candidates.push((output * self.rules.vcs + vc, queue));
+            for vc in bits(open) {
+                let of_router = output * self.rules.vcs + fitted!(vc, u32);
+                self.scratch.vc_candidates.push((of_router, queue));
             }
         }
         self.scratch.vc_requests.clear();
@@ -145,8 +144,8 @@ impl FlitRouterView<'_, '_> {
             waits.waits_from(self.first_queue + queue, again);
         }
         self.join_senders((input, output), flits, now);
-        self.counters.grants += 1;
-        *self.latest = (*self.latest).max(self.time(now));
+        self.common.counters.grants += 1;
+        self.common.latest = self.common.latest.max(self.time(now));
         self.activate(queue, again);
     }
 

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::network::ports::RouterLayout;
 use flitlab_base::narrow::fitted;
 
 /// The wake times of all queues of a part. The time of an input port is a lower bound of those of
@@ -17,14 +18,6 @@ pub(super) struct WakeTimes {
     routers: Vec<Tick>,
     /// Number of queues of an input port.
     of_port: usize,
-}
-
-/// The range of a router in these lists.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RouterRange {
-    pub router: usize,
-    pub first_input: usize,
-    pub inputs: usize,
 }
 
 impl WakeTimes {
@@ -71,14 +64,20 @@ impl WakeTimes {
     /// a new time. They are put into `due` from its start on, and counted. `due` has one place more
     /// than there are queues.
     #[inline(always)]
-    pub(super) fn take_due(&mut self, now: Tick, place: RouterRange, due: &mut [u32]) -> usize {
+    pub(super) fn take_due(
+        &mut self,
+        now: Tick,
+        (number, router): (u32, &RouterLayout),
+        due: &mut [u32],
+    ) -> usize {
+        let first_input = router.first_input as usize;
         let mut count = 0;
         let mut first = NEVER;
-        let ports = &mut self.ports[place.first_input..][..place.inputs];
+        let ports = &mut self.ports[first_input..][..router.inputs.into()];
         for (input, of_port) in ports.iter_mut().enumerate() {
             if *of_port == now {
                 let of_router = input * self.of_port;
-                let queues = place.first_input * self.of_port + of_router;
+                let queues = first_input * self.of_port + of_router;
                 let mut least = NEVER;
                 // No branches, since the outcome cannot be predicted.
                 for (queue, time) in
@@ -94,7 +93,7 @@ impl WakeTimes {
             }
             first = first.min(*of_port);
         }
-        self.routers[place.router] = first;
+        self.routers[number as usize] = first;
         count
     }
 

@@ -7,74 +7,25 @@
 //!
 //! A visit borrows the router as a [`RouterView`] and calls [`run`](RouterView::run).
 
-use std::marker::PhantomData;
-use std::ops::Range;
-
 use crate::arbitration::{
     BitSpan, PacketRequests, Span, cyclic_span, is_cyclic, next_span, span_count,
 };
-use crate::common::ToHosts;
-use crate::counters::Counters;
 use crate::frame::tick::{NEVER, Tick, time};
-use crate::interruption::Interruption;
-use crate::network::context::NetworkContext;
-use crate::network::port_block::{BLOCK_PORTS, PortBlock, least};
-use crate::network::port_block::{Input, NOT_STALLED, Output};
-use crate::network::ports::{PacketQueue, RouterLayout, place};
+use crate::network::port_block::{BLOCK_PORTS, Input, NOT_STALLED, Output, PortBlock, least};
+use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
 use crate::next_hop::{self, Routing};
 use crate::packet::Delivery;
-use crate::packet::Packets;
 use crate::router::packet::choice_by_relation::BY_RELATION;
-use crate::router::packet::choices::AdaptiveState;
-use crate::router::packet::collective::units::ReductionUnits;
-use crate::router::packet::credits::{Credit, Credits};
-use crate::router::packet::features::Features;
-use crate::router::packet::link::Links;
-use crate::router::packet::outbox::{Outbox, Returned, Sent};
-use crate::router::statistics::Statistics;
-use crate::trace::{Trace, note};
+use crate::router::packet::credits::Credit;
+use crate::router::packet::outbox::{Returned, Sent};
+use crate::router::packet::{Features, RouterView};
+use crate::set::bits;
+use crate::trace::note;
 use flitlab_base::narrow::fitted;
-use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_model::{Digest, Stall};
-
-/// A router borrowed for a visit: its own state, and the state that the routers of its part share.
-/// Outputs, input ports and input virtual channels have the router's own numbers.
-pub(crate) struct RouterView<'a, 'f, S: Size, F: Features> {
-    pub size: S,
-    pub features: PhantomData<F>,
-    pub router: &'a mut RouterLayout,
-    pub blocks: &'a mut S::PortBlocks,
-    /// By input virtual channel.
-    pub queues: &'a mut [PacketQueue],
-    /// By output: the set of input virtual channels that ask for it, in words.
-    pub requests: &'a mut [u64],
-    pub escapes: &'a mut [u64],
-    pub arrived: &'a mut [u64],
-    /// Its number in its part and in the whole network, and the number of the part's first output.
-    pub number: u32,
-    pub name: u32,
-    pub first_channel: u32,
-    pub epoch: Picoseconds,
-    pub routing: &'a Routing<'f>,
-    pub interruption: Option<&'f Interruption>,
-    pub context: &'a NetworkContext<'f>,
-    pub packets: &'a mut Packets,
-    pub credits: &'a mut Credits,
-    pub statistics: &'a mut Statistics,
-    pub adaptive_state: &'a mut AdaptiveState,
-    pub reduction_units: &'a mut ReductionUnits,
-    pub links: &'a mut Links,
-    pub outbox: &'a mut Outbox,
-    pub to_hosts: &'a mut ToHosts,
-    pub digest: &'a mut Digest,
-    pub trace: &'a mut Option<Box<Trace>>,
-    pub counters: &'a mut Counters,
-    /// Time of the latest event.
-    pub latest: &'a mut Picoseconds,
-}
+use flitlab_model::Stall;
 
 /// Which requests an allocation pass considers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,56 +181,12 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         }
     }
 
-    /// The earliest time at which an output can grant.
-    #[inline(always)]
-    pub(crate) fn due(&mut self, output: usize) -> &mut Tick {
-        &mut S::block(self.blocks, output).due[output % BLOCK_PORTS]
-    }
-
-    /// Makes an output due by `time`.
-    #[inline(always)]
-    pub(crate) fn lower(&mut self, output: usize, time: Tick) {
-        let due = self.due(output);
-        *due = (*due).min(time);
-    }
-
-    #[inline(always)]
-    pub(crate) fn output(&mut self, output: usize) -> &mut Output {
-        &mut S::block(self.blocks, output).outputs[output % BLOCK_PORTS]
-    }
-
-    #[inline(always)]
-    pub(crate) fn input(&mut self, input: usize) -> &mut Input {
-        &mut S::block(self.blocks, input).inputs[input % BLOCK_PORTS]
-    }
-
-    /// The input port and the virtual channel of a buffer.
-    #[inline(always)]
-    pub(crate) fn place(&self, input_vc: u32) -> (usize, u8) {
-        place(input_vc, self.size.shift())
-    }
-
-    /// The range of words of an output's set of requests.
-    #[inline(always)]
-    pub(crate) fn words(&self, output: usize) -> Range<usize> {
-        output * self.size.words()..(output + 1) * self.size.words()
-    }
-
-    /// The word with an input virtual channel in an output's set of requests.
-    #[inline(always)]
-    pub(crate) fn word(&self, output: usize, input_vc: u32) -> usize {
-        output * self.size.words() + input_vc as usize / 64
-    }
-
     /// Makes the requests of heads that have come to empty buffers since the last visit.
     #[inline(always)]
     pub(crate) fn take_arrivals(&mut self) {
         for word in 0..self.size.words() {
-            let mut bits = std::mem::take(&mut self.arrived[word]);
-            while bits != 0 {
-                let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                self.new_head(input_vc);
+            for bit in bits(std::mem::take(&mut self.arrived[word])) {
+                self.new_head(fitted!(word * 64 + bit, u32));
             }
         }
     }
@@ -306,10 +213,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     #[inline(never)]
     fn new_head_of_any_kind(&mut self, input_vc: u32) {
         let slot = self.queues[input_vc as usize].head;
-        if F::RESENDS
-            && self.packets.origins[slot as usize].is_bad()
-            && !self.asks_before_it_leaves(input_vc)
-        {
+        if F::RESENDS && self.origin(slot).is_bad() && !self.asks_before_it_leaves(input_vc) {
             return;
         }
         if F::COMBINES && self.is_collective(input_vc) {
@@ -329,12 +233,12 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         match self.routing.next_hop(self.context, self.packets, head) {
             NextHop::Output { output, vc, .. } => self.ask(input_vc, output, vc),
             NextHop::AnyOf { ports, output, escape } => {
-                let queue = &mut self.queues[input_vc as usize];
+                let queue = self.queue(input_vc);
                 (queue.options, queue.output, queue.out_vc) = (ports, output, escape);
                 self.ask_for_any::<false>(input_vc);
             }
             NextHop::Hops(list) => {
-                let queue = &mut self.queues[input_vc as usize];
+                let queue = self.queue(input_vc);
                 (queue.options, queue.hops) = (BY_RELATION, list);
                 self.ask_for_any::<true>(input_vc);
             }
@@ -353,9 +257,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         // No branch, since the outcome cannot be predicted.
         let enters = in_ring & (ring_output != output);
         queue.need = queue.flits + self.context.bubble * u16::from(enters);
-        queue.options = 0;
-        queue.output = output;
-        queue.out_vc = out_vc;
+        (queue.options, queue.output, queue.out_vc) = (0, output, out_vc);
         let ask = queue.ask;
         self.add_request(usize::from(output), input_vc, ask);
     }
@@ -469,29 +371,23 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         false
     }
 
-    #[inline(always)]
     fn request_sets<A: Attempt>(&self) -> &[u64] {
         if A::ESCAPES { self.escapes } else { self.requests }
     }
 
-    /// The obstacle that keeps the head of a buffer from a free output now, on virtual channel
-    /// `out_vc` where it needs room for `need` flits.
+    /// The obstacle that keeps the head of a buffer from a free output now, on a virtual channel
+    /// where it needs room; see [`Self::lack_of_room`].
     #[inline(always)]
     pub(crate) fn obstacle(
         &mut self,
         output: usize,
         input_vc: u32,
-        (out_vc, need, flits): (u8, u16, u16),
+        room: (u8, u16, u16),
         now: Tick,
     ) -> Option<Obstacle> {
-        let &mut Output { needs_room, room, .. } = self.output(output);
-        if needs_room {
-            let place = room + u32::from(out_vc);
-            if self.credits.room[place as usize] < need
-                && let Some(obstacle) = self.lack_of_room(place, need, flits, now)
-            {
-                return Some(obstacle);
-            }
+        let lack = self.lack_of_room(output, room, now);
+        if lack.is_some() {
+            return lack;
         }
         let (input, _) = self.place(input_vc);
         let mut until = self.input(input).free_at;
@@ -501,18 +397,31 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         (until > now).then_some(Obstacle { stall: Stall::InputBusy, until })
     }
 
+    /// The lack of room behind an output on virtual channel `out_vc`, where a packet of this many
+    /// flits needs room for `need`, if there is any.
+    #[inline(always)]
     pub(crate) fn lack_of_room(
         &mut self,
-        place: u32,
-        need: u16,
-        flits: u16,
+        output: usize,
+        (out_vc, need, flits): (u8, u16, u16),
         now: Tick,
     ) -> Option<Obstacle> {
-        self.credits.collect(place, now);
-        let room = self.credits.room[place as usize];
-        if room >= need {
+        let &mut Output { needs_room, room, .. } = self.output(output);
+        let place = room + u32::from(out_vc);
+        if !needs_room || self.credits.room[place as usize] >= need {
             return None;
         }
+        self.collect_room(place, need, flits, now)
+    }
+
+    /// The lack of room that is left at the place of a channel's credits after these have been
+    /// collected.
+    #[inline(never)]
+    fn collect_room(&mut self, place: u32, need: u16, flits: u16, now: Tick) -> Option<Obstacle> {
+        if self.credits.have_room(place, need, now) {
+            return None;
+        }
+        let room = self.credits.room[place as usize];
         let stall = if room < flits { Stall::NoCredit } else { Stall::Bubble };
         // The reason changes once there is room for the packet itself.
         let least = if room < flits { flits } else { need };
@@ -535,8 +444,8 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     #[inline(always)]
     pub(crate) fn grant(&mut self, output: usize, input_vc: u32, out_vc: u8, now: Tick) {
         let PacketQueue { head: slot, flits, .. } = self.queues[input_vc as usize];
-        let next = self.packets.packets[slot as usize].next;
-        let had_room = !F::RESENDS || self.packets.origins[slot as usize].move_on();
+        let next = self.packet(slot).next;
+        let had_room = !F::RESENDS || self.origin(slot).move_on();
         let released = self.send::<false>(output, (input_vc, slot), out_vc, now);
         let (input, _) = self.place(input_vc);
         self.input(input).free_at = released;
@@ -559,11 +468,10 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         now: Tick,
     ) -> Tick {
         self.end_stall(output, now);
-        let word = self.word(output, input_vc);
-        self.requests[word] &= !(1 << (input_vc % 64));
+        self.drop_request(output, input_vc);
         let since = self.waited_for_since(output, now);
         self.router.next_output = fitted!(output, u16) + 1;
-        let channel = self.router.first_output + fitted!(output, u32);
+        let channel = self.channel(output);
         let block = S::block(self.blocks, output);
         let state = &mut block.outputs[output % BLOCK_PORTS];
         let packet = &mut self.packets.packets[slot as usize];
@@ -595,7 +503,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
                 input_vc: u32::from(state.far_input_vc) + u32::from(out_vc),
             });
             if COPY {
-                self.packets.origins[slot as usize].hops += 1;
+                self.origin(slot).hops += 1;
             } else {
                 self.go_on(output, slot, arrives);
             }
@@ -611,6 +519,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Makes an output busy until a time, for which the other requests for it wait.
     #[inline(always)]
     pub(crate) fn keep_busy(&mut self, output: usize, until: Tick, now: Tick) {
+        self.end_stall(output, now);
         let since = self.waited_for_since(output, now);
         let PortBlock { due, outputs, .. } = S::block(self.blocks, output);
         outputs[output % BLOCK_PORTS].keep_busy(&mut due[output % BLOCK_PORTS], since, until);
@@ -639,11 +548,6 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         }
     }
 
-    #[inline(always)]
-    pub(crate) fn time(&self, tick: Tick) -> Picoseconds {
-        time(self.epoch, tick)
-    }
-
     /// Takes a packet out of the network: it goes to its sink, or is swallowed.
     #[inline(always)]
     pub(crate) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
@@ -651,7 +555,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
         let mut terminal = NONE;
         if self.output(output).dead {
-            self.packets.origins[slot as usize].lose();
+            self.origin(slot).lose();
         } else {
             terminal = self.router.first_terminal + (fitted!(output, u32) - first) / channels;
         }
@@ -673,11 +577,14 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     #[inline(never)]
     fn go_on_by_lookup(&mut self, output: usize, slot: u32, arrives: Tick) {
         self.routing.go_on(self.packets, slot, self.name);
-        if let Some(interruption) = self.interruption {
-            let sent = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
-            if interruption.cuts(sent, self.time(arrives)) {
-                self.packets.origins[slot as usize].lose();
-            }
+        if self.is_cut(output, arrives) {
+            self.origin(slot).lose();
         }
+    }
+
+    /// Whether a channel fails before a last flit gets across that would be there at this time.
+    pub(crate) fn is_cut(&self, output: usize, arrives: Tick) -> bool {
+        let channel = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
+        self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
     }
 }

@@ -12,35 +12,32 @@
 //! room of the adaptive channel. So one run through each pass is enough.
 
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::port_block::BLOCK_PORTS;
-use crate::network::port_block::{NOT_STALLED, Output};
+use crate::network::port_block::{BLOCK_PORTS, NOT_STALLED, Output};
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::next_hop::escape_bubble;
-use crate::router::packet::allocation::{AllocationPass, Attempt, RouterView};
-use crate::router::packet::features::Features;
+use crate::router::packet::allocation::{AllocationPass, Attempt};
+use crate::router::packet::{Features, RouterView};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_model::Stall;
 
 impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// The outputs for which some head has an escape request, a bit each.
-    #[inline]
     fn escape_ports(&mut self) -> &mut u16 {
-        &mut self.adaptive_state.state.escape_ports[self.number as usize]
+        &mut self.adaptive_state.escape_ports[self.number as usize]
     }
 
     /// A lower bound of the time at which the first undecided head asks.
-    #[inline(always)]
     pub(crate) fn decide_at(&mut self) -> &mut Tick {
-        &mut self.adaptive_state.state.decide_at[self.number as usize]
+        &mut self.adaptive_state.decide_at[self.number as usize]
     }
 
     /// The set of the router's input virtual channels whose heads are undecided, in words.
     fn undecided(&mut self) -> &mut [u64] {
         let words = self.size.words();
         let first = self.number as usize * words;
-        &mut self.adaptive_state.state.undecided[first..first + words]
+        &mut self.adaptive_state.undecided[first..first + words]
     }
 
     /// Notes that a head has to decide on a detour when it asks.
@@ -55,10 +52,8 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     pub(crate) fn decide_all(&mut self, now: Tick) {
         let mut due = NEVER;
         for word in 0..self.size.words() {
-            let mut bits = self.undecided()[word];
-            while bits != 0 {
-                let input_vc = fitted!(word, u32) * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
+            for bit in bits(self.undecided()[word]) {
+                let input_vc = fitted!(word * 64 + bit, u32);
                 let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
                 if ask > now {
                     due = due.min(ask);
@@ -188,8 +183,7 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// Withdraws the request of a head for an output that it does not get.
     #[inline(always)]
     pub(crate) fn withdraw_request(&mut self, output: usize, input_vc: u32, now: Tick) {
-        let word = self.word(output, input_vc);
-        self.requests[word] &= !(1 << (input_vc % 64));
+        self.drop_request(output, input_vc);
         // The head counts among those that wait until now; from now on the reason may be another.
         let stall = self.output(output).stall;
         if stall == Stall::OutputBusy as u8 {

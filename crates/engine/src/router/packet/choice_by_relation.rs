@@ -14,9 +14,9 @@ use crate::network::port_block::Output;
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::next_hop::RelationTables;
-use crate::router::packet::allocation::{AllocationPass, Blocked, RouterView};
+use crate::router::packet::allocation::{AllocationPass, Blocked};
 use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
-use crate::router::packet::features::Features;
+use crate::router::packet::{Features, RouterView};
 use flitlab_base::narrow::fitted;
 use flitlab_routing::relation::Hop;
 
@@ -30,7 +30,6 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     }
 
     /// The hops of the head of a buffer, grouped by port: their places in the tables.
-    #[inline(always)]
     pub(crate) fn ports_of(&self, input_vc: u32) -> Range<usize> {
         self.relation_tables().ports(self.queues[input_vc as usize].hops)
     }
@@ -116,10 +115,9 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
         let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
         let open = self.output_room(output, now).open_to(&of_port, needs);
         if open == 0 {
-            let first = self.output(output).room;
             for vc in vcs_in(of_port.vcs) {
                 let need = of_port.need(vc, needs);
-                let obstacle = self.lack_of_room(first + u32::from(vc), need, flits, now);
+                let obstacle = self.lack_of_room(output, (vc, need, flits), now);
                 obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
             }
             return false;

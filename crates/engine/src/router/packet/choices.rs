@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick, move_back};
 use crate::network::ports::Ports;
 use crate::next_hop::{PortHops, Routing};
 use crate::set::bits;
@@ -10,25 +10,23 @@ use flitlab_base::narrow::fitted;
 use flitlab_routing::MAX_VCS;
 
 /// The state of a part's routers for packets that choose among outputs.
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct AdaptiveState {
-    pub state: SavedAdaptiveState,
-    /// Outputs of the present pass that passed over a packet that prefers another output.
-    pub passed_over: Vec<usize>,
-    /// Outputs that are due at an instant; kept to reuse its memory.
-    pub due: Vec<u16>,
-    /// The cache of free room, for routing relations.
-    pub room_cache: RoomCache,
-}
-
-/// The fields of [`AdaptiveState`] that change, as a checkpoint saves them.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct SavedAdaptiveState {
     /// By router: input virtual channels whose heads are new and decide on a detour when they ask.
     pub undecided: Vec<u64>,
     /// By router: the outputs for which some head has an escape request, a bit each.
     pub escape_ports: Vec<u16>,
     /// By router: a lower bound of the time at which the first undecided head asks.
     pub decide_at: Vec<Tick>,
+    /// Outputs of the present pass that passed over a packet that prefers another output.
+    #[serde(skip)]
+    pub passed_over: Vec<usize>,
+    /// Outputs that are due at an instant; kept to reuse its memory.
+    #[serde(skip)]
+    pub due: Vec<u16>,
+    /// The cache of free room, for routing relations.
+    #[serde(skip)]
+    pub room_cache: RoomCache,
 }
 
 impl AdaptiveState {
@@ -37,34 +35,20 @@ impl AdaptiveState {
         let routers = ports.routers.len();
         let decides = matches!(routing, Routing::Torus(adaptive) if adaptive.decides());
         Self {
-            state: SavedAdaptiveState {
-                undecided: if decides { vec![0; ports.arrived.len()] } else { Vec::new() },
-                escape_ports: vec![0; routers],
-                decide_at: vec![NEVER; routers],
-            },
-            passed_over: Vec::new(),
-            due: Vec::new(),
-            room_cache: RoomCache::default(),
+            undecided: vec![0; if decides { ports.arrived.len() } else { 0 }],
+            escape_ports: vec![0; routers],
+            decide_at: vec![NEVER; routers],
+            ..Self::default()
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        let SavedAdaptiveState { undecided, escape_ports, decide_at } = &self.state;
+        let Self { undecided, escape_ports, decide_at, .. } = self;
         size_of_val(&**undecided) + size_of_val(&**escape_ports) + size_of_val(&**decide_at)
     }
 
     pub(crate) fn rebase(&mut self, by: Tick) {
-        for time in &mut self.state.decide_at {
-            *time = rebased(*time, by);
-        }
-    }
-}
-
-impl SavedAdaptiveState {
-    /// Whether another state belongs to equally many routers.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.undecided.len() == other.undecided.len()
-            && self.decide_at.len() == other.decide_at.len()
+        move_back(&mut self.decide_at, by);
     }
 }
 
@@ -126,7 +110,6 @@ impl RoomCache {
 }
 
 /// The virtual channels in a set.
-#[inline(always)]
 pub(crate) fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
     bits(set).map(|vc| fitted!(vc, u8))
 }

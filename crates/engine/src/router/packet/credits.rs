@@ -3,12 +3,14 @@
 //! A credit is known from the grant that causes it, but counts from the time of its arrival. It
 //! stays here until the channel's sender runs short and collects it. So a packet that finds room
 //! reads one count only. The credits under way for a channel and virtual channel lie in one cache
-//! line; later ones that do not fit lie in a chain. [`Credits`] belongs to a part; routers read and
-//! send through their views.
+//! line; later ones that do not fit wait in a queue. [`Credits`] belongs to a part; routers read
+//! and send through their views.
+
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick, move_back};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
@@ -17,13 +19,6 @@ use flitlab_fabric::NONE;
 pub(crate) struct Credit {
     pub time: Tick,
     pub flits: u16,
-}
-
-/// Credits in a chain.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct ChainNode {
-    credit: Credit,
-    next: u32,
 }
 
 /// Number of entries of the cache line.
@@ -41,9 +36,8 @@ pub(crate) struct Returning {
     near: u8,
     /// Whether the sender waits for credits that were not under way when it looked.
     awaited: bool,
-    /// The first and the last of the credits in the chain, if any.
-    head: u32,
-    tail: u32,
+    /// The place of the queue of later credits; [`NONE`] if there are none.
+    far: u32,
 }
 
 impl Returning {
@@ -53,11 +47,9 @@ impl Returning {
         first: 0,
         near: 0,
         awaited: false,
-        head: NONE,
-        tail: NONE,
+        far: NONE,
     };
 
-    #[inline]
     fn place(&self, number: u8) -> usize {
         usize::from(self.first.wrapping_add(number)) % NEAR
     }
@@ -88,151 +80,6 @@ impl Returning {
         self.near += 1;
         overtakes
     }
-
-    /// Returns a credit to the upstream router. Credits that arrive by `settled` can be added at
-    /// once, since the sender will not look earlier: their flits are returned. Also returns whether
-    /// the sender must be woken at the arrival of this credit: it waits for one, or has planned on
-    /// a credit that this one overtakes.
-    #[inline]
-    pub(crate) fn send(
-        &mut self,
-        chains: &mut ChainPool,
-        credit: Credit,
-        settled: Tick,
-    ) -> (u16, bool) {
-        if usize::from(self.near) < NEAR && self.head == NONE {
-            let overtakes = self.insert(credit);
-            return (0, std::mem::take(&mut self.awaited) | overtakes);
-        }
-        self.send_far(chains, credit, settled)
-    }
-
-    /// Does the work of [`send`](Self::send) if the line is full, or was.
-    fn send_far(&mut self, chains: &mut ChainPool, credit: Credit, settled: Tick) -> (u16, bool) {
-        let flits = self.collect(chains, settled);
-        let near = self.near;
-        let overtakes = if self.head == NONE && usize::from(near) < NEAR {
-            self.insert(credit)
-        } else if near > 0 && self.at(near - 1).time > credit.time {
-            // The credit overtakes: the last one of the line makes room.
-            let last = self.at(near - 1);
-            self.near -= 1;
-            self.insert(credit);
-            self.send_later(chains, last);
-            true
-        } else {
-            self.send_later(chains, credit)
-        };
-        (flits, std::mem::take(&mut self.awaited) | overtakes)
-    }
-
-    /// Inserts a credit into the chain. Returns whether it overtakes others there.
-    #[cold]
-    fn send_later(&mut self, chains: &mut ChainPool, credit: Credit) -> bool {
-        let (mut before, mut at) = (NONE, self.head);
-        if at != NONE && chains.chains[self.tail as usize].credit.time <= credit.time {
-            (before, at) = (self.tail, NONE);
-        }
-        while let Some(link) = chains.get(at).filter(|it| it.credit.time <= credit.time) {
-            (before, at) = (at, link.next);
-        }
-        let slot = chains.insert(ChainNode { credit, next: at });
-        if at == NONE {
-            self.tail = slot;
-        }
-        if before == NONE {
-            self.head = slot;
-        } else {
-            chains.chains[before as usize].next = slot;
-        }
-        at != NONE
-    }
-
-    /// Takes out the credits that have arrived by `now`, and returns their flits.
-    #[inline]
-    pub(crate) fn collect(&mut self, chains: &mut ChainPool, now: Tick) -> u16 {
-        let mut flits = 0;
-        while self.near > 0 {
-            let credit = self.at(0);
-            if credit.time > now {
-                break;
-            }
-            flits += credit.flits;
-            self.first = fitted!(self.place(1), u8);
-            self.near -= 1;
-        }
-        if self.near == 0 && self.head != NONE {
-            flits += self.bring_near(chains, now);
-        }
-        flits
-    }
-
-    /// Takes out the arrived credits of the chain, and moves the next ones into the line.
-    #[cold]
-    fn bring_near(&mut self, chains: &mut ChainPool, now: Tick) -> u16 {
-        let mut flits = 0;
-        while let Some(&ChainNode { credit, next }) = chains.get(self.head)
-            && usize::from(self.near) < NEAR
-        {
-            if credit.time <= now {
-                flits += credit.flits;
-            } else {
-                self.put(self.near, credit);
-                self.near += 1;
-            }
-            chains.remove(self.head);
-            self.head = next;
-        }
-        flits
-    }
-
-    /// The time at which the credits for this many flits will have arrived. [`NEVER`] if that is
-    /// not known yet: then the next credit that is sent wakes the sender.
-    pub(crate) fn foresee(&mut self, chains: &ChainPool, flits: u16) -> Tick {
-        let mut sum = 0;
-        for credit in self.on_their_way(chains) {
-            sum += u32::from(credit.flits);
-            if sum >= u32::from(flits) {
-                return credit.time;
-            }
-        }
-        self.awaited = true;
-        NEVER
-    }
-
-    fn on_their_way(&self, chains: &ChainPool) -> impl Iterator<Item = Credit> {
-        let near = (0..self.near).map(|number| self.at(number));
-        let chain = std::iter::successors(chains.get(self.head), |link| chains.get(link.next));
-        near.chain(chain.map(|link| link.credit))
-    }
-}
-
-/// The chains of credits that do not fit into their lines.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct ChainPool {
-    chains: Vec<ChainNode>,
-    free: u32,
-}
-
-impl ChainPool {
-    #[inline]
-    fn get(&self, slot: u32) -> Option<&ChainNode> {
-        self.chains.get(slot as usize)
-    }
-
-    fn insert(&mut self, link: ChainNode) -> u32 {
-        if let Some(slot) = self.chains.get_mut(self.free as usize) {
-            let next = slot.next;
-            *slot = link;
-            return std::mem::replace(&mut self.free, next);
-        }
-        self.chains.push(link);
-        fitted!(self.chains.len(), u32) - 1
-    }
-
-    fn remove(&mut self, slot: u32) {
-        self.chains[slot as usize].next = std::mem::replace(&mut self.free, slot);
-    }
 }
 
 /// The credits of all channels, by channel, then virtual channel.
@@ -242,14 +89,17 @@ pub(crate) struct Credits {
     /// collected.
     pub room: Vec<u16>,
     pub returning: Vec<Returning>,
-    pub chains: ChainPool,
+    /// Queues of credits that do not fit into their lines, in the order of arrival, and the places
+    /// of those that no line uses.
+    far: Vec<VecDeque<Credit>>,
+    free: Vec<u32>,
 }
 
 impl Credits {
     /// The credits of channels with this much room, one entry for each virtual channel.
     pub(crate) fn new(room: Vec<u16>) -> Self {
         let returning = vec![Returning::NONE; room.len()];
-        Self { room, returning, chains: ChainPool { chains: Vec::new(), free: NONE } }
+        Self { room, returning, far: Vec::new(), free: Vec::new() }
     }
 
     /// Bytes for each channel and virtual channel.
@@ -260,52 +110,133 @@ impl Credits {
         size_of_val(&*self.room) + size_of_val(&*self.returning)
     }
 
-    /// Sends a credit, as [`Returning::send`] does.
+    /// Returns a credit to the upstream router. Credits that arrive by `settled` can be added at
+    /// once, since the sender will not look earlier. Returns whether the sender must be woken at
+    /// the arrival of this credit: it waits for one, or has planned on a credit that this one
+    /// overtakes.
     #[inline]
     pub(crate) fn send(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
-        let (flits, awaited) =
-            self.returning[place as usize].send(&mut self.chains, credit, settled);
-        self.room[place as usize] += flits;
-        awaited
+        let line = &mut self.returning[place as usize];
+        if usize::from(line.near) < NEAR && line.far == NONE {
+            let overtakes = line.insert(credit);
+            return std::mem::take(&mut line.awaited) | overtakes;
+        }
+        self.send_far(place, credit, settled)
+    }
+
+    /// Does the work of [`send`](Self::send) if the line is full, or was.
+    fn send_far(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
+        self.collect(place, settled);
+        let Self { returning, far, free, .. } = self;
+        let line = &mut returning[place as usize];
+        if line.far == NONE && usize::from(line.near) < NEAR {
+            let overtakes = line.insert(credit);
+            return std::mem::take(&mut line.awaited) | overtakes;
+        }
+        // If the credit overtakes the last one of the line, that one makes room.
+        let last = line.at(line.near - 1);
+        let overtakes = last.time > credit.time;
+        if overtakes {
+            line.near -= 1;
+            line.insert(credit);
+        }
+        let later = if overtakes { last } else { credit };
+        if line.far == NONE {
+            line.far = free.pop().unwrap_or(fitted!(far.len(), u32));
+            far.resize(far.len().max(line.far as usize + 1), VecDeque::new());
+        }
+        let queue = &mut far[line.far as usize];
+        let before = queue.partition_point(|it| it.time <= later.time);
+        queue.insert(before, later);
+        std::mem::take(&mut line.awaited) | overtakes | (before < queue.len() - 1)
+    }
+
+    /// Whether a channel's sender has room for this many flits, with the credits that have arrived
+    /// by `now`; they are collected if they are needed.
+    #[inline(always)]
+    pub(crate) fn have_room(&mut self, place: u32, flits: u16, now: Tick) -> bool {
+        self.room[place as usize] >= flits || {
+            self.collect(place, now);
+            self.room[place as usize] >= flits
+        }
     }
 
     /// Collects the credits of a channel's sender that have arrived by `now`.
     #[inline]
     pub(crate) fn collect(&mut self, place: u32, now: Tick) {
-        let flits = self.returning[place as usize].collect(&mut self.chains, now);
+        let line = &mut self.returning[place as usize];
+        let mut flits = 0;
+        while line.near > 0 {
+            let credit = line.at(0);
+            if credit.time > now {
+                break;
+            }
+            flits += credit.flits;
+            line.first = fitted!(line.place(1), u8);
+            line.near -= 1;
+        }
         self.room[place as usize] += flits;
+        if line.near == 0 && line.far != NONE {
+            self.bring_near(place, now);
+        }
     }
 
-    /// The time at which a channel's sender, which lacks room now, will have as much; see
-    /// [`Returning::foresee`].
+    /// Collects the arrived credits of a queue, and moves the next ones into the line.
+    #[cold]
+    fn bring_near(&mut self, place: u32, now: Tick) {
+        let line = &mut self.returning[place as usize];
+        let queue = &mut self.far[line.far as usize];
+        while usize::from(line.near) < NEAR
+            && let Some(credit) = queue.pop_front()
+        {
+            if credit.time <= now {
+                self.room[place as usize] += credit.flits;
+            } else {
+                line.put(line.near, credit);
+                line.near += 1;
+            }
+        }
+        if queue.is_empty() {
+            self.free.push(std::mem::replace(&mut line.far, NONE));
+        }
+    }
+
+    /// The time at which a channel's sender, which lacks room now, will have as much. [`NEVER`] if
+    /// that is not known yet: then the next credit that is sent wakes the sender.
     pub(crate) fn foresee(&mut self, place: u32, need: u16) -> Tick {
-        let lacks = need - self.room[place as usize];
-        self.returning[place as usize].foresee(&self.chains, lacks)
+        let lacks = u32::from(need - self.room[place as usize]);
+        let mut sum = 0;
+        for credit in self.on_their_way(place) {
+            sum += u32::from(credit.flits);
+            if sum >= lacks {
+                return credit.time;
+            }
+        }
+        self.returning[place as usize].awaited = true;
+        NEVER
+    }
+
+    /// The credits of a channel that are under way, in the order of their arrival.
+    fn on_their_way(&self, place: u32) -> impl Iterator<Item = Credit> {
+        let line = &self.returning[place as usize];
+        let far = self.far.get(line.far as usize).into_iter().flatten();
+        (0..line.near).map(|number| line.at(number)).chain(far.copied())
     }
 
     /// Flits of room of a channel's sender, with all credits under way.
     pub(crate) fn due(&self, place: u32) -> u32 {
-        let credits = self.returning[place as usize].on_their_way(&self.chains);
-        let flits = credits.map(|credit| u32::from(credit.flits));
-        u32::from(self.room[place as usize]) + flits.sum::<u32>()
+        self.by(place, NEVER)
     }
 
     /// Flits of room of a channel's sender by a time, as far as is known.
     pub(crate) fn by(&self, place: u32, now: Tick) -> u32 {
-        let credits = self.returning[place as usize].on_their_way(&self.chains);
-        let back = credits.filter(|credit| credit.time <= now);
+        let back = self.on_their_way(place).filter(|credit| credit.time <= now);
         u32::from(self.room[place as usize]) + back.map(|it| u32::from(it.flits)).sum::<u32>()
     }
 
     pub(crate) fn rebase(&mut self, by: Tick) {
-        for returning in &mut self.returning {
-            for time in &mut returning.times {
-                *time = rebased(*time, by);
-            }
-        }
-        for link in &mut self.chains.chains {
-            link.credit.time = rebased(link.credit.time, by);
-        }
+        self.returning.iter_mut().for_each(|line| move_back(&mut line.times, by));
+        move_back(self.far.iter_mut().flatten().map(|credit| &mut credit.time), by);
     }
 }
 

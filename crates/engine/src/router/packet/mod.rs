@@ -10,37 +10,35 @@ pub(crate) mod credits;
 pub(crate) mod features;
 pub(crate) mod link;
 pub(crate) mod outbox;
+pub(crate) mod router_view;
 pub(crate) mod stalls;
 pub(crate) mod waits;
 
-use std::marker::PhantomData;
+pub(crate) use features::Features;
+pub(crate) use router_view::RouterView;
 
 use serde::Serialize;
 
 use crate::common::Common;
 use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{NEVER, Tick};
-use crate::host::Hosts;
-use crate::host::{NewPacket, source::Adapter};
-use crate::interruption::Interruption;
-use crate::network::context::NetworkContext;
-use crate::network::port_block::AWAY;
-use crate::network::port_block::least;
+use crate::host::source::{Adapter, Injection};
+use crate::host::{Hosts, NewPacket};
+use crate::network::port_block::{AWAY, least};
 use crate::network::ports::{PacketQueue, Ports, RemoteUpstream, RouterLayout};
-use crate::network::size::{Size, Small};
-use crate::packet::{Packet, PacketCrossing};
-use crate::router::packet::allocation::RouterView;
-use crate::router::packet::choices::{AdaptiveState, SavedAdaptiveState};
+use crate::network::size::Small;
+use crate::packet::{Packet, PacketCrossing, chain};
+use crate::router::packet::choices::AdaptiveState;
 use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::{Credit, Credits};
-use crate::router::packet::features::{Choosing, Every, FeatureSet, Features, Plain};
+use crate::router::packet::features::{Choosing, Every, FeatureSet, Plain};
 use crate::router::packet::link::{LinkState, Links, Notice};
 use crate::router::packet::outbox::{Outbox, Returned, Sent};
-use crate::router::{AllParts, Fail, PacketId, Routers};
+use crate::router::{Fail, Routers};
+use crate::set::{bits, members};
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::NONE;
 use flitlab_workload::traffic::Workload;
 
 /// Number of deliveries by which the prefetch for a delivery comes ahead of it.
@@ -92,7 +90,7 @@ impl HasEarliest for PacketMessages {
 impl Routers for PacketRouters {
     type Messages = PacketMessages;
     type Own = ();
-    type Saved = (Ports, Credits, SavedAdaptiveState, ReductionUnits, LinkState);
+    type Saved = (Ports, Credits, AdaptiveState, ReductionUnits, LinkState);
 
     const QUEUES_AT_ONCE: bool = false;
 
@@ -110,7 +108,6 @@ impl Routers for PacketRouters {
         }
     }
 
-    #[inline]
     fn ports(&self) -> &Ports {
         &self.ports
     }
@@ -118,7 +115,11 @@ impl Routers for PacketRouters {
     #[inline]
     fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage) {
         match stage {
-            Stage::Far => self.prefetch_router(router),
+            // The addresses that the next stages need.
+            Stage::Far => {
+                prefetch(&self.ports.routers[router as usize]);
+                prefetch(&self.ports.arrived[router as usize * self.ports.size.words]);
+            }
             Stage::Near => self.prefetch_ports(common, router),
             Stage::Next => self.prefetch_heads(common, router),
             Stage::Last => (),
@@ -131,7 +132,7 @@ impl Routers for PacketRouters {
         if self.features == FeatureSet::Plain {
             return next;
         }
-        let decide_at = self.adaptive_state.state.decide_at[number as usize];
+        let decide_at = self.adaptive_state.decide_at[number as usize];
         next.min(decide_at).min(self.links.state.due[number as usize])
     }
 
@@ -173,48 +174,36 @@ impl Routers for PacketRouters {
         number: u32,
         terminal: u32,
         now: Tick,
-    ) {
+    ) -> Tick {
         let vcs = fitted!(common.context.vc_map.count(), u32);
         let injection = hosts.sources.injections[number as usize];
         if hosts.sources.paused || injection.waiting == 0 {
-            hosts.sources.injections[number as usize].due = NEVER;
-            return;
+            return NEVER;
         }
         if injection.free_at > now {
-            hosts.sources.injections[number as usize].due = injection.free_at;
-            return;
+            return injection.free_at;
         }
         let of_terminal = number - terminal * common.context.parameters.injection_channels;
         let room = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs;
         let mut due = NEVER;
         let from_pointer = u16::MAX << injection.pointer;
-        for mut waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
-            while waiting != 0 {
-                let vc = waiting.trailing_zeros();
-                waiting &= waiting - 1;
+        for waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
+            for vc in bits(waiting).map(|vc| fitted!(vc, u32)) {
                 let flits = hosts.sources.flits_of_next(number, vc, vcs);
                 let place = room + vc;
-                if self.credits.room[place as usize] < flits {
-                    self.credits.collect(place, now);
-                    if self.credits.room[place as usize] < flits {
-                        due = due.min(self.credits.foresee(place, flits));
-                        continue;
-                    }
+                if !self.credits.have_room(place, flits, now) {
+                    due = due.min(self.credits.foresee(place, flits));
+                    continue;
                 }
                 self.credits.room[place as usize] -= flits;
                 hosts.end_wait(common, number, now);
                 self.send_packet(common, hosts, (number, terminal), fitted!(vc, u8), now);
-                let injection = &mut hosts.sources.injections[number as usize];
-                injection.due = if injection.waiting == 0 { NEVER } else { injection.free_at };
-                return;
+                let Injection { waiting, free_at, .. } = hosts.sources.injections[number as usize];
+                return if waiting == 0 { NEVER } else { free_at };
             }
         }
         hosts.begin_wait(common, number, now);
-        hosts.sources.injections[number as usize].due = due;
-    }
-
-    fn has_begun(&self, _: u32) -> bool {
-        false
+        due
     }
 
     fn deliver(&mut self, common: &mut Common<'_>) {
@@ -273,15 +262,11 @@ impl Routers for PacketRouters {
         self.links.rebase(by);
     }
 
-    fn past_needed(_: &NetworkContext<'_>) -> Picoseconds {
-        Picoseconds::ZERO
-    }
-
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds {
-        let buffers =
-            0..if common.packets.count > 0 { fitted!(self.ports.queues.len(), u32) } else { 0 };
-        let packets = buffers.flat_map(|buffer| self.packets_in(common, buffer));
-        let ready = packets.map(|slot| common.time(common.packets.packets[slot as usize].ready));
+        let packets = &common.packets.packets;
+        let queues = if common.packets.count > 0 { &*self.ports.queues } else { &[] };
+        let slots = queues.iter().flat_map(|queue| chain(packets, queue.head));
+        let ready = slots.map(|slot| common.time(packets[slot as usize].ready));
         ready.max().unwrap_or(Picoseconds::ZERO)
     }
 
@@ -303,10 +288,6 @@ impl Routers for PacketRouters {
         }
     }
 
-    fn counts_stalls(&self) -> bool {
-        true
-    }
-
     fn output_free_at(&self, output: u32) -> Tick {
         match self.ports.output(output).free_at {
             // An output that is held for a packet of a collective operation sends nothing.
@@ -324,31 +305,21 @@ impl Routers for PacketRouters {
     }
 
     fn saved(&self) -> impl Serialize + '_ {
-        let (adaptive_state, links) = (&self.adaptive_state.state, &self.links.state);
-        (&self.ports, &self.credits, adaptive_state, &self.reduction_units, links)
+        let Self { ports, credits, adaptive_state, reduction_units, links, .. } = self;
+        (ports, credits, adaptive_state, reduction_units, &links.state)
     }
 
     fn restore(&mut self, saved: Self::Saved) -> bool {
         let (ports, credits, adaptive_state, reduction_units, links) = saved;
-        let fits = ports.blocks.len() == self.ports.blocks.len()
-            && credits.room.len() == self.credits.room.len()
-            && adaptive_state.is_like(&self.adaptive_state.state)
-            && reduction_units.is_like(&self.reduction_units)
-            && links.is_like(&self.links.state);
+        let memory = self.memory();
         (self.ports, self.credits, self.reduction_units) = (ports, credits, reduction_units);
-        (self.adaptive_state.state, self.links.state) = (adaptive_state, links);
-        fits
+        (self.adaptive_state, self.links.state) = (adaptive_state, links);
+        // The arrays of another network have other sizes.
+        self.memory() == memory
     }
 }
 
 impl Fail for PacketRouters {
-    /// None: a packet that is cut by a failing channel is known as such when it is sent.
-    fn cut_by(_: &AllParts<'_, '_, Self>, _: &Interruption) -> Vec<PacketId> {
-        Vec::new()
-    }
-
-    fn begin_failure(&mut self, _: &mut Common<'_>, _: &[PacketId], _: Picoseconds) {}
-
     fn fail_output(&mut self, common: &mut Common<'_>, router: u32, output: u32, at: Picoseconds) {
         let state = self.ports.fail(router, output);
         // It may be granted now, whatever it waited for.
@@ -361,10 +332,8 @@ impl Fail for PacketRouters {
         let RouterLayout { first_input, inputs, .. } = self.ports.routers[router as usize];
         let shift = self.ports.size.shift;
         for buffer in first_input << shift..(first_input + u32::from(inputs)) << shift {
-            let mut slot = self.ports.queues[buffer as usize].head;
-            while slot != NONE {
+            for slot in chain(&common.packets.packets, self.ports.queues[buffer as usize].head) {
                 common.packets.origins[slot as usize].lose();
-                slot = common.packets.packets[slot as usize].next;
             }
         }
     }
@@ -415,19 +384,12 @@ impl PacketRouters {
     fn join(&mut self, common: &mut Common<'_>, number: u32, input_vc: u32, slot: u32) {
         let router = &self.ports.routers[number as usize];
         let place = self.ports.queue(router, input_vc);
-        let queue = &mut self.ports.queues[place];
-        let tail = std::mem::replace(&mut queue.tail, slot);
-        let packet = &mut common.packets.packets[slot as usize];
-        packet.next = NONE;
-        if queue.head != NONE {
-            common.packets.packets[tail as usize].next = slot;
-            return;
+        let PacketQueue { head, tail, .. } = &mut self.ports.queues[place];
+        if common.packets.append(head, tail, slot) {
+            let word = number as usize * self.ports.size.words + input_vc as usize / 64;
+            self.ports.arrived[word] |= 1 << (input_vc % 64);
+            common.schedule.active.lower(number, common.packets.packets[slot as usize].ready);
         }
-        queue.head = slot;
-        let ready = packet.ready;
-        self.ports.arrived[number as usize * self.ports.size.words + input_vc as usize / 64] |=
-            1 << (input_vc % 64);
-        common.schedule.active.lower(number, ready);
     }
 
     /// Returns a credit to a sender of this part. If the sender waits for one, its output is due at
@@ -452,10 +414,10 @@ impl PacketRouters {
     fn send_notices(&mut self, common: &mut Common<'_>) {
         let mut notices = std::mem::take(&mut self.links.notices);
         for notice in notices.drain(..) {
-            if notice.part as usize == common.schedule.part {
+            if notice.to.part as usize == common.schedule.part {
                 self.take_notice(common, &notice);
             } else {
-                self.outgoing[notice.part as usize].notices.push(notice);
+                self.outgoing[notice.to.part as usize].notices.push(notice);
             }
         }
         self.links.notices = notices;
@@ -463,16 +425,9 @@ impl PacketRouters {
 
     /// Takes in a notice for a router of this part.
     fn take_notice(&mut self, common: &mut Common<'_>, notice: &Notice) {
-        let first = self.ports.routers[notice.router as usize].first_output;
-        self.links.take_in(first, notice);
-        common.schedule.active.lower(notice.router, notice.time);
-    }
-
-    /// Prefetches the addresses that the next stages need for a router's visit.
-    #[inline]
-    fn prefetch_router(&self, number: u32) {
-        prefetch(&self.ports.routers[number as usize]);
-        prefetch(&self.ports.arrived[number as usize * self.ports.size.words]);
+        let router = notice.to.router;
+        self.links.take_in(self.ports.routers[router as usize].first_output, notice);
+        common.schedule.active.lower(router, notice.time);
     }
 
     /// Prefetches a router's ports, and the buffers that packets have come to.
@@ -504,14 +459,9 @@ impl PacketRouters {
     fn for_each_arrival(&self, number: u32, see: impl Fn(&PacketQueue)) {
         let words = self.ports.size.words;
         let arrived = &self.ports.arrived[number as usize * words..][..words];
-        for (word, &input_vcs) in (0..).zip(arrived) {
-            let mut bits = input_vcs;
-            while bits != 0 {
-                let input_vc = word * 64 + bits.trailing_zeros();
-                let queue = self.ports.queue(&self.ports.routers[number as usize], input_vc);
-                see(&self.ports.queues[queue]);
-                bits &= bits - 1;
-            }
+        for input_vc in members(arrived) {
+            let router = &self.ports.routers[number as usize];
+            see(&self.ports.queues[self.ports.queue(router, fitted!(input_vc, u32))]);
         }
     }
 
@@ -537,53 +487,6 @@ impl PacketRouters {
             && upstream & AWAY == 0
         {
             prefetch(&self.credits.returning[upstream as usize + usize::from(vc)]);
-        }
-    }
-
-    /// Borrows a router for a visit.
-    #[inline(always)]
-    fn borrow<'a, 'f, S: Size, F: Features>(
-        &'a mut self,
-        common: &'a mut Common<'f>,
-        number: u32,
-        size: S,
-    ) -> RouterView<'a, 'f, S, F> {
-        let (words, shift) = (size.words(), size.shift());
-        let Ports { routers, blocks, queues, requests, escapes, arrived, .. } = &mut self.ports;
-        let router = &mut routers[number as usize];
-        let sets = router.first_output as usize * words;
-        let sets = sets..sets + usize::from(router.outputs) * words;
-        let first = (router.first_input as usize) << shift;
-        let input_vcs = first..first + (usize::from(router.inputs) << shift);
-        let blocks = &mut blocks[router.first_block as usize..][..router.blocks as usize];
-        RouterView {
-            size,
-            features: PhantomData,
-            blocks: S::blocks(blocks),
-            queues: &mut queues[input_vcs],
-            requests: &mut requests[sets.clone()],
-            escapes: escapes.get_mut(sets).unwrap_or_default(),
-            arrived: &mut arrived[number as usize * words..][..words],
-            router,
-            number,
-            name: number + common.context.cut.first_router(common.schedule.part),
-            first_channel: common.context.cut.first_output(common.schedule.part),
-            epoch: common.schedule.epoch,
-            routing: &common.routing,
-            interruption: common.interruption,
-            context: &common.context,
-            packets: &mut common.packets,
-            credits: &mut self.credits,
-            statistics: &mut common.statistics,
-            adaptive_state: &mut self.adaptive_state,
-            reduction_units: &mut self.reduction_units,
-            links: &mut self.links,
-            outbox: &mut self.outbox,
-            to_hosts: &mut common.to_hosts,
-            digest: &mut common.digest,
-            trace: &mut common.trace,
-            counters: &mut common.counters,
-            latest: &mut common.latest,
         }
     }
 }

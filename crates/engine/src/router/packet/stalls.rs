@@ -4,8 +4,8 @@
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port_block::Output;
 use crate::network::size::Size;
-use crate::router::packet::allocation::RouterView;
-use crate::router::packet::features::Features;
+use crate::router::packet::{Features, RouterView};
+use crate::set::bits;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Stall;
 
@@ -28,11 +28,8 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     pub(crate) fn waited_for_since(&self, output: usize, now: Tick) -> Tick {
         let mut first = NEVER;
         for word in 0..self.size.words() {
-            let mut bits = self.requests[output * self.size.words() + word];
-            while bits != 0 {
-                let input_vc = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                first = first.min(self.queues[input_vc].ask);
+            for bit in bits(self.requests[output * self.size.words() + word]) {
+                first = first.min(self.queues[word * 64 + bit].ask);
             }
         }
         first.max(now)

@@ -1,251 +1,180 @@
 //! What packets in the buffers of routers wait for: for the search for deadlocks, and for the
 //! channel that holds a packet up.
 
-use crate::common::Common;
-use crate::frame::tick::Tick;
-use crate::network::ports::{RouterLayout, place};
-use crate::next_hop::{Routing, escape_bubble};
+use crate::network::ports::place;
+use crate::next_hop::escape_bubble;
+use crate::packet::{Origin, Packet, chain};
 use crate::part::Part;
+use crate::router::deadlock::{HeadRequests, OutputRequest};
 use crate::router::packet::PacketRouters;
 use crate::router::{AllParts, Buffer, PacketId, Waits};
-use crate::set::bits;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::NONE;
 use flitlab_model::{Lack, Waiting};
 
-/// An output that the head of a buffer asks for.
-#[derive(Clone, Copy)]
-struct OutputRequest {
-    output: u32,
-    vc: u8,
-    need: u16,
-}
+type Parts<'a, 'f> = AllParts<'a, 'f, PacketRouters>;
 
 impl Waits for PacketRouters {
     fn buffers(&self) -> usize {
         self.ports.queues.len()
     }
 
-    fn waits_for(parts: &AllParts<'_, '_, Self>, (part, buffer): Buffer) -> Vec<Buffer> {
-        let Part { common, routers, .. } = parts.part(part);
+    fn waits_for(parts: &Parts<'_, '_>, (part, buffer): Buffer) -> Vec<Buffer> {
         // Packets of collective operations wait in no cycle.
-        let (_, vc) = place(buffer, routers.ports.size.shift);
+        let (_, vc) = place(buffer, parts.routers(part).ports.size.shift);
         if vc >= parts.context.trees.up {
             return Vec::new();
         }
-        let queue = &routers.ports.queues[buffer as usize];
-        if queue.head == NONE || common.time(queue.ask) > parts.clock {
-            return Vec::new();
-        }
-        let blocked_by = |request| Self::blocked_by(parts, part, request);
-        let waits: Option<Vec<Buffer>> =
-            routers.requests_of(common, buffer).into_iter().map(blocked_by).collect();
-        waits.unwrap_or_default()
+        let requests = Self::requests_of(parts, (part, buffer)).into_iter();
+        let waits = requests.map(|request| Self::blocked_by(parts, part, request));
+        waits.collect::<Option<_>>().unwrap_or_default()
     }
 
-    fn waiting(parts: &AllParts<'_, '_, Self>, (part, buffer): Buffer) -> Waiting {
+    fn waiting(parts: &Parts<'_, '_>, (part, buffer): Buffer) -> Waiting {
         let Part { common, routers, .. } = parts.part(part);
-        let input_vc = place(buffer, routers.ports.size.shift);
-        let queue = &routers.ports.queues[buffer as usize];
-        let source = common.packets.packets[queue.head as usize].source;
-        let input = input_vc.0 + parts.context.cut.first_input(part) as usize;
-        let router = parts.context.network.router_of_input[input];
-        let request = routers.requests_of(common, buffer)[0];
-        let free = routers.room_due(request.output, request.vc);
-        let lacks = Lack::Room { needed: request.need.into(), free };
-        let ends = (source, common.destination(router, queue.head));
-        parts.named(part, input_vc, ends, request.output, lacks)
+        let ports = &routers.ports;
+        let head = ports.queues[buffer as usize].head;
+        let source = common.packets.packets[head as usize].source;
+        let router = ports.router_of(buffer).0 + parts.context.cut.first_router(part);
+        let OutputRequest { output, vc, need } = Self::requests_of(parts, (part, buffer))[0];
+        let free = routers.credits.due(ports.output(output).room + u32::from(vc));
+        let ends = (source, common.destination(router, head));
+        let input_vc = place(buffer, ports.size.shift);
+        parts.named(part, input_vc, ends, output, Lack::Room { needed: need, free })
     }
 
-    fn credits_are_conserved(parts: &AllParts<'_, '_, Self>) -> bool {
-        // A packet that has been granted its next output is leaving. Its room counts as neither
-        // used nor free until its credit is sent, which happens at the grant.
-        let vcs = narrow::<u8>(parts.context.vc_map.count());
-        let parameters = &parts.context.parameters;
-        (0..parts.parts.len()).all(|part| {
-            let Part { hosts, routers, .. } = parts.part(part);
-            let outputs = (0..).zip(routers.ports.outputs()).filter(|(_, it)| it.needs_room);
-            let mut network = outputs.flat_map(|(output, _)| (0..vcs).map(move |vc| (output, vc)));
-            let held = |(part, buffer): Buffer| {
-                let Part { common, routers, .. } = parts.part(part);
-                let flits = |slot: u32| u32::from(common.packets.packets[slot as usize].flits);
-                // A bad copy at the end of its link uses the room of its original.
-                let has_room = |slot: &u32| !common.packets.origins[*slot as usize].is_fresh();
-                routers.packets_in(common, buffer).filter(has_room).map(flits).sum::<u32>()
-            };
-            let mut injections = (0..narrow::<u32>(hosts.sources.injections.len()))
-                .flat_map(|number| (0..vcs).map(move |vc| (number, vc)));
-            network.all(|(output, vc)| {
-                let held = held(parts.far_end(part, output, vc));
-                let kept = routers.links.flits_kept(output, vc);
-                routers.room_due(output, vc) + held + kept == parameters.buffer
-            }) && injections.all(|(number, vc)| {
-                let channels = parameters.injection_channels;
-                let adapter = &hosts.sources.adapters[(number / channels) as usize];
-                let input = adapter.input + number % channels;
-                let buffer = (input << routers.ports.size.shift) + u32::from(vc);
-                let upstream = routers.ports.input(input).upstream;
-                routers.credits.due(upstream + u32::from(vc)) + held((part, buffer))
-                    == parameters.injection_buffer
-            })
-        })
+    /// Packets under way to the buffer count. A packet that has been granted its next output is
+    /// leaving: its room counts as neither used nor free until its credit is sent, which happens at
+    /// the grant.
+    fn flits_held(parts: &Parts<'_, '_>, buffer: Buffer) -> u32 {
+        // A bad copy at the end of its link uses the room of its original.
+        let packets = Self::packets_in(parts, buffer).filter(|(_, origin)| !origin.is_fresh());
+        packets.map(|(packet, _)| u32::from(packet.flits)).sum()
     }
 
-    fn waits_in(parts: &AllParts<'_, '_, Self>, (part, buffer): Buffer, packet: PacketId) -> bool {
-        let here = parts.part(part);
-        here.routers.packets_in(&here.common, buffer).any(|slot| {
-            let state = &here.common.packets.packets[slot as usize];
-            (state.source, state.sequence) == packet && here.common.time(state.ready) <= parts.clock
-        })
+    fn room_due(&self, place: u32) -> u32 {
+        self.credits.due(place)
     }
 
-    fn held_by(
-        parts: &AllParts<'_, '_, Self>,
-        (part, buffer): Buffer,
-    ) -> Option<(u32, Option<Buffer>)> {
+    fn flits_kept(&self, output: u32, vc: u8) -> u32 {
+        self.links.channel(output).map_or(0, |channel| channel.flits_kept(vc))
+    }
+
+    fn waits_in(parts: &Parts<'_, '_>, buffer: Buffer, id: PacketId) -> bool {
+        let mut arrived = Self::arrived_in(parts, buffer);
+        arrived.any(|(packet, _)| (packet.source, packet.sequence) == id)
+    }
+
+    fn held_by(parts: &Parts<'_, '_>, (part, buffer): Buffer) -> Option<(u32, Option<Buffer>)> {
         let Part { common, routers, .. } = parts.part(part);
-        let queue = &routers.ports.queues[buffer as usize];
-        let router = routers.router_of_buffer(buffer);
-        if common.time(queue.free_at) > parts.clock
-            && let Some(output) = routers.sending(&router, buffer)
+        if common.time(routers.ports.queues[buffer as usize].free_at) > parts.clock
+            && let Some(output) = routers.sending(buffer)
         {
             // Most packets stay in their virtual channel.
             let (_, vc) = place(buffer, routers.ports.size.shift);
-            return Some((output, Self::blocker_behind(parts, part, (output, vc), 0)));
+            let request = OutputRequest { output, vc, need: 0 };
+            return Some((output, Self::blocker_behind(parts, part, request)));
         }
-        if queue.head == NONE || common.time(queue.ask) > parts.clock {
-            return None;
-        }
-        let OutputRequest { output, vc, need } = routers.requests_of(common, buffer)[0];
-        Some((output, Self::blocker_behind(parts, part, (output, vc), need.into())))
+        let request = *Self::requests_of(parts, (part, buffer)).first()?;
+        Some((request.output, Self::blocker_behind(parts, part, request)))
     }
 }
 
 impl PacketRouters {
     /// The buffer whose own packets alone can make room for a request.
     fn blocked_by(
-        parts: &AllParts<'_, '_, Self>,
+        parts: &Parts<'_, '_>,
         part: usize,
-        request: OutputRequest,
+        OutputRequest { output, vc, need }: OutputRequest,
     ) -> Option<Buffer> {
         let Part { common, routers, .. } = parts.part(part);
-        let output = routers.ports.output(request.output);
-        if !output.needs_room || common.time(output.free_at) > parts.clock {
+        let state = routers.ports.output(output);
+        let due = routers.credits.due(state.room + u32::from(vc));
+        if !state.needs_room || common.time(state.free_at) > parts.clock || due >= need {
             return None;
         }
-        let due = routers.room_due(request.output, request.vc);
-        if due >= u32::from(request.need) {
-            return None;
-        }
-        let (far, buffer) = parts.far_end(part, request.output, request.vc);
-        let Part { common, routers, .. } = parts.part(far);
-        let flits = routers.packets_in(common, buffer).filter_map(|slot| {
-            let packet = &common.packets.packets[slot as usize];
-            let arrived = common.time(packet.ready) <= parts.clock;
-            // A bad copy leaves its buffer whatever the others do.
-            let counts = arrived && !common.packets.origins[slot as usize].is_bad();
-            counts.then_some(u32::from(packet.flits))
-        });
-        (due + flits.sum::<u32>() == parts.context.parameters.buffer).then_some((far, buffer))
+        let far = parts.far_end(part, output, vc);
+        // A bad copy leaves its buffer whatever the others do.
+        let there = Self::arrived_in(parts, far).filter(|(_, origin)| !origin.is_bad());
+        let flits: u32 = there.map(|(packet, _)| u32::from(packet.flits)).sum();
+        (due + flits == parts.context.parameters.buffer).then_some(far)
     }
 
-    /// The buffer behind an output, if it keeps a packet that needs room for `need` flits.
+    /// The buffer behind an output, if it keeps a packet from what it asks for there.
     fn blocker_behind(
-        parts: &AllParts<'_, '_, Self>,
+        parts: &Parts<'_, '_>,
         part: usize,
-        (output, vc): (u32, u8),
-        need: u32,
+        OutputRequest { output, vc, need }: OutputRequest,
     ) -> Option<Buffer> {
         let Part { common, routers, .. } = parts.part(part);
-        if !routers.ports.output(output).needs_room {
+        let state = routers.ports.output(output);
+        if !state.needs_room {
             return None;
         }
-        let (far, buffer) = parts.far_end(part, output, vc);
-        let there = parts.part(far);
-        let flits = there.routers.packets_in(&there.common, buffer).filter_map(|slot| {
-            let packet = &there.common.packets.packets[slot as usize];
-            (there.common.time(packet.ready) <= parts.clock).then_some(u32::from(packet.flits))
-        });
-        let is_full = 2 * flits.sum::<u32>() > parts.context.parameters.buffer;
+        let far = parts.far_end(part, output, vc);
+        let there = Self::arrived_in(parts, far).map(|(packet, _)| u32::from(packet.flits));
+        let is_full = 2 * there.sum::<u32>() > parts.context.parameters.buffer;
         let now = common.schedule.tick(parts.clock);
-        (is_full || routers.room_at(output, vc, now) < need).then_some((far, buffer))
+        let room = routers.credits.by(state.room + u32::from(vc), now);
+        (is_full || room < need).then_some(far)
     }
 
     /// The packets in a buffer or under way to it.
-    pub(crate) fn packets_in<'a>(
-        &self,
-        common: &'a Common<'_>,
-        buffer: u32,
-    ) -> impl Iterator<Item = u32> + use<'a> {
-        let packets = &common.packets.packets;
-        let slot = |slot: u32| (slot != NONE).then_some(slot);
-        let head = slot(self.ports.queues[buffer as usize].head);
-        std::iter::successors(head, move |&at| slot(packets[at as usize].next))
+    fn packets_in<'a>(
+        parts: &Parts<'a, '_>,
+        (part, buffer): Buffer,
+    ) -> impl Iterator<Item = (&'a Packet, &'a Origin)> + use<'a> {
+        let Part { common, routers, .. } = parts.part(part);
+        let packets = &common.packets;
+        chain(&packets.packets, routers.ports.queues[buffer as usize].head)
+            .map(|slot| (&packets.packets[slot as usize], &packets.origins[slot as usize]))
     }
 
-    /// Flits of room behind an output on a virtual channel, with the credits under way.
-    fn room_due(&self, output: u32, vc: u8) -> u32 {
-        self.credits.due(self.ports.output(output).room + u32::from(vc))
+    /// The packets in a buffer that could go on.
+    fn arrived_in<'a>(
+        parts: &Parts<'a, '_>,
+        buffer: Buffer,
+    ) -> impl Iterator<Item = (&'a Packet, &'a Origin)> {
+        let (common, clock) = (&parts.part(buffer.0).common, parts.clock);
+        Self::packets_in(parts, buffer).filter(move |it| common.time(it.0.ready) <= clock)
     }
 
-    /// Flits of room behind an output on a virtual channel at a time.
-    fn room_at(&self, output: u32, vc: u8, now: Tick) -> u32 {
-        self.credits.by(self.ports.output(output).room + u32::from(vc), now)
-    }
-
-    /// The router of a buffer.
-    fn router_of_buffer(&self, buffer: u32) -> RouterLayout {
-        let input = buffer >> self.ports.size.shift;
-        let place = self.ports.routers.partition_point(|router| router.first_input <= input);
-        self.ports.routers[place - 1]
-    }
-
-    /// The requests of the head of a buffer: outputs, virtual channels, and the credits that they
-    /// need.
-    fn requests_of(&self, common: &Common<'_>, buffer: u32) -> Vec<OutputRequest> {
-        let queue = &self.ports.queues[buffer as usize];
-        let router = self.router_of_buffer(buffer);
-        let (vc, need) = (queue.out_vc, queue.need);
-        let output = router.first_output + u32::from(queue.output);
-        if queue.options == 0 {
-            return vec![OutputRequest { output, vc, need }];
+    /// The requests of the head of a buffer; none if it does not ask yet.
+    fn requests_of(parts: &Parts<'_, '_>, (part, buffer): Buffer) -> Vec<OutputRequest> {
+        let Part { common, routers: Self { ports, .. }, .. } = parts.part(part);
+        let queue = &ports.queues[buffer as usize];
+        if queue.head == NONE || common.time(queue.ask) > parts.clock {
+            return Vec::new();
         }
-        let (input, vc_here) = place(buffer, self.ports.size.shift);
-        if let Routing::Relation(relation) = &common.routing {
-            let hops = relation.hops_of_list(queue.hops).iter();
-            return hops
-                .map(|hop| OutputRequest {
-                    output: router.first_output + u32::from(hop.port),
-                    vc: hop.vc,
-                    need: common.context.need_by(hop, need, queue.flits),
-                })
-                .collect();
-        }
-        let input = self.ports.input(narrow::<u32>(input));
-        let state = self.ports.output(output);
-        let (escape, in_ring) = ((queue.output, vc), state.in_ring);
-        let bubble = escape_bubble(common.context.bubble, (input, vc_here), escape, in_ring);
-        let escape = queue.flits + bubble;
-        let options = bits(queue.options).map(|port| OutputRequest {
-            output: router.first_output + narrow::<u32>(port),
-            vc: common.context.channels.adaptive,
-            need,
-        });
-        std::iter::once(OutputRequest { output, vc, need: escape }).chain(options).collect()
+        let (_, router) = ports.router_of(buffer);
+        let (input, vc_here) = place(buffer, ports.size.shift);
+        let came = (ports.input(narrow::<u32>(input)), vc_here);
+        let escape_bubble = || {
+            let escape = (queue.output, queue.out_vc);
+            let in_ring = ports.output(router.first_output + u32::from(queue.output)).in_ring;
+            escape_bubble(common.context.bubble, came, escape, in_ring)
+        };
+        let has_escape = queue.options != 0 && !common.routing.is_by_relation();
+        let head = HeadRequests {
+            first_output: router.first_output,
+            options: queue.options,
+            output: queue.output,
+            vcs: 1 << queue.out_vc,
+            need: queue.need,
+            flits: queue.flits,
+            of_escape: queue.flits + if has_escape { escape_bubble() } else { 0 },
+            hops: queue.hops,
+        };
+        head.list(common)
     }
 
     /// The output by which the latest packet of a buffer leaves.
-    fn sending(&self, router: &RouterLayout, buffer: u32) -> Option<u32> {
+    fn sending(&self, buffer: u32) -> Option<u32> {
         let free_at = self.ports.queues[buffer as usize].free_at;
-        let own = buffer - (router.first_input << self.ports.size.shift);
+        let (_, router) = self.ports.router_of(buffer);
+        let behind = buffer - (router.first_input << self.ports.size.shift) + 1;
         let outputs = router.first_output..router.first_output + u32::from(router.outputs);
-        let is_it = |&output: &u32| {
-            let output = self.ports.output(output);
-            output.free_at == free_at && u32::from(output.pointer) == own + 1
-        };
-        outputs.clone().find(is_it).or_else(|| {
-            let mut outputs = outputs;
-            outputs.find(|&output| self.ports.output(output).free_at == free_at)
-        })
+        let busy = outputs.filter(|&output| self.ports.output(output).free_at == free_at);
+        busy.min_by_key(|&output| u32::from(self.ports.output(output).pointer) != behind)
     }
 }

@@ -1,18 +1,16 @@
 //! Sending of a reduction unit's results, and of the copies of packets that go down a tree.
 
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::port_block::Output;
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
 use crate::packet::Packet;
-use crate::router::packet::allocation::{Blocked, RouterView};
-use crate::router::packet::features::Features;
+use crate::router::packet::allocation::Blocked;
+use crate::router::packet::{Features, RouterView};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
 impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Whether an input virtual channel holds packets of collective operations.
-    #[inline]
     pub(crate) fn is_collective(&self, input_vc: u32) -> bool {
         self.place(input_vc).1 >= self.context.trees.up
     }
@@ -29,11 +27,11 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         let (tree, number) = trees.place(self.name, packet.route.0);
         let unit = &mut self.reduction_units.units[self.number as usize];
         debug_assert!(number >= unit.down);
-        if number != unit.down || unit.input_vc != NONE {
+        if number != unit.down || unit.input_vc.is_some() {
             return;
         }
         let outputs = tree.outputs(self.name);
-        (unit.input_vc, unit.left, unit.held) = (input_vc, fitted!(outputs.len(), u16), 0);
+        (unit.input_vc, unit.left, unit.held) = (Some(input_vc), fitted!(outputs.len(), u16), 0);
         let queue = &mut self.queues[input_vc as usize];
         let ask = packet.ready.max(queue.free_at).max(unit.down_at);
         (queue.ask, queue.out_vc, queue.need) = (ask, trees.down, packet.flits);
@@ -52,17 +50,10 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         now: Tick,
     ) -> bool {
         let trees = &self.context.trees;
-        let (out_vc, flits) =
-            (self.queues[input_vc as usize].out_vc, self.queues[input_vc as usize].flits);
-        let &mut Output { needs_room, room, .. } = self.output(output);
-        if needs_room {
-            let place = room + u32::from(out_vc);
-            if self.credits.room[place as usize] < flits
-                && let Some(obstacle) = self.lack_of_room(place, flits, flits, now)
-            {
-                blocked.add(&obstacle);
-                return false;
-            }
+        let PacketQueue { out_vc, flits, .. } = self.queues[input_vc as usize];
+        if let Some(obstacle) = self.lack_of_room(output, (out_vc, flits, flits), now) {
+            blocked.add(&obstacle);
+            return false;
         }
         if trees.together && out_vc == trees.down {
             self.hold_output(output, input_vc, now);
@@ -75,9 +66,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Holds an output for a packet until the packet holds all that it needs. Then all its copies
     /// start.
     fn hold_output(&mut self, output: usize, input_vc: u32, now: Tick) {
-        self.end_stall(output, now);
-        let word = self.word(output, input_vc);
-        self.requests[word] &= !(1 << (input_vc % 64));
+        self.drop_request(output, input_vc);
         self.keep_busy(output, NEVER, now);
         let unit = &mut self.reduction_units.units[self.number as usize];
         unit.held += 1;
@@ -126,7 +115,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         }
         if out_vc == trees.down {
             let unit = &mut self.reduction_units.units[self.number as usize];
-            (unit.down, unit.down_at, unit.input_vc) = (unit.down + 1, released, NONE);
+            (unit.down, unit.down_at, unit.input_vc) = (unit.down + 1, released, None);
         }
         if self.queues[input_vc as usize].head != NONE {
             self.new_head(input_vc);

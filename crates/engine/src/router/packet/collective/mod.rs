@@ -38,7 +38,6 @@ pub(crate) fn route(operation: u32, packet: u32) -> u64 {
 }
 
 /// The operation and the packet's number in a route.
-#[inline]
 pub(crate) fn parts(route: u64) -> (u32, u32) {
     (narrow(route & u64::from(u32::MAX)), narrow(route >> 32))
 }

@@ -8,11 +8,26 @@ use flitlab_model::{Parameters, Switching};
 use flitlab_workload::traffic::CollectiveKind;
 
 /// A place whose flits come at known times, and that holds a packet until the whole packet has
-/// left.
+/// left. By packet: the time at which its last flit had left.
+type Buffer = Vec<Picoseconds>;
+
+/// The times at which flits are somewhere.
+type Flits = Vec<Picoseconds>;
+
+/// A router with its one terminal. Ports are those of cables, then the ejection channel.
 #[derive(Clone, Default)]
-struct Buffer {
-    /// By packet: the time at which its last flit had left.
-    released: Vec<Picoseconds>,
+struct Router {
+    injected: Buffer,
+    /// By port.
+    up: Vec<Buffer>,
+    down: Buffer,
+    /// The times at which the source, the outputs and the reduction unit are free.
+    source_free: Picoseconds,
+    output_free: Vec<Picoseconds>,
+    unit_free: Picoseconds,
+    /// By result: the time at which it had left.
+    result_left: Vec<Picoseconds>,
+    down_free: Picoseconds,
 }
 
 /// One tree that handles packets one after the other in an empty network, flit by flit.
@@ -23,16 +38,25 @@ pub(super) struct Plain<'p> {
     p: &'p Parameters,
     /// Flits of each packet so far.
     flits: Vec<u32>,
-    /// By router, then terminal or port: buffers up and down, and the times at which outputs are
-    /// free.
-    injected: Vec<Buffer>,
-    up: Vec<Vec<Buffer>>,
-    down: Vec<Buffer>,
-    source_free: Vec<Picoseconds>,
-    output_free: Vec<Vec<Picoseconds>>,
-    unit_free: Vec<Picoseconds>,
-    result_left: Vec<Vec<Picoseconds>>,
-    down_free: Vec<Picoseconds>,
+    routers: Vec<Router>,
+}
+
+/// Sends flits on a channel that is free at `free`. They are `there` at these times, and each takes
+/// `flit`. Returns their starts, and the time at which the last one has left.
+fn send(free: Picoseconds, there: &Flits, flit: Picoseconds) -> (Flits, Picoseconds) {
+    let mut end = free;
+    let start = |&there: &Picoseconds| {
+        let start = end.max(there);
+        end = start + flit;
+        start
+    };
+    let starts = there.iter().map(start).collect();
+    (starts, end)
+}
+
+/// The times of flits that go on, each `time` later.
+fn later(flits: &Flits, time: Picoseconds) -> Flits {
+    flits.iter().map(|&it| it + time).collect()
 }
 
 impl<'p> Plain<'p> {
@@ -43,23 +67,15 @@ impl<'p> Plain<'p> {
         members: &[u32],
         p: &'p Parameters,
     ) -> Self {
-        let routers = fabric.routers() as usize;
         let ports = fabric.torus().unwrap().directions() as usize + 1;
-        Self {
-            fabric,
-            tree: SpanningTree::new(fabric, root, members).unwrap(),
-            kind,
-            p,
-            flits: Vec::new(),
-            injected: vec![Buffer::default(); routers],
-            up: vec![vec![Buffer::default(); ports]; routers],
-            down: vec![Buffer::default(); routers],
-            source_free: vec![Picoseconds(0); routers],
-            output_free: vec![vec![Picoseconds(0); ports]; routers],
-            unit_free: vec![Picoseconds(0); routers],
-            result_left: vec![Vec::new(); routers],
-            down_free: vec![Picoseconds(0); routers],
-        }
+        let router = Router {
+            up: vec![Buffer::new(); ports],
+            output_free: vec![Picoseconds(0); ports],
+            ..Router::default()
+        };
+        let tree = SpanningTree::new(fabric, root, members).unwrap();
+        let routers = vec![router; fabric.routers() as usize];
+        Self { fabric, tree, kind, p, flits: Vec::new(), routers }
     }
 
     /// The time at which a buffer of this many flits has room for packet `number`, with credits
@@ -69,76 +85,60 @@ impl<'p> Plain<'p> {
         for before in (0..=number).rev() {
             held += self.flits[before];
             if held > size {
-                return buffer.released[before] + back;
+                return buffer[before] + back;
             }
         }
         Picoseconds(0)
     }
 
-    /// The starts of flits on a channel, the first of which starts at `first`; each takes `flit`.
-    fn starts(first: Picoseconds, there: &[Picoseconds], flit: Picoseconds) -> Vec<Picoseconds> {
-        let mut starts: Vec<Picoseconds> = Vec::new();
-        for (place, &there) in there.iter().enumerate() {
-            starts.push(match place {
-                0 => first.max(there),
-                _ => there.max(starts[place - 1] + flit),
-            });
-        }
-        starts
-    }
-
     /// Injects a terminal's packet that enters its queue at `at`. Returns the times at which its
     /// flits are in the router.
-    fn inject(&mut self, router: usize, at: Picoseconds, number: usize) -> Vec<Picoseconds> {
-        let (p, flits) = (self.p, self.flits[number] as usize);
-        let room =
-            self.room(&self.injected[router], p.injection_buffer, number, p.injection_latency);
-        let first = at.max(self.source_free[router]).max(room);
-        let starts = Self::starts(first, &vec![at; flits], p.injection_flit_time());
-        self.source_free[router] = starts[flits - 1] + p.injection_flit_time();
-        starts.iter().map(|&start| start + p.injection_latency).collect()
+    fn inject(&mut self, place: usize, at: Picoseconds, number: usize) -> Flits {
+        let p = self.p;
+        let Router { injected, source_free, .. } = &self.routers[place];
+        let room = self.room(injected, p.injection_buffer, number, p.injection_latency);
+        let there = vec![at; self.flits[number] as usize];
+        let (starts, end) = send((*source_free).max(room), &there, p.injection_flit_time());
+        self.routers[place].source_free = end;
+        later(&starts, p.injection_latency)
     }
 
-    /// The time of a flit on a router's cable, and its latency, in either direction.
-    fn link(&self, router: u32, port: u32) -> (Picoseconds, Picoseconds) {
-        let cable = self.fabric.cable(self.fabric.outputs(router).start + port);
-        (self.p.flit_time_of(cable), self.p.latency_of(cable))
+    /// The router at the other end of a router's cable, and the time of a flit on the cable, and
+    /// its latency, in either direction.
+    fn link(&self, router: u32, port: u32) -> (u32, Picoseconds, Picoseconds) {
+        let channel = self.fabric.outputs(router).start + port;
+        let cable = self.fabric.cable(channel);
+        let far = self.fabric.target(channel).unwrap();
+        (far, self.p.flit_time_of(cable), self.p.latency_of(cable))
+    }
+
+    /// The flit that decides when a packet may go on.
+    fn header(&self, flits: &Flits) -> Picoseconds {
+        let whole = self.p.switching == Switching::StoreAndForward;
+        if whole { *flits.last().unwrap() } else { flits[0] }
     }
 
     /// The time at which flits in a buffer may go on.
-    fn routed(&self, flits: &[Picoseconds]) -> Picoseconds {
-        let header = match self.p.switching {
-            Switching::StoreAndForward => *flits.last().unwrap(),
-            _ => flits[0],
-        };
-        header + self.p.routing_latency
+    fn routed(&self, flits: &Flits) -> Picoseconds {
+        self.header(flits) + self.p.routing_latency
     }
 
     /// The result of packet `number` at a router: the time at which it may go on, and the times at
     /// which its flits are in the unit.
-    fn result(
-        &mut self,
-        router: u32,
-        at: Picoseconds,
-        number: usize,
-    ) -> (Picoseconds, Vec<Picoseconds>) {
+    fn result(&mut self, router: u32, at: Picoseconds, number: usize) -> (Picoseconds, Flits) {
         let (p, place) = (self.p, router as usize);
         let flit = p.combining_flit_time();
         let open = p.collective.open_operations as usize;
-        let has_place = match number.checked_sub(open) {
-            Some(before) => self.result_left[place][before],
-            None => Picoseconds(0),
-        };
-        let mut operands: Vec<Vec<Picoseconds>> = Vec::new();
-        let mut take = |this: &mut Self, buffer: Option<usize>, flits: Vec<Picoseconds>| {
+        let before = number.checked_sub(open);
+        let has_place = before.map(|before| self.routers[place].result_left[before]);
+        let mut operands: Vec<Flits> = Vec::new();
+        let mut take = |this: &mut Self, port: Option<u32>, flits: Flits| {
             let routed = this.routed(&flits);
-            let buffer = match buffer {
-                Some(port) => &mut this.up[place][port],
-                None => &mut this.injected[place],
-            };
-            let before = buffer.released.last().copied().unwrap_or(Picoseconds(0));
-            let starts = Self::starts(routed.max(before).max(has_place), &flits, flit);
-            buffer.released.push(*starts.last().unwrap() + flit);
+            let Router { injected, up, .. } = &mut this.routers[place];
+            let buffer = port.map_or(injected, |port| &mut up[port as usize]);
+            let before = buffer.last().copied().max(has_place);
+            let (starts, end) = send(before.max(Some(routed)).unwrap(), &flits, flit);
+            buffer.push(end);
             operands.push(starts);
         };
         let fabric = self.fabric;
@@ -148,31 +148,29 @@ impl<'p> Plain<'p> {
             take(self, None, flits);
         }
         for port in self.tree.children(router).to_vec() {
-            let child = self.fabric.target(self.fabric.outputs(router).start + port).unwrap();
+            let (child, link_flit, latency) = self.link(router, port);
             let (ready, flits) = self.result(child, at, number);
-            let (link_flit, latency) = self.link(router, port);
-            let room = self.room(&self.up[place][port as usize], p.buffer, number, latency);
+            let up = &self.routers[place].up[port as usize];
+            let room = self.room(up, p.buffer, number, latency);
             let output = self.tree.parent(child).unwrap() as usize;
-            let first = ready.max(self.output_free[child as usize][output]).max(room);
-            let starts = Self::starts(first, &flits, link_flit);
-            let released = *starts.last().unwrap() + link_flit;
-            self.output_free[child as usize][output] = released;
-            self.result_left[child as usize].push(released);
-            let forward = p.crossbar_latency + latency;
-            take(self, Some(port as usize), starts.iter().map(|&it| it + forward).collect());
+            let Router { output_free, result_left, .. } = &mut self.routers[child as usize];
+            let first = ready.max(output_free[output]).max(room);
+            let (starts, end) = send(first, &flits, link_flit);
+            output_free[output] = end;
+            result_left.push(end);
+            take(self, Some(port), later(&starts, p.crossbar_latency + latency));
         }
         if operands.len() == 1 {
             let flits = operands.remove(0);
             return (flits[0], flits);
         }
-        let all: Vec<Picoseconds> = (0..self.flits[number] as usize)
+        let all = (0..self.flits[number] as usize)
             .map(|flit| operands.iter().map(|operand| operand[flit]).max().unwrap())
             .collect();
-        let starts = Self::starts(self.unit_free[place], &all, flit);
-        self.unit_free[place] = *starts.last().unwrap() + flit;
-        let flits: Vec<_> = starts.iter().map(|&it| it + p.collective.combining_latency).collect();
-        let context = p.switching == Switching::StoreAndForward;
-        (if context { *flits.last().unwrap() } else { flits[0] }, flits)
+        let (starts, end) = send(self.routers[place].unit_free, &all, flit);
+        self.routers[place].unit_free = end;
+        let flits = later(&starts, p.collective.combining_latency);
+        (self.header(&flits), flits)
     }
 
     /// Sends a packet down from a router, whose flits are there at these times and may go on at
@@ -180,61 +178,51 @@ impl<'p> Plain<'p> {
     fn send_down(
         &mut self,
         router: u32,
-        (ready, flits): (Picoseconds, Vec<Picoseconds>),
+        (ready, flits): (Picoseconds, Flits),
         number: usize,
         delivered: &mut Vec<(u32, Picoseconds)>,
     ) -> Picoseconds {
         let (p, place) = (self.p, router as usize);
-        let eject = self.output_free[place].len() - 1;
         let gets = |it: &u32| {
             self.fabric.terminal_router(*it) == Some(router)
                 && (self.kind != CollectiveKind::Broadcast || *it != self.tree.root())
         };
         let own = self.tree.members.iter().copied().find(gets);
-        let ports: Vec<usize> = self.tree.children(router).iter().map(|&it| it as usize).collect();
-        let ask = ready.max(self.down_free[place]);
-        let mut firsts = Vec::new();
-        for &port in ports.iter().chain(own.map(|_| &eject)) {
-            let room = match port {
-                port if port == eject => Picoseconds::ZERO,
-                port => {
-                    let to = self.fabric.target(self.fabric.outputs(router).start + port as u32);
-                    let buffer = &self.down[to.unwrap() as usize];
-                    self.room(buffer, p.buffer, number, self.link(router, port as u32).1)
-                }
-            };
-            firsts.push((port, ask.max(self.output_free[place][port]).max(room)));
+        let eject = self.routers[place].up.len() - 1;
+        let ask = ready.max(self.routers[place].down_free);
+        // By output: the time at which it can start, and the router and the cable behind it.
+        let mut starts = Vec::new();
+        for &port in self.tree.children(router) {
+            let (to, flit, latency) = self.link(router, port);
+            let room = self.room(&self.routers[to as usize].down, p.buffer, number, latency);
+            starts.push((port as usize, room, Some(to), flit, latency));
         }
+        if own.is_some() {
+            let (flit, latency) = (p.ejection_flit_time(), p.ejection_latency);
+            starts.push((eject, Picoseconds::ZERO, None, flit, latency));
+        }
+        let output_free = &self.routers[place].output_free;
+        starts.iter_mut().for_each(|it| it.1 = it.1.max(ask).max(output_free[it.0]));
         if p.collective.together {
-            let last = firsts.iter().map(|it| it.1).max().unwrap();
-            firsts.iter_mut().for_each(|it| it.1 = last);
+            let last = starts.iter().map(|it| it.1).max().unwrap();
+            starts.iter_mut().for_each(|it| it.1 = last);
         }
         let mut released = Picoseconds::ZERO;
         let mut arrivals = Vec::new();
-        for (port, first) in firsts {
-            let to_sink = port == eject;
-            let (flit, latency) = match to_sink {
-                true => (p.ejection_flit_time(), p.ejection_latency),
-                false => self.link(router, port as u32),
-            };
-            let starts = Self::starts(first, &flits, flit);
-            let end = *starts.last().unwrap() + flit;
-            self.output_free[place][port] = end;
+        for (port, first, to, flit, latency) in starts {
+            let (starts, end) = send(first, &flits, flit);
+            self.routers[place].output_free[port] = end;
             released = released.max(end);
-            let there: Vec<_> =
-                starts.iter().map(|&it| it + p.crossbar_latency + latency).collect();
-            if to_sink {
-                delivered.push((own.unwrap(), *there.last().unwrap()));
-            } else {
-                arrivals.push((port, there));
+            let there = later(&starts, p.crossbar_latency + latency);
+            match to {
+                Some(to) => arrivals.push((to, there)),
+                None => delivered.push((own.unwrap(), *there.last().unwrap())),
             }
         }
-        self.down_free[place] = released;
-        for (port, there) in arrivals {
-            let to = self.fabric.target(self.fabric.outputs(router).start + port as u32).unwrap();
-            let ready = self.routed(&there);
-            let left = self.send_down(to, (ready, there), number, delivered);
-            self.down[to as usize].released.push(left);
+        self.routers[place].down_free = released;
+        for (to, there) in arrivals {
+            let left = self.send_down(to, (self.routed(&there), there), number, delivered);
+            self.routers[to as usize].down.push(left);
         }
         released
     }
@@ -251,9 +239,8 @@ impl<'p> Plain<'p> {
             let (full, rest) = self.p.packets(bytes);
             let full = std::iter::repeat_n(self.p.maximum_packet(), narrow(full));
             for flits in full.chain(rest.map(|rest| self.p.packet_flits(rest))) {
-                let number = self.flits.len();
                 self.flits.push(flits);
-                self.packet(root, at, number, &mut delivered);
+                self.packet(root, at, self.flits.len() - 1, &mut delivered);
             }
         }
         delivered.sort_unstable();
@@ -267,26 +254,23 @@ impl<'p> Plain<'p> {
         number: usize,
         delivered: &mut Vec<(u32, Picoseconds)>,
     ) {
-        let place = root as usize;
+        let (p, place) = (self.p, root as usize);
         if self.kind == CollectiveKind::Broadcast {
             let flits = self.inject(place, at, number);
-            let ready = self.routed(&flits);
-            let left = self.send_down(root, (ready, flits), number, delivered);
-            return self.injected[place].released.push(left);
+            let left = self.send_down(root, (self.routed(&flits), flits), number, delivered);
+            return self.routers[place].injected.push(left);
         }
         let (ready, flits) = self.result(root, at, number);
         let left = if self.kind == CollectiveKind::Reduce {
-            let eject = self.output_free[place].len() - 1;
-            let first = ready.max(self.output_free[place][eject]);
-            let starts = Self::starts(first, &flits, self.p.ejection_flit_time());
-            let last = *starts.last().unwrap();
-            self.output_free[place][eject] = last + self.p.ejection_flit_time();
-            let latency = self.p.crossbar_latency + self.p.ejection_latency;
-            delivered.push((self.tree.root(), last + latency));
-            self.output_free[place][eject]
+            let free = self.routers[place].output_free.last_mut().unwrap();
+            let (starts, end) = send(ready.max(*free), &flits, p.ejection_flit_time());
+            *free = end;
+            let there = *starts.last().unwrap() + p.crossbar_latency + p.ejection_latency;
+            delivered.push((self.tree.root(), there));
+            end
         } else {
             self.send_down(root, (ready, flits), number, delivered)
         };
-        self.result_left[place].push(left);
+        self.routers[place].result_left.push(left);
     }
 }

@@ -5,17 +5,13 @@
 //! its operation may be open; a result's time when all its operands are known.
 
 use super::COLLECTIVE;
-use super::units::{OpenOperation, OperationState};
+use super::units::{OpenOperation, Operands, OperationState};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
-use crate::next_hop::encoded_route::EncodedRoute;
 use crate::packet::{Origin, Packet, last_start};
-use crate::router::packet::allocation::RouterView;
-use crate::router::packet::features::Features;
-use flitlab_base::narrow::fitted;
+use crate::router::packet::{Features, RouterView};
 use flitlab_fabric::NONE;
-use flitlab_model::Switching;
 
 impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Makes the requests of a packet of a collective operation that has become the head of a
@@ -61,35 +57,27 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
             let last = last_start(start, packet.tail, packet.flits, trees.flit);
             queue.free_at = last + trees.flit;
             queue.head = packet.next;
-            let origin = self.packets.origins[slot as usize];
+            let Origin { created, injected, payload, hops, .. } =
+                self.packets.origins[slot as usize];
             self.packets.remove(slot);
-            if operation.state == OperationState::Empty {
-                let missing = tree.operands[self.name as usize];
-                *operation = OpenOperation {
-                    state: OperationState::Open,
-                    route: packet.route.0,
-                    missing,
-                    flits: packet.flits,
-                    payload: origin.payload,
-                    free_at: operation.free_at,
-                    ..OpenOperation::EMPTY
-                };
-            } else {
-                self.counters.flits_combined += u64::from(packet.flits);
-            }
-            debug_assert!(
-                operation.state == OperationState::Open && operation.route == packet.route.0
-            );
-            operation.missing -= 1;
-            operation.nodes += u32::from(packet.note);
-            operation.hops = operation.hops.max(origin.hops);
-            operation.start = operation.start.max(start);
-            operation.tail = operation.tail.max(last);
-            operation.created = operation.created.min(origin.created);
-            operation.injected = operation.injected.min(origin.injected);
-            let is_whole = operation.missing == 0;
+            let packet = Packet { ready: start, tail: last, ..packet };
+            let origin = Origin::new((created, injected), COLLECTIVE, payload, hops, 0);
+            let missing = match &mut operation.state {
+                OperationState::Open(operands) => {
+                    debug_assert_eq!(operands.packet.route.0, packet.route.0);
+                    operands.add(&packet, &origin);
+                    self.counters.flits_combined += u64::from(packet.flits);
+                    operands.missing
+                }
+                state => {
+                    debug_assert!(matches!(state, OperationState::Empty));
+                    let missing = tree.operands[self.name as usize] - 1;
+                    *state = OperationState::Open(Operands { missing, packet, origin });
+                    missing
+                }
+            };
             self.release_buffer(input_vc, packet.flits, last + trees.flit, settled);
-            if is_whole {
+            if missing == 0 {
                 self.make_results();
             }
         }
@@ -101,56 +89,33 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         loop {
             let made = self.reduction_units.units[self.number as usize].made;
             let (unit, operation) = self.reduction_units.unit(self.number, made);
-            if operation.state != OperationState::Open || operation.missing > 0 {
+            let OperationState::Open(Operands { missing: 0, mut packet, origin }) = operation.state
+            else {
                 return;
-            }
-            let route = operation.route;
-            let (tree, number) = trees.place(self.name, route);
-            debug_assert_eq!(number, unit.made);
-            let (mut ready, mut tail) = (operation.start, operation.tail);
-            if tree.operands[self.name as usize] > 1 {
-                let start = operation.start.max(unit.free_at);
-                let last = last_start(start, operation.tail, operation.flits, trees.flit);
-                unit.free_at = last + trees.flit;
-                tail = last + trees.latency;
-                ready = match self.context.parameters.switching {
-                    Switching::StoreAndForward => tail,
-                    Switching::VirtualCutThrough | Switching::Wormhole => start + trees.latency,
-                };
-            }
-            let packet = Packet {
-                ready,
-                tail,
-                next: NONE,
-                source: tree.root,
-                sequence: trees.sequence(route),
-                flits: operation.flits,
-                note: fitted!(operation.nodes & u32::from(u16::MAX), u16),
-                route: EncodedRoute(route),
             };
-            let created = (operation.created, operation.injected);
-            let origin = Origin::new(created, COLLECTIVE, operation.payload, operation.hops, 0);
+            let (tree, number) = trees.place(self.name, packet.route.0);
+            debug_assert_eq!(number, unit.made);
+            if tree.operands[self.name as usize] > 1 {
+                let start = packet.ready.max(unit.free_at);
+                let last = last_start(start, packet.tail, packet.flits, trees.flit);
+                unit.free_at = last + trees.flit;
+                packet.tail = last + trees.latency;
+                packet.ready = self.context.header(start, last) + trees.latency;
+            }
+            packet.source = tree.root;
+            packet.sequence = trees.sequence(packet.route.0);
             operation.state = OperationState::Made;
             unit.made += 1;
             let slot = self.packets.insert(packet, origin);
             let at_root = tree.root_router == self.name;
             debug_assert!(!at_root || usize::from(packet.note) == trees.members % 65536);
             let turns = at_root && trees.kind.goes_down();
-            let queue = if turns { trees.down + 2 } else { trees.up + 2 };
-            self.append(u32::from(queue), slot);
+            let input_vc = u32::from(if turns { trees.down } else { trees.up }) + 2;
+            let PacketQueue { head, tail, .. } = &mut self.queues[input_vc as usize];
+            if self.packets.append(head, tail, slot) {
+                self.new_head(input_vc);
+            }
         }
-    }
-
-    /// Puts a result into one of the unit's queues.
-    fn append(&mut self, input_vc: u32, slot: u32) {
-        let queue = &mut self.queues[input_vc as usize];
-        let tail = std::mem::replace(&mut queue.tail, slot);
-        if queue.head != NONE {
-            self.packets.packets[tail as usize].next = slot;
-            return;
-        }
-        queue.head = slot;
-        self.new_head(input_vc);
     }
 
     /// Notes that a result was granted its output and will have left the unit at `released`: then
@@ -158,17 +123,17 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     pub(super) fn result_left(&mut self, number: u64, released: Tick, now: Tick) {
         let trees = &self.context.trees;
         let (unit, operation) = self.reduction_units.unit(self.number, number);
-        debug_assert_eq!(operation.state, OperationState::Made);
+        debug_assert!(matches!(operation.state, OperationState::Made));
         operation.state = OperationState::Gone;
         unit.left_at = unit.left_at.max(released);
         let before = unit.next;
         let mut next = before;
         loop {
             let (unit, operation) = self.reduction_units.unit(self.number, next);
-            if operation.state != OperationState::Gone {
+            if !matches!(operation.state, OperationState::Gone) {
                 break;
             }
-            *operation = OpenOperation { free_at: unit.left_at, ..OpenOperation::EMPTY };
+            *operation = OpenOperation { state: OperationState::Empty, free_at: unit.left_at };
             next += 1;
             unit.next = next;
         }

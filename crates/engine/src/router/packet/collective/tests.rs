@@ -31,6 +31,97 @@ const KINDS: [CollectiveKind; 4] = [
 const ARBITRATIONS: [Arbitration; 3] =
     [Arbitration::RoundRobin, Arbitration::TransitFirst, Arbitration::Random];
 
+/// A network in which operations run.
+struct Network {
+    fabric: Fabric,
+    routes: Routes,
+    parameters: Parameters,
+}
+
+/// The outcome of a run: the log in order, the times at which operations were done, and the digest.
+type Run = (Log, Result<Vec<Picoseconds>, (u32, u32, u32)>, u64);
+
+impl Network {
+    /// A network with routes in direction order on the fabric `whole`, of which `fabric` is left.
+    fn new(whole: &Fabric, fabric: Fabric, parameters: Parameters) -> Self {
+        let order = DirectionOrder::new(whole, DirectionRules::default()).unwrap();
+        Self { fabric, routes: Routes::DirectionOrder(order), parameters }
+    }
+
+    /// A torus with default parameters.
+    fn torus(sizes: &[u32]) -> Self {
+        Self::new(&torus(sizes), torus(sizes), Parameters::default())
+    }
+
+    /// Runs operations of a specification beside a load, if there is one.
+    fn run(&self, threads: usize, spec: &CollectiveSpec, load: Option<OpenLoad>) -> Run {
+        self.run_along(threads, spec, spec.trees(&self.fabric).unwrap(), load)
+    }
+
+    /// Runs operations along trees that need not be those of their specification.
+    fn run_along(
+        &self,
+        threads: usize,
+        spec: &CollectiveSpec,
+        trees: Vec<SpanningTree>,
+        load: Option<OpenLoad>,
+    ) -> Run {
+        let Self { fabric, routes, parameters } = self;
+        let has_load = load.is_some();
+        let operations = Collectives::new(spec, trees, load, fabric.terminals());
+        let workload = Workload::Collectives(Box::new(operations));
+        let mut engine = Engine::new(threads, fabric, routes, parameters, workload, Log::default());
+        for at in (5_000_000..=3_000_000_000).step_by(5_000_000) {
+            let left = engine.run_until(Picoseconds(at));
+            if !left || has_load && engine.collectives_done() {
+                break;
+            }
+        }
+        let outcome = Collectives::outcome(engine.collectives());
+        if !has_load && outcome.is_ok() {
+            assert_eq!(engine.packets_under_way(), 0);
+            assert_eq!(engine.counters().flits_under_way(), 0);
+            assert_eq!(engine.messages_under_way(), 0);
+        }
+        let digest = engine.digest().0;
+        let log = engine.observer();
+        log.packets.sort_unstable();
+        log.messages.sort_unstable();
+        (log.clone(), outcome, digest)
+    }
+
+    /// The log of operations that must end, keep the laws, and do the same on any of these numbers
+    /// of threads.
+    fn log_of(
+        &self,
+        spec: &CollectiveSpec,
+        load: impl Fn() -> Option<OpenLoad>,
+        threads: &[usize],
+    ) -> Log {
+        let first = self.run(1, spec, load());
+        assert!(first.1.is_ok(), "{:?} {spec:?} {:?}", first.1, self.parameters);
+        check(spec, &first.0, &self.parameters, self.fabric.terminals());
+        for &threads in threads {
+            assert_eq!(self.run(threads, spec, load()), first, "{spec:?}, {threads} threads");
+        }
+        first.0
+    }
+
+    /// A load of data, or of requests and responses, on the other virtual channels.
+    fn background(&self, load: f64, reads: bool) -> OpenLoad {
+        let access = if reads { Access::Read { request: Bytes(16) } } else { Access::Write };
+        let spec = LoadSpec {
+            pattern: PatternSpec::new("uniform", ""),
+            process: Process::Bernoulli,
+            load: OfferedLoad::Fraction(load),
+            message: Bytes(256),
+            access,
+        };
+        let flits = |bytes| self.parameters.message_flits(bytes);
+        OpenLoad::new(&spec, &self.fabric, self.parameters.link_flit_time(), flits, 1).unwrap()
+    }
+}
+
 fn torus(sizes: &[u32]) -> Fabric {
     Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap()
 }
@@ -44,10 +135,11 @@ fn uneven_torus(sizes: &[u32], latencies: &[Picoseconds]) -> Fabric {
     torus.with_cables(&rates[..sizes.len()], latencies).fabric(&Faults::default()).unwrap()
 }
 
+/// Operations on this many bytes; barriers have none.
 fn spec(kind: CollectiveKind, bytes: u64, rounds: u32) -> CollectiveSpec {
     CollectiveSpec {
         kind,
-        message: Bytes(bytes),
+        message: Bytes(if kind == CollectiveKind::Barrier { 0 } else { bytes }),
         roots: Vec::new(),
         members: Vec::new(),
         rounds,
@@ -55,50 +147,6 @@ fn spec(kind: CollectiveKind, bytes: u64, rounds: u32) -> CollectiveSpec {
         start: Picoseconds(0),
         load: None,
     }
-}
-
-/// Operations of a specification on a fabric.
-fn collectives(spec: &CollectiveSpec, fabric: &Fabric, load: Option<OpenLoad>) -> Workload {
-    let trees = spec.trees(fabric).unwrap();
-    let operations = Collectives::new(spec, trees, load, fabric.terminals());
-    Workload::Collectives(Box::new(operations))
-}
-
-fn order(fabric: &Fabric) -> Routes {
-    Routes::DirectionOrder(DirectionOrder::new(fabric, DirectionRules::default()).unwrap())
-}
-
-/// The outcome of a run: the log in order, the times at which operations were done, and the digest.
-type Run = (Log, Result<Vec<Picoseconds>, (u32, u32, u32)>, u64);
-
-fn run(
-    threads: usize,
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    workload: Workload,
-) -> Run {
-    let has_load = workload.collectives().is_some_and(|it| it.load().is_some());
-    let mut engine = Engine::new(threads, fabric, routes, parameters, workload, Log::default());
-    let mut at = 0;
-    loop {
-        at += 5_000_000;
-        let left = engine.run_until(Picoseconds(at));
-        if !left || has_load && engine.collectives_done() || at > 3_000_000_000 {
-            break;
-        }
-    }
-    let outcome = Collectives::outcome(engine.collectives());
-    if !has_load && outcome.is_ok() {
-        assert_eq!(engine.packets_under_way(), 0);
-        assert_eq!(engine.counters().flits_under_way(), 0);
-        assert_eq!(engine.messages_under_way(), 0);
-    }
-    let digest = engine.digest().0;
-    let log = engine.observer();
-    log.packets.sort_unstable();
-    log.messages.sort_unstable();
-    (log.clone(), outcome, digest)
 }
 
 #[test]
@@ -128,7 +176,6 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
         }
         let kind = KINDS[round % 4];
         let bytes = [0, 8, 100, 256, 700, 5_000][random.random_range(0..6)];
-        let bytes = if kind == CollectiveKind::Barrier { 0 } else { bytes };
         let parameters = Parameters {
             // No output is requested twice at the same time here.
             arbitration: ARBITRATIONS[round % 3],
@@ -155,12 +202,11 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
             ..spec(kind, bytes, rounds)
         };
         let mut plain = Plain::new(&fabric, kind, root, &members, &parameters);
-        let messages = vec![bytes; rounds as usize];
+        let messages = vec![spec.message.0; rounds as usize];
         let expected = plain.deliveries(&messages, parameters.send_overhead);
         // Routes have no effect here, and a fabric with failures has none in direction order.
-        let routes = order(&whole);
-        let (log, outcome, _) =
-            run(1, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
+        let network = Network::new(&whole, fabric, parameters.clone());
+        let (log, outcome, _) = network.run(1, &spec, None);
         let mut got: Vec<_> = log.packets.iter().map(|it| (it.destination, it.delivered)).collect();
         got.sort_unstable();
         assert_eq!(got, expected, "round {round}: {spec:?} {parameters:?}");
@@ -170,55 +216,26 @@ fn one_tree_in_an_empty_network_does_what_the_plain_reckoning_does() {
 
 #[test]
 fn every_arbitration_serves_the_results_of_reduction_units() {
-    let fabric = torus(&[4, 4]);
-    let routes = order(&fabric);
-    for kind in KINDS {
-        for arbitration in ARBITRATIONS {
-            for loaded in [false, true] {
-                let parameters = Parameters { arbitration, ..Parameters::default() };
-                let bytes = if kind == CollectiveKind::Barrier { 0 } else { 300 };
-                let mut spec = CollectiveSpec { roots: vec![0, 5], ..spec(kind, bytes, 8) };
-                if loaded {
-                    spec.start = Picoseconds(2_000_000);
-                }
-                let run = |threads: usize| {
-                    let load = loaded.then(|| background(&fabric, 0.9, &parameters, false));
-                    let workload = collectives(&spec, &fabric, load);
-                    run(threads, &fabric, &routes, &parameters, workload)
-                };
-                let first = run(1);
-                assert!(first.1.is_ok(), "{kind:?}, {arbitration:?}: {:?}", first.1);
-                check(&spec, &first.0, &parameters, fabric.terminals());
-                assert_eq!(run(3), first, "{kind:?}, {arbitration:?}");
-            }
+    let mut network = Network::torus(&[4, 4]);
+    for (kind, arbitration) in KINDS.iter().flat_map(|&kind| ARBITRATIONS.map(|it| (kind, it))) {
+        network.parameters.arbitration = arbitration;
+        for loaded in [false, true] {
+            let start = Picoseconds(if loaded { 2_000_000 } else { 0 });
+            let spec = CollectiveSpec { roots: vec![0, 5], start, ..spec(kind, 300, 8) };
+            network.log_of(&spec, || loaded.then(|| network.background(0.9, false)), &[3]);
         }
     }
 }
 
 #[test]
 fn a_small_broadcast_takes_as_long_as_a_packet_to_the_farthest_node() {
-    let (fabric, parameters) = (torus(&[4, 4, 4]), Parameters::default());
-    let routes = order(&fabric);
-    let spec = spec(CollectiveKind::Broadcast, 8, 1);
-    let (log, outcome, _) =
-        run(1, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
-    let farthest = zero_load_latency(&parameters, 6, parameters.packet_flits(8));
+    let network = Network::torus(&[4, 4, 4]);
+    let (log, outcome, _) = network.run(1, &spec(CollectiveKind::Broadcast, 8, 1), None);
+    let parameters = &network.parameters;
+    let farthest = zero_load_latency(parameters, 6, parameters.packet_flits(8));
     let hosts = parameters.send_overhead + parameters.receive_overhead;
     assert_eq!(outcome, Ok(vec![hosts + farthest]));
     assert_eq!(log.packets.len(), 63);
-}
-
-fn background(fabric: &Fabric, load: f64, parameters: &Parameters, reads: bool) -> OpenLoad {
-    let access = if reads { Access::Read { request: Bytes(16) } } else { Access::Write };
-    let spec = LoadSpec {
-        pattern: PatternSpec::new("uniform", ""),
-        process: Process::Bernoulli,
-        load: OfferedLoad::Fraction(load),
-        message: Bytes(256),
-        access,
-    };
-    let flits = |bytes| parameters.message_flits(bytes);
-    OpenLoad::new(&spec, fabric, parameters.link_flit_time(), flits, 1).unwrap()
 }
 
 /// Random operations on several trees, beside a load that fills the other virtual channels if there
@@ -266,12 +283,8 @@ fn check(spec: &CollectiveSpec, log: &Log, parameters: &Parameters, terminals: u
     let mut packets: Vec<u64> = vec![parameters.maximum_payload.0; narrow(full)];
     packets.extend(rest);
     for terminal in 0..terminals {
-        let collective = |channel: u8| channel >= 3;
-        let mut own: Vec<_> = log
-            .packets
-            .iter()
-            .filter(|it| it.destination == terminal && collective(it.virtual_channel))
-            .collect();
+        let own = log.packets.iter().filter(|it| it.destination == terminal);
+        let mut own: Vec<_> = own.filter(|it| it.virtual_channel >= 3).collect();
         own.sort_unstable_by_key(|packet| packet.delivered);
         let roots = (0..spec.rounds).map(|it| spec.roots[it as usize % spec.roots.len()]);
         let expected: Vec<(u32, u64)> = roots
@@ -288,47 +301,31 @@ fn several_trees_keep_order_and_lose_nothing_on_any_number_of_threads() {
     let mut random = ChaCha8Rng::seed_from_u64(8);
     for round in 0..40 {
         let sizes: &[&[u32]] = &[&[4, 4], &[3, 5, 2], &[8], &[2, 2, 3, 2], &[6, 5]];
-        let fabric = torus(sizes[round % sizes.len()]);
-        let routes = order(&fabric);
-        let (spec, mut parameters) = draw(&mut random, &fabric);
-        parameters.arbitration = ARBITRATIONS[round % 3];
-        let first = run(1, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
-        assert!(first.1.is_ok(), "round {round}: {:?} {spec:?} {parameters:?}", first.1);
-        check(&spec, &first.0, &parameters, fabric.terminals());
-        for threads in [2, 3, 7] {
-            let again =
-                run(threads, &fabric, &routes, &parameters, collectives(&spec, &fabric, None));
-            assert_eq!(again, first, "round {round}, {threads} threads");
-        }
+        let mut network = Network::torus(sizes[round % sizes.len()]);
+        let (spec, parameters) = draw(&mut random, &network.fabric);
+        network.parameters = Parameters { arbitration: ARBITRATIONS[round % 3], ..parameters };
+        network.log_of(&spec, || None, &[2, 3, 7]);
     }
 }
 
 #[test]
 fn five_loaded_virtual_channels_do_not_stop_each_other() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
-    let fabric = torus(&[4, 4]);
-    let adaptive = Routes::Adaptive(Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap());
     for round in 0..9 {
-        let (mut spec, mut parameters) = draw(&mut random, &fabric);
-        parameters.arbitration = ARBITRATIONS[round / 3];
+        let mut network = Network::torus(&[4, 4]);
+        let (mut spec, parameters) = draw(&mut random, &network.fabric);
+        network.parameters = Parameters { arbitration: ARBITRATIONS[round / 3], ..parameters };
         spec.start = Picoseconds(20_000_000);
         // Data on the adaptive channel and its escape, or requests and responses, more than the
         // network carries.
         let (reads, load) = (round % 3 == 2, [0.3, 1.2][round % 2]);
-        let routes = if round % 3 == 0 { order(&fabric) } else { adaptive.clone() };
-        let run = |threads: usize| {
-            let load = background(&fabric, load, &parameters, reads);
-            let workload = collectives(&spec, &fabric, Some(load));
-            run(threads, &fabric, &routes, &parameters, workload)
-        };
-        let first = run(1);
-        assert!(first.1.is_ok(), "round {round}: {:?} {spec:?} {parameters:?}", first.1);
-        check(&spec, &first.0, &parameters, fabric.terminals());
-        let data = first.0.packets.iter().filter(|packet| packet.virtual_channel < 3);
-        assert!(data.count() > 1_000, "round {round}");
-        for threads in [2, 3, 7] {
-            assert_eq!(run(threads), first, "round {round}, {threads} threads");
+        if round % 3 != 0 {
+            let adaptive = Adaptive::new(&network.fabric, AdaptiveRules::default(), 1);
+            network.routes = Routes::Adaptive(adaptive.unwrap());
         }
+        let log = network.log_of(&spec, || Some(network.background(load, reads)), &[2, 3, 7]);
+        let data = log.packets.iter().filter(|packet| packet.virtual_channel < 3);
+        assert!(data.count() > 1_000, "round {round}");
     }
 }
 
@@ -336,17 +333,11 @@ fn five_loaded_virtual_channels_do_not_stop_each_other() {
 /// known.
 #[test]
 fn no_operation_begins_before_the_one_that_lets_it_has_ended() {
-    let (fabric, parameters) = (torus(&[4, 4]), Parameters::default());
-    let routes = order(&fabric);
+    let network = Network::torus(&[4, 4]);
     for outstanding in [1, 2] {
-        let spec = CollectiveSpec {
-            roots: vec![0],
-            outstanding,
-            ..spec(CollectiveKind::Broadcast, 700, 60)
-        };
-        let load = background(&fabric, 0.5, &parameters, false);
-        let workload = collectives(&spec, &fabric, Some(load));
-        let (log, outcome, _) = run(1, &fabric, &routes, &parameters, workload);
+        let spec = spec(CollectiveKind::Broadcast, 700, 60);
+        let spec = CollectiveSpec { roots: vec![0], outstanding, ..spec };
+        let (log, outcome, _) = network.run(1, &spec, Some(network.background(0.5, false)));
         assert!(outcome.is_ok());
         // The times at which each operation entered its source queue, and at which its last packet
         // started to leave it.
@@ -355,31 +346,22 @@ fn no_operation_begins_before_the_one_that_lets_it_has_ended() {
             let left = operations.entry(packet.created).or_default();
             *left = packet.injected.max(*left);
         }
-        let left: Vec<Picoseconds> = operations.values().copied().collect();
         let begun = operations.keys().skip(outstanding as usize);
-        let waits = begun.zip(&left).map(|(begun, left)| begun.checked_sub(*left));
-        let overhead = parameters.send_overhead;
-        assert!(
-            waits.clone().all(|wait| wait.is_some_and(|wait| wait > overhead)),
-            "{outstanding}"
-        );
-        assert!(waits.count() > 25);
+        let mut waits =
+            begun.zip(operations.values()).map(|(begun, &left)| begun.checked_sub(left));
+        let overhead = network.parameters.send_overhead;
+        assert!(waits.all(|wait| wait.is_some_and(|wait| wait > overhead)), "{outstanding}");
+        assert!(operations.len() > 25 + outstanding as usize);
     }
 }
 
 #[test]
 fn a_router_that_lost_a_child_is_noticed() {
-    let (fabric, parameters) = (torus(&[4, 4]), Parameters::default());
-    let routes = order(&fabric);
+    let network = Network::torus(&[4, 4]);
     for kind in KINDS {
-        let bytes = if kind == CollectiveKind::Barrier { 0 } else { 300 };
-        let spec = CollectiveSpec { roots: vec![0], ..spec(kind, bytes, 3) };
-        let run = |trees: Vec<SpanningTree>| {
-            let operations = Collectives::new(&spec, trees, None, fabric.terminals());
-            let workload = Workload::Collectives(Box::new(operations));
-            run(1, &fabric, &routes, &parameters, workload).1
-        };
-        let mut trees = spec.trees(&fabric).unwrap();
+        let spec = CollectiveSpec { roots: vec![0], ..spec(kind, 300, 3) };
+        let run = |trees| network.run_along(1, &spec, trees, None).1;
+        let mut trees = spec.trees(&network.fabric).unwrap();
         assert!(run(trees.clone()).is_ok());
         trees[0].lose_child(0);
         let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(trees)));

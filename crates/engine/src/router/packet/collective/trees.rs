@@ -115,10 +115,8 @@ impl Trees {
     /// The number of a packet among all packets of all operations, in 32 bits.
     pub fn sequence(&self, route: u64) -> u32 {
         let (operation, packet) = super::parts(route);
-        fitted!(
-            (u64::from(operation) * self.packets + u64::from(packet)) & u64::from(u32::MAX),
-            u32
-        )
+        let number = u64::from(operation) * self.packets + u64::from(packet);
+        fitted!(number & u64::from(u32::MAX), u32)
     }
 
     /// A packet's tree, and its number among the packets that pass a router.

@@ -3,78 +3,71 @@
 use serde::{Deserialize, Serialize};
 
 use super::trees::Trees;
-use crate::frame::tick::{Tick, rebased};
+use crate::frame::tick::{Tick, move_back};
+use crate::packet::{Origin, Packet};
 use flitlab_base::narrow::{fitted, narrow};
-use flitlab_base::units::Picoseconds;
-use flitlab_fabric::NONE;
 
 /// The state of a place for an open operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) enum OperationState {
+    #[default]
     Empty,
     /// Some operands have been taken.
-    Open,
+    Open(Operands),
     /// The result is made, and has not left.
     Made,
     /// The result has left, but one of the results before it has not.
     Gone,
 }
 
-/// The operation on one packet at a router.
+/// The operands of a result that have been taken.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct OpenOperation {
-    pub(super) state: OperationState,
-    /// The route of its packets.
-    pub(super) route: u64,
+pub(super) struct Operands {
     /// Operands that are still to come.
-    pub(super) missing: u16,
-    pub(super) flits: u16,
-    pub(super) hops: u16,
-    /// The latest times at which an operand's first flit and an operand's last flit are taken.
-    pub(super) start: Tick,
-    pub(super) tail: Tick,
-    /// Number of nodes whose data it contains.
-    pub(super) nodes: u32,
-    pub(super) payload: u32,
-    pub(super) created: Picoseconds,
-    pub(super) injected: Picoseconds,
-    /// Time at which the last of the results had left that had to make room for it.
-    pub(super) free_at: Tick,
+    pub missing: u16,
+    /// The result as far as it is known: ready at the latest time at which an operand's first flit
+    /// is taken, whole at the latest time at which an operand's last flit is.
+    pub packet: Packet,
+    pub origin: Origin,
 }
 
-impl OpenOperation {
-    pub(super) const EMPTY: Self = Self {
-        state: OperationState::Empty,
-        route: 0,
-        missing: 0,
-        flits: 0,
-        hops: 0,
-        start: 0,
-        tail: 0,
-        nodes: 0,
-        payload: 0,
-        created: Picoseconds::NEVER,
-        injected: Picoseconds::NEVER,
-        free_at: 0,
-    };
+impl Operands {
+    /// Combines the operands with one more.
+    pub(super) fn add(&mut self, Packet { ready, tail, note, .. }: &Packet, other: &Origin) {
+        let Self { missing, packet, origin } = self;
+        *missing -= 1;
+        packet.note = packet.note.wrapping_add(*note);
+        (packet.ready, packet.tail) = (packet.ready.max(*ready), packet.tail.max(*tail));
+        origin.hops = origin.hops.max(other.hops);
+        (origin.created, origin.injected) =
+            ({ origin.created }.min(other.created), { origin.injected }.min(other.injected));
+    }
+}
+
+/// The operation on one packet at a router.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct OpenOperation {
+    pub state: OperationState,
+    /// Time at which the last of the results had left that had to make room for it.
+    pub free_at: Tick,
 }
 
 /// The progress of a router with the packets of collective operations, by their numbers there.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ReductionUnit {
     /// The first result that has not left, and the first that is not made.
     pub next: u64,
-    pub(super) made: u64,
+    pub made: u64,
     /// The packet that goes down next, and the time at which the one before it had left.
     pub down: u64,
     pub down_at: Tick,
     /// Time at which the last of all results so far had left.
-    pub(super) left_at: Tick,
+    pub left_at: Tick,
     /// Time at which the unit has made all results for which it has operands.
-    pub(super) free_at: Tick,
+    pub free_at: Tick,
     /// The buffer of that packet, once it is there; the number of its copies still to be sent; and
     /// the number of outputs held for them.
-    pub input_vc: u32,
+    pub input_vc: Option<u32>,
     pub left: u16,
     pub held: u16,
 }
@@ -90,21 +83,10 @@ pub(crate) struct ReductionUnits {
 impl ReductionUnits {
     pub fn new(trees: &Trees, routers: usize) -> Self {
         let routers = if trees.is_empty() { 0 } else { routers };
-        let unit = ReductionUnit {
-            next: 0,
-            made: 0,
-            down: 0,
-            down_at: 0,
-            left_at: 0,
-            free_at: 0,
-            input_vc: NONE,
-            left: 0,
-            held: 0,
-        };
         let open_operations = routers * narrow::<usize>(trees.open);
         Self {
-            units: vec![unit; routers],
-            open_operations: vec![OpenOperation::EMPTY; open_operations],
+            units: vec![ReductionUnit::default(); routers],
+            open_operations: vec![OpenOperation::default(); open_operations],
         }
     }
 
@@ -122,24 +104,17 @@ impl ReductionUnits {
 
     pub fn rebase(&mut self, by: Tick) {
         for unit in &mut self.units {
-            unit.free_at = rebased(unit.free_at, by);
-            unit.down_at = rebased(unit.down_at, by);
-            unit.left_at = rebased(unit.left_at, by);
+            move_back([&mut unit.free_at, &mut unit.down_at, &mut unit.left_at], by);
         }
         for operation in &mut self.open_operations {
-            operation.start = rebased(operation.start, by);
-            operation.tail = rebased(operation.tail, by);
-            operation.free_at = rebased(operation.free_at, by);
+            move_back([&mut operation.free_at], by);
+            if let OperationState::Open(Operands { packet, .. }) = &mut operation.state {
+                move_back([&mut packet.ready, &mut packet.tail], by);
+            }
         }
     }
 
     pub fn memory(&self) -> usize {
         size_of_val(&*self.units) + size_of_val(&*self.open_operations)
-    }
-
-    /// Whether another state belongs to equally many routers.
-    pub fn is_like(&self, other: &Self) -> bool {
-        self.units.len() == other.units.len()
-            && self.open_operations.len() == other.open_operations.len()
     }
 }

@@ -3,9 +3,8 @@
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports::PacketQueue;
 use crate::network::size::Size;
-use crate::packet::Packet;
-use crate::router::packet::allocation::RouterView;
-use crate::router::packet::features::Features;
+use crate::packet::chain;
+use crate::router::packet::{Features, RouterView};
 use flitlab_fabric::NONE;
 
 impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
@@ -31,36 +30,30 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
 
     /// Removes such bad copies from one buffer.
     fn discard_from(&mut self, input_vc: u32, now: Tick) {
-        let head = self.queues[input_vc as usize].head;
-        let (mut before, mut slot) = (NONE, head);
-        while slot != NONE {
-            let Packet { next, tail, flits, .. } = self.packets.packets[slot as usize];
-            let origin = self.packets.origins[slot as usize];
-            if !origin.is_bad() || tail > now {
-                (before, slot) = (slot, next);
-                continue;
-            }
-            if slot == head && self.asks_before_it_leaves(input_vc) {
-                self.withdraw_all(input_vc, now);
-            }
-            let queue = &mut self.queues[input_vc as usize];
-            if queue.tail == slot {
-                queue.tail = before;
-            }
-            match before {
-                NONE => queue.head = next,
-                before => self.packets.packets[before as usize].next = next,
-            }
+        let first = self.queue(input_vc).head;
+        let (origins, packets) = (&self.packets.origins, &self.packets.packets);
+        let goes =
+            |&slot: &u32| origins[slot as usize].is_bad() && packets[slot as usize].tail <= now;
+        let (gone, left): (Vec<u32>, Vec<u32>) = chain(packets, first).partition(goes);
+        let head_goes = gone.first() == Some(&first);
+        if head_goes && self.asks_before_it_leaves(input_vc) {
+            self.withdraw_all(input_vc, now);
+        }
+        let PacketQueue { head, tail, .. } = &mut self.queues[input_vc as usize];
+        *head = NONE;
+        for slot in left {
+            self.packets.append(head, tail, slot);
+        }
+        for slot in gone {
+            let (flits, is_fresh) = (self.packet(slot).flits, self.origin(slot).is_fresh());
             self.packets.remove(slot);
-            if !origin.is_fresh() {
+            if !is_fresh {
                 self.release_buffer(input_vc, flits, now, now);
             }
-            slot = next;
         }
-        let queue = &mut self.queues[input_vc as usize];
-        if queue.head != head {
-            queue.ask = NEVER;
-            queue.free_at = queue.free_at.max(now);
+        if head_goes {
+            let queue = self.queue(input_vc);
+            (queue.ask, queue.free_at) = (NEVER, queue.free_at.max(now));
             if queue.head != NONE {
                 self.new_head(input_vc);
             }

@@ -8,7 +8,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_model::{Bursts, LinkErrors};
 
 /// The next damage to the flits of one channel.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Damage {
     /// `None` if none of its bits err, or if no burst comes.
     bits: Option<BitErrors>,
@@ -121,10 +121,19 @@ mod tests {
         LinkErrors { bit_error_rate, bursts, seed: 5, ..LinkErrors::default() }
     }
 
-    /// The number of damaged packets among `packets` packets of `bits` bits.
-    fn damaged(errors: &LinkErrors, channel: u32, packets: u64, bits: u64) -> u64 {
+    fn bursts(interval: u64, length: u64) -> Option<Bursts> {
+        Some(Bursts { interval: Picoseconds(interval), length: Picoseconds(length) })
+    }
+
+    /// Which of so many packets of `bits` bits are damaged; all of them come at once.
+    fn hits(errors: &LinkErrors, channel: u32, packets: u64, bits: u64) -> Vec<bool> {
         let mut damage = Damage::new(errors, channel);
-        (0..packets).map(|_| u64::from(damage.hits(bits, (Picoseconds(0), Picoseconds(1))))).sum()
+        (0..packets).map(|_| damage.hits(bits, (Picoseconds(0), Picoseconds(1)))).collect()
+    }
+
+    /// The number of damaged packets among them.
+    fn damaged(errors: &LinkErrors, channel: u32, packets: u64, bits: u64) -> usize {
+        hits(errors, channel, packets, bits).iter().filter(|&&hit| hit).count()
     }
 
     #[test]
@@ -142,13 +151,7 @@ mod tests {
     #[test]
     fn it_makes_no_difference_how_bits_are_cut_into_packets() {
         let errors = errors(1e-3, None);
-        let hits = |bits: u64| {
-            let mut damage = Damage::new(&errors, 0);
-            (0..12_000 / bits)
-                .map(|_| damage.hits(bits, (Picoseconds(0), Picoseconds(1))))
-                .collect::<Vec<bool>>()
-        };
-        let (fine, coarse) = (hits(1), hits(100));
+        let (fine, coarse) = (hits(&errors, 0, 12_000, 1), hits(&errors, 0, 120, 100));
         for (packet, &hit) in coarse.iter().enumerate() {
             assert_eq!(hit, fine[packet * 100..][..100].contains(&true));
         }
@@ -157,8 +160,7 @@ mod tests {
 
     #[test]
     fn channels_differ_and_some_do_not_err() {
-        let mut errors =
-            errors(1e-3, Some(Bursts { interval: Picoseconds(10), length: Picoseconds(3) }));
+        let mut errors = errors(1e-3, bursts(10, 3));
         assert_ne!(damaged(&errors, 1, 1_000, 1_000), damaged(&errors, 2, 1_000, 1_000));
         errors.channels = Some(vec![false, true]);
         assert_eq!(damaged(&errors, 0, 1_000, 1_000_000), 0);
@@ -167,8 +169,7 @@ mod tests {
 
     #[test]
     fn bursts_damage_what_overlaps_them() {
-        let errors =
-            errors(0.0, Some(Bursts { interval: Picoseconds(1_000), length: Picoseconds(30) }));
+        let errors = errors(0.0, bursts(1_000, 30));
         let mut plain = Vec::new();
         let mut random = Damage::new(&errors, 0).bursts.unwrap();
         while random.begins < Picoseconds(100_000) {

@@ -8,19 +8,45 @@
 
 mod bad_copies;
 mod damage;
-mod notices;
 mod repeat;
 mod replay;
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick, move_back};
 use crate::network::context::NetworkContext;
 use crate::network::ports::Ports;
 use damage::Damage;
 use flitlab_base::narrow::narrow;
-pub(crate) use notices::{Notice, NoticeKind};
-use replay::{ReplayChannel, ReplayRules, ReverseChannel};
+use replay::{AckMessage, ReplayChannel, ReplayRules};
+
+/// An output of another router: the router's part, its number there, and the output's number in the
+/// router.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct FarOutput {
+    pub part: u32,
+    pub router: u32,
+    pub output: u16,
+}
+
+/// A notice for a router.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice {
+    pub to: FarOutput,
+    /// Time at which the notice takes effect.
+    pub time: Tick,
+    pub kind: NoticeKind,
+}
+
+/// The contents of a notice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NoticeKind {
+    /// An acknowledgement message: about what the output has sent, or else one that is decided
+    /// there, for the output to send.
+    Message { message: AckMessage, about_sent: bool },
+    /// A bad copy whose last flit is there, among an input virtual channel's packets.
+    BadCopy(u32),
+}
 
 /// The links of a part's channels.
 pub(crate) struct Links {
@@ -62,13 +88,11 @@ impl Links {
             let slots = fabric.outputs(router);
             for slot in slots.clone() {
                 let channel = fabric.target(slot).map(|target| {
-                    let reverse = fabric.opposite(slot).map(|reverse| {
-                        let far = cut.part_of_router(target);
-                        ReverseChannel {
-                            part: narrow::<u32>(far),
-                            router: target - cut.first_router(far),
-                            output: narrow::<u16>(reverse - fabric.outputs(target).start),
-                        }
+                    let far = cut.part_of_router(target);
+                    let reverse = fabric.opposite(slot).map(|reverse| FarOutput {
+                        part: narrow::<u32>(far),
+                        router: target - cut.first_router(far),
+                        output: narrow::<u16>(reverse - fabric.outputs(target).start),
                     });
                     Box::new(ReplayChannel::new(Damage::new(errors, slot), reverse))
                 });
@@ -92,6 +116,26 @@ impl Links {
         }
     }
 
+    /// Takes in a notice for a router of the part, whose first output has this number.
+    pub(crate) fn take_in(&mut self, first_output: u32, notice: &Notice) {
+        let &Notice { to: FarOutput { router, output, .. }, time, kind } = notice;
+        let place = (first_output + u32::from(output)) as usize;
+        let LinkState { channels, next, due, bad_copies } = &mut self.state;
+        match (kind, &mut channels[place]) {
+            (NoticeKind::BadCopy(input_vc), _) => {
+                bad_copies[router as usize].push((time, input_vc));
+            }
+            (_, None) => return,
+            (NoticeKind::Message { message, about_sent }, Some(channel)) => {
+                let list = if about_sent { &mut channel.learned } else { &mut channel.to_send };
+                list.push_back((time, message));
+                next[place] = next[place].min(time);
+            }
+        }
+        let due = &mut due[router as usize];
+        *due = (*due).min(time);
+    }
+
     /// The link of one of the part's channels.
     pub(crate) fn channel(&self, output: u32) -> Option<&ReplayChannel> {
         self.state.channels.get(output as usize)?.as_deref()
@@ -100,12 +144,6 @@ impl Links {
     /// Time at which the last flit of the link's present transmission has left.
     pub(crate) fn line_free(&self, output: u32) -> Tick {
         self.channel(output).map_or(0, |channel| channel.line_free)
-    }
-
-    /// Flits of an output's virtual channel that hold room at its far end without being in the
-    /// buffer there: they are to be sent again, or wait beside the buffer.
-    pub(crate) fn flits_kept(&self, output: u32, vc: u8) -> u32 {
-        self.channel(output).map_or(0, |channel| channel.flits_kept(vc))
     }
 
     /// Bytes for a channel.
@@ -124,16 +162,7 @@ impl Links {
 
     pub(crate) fn rebase(&mut self, by: Tick) {
         self.state.channels.iter_mut().flatten().for_each(|channel| channel.rebase(by));
-        let next = self.state.next.iter_mut().chain(&mut self.state.due);
-        next.for_each(|tick| *tick = rebased(*tick, by));
-        let bad_copies = self.state.bad_copies.iter_mut().flatten();
-        bad_copies.for_each(|it| it.0 = rebased(it.0, by));
-    }
-}
-
-impl LinkState {
-    /// Whether another state belongs to equally many links and routers.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.channels.len() == other.channels.len() && self.due.len() == other.due.len()
+        let bad_copies = self.state.bad_copies.iter_mut().flatten().map(|it| &mut it.0);
+        move_back(self.state.next.iter_mut().chain(&mut self.state.due).chain(bad_copies), by);
     }
 }

@@ -2,20 +2,19 @@
 //! "Links that err").
 
 use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
-use super::{Notice, NoticeKind};
+use super::{FarOutput, Notice, NoticeKind};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
 use crate::network::port_block::Output;
 use crate::network::size::Size;
-use crate::packet::Delivery;
-use crate::router::packet::allocation::RouterView;
+use crate::packet::{Delivery, Packet};
 use crate::router::packet::credits::Credit;
-use crate::router::packet::features::Features;
 use crate::router::packet::outbox::Sent;
+use crate::router::packet::{Features, RouterView};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_model::{REQUEST_CHANNEL, Retry, Switching};
+use flitlab_model::{REQUEST_CHANNEL, Retry};
 
 /// A packet's transmission on a channel.
 #[derive(Clone, Copy)]
@@ -30,23 +29,21 @@ struct Transmission {
     again: bool,
 }
 
-impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
+impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
     /// A lower bound of the time of the next event on the router's links, grants excluded.
-    #[inline(always)]
     pub(crate) fn links_due(&mut self) -> &mut Tick {
         &mut self.links.state.due[self.number as usize]
     }
 
     #[inline]
     fn link(&mut self, output: usize) -> &mut ReplayChannel {
-        let number = self.router.first_output as usize + output;
+        let number = self.channel(output) as usize;
         self.links.state.channels[number].as_deref_mut().expect("a network channel")
     }
 
     /// The times of an output's channel.
-    fn timing(&mut self, output: usize) -> Timing {
-        let number = self.output(output).timing;
-        *self.context.timing(number)
+    fn timing(&mut self, output: usize) -> &'a Timing {
+        self.context.timing(self.output(output).timing)
     }
 
     /// By output of the router: a lower bound of the next event on its link, grants excluded.
@@ -62,8 +59,8 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         let resend = self.links.rules.resend;
         let mut due = std::mem::take(&mut self.links.serving);
         due.clear();
-        let next = self.links_next().iter().enumerate();
-        due.extend(next.filter_map(|(output, &next)| (next <= now).then_some(output)));
+        let next = self.links_next();
+        due.extend((0..next.len()).filter(|&output| next[output] <= now));
         for &output in &due {
             self.link(output).learn(now, resend);
         }
@@ -128,7 +125,6 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Occupies an output until a time with something other than a grant.
     fn occupy(&mut self, output: usize, now: Tick, until: Tick) {
         self.link(output).line_free = until;
-        self.end_stall(output, now);
         self.keep_busy(output, until, now);
     }
 
@@ -141,33 +137,23 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         vc: u8,
         (now, released): (Tick, Tick),
     ) {
-        let &mut Output { room, .. } = self.output(output);
-        let packet = self.packets.packets[slot as usize];
-        self.credits.room[(room + u32::from(vc)) as usize] -= packet.flits;
-        let cut = self.is_cut(output, packet.tail);
-        self.go_on(output, slot, packet.tail);
-        let bad = self.packets.origins[slot as usize].is_bad();
-        let time_out = self.links.rules.time_out;
-        let link = self.link(output);
-        link.line_free = released;
+        let room = self.output(output).room + u32::from(vc);
+        let Packet { ready, tail: arrives, source, sequence, flits, .. } = *self.packet(slot);
+        self.credits.room[room as usize] -= flits;
+        let cut = self.is_cut(output, arrives);
+        self.go_on(output, slot, arrives);
+        let bad = self.origin(slot).is_bad();
+        self.link(output).line_free = released;
         self.links.granted.push(fitted!(output, u16));
-        let damaged = self.is_damaged(output, packet.flits, (now, released));
-        let (ready, arrives) = (packet.ready, packet.tail);
-        let transmission = Transmission { start: now, ready, arrives, damaged, again: false };
+        let damaged = self.is_damaged(output, flits, (now, released));
         if cut {
             return self.enter(output, vc, slot);
         }
-        let place = self.link(output).keep(ReplayEntry {
-            number: 0,
-            slot,
-            source: packet.source,
-            sequence: packet.sequence,
-            due: released.saturating_add(time_out),
-            flits: packet.flits,
-            vc,
-            accepted: false,
-            bad,
-        });
+        let transmission = Transmission { start: now, ready, arrives, damaged, again: false };
+        let due = released.saturating_add(self.links.rules.time_out);
+        let (number, accepted) = (0, false);
+        let entry = ReplayEntry { number, slot, source, sequence, due, flits, vc, accepted, bad };
+        let place = self.link(output).keep(entry);
         self.pass(output, place, transmission);
     }
 
@@ -179,13 +165,8 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         let timing = self.timing(output);
         let last = now + (Tick::from(flits) - 1) * timing.flit;
         let (released, arrives) = (last + timing.flit, last + timing.forward);
-        let header = match self.context.parameters.switching {
-            Switching::VirtualCutThrough | Switching::Wormhole => now,
-            Switching::StoreAndForward => last,
-        };
-        let ready = header + timing.forward + self.context.routing;
-        let channel = self.router.first_output + fitted!(output, u32);
-        let time = self.time(now);
+        let ready = self.context.header(now, last) + timing.forward + self.context.routing;
+        let (channel, time) = (self.channel(output), self.time(now));
         let name = self.first_channel + channel;
         self.digest.add(time, name, source, sequence);
         if let Some(trace) = self.trace {
@@ -213,24 +194,19 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// there.
     fn lose(&mut self, output: usize, place: usize, transmission: Transmission) {
         let Some(ReplayEntry { slot, vc, .. }) = self.link(output).remove(place) else { return };
+        let Transmission { ready, arrives, .. } = transmission;
         if slot != NONE {
-            self.packets.origins[slot as usize].lose();
+            self.origin(slot).lose();
             if self.output(output).dead {
-                let time = self.time(transmission.arrives);
+                let time = self.time(arrives);
                 self.to_hosts.deliveries.push(Delivery { time, slot, terminal: NONE, vc });
             } else {
-                let packet = &mut self.packets.packets[slot as usize];
-                (packet.ready, packet.tail) = (transmission.ready, transmission.arrives);
+                let packet = self.packet(slot);
+                (packet.ready, packet.tail) = (ready, arrives);
                 self.enter(output, vc, slot);
             }
         }
-        self.admit_waiting(output, vc, transmission.arrives);
-    }
-
-    /// Whether a channel fails before a last flit gets across that would be there at this time.
-    fn is_cut(&self, output: usize, arrives: Tick) -> bool {
-        let channel = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
-        self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
+        self.admit_waiting(output, vc, arrives);
     }
 
     /// Whether any of the flits is damaged that have the channel for a stretch of time.
@@ -251,16 +227,9 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         if let Some(message) = message {
             if !rules.takes_flits {
                 link.learned.push_back((arrives + back, message));
-            } else if let Some(far) = link.reverse {
-                let kind = NoticeKind::ToSend(message);
-                let notice = Notice {
-                    part: far.part,
-                    router: far.router,
-                    output: far.output,
-                    time: arrives,
-                    kind,
-                };
-                self.links.notices.push(notice);
+            } else if let Some(to) = link.reverse {
+                let kind = NoticeKind::Message { message, about_sent: false };
+                self.links.notices.push(Notice { to, time: arrives, kind });
             }
         }
         self.counters.damaged_packets += u64::from(damaged && !bad);
@@ -274,14 +243,14 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
             ArrivalOutcome::Enters => {
                 self.link(output).entries[place].slot = NONE;
                 if !by_header {
-                    self.packets.packets[slot as usize].ready = arrives + self.context.routing;
+                    self.packet(slot).ready = arrives + self.context.routing;
                 }
                 self.enter(output, vc, slot);
                 self.admit_waiting(output, vc, arrives);
             }
             ArrivalOutcome::BadCopy => {
                 let copy = self.packets.copy(slot);
-                self.packets.origins[copy as usize].spoil();
+                self.origin(copy).spoil();
                 self.enter(output, vc, copy);
             }
             ArrivalOutcome::Discarded => {
@@ -305,10 +274,10 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
             self.output(output);
         let input_vc = u32::from(far_input_vc) + u32::from(vc);
         self.outbox.sent.push(Sent { slot, part, router, input_vc });
-        if self.packets.origins[slot as usize].is_bad() {
-            let (time, kind) =
-                (self.packets.packets[slot as usize].tail, NoticeKind::BadCopy(input_vc));
-            self.links.notices.push(Notice { part, router, output: 0, time, kind });
+        if self.origin(slot).is_bad() {
+            let to = FarOutput { part, router, output: 0 };
+            let (time, kind) = (self.packet(slot).tail, NoticeKind::BadCopy(input_vc));
+            self.links.notices.push(Notice { to, time, kind });
         }
     }
 
@@ -318,7 +287,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         let mut slots = std::mem::take(&mut self.links.followers);
         self.link(output).take_from_beside(vc, &mut slots);
         for slot in slots.drain(..) {
-            self.packets.packets[slot as usize].ready = arrives + self.context.routing;
+            self.packet(slot).ready = arrives + self.context.routing;
             self.enter(output, vc, slot);
         }
         self.links.followers = slots;
@@ -330,23 +299,17 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         let until = now + timing.flit;
         let cut = self.is_cut(output, now + timing.back);
         let lost = self.is_damaged(output, 1, (now, until)) || cut;
-        let channel = self.router.first_output + fitted!(output, u32);
+        let channel = self.channel(output);
         self.statistics.sent(channel, self.context.vc_map.index(REQUEST_CHANNEL), 1);
         self.occupy(output, now, until);
-        let far = self.link(output).reverse;
+        let reverse = self.link(output).reverse.filter(|_| !lost);
         while let Some(&(time, message)) = self.link(output).to_send.front()
             && time <= now
         {
             self.link(output).to_send.pop_front();
-            if let Some(far) = far.filter(|_| !lost) {
-                let notice = Notice {
-                    part: far.part,
-                    router: far.router,
-                    output: far.output,
-                    time: now + timing.back,
-                    kind: NoticeKind::Learned(message),
-                };
-                self.links.notices.push(notice);
+            if let Some(to) = reverse {
+                let kind = NoticeKind::Message { message, about_sent: true };
+                self.links.notices.push(Notice { to, time: now + timing.back, kind });
             }
         }
     }

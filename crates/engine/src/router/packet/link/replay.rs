@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::FarOutput;
 use super::damage::Damage;
-use crate::frame::tick::{NEVER, Tick, rebased};
+use crate::frame::tick::{NEVER, Tick, move_back};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::NONE;
 use flitlab_model::Parameters;
@@ -89,40 +90,24 @@ pub(crate) struct ReplayEntry {
     pub bad: bool,
 }
 
-/// A packet that has been accepted and waits for one before it.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct OutOfOrder {
-    number: u64,
-    slot: u32,
-    flits: u16,
-    vc: u8,
-}
-
-/// The output at a channel's far end by which the same cable comes back: messages about the
-/// channel's packets go there, and come from there.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct ReverseChannel {
-    pub part: u32,
-    /// The router's number in its part, and the output's number in the router.
-    pub router: u32,
-    pub output: u16,
-}
-
 /// The sending end of a channel that may send again.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ReplayChannel {
     pub damage: Damage,
     /// Flits that were sent again since the last reset of statistics.
     pub flits_resent: u64,
-    pub reverse: Option<ReverseChannel>,
+    /// The output at the channel's far end by which the same cable comes back: messages about the
+    /// channel's packets go there, and come from there.
+    pub reverse: Option<FarOutput>,
     /// Time at which the last flit of the present transmission has left.
     pub line_free: Tick,
     pub entries: VecDeque<ReplayEntry>,
     /// Flits of these packets.
     held: u32,
     next_number: u64,
-    /// Packets that wait beside the far buffer, in the order of numbers.
-    beside: Vec<OutOfOrder>,
+    /// Packets that have been accepted and wait beside the far buffer for one before them, in the
+    /// order of numbers.
+    beside: Vec<ReplayEntry>,
     /// The numbers of the packets that are to be sent again.
     again: VecDeque<u64>,
     /// Messages that will be known here, in the order of time.
@@ -133,20 +118,8 @@ pub(crate) struct ReplayChannel {
 }
 
 impl ReplayChannel {
-    pub(super) fn new(damage: Damage, reverse: Option<ReverseChannel>) -> Self {
-        Self {
-            damage,
-            flits_resent: 0,
-            reverse,
-            line_free: 0,
-            entries: VecDeque::new(),
-            held: 0,
-            next_number: 0,
-            beside: Vec::new(),
-            again: VecDeque::new(),
-            learned: VecDeque::new(),
-            to_send: VecDeque::new(),
-        }
+    pub(super) fn new(damage: Damage, reverse: Option<FarOutput>) -> Self {
+        Self { damage, reverse, ..Self::default() }
     }
 
     /// Whether the replay buffer has no room for the largest packet, or no sequence number is left.
@@ -190,15 +163,13 @@ impl ReplayChannel {
         let ReplayEntry { number, accepted, bad, .. } = self.entries[place];
         let in_turn = self.in_turn(place, rules.resend);
         let goes_back = rules.resend == Resend::GoBackN;
+        // `expected`: the first packet that has not been accepted.
+        let accepts = |expected: u64| match rules.resend {
+            Resend::GoBackN => Some(AckMessage::AllBefore(expected)),
+            Resend::Selective => Some(AckMessage::Accepted(number)),
+        };
         if accepted {
-            let expected = self.entries.iter().find(|entry| !entry.accepted);
-            let expected = expected.map_or(self.next_number, |entry| entry.number);
-            let message = if goes_back {
-                AckMessage::AllBefore(expected)
-            } else {
-                AckMessage::Accepted(number)
-            };
-            return (Some(message), ArrivalOutcome::Nothing);
+            return (accepts(self.first_missing(|_| true)), ArrivalOutcome::Nothing);
         }
         if goes_back && !in_turn {
             return (None, if bad { ArrivalOutcome::Discarded } else { ArrivalOutcome::Nothing });
@@ -209,25 +180,26 @@ impl ReplayChannel {
             return (Some(AckMessage::Wanted(number)), outcome);
         }
         self.entries[place].accepted = true;
-        let message = if goes_back {
-            AckMessage::AllBefore(number + 1)
-        } else {
-            AckMessage::Accepted(number)
-        };
         let outcome = match (in_turn, bad) {
             (true, _) => ArrivalOutcome::Enters,
             (false, true) => ArrivalOutcome::Discarded,
             (false, false) => ArrivalOutcome::Waits,
         };
-        (Some(message), outcome)
+        (accepts(number + 1), outcome)
+    }
+
+    /// The number of the first of some packets that has not been accepted; else of the next one.
+    fn first_missing(&self, is_one: impl Fn(&ReplayEntry) -> bool) -> u64 {
+        let missing = self.entries.iter().find(|entry| !entry.accepted && is_one(entry));
+        missing.map_or(self.next_number, |entry| entry.number)
     }
 
     /// Lets a packet wait beside the far buffer for missing packets of its virtual channel.
     pub(crate) fn put_beside(&mut self, place: usize) {
-        let ReplayEntry { number, vc, flits, .. } = self.entries[place];
-        let slot = std::mem::replace(&mut self.entries[place].slot, NONE);
-        let before = self.beside.partition_point(|other| other.number < number);
-        self.beside.insert(before, OutOfOrder { number, slot, flits, vc });
+        let entry = self.entries[place];
+        self.entries[place].slot = NONE;
+        let before = self.beside.partition_point(|other| other.number < entry.number);
+        self.beside.insert(before, entry);
     }
 
     /// Takes the packets of a virtual channel that need not wait any longer, in their order.
@@ -235,8 +207,7 @@ impl ReplayChannel {
         if self.beside.is_empty() {
             return;
         }
-        let missing = self.entries.iter().find(|entry| entry.vc == vc && !entry.accepted);
-        let missing = missing.map_or(self.next_number, |entry| entry.number);
+        let missing = self.first_missing(|entry| entry.vc == vc);
         self.beside.retain(|beside| {
             let enters = beside.vc == vc && beside.number < missing;
             slots.extend(enters.then_some(beside.slot));
@@ -246,10 +217,9 @@ impl ReplayChannel {
 
     /// Flits of a virtual channel that hold room at the far end without being in the buffer there.
     pub(crate) fn flits_kept(&self, vc: u8) -> u32 {
-        let own = self.entries.iter().filter(|entry| entry.vc == vc && entry.slot != NONE);
-        let beside = self.beside.iter().filter(|beside| beside.vc == vc);
-        own.map(|it| u32::from(it.flits)).sum::<u32>()
-            + beside.map(|it| u32::from(it.flits)).sum::<u32>()
+        let kept = self.entries.iter().chain(&self.beside);
+        let kept = kept.filter(|entry| entry.vc == vc && entry.slot != NONE);
+        kept.map(|entry| u32::from(entry.flits)).sum()
     }
 
     /// Takes in the messages that are known by now, then time-outs.
@@ -266,15 +236,13 @@ impl ReplayChannel {
                     self.again.retain(|&other| other >= number);
                 }
                 AckMessage::Accepted(number) => {
-                    if let Some(place) = self.place(number) {
-                        self.remove(place);
-                    }
+                    self.place(number).and_then(|place| self.remove(place));
                     self.again.retain(|&other| other != number);
                 }
                 AckMessage::Wanted(number) => self.want(number, resend),
             }
         }
-        let timed = if resend == Resend::GoBackN { 1 } else { self.entries.len() };
+        let timed = self.timed(resend);
         let mut place = 0;
         while place < timed.min(self.entries.len()) {
             let entry = &mut self.entries[place];
@@ -306,12 +274,14 @@ impl ReplayChannel {
             Resend::Selective if self.entries[place].bad => {
                 self.remove(place);
             }
-            Resend::Selective => {
-                if !self.again.contains(&number) {
-                    self.again.push_back(number);
-                }
-            }
+            Resend::Selective if self.again.contains(&number) => {}
+            Resend::Selective => self.again.push_back(number),
         }
+    }
+
+    /// How many of the first packets are sent again for lack of an acknowledgement.
+    fn timed(&self, resend: Resend) -> usize {
+        if resend == Resend::GoBackN { 1 } else { self.entries.len() }
     }
 
     /// Whether a packet is to be sent again.
@@ -328,17 +298,15 @@ impl ReplayChannel {
     /// A lower bound of the next event.
     pub(crate) fn due(&self, resend: Resend) -> Tick {
         let learned = self.learned.front().map_or(NEVER, |it| it.0);
-        let timed = if resend == Resend::GoBackN { 1 } else { self.entries.len() };
-        let timed = self.entries.iter().take(timed).map(|entry| entry.due);
+        let timed = self.entries.iter().take(self.timed(resend)).map(|entry| entry.due);
         let says = self.to_send.front().map_or(NEVER, |it| it.0.max(self.line_free));
         let again = if self.sends_again() { self.line_free } else { NEVER };
         timed.fold(learned.min(says).min(again), Tick::min)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
-        let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
-        move_back(&mut self.line_free);
-        self.entries.iter_mut().for_each(|entry| move_back(&mut entry.due));
-        self.learned.iter_mut().chain(&mut self.to_send).for_each(|it| move_back(&mut it.0));
+        let messages = self.learned.iter_mut().chain(&mut self.to_send).map(|it| &mut it.0);
+        let due = self.entries.iter_mut().map(|entry| &mut entry.due);
+        move_back(messages.chain(due).chain([&mut self.line_free]), by);
     }
 }

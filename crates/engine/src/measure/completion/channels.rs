@@ -1,62 +1,31 @@
-//! How soon a finite workload can be over at best, before anything is simulated.
-//!
-//! Three things take time whatever else happens, and the longest of them is the bound:
-//!
-//! - **Rates.** A channel is busy for a flit time for each of its flits. The first one gets there no sooner than through
-//!   an empty network, and the last one still has its way to go. A message uses one injection channel, and one ejection
-//!   channel.
-//! - **Credits.** A packet has room in the buffer behind a channel from its grant until its credits are back, which is a
-//!   round trip at least. So no more packets than fit the buffer are granted in that time.
-//! - **Steps.** Where a step waits for the one before it, its messages begin when those are done.
-//!
-//! Under adaptive routing, the mean of all network channels stands for the busiest one, as in
-//! [`forecast`](super::forecast). Of packets whose half rings are drawn it is not known which way
-//! they go: they count in that mean only, and the busiest channel is that of the others.
+//! How soon channels can be done with what they carry: by their rates, and by credits on their way
+//! back.
 
+use crate::network::ChannelTiming;
 use crate::next_hop::demands;
-use crate::{FlitSharing, Parameters, Switching};
+use crate::{ChannelKind, Parameters, Switching};
 use flitlab_base::narrow::narrow;
-use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric};
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Access, Between, ExchangeSpec, Pattern, RemoteMemorySpec};
-
-/// The most messages of a round that are looked at.
-const MAX_MESSAGES: u64 = 1 << 23;
-
-/// A lower bound of a finite workload's completion time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CompletionBound {
-    /// The bound: the workload cannot complete earlier.
-    pub time: Picoseconds,
-    /// The reason for this bound: a channel or kind of channel, its credits, or the steps.
-    pub bottleneck: String,
-    /// The bound from the rates of channels; 0 if none is known.
-    pub by_rates: Picoseconds,
-    /// The bound from credits on their way back; 0 if none is known.
-    pub by_credits: Picoseconds,
-    /// The bound from steps that wait for each other; 0 if none is known.
-    pub by_steps: Picoseconds,
-}
 
 /// A message, or several that are alike.
 #[derive(Clone, Copy, Debug)]
-struct Flow {
-    from: u32,
-    to: u32,
-    size: Size,
+pub(super) struct Flow {
+    pub from: u32,
+    pub to: u32,
+    pub size: Size,
     /// Whether it is a response, which has a virtual channel of its own on some routes.
-    is_response: bool,
+    pub is_response: bool,
     /// How often it is sent.
-    times: u64,
+    pub times: u64,
     /// Which injection channel each of them takes.
-    turn: Turn,
+    pub turn: Turn,
 }
 
 /// Which injection channels messages take; each takes the ejection channel of the same number,
 /// modulo how many there are.
 #[derive(Clone, Copy, Debug)]
-enum Turn {
+pub(super) enum Turn {
     /// In each round its terminal sends so many, and it is this one of them, counted from 0.
     Known { place: u64, each_round: u64 },
     /// It depends on what happens.
@@ -65,12 +34,12 @@ enum Turn {
 
 /// A message's demand on channels.
 #[derive(Clone, Copy, Debug)]
-struct Size {
-    flits: u64,
+pub(super) struct Size {
+    pub flits: u64,
     /// Packets that credits are counted for, and the flits of each: of a message of several packets
     /// the largest ones.
-    packets: u64,
-    packet: u32,
+    pub packets: u64,
+    pub packet: u32,
 }
 
 /// A kind of channel, as far as time goes: in picoseconds, wide enough for any sum.
@@ -172,10 +141,10 @@ struct Paced {
 }
 
 /// Everything that the times of flits depend on.
-struct Times<'a> {
-    fabric: &'a Fabric,
+pub(super) struct Times<'a> {
+    pub fabric: &'a Fabric,
     routes: &'a Routes,
-    parameters: &'a Parameters,
+    pub parameters: &'a Parameters,
     /// By class of cable; behind those of all cables the best of all, which no way is better than.
     injections: Vec<Timing>,
     links: Vec<Timing>,
@@ -207,13 +176,13 @@ fn best(timings: &[Timing]) -> Timing {
 
 /// The longest of several bounds, and what it is of.
 #[derive(Default)]
-struct Longest {
-    time: u128,
-    of: String,
+pub(super) struct Longest {
+    pub time: u128,
+    pub of: String,
 }
 
 impl Longest {
-    fn add(&mut self, time: u128, of: impl FnOnce() -> String) {
+    pub(super) fn add(&mut self, time: u128, of: impl FnOnce() -> String) {
         if time > self.time {
             (self.time, self.of) = (time, of());
         }
@@ -221,15 +190,18 @@ impl Longest {
 }
 
 impl<'a> Times<'a> {
-    fn new(fabric: &'a Fabric, routes: &'a Routes, parameters: &'a Parameters) -> Self {
+    pub(super) fn new(fabric: &'a Fabric, routes: &'a Routes, parameters: &'a Parameters) -> Self {
         let sharing = parameters.sharing.as_ref();
-        let of_sharing = |time: fn(&FlitSharing) -> Picoseconds| {
-            sharing.map_or(0, |sharing| u128::from(time(sharing)))
+        let timings = |kind, buffer| {
+            let timings = ChannelTiming::of_classes(parameters, kind, fabric.cable_classes());
+            with_best(timings.into_iter().map(|it| Timing {
+                flit: it.flit_time.into(),
+                forward: it.forward.into(),
+                back: it.back.into(),
+                buffer,
+            }))
         };
-        let crossbar =
-            u128::from(parameters.crossbar_latency) + of_sharing(|it| it.switch_allocation);
         let all = u32::from(parameters.virtual_channels);
-        let classes = fabric.cable_classes();
         let virtual_channels = match sharing {
             Some(_) => [all; 2],
             None => demands::max_vcs_of_source(routes, all),
@@ -238,26 +210,11 @@ impl<'a> Times<'a> {
             fabric,
             routes,
             parameters,
-            injections: with_best(classes.iter().map(|&class| Timing {
-                flit: parameters.injection_flit_time_of(class).into(),
-                forward: parameters.injection_latency_of(class).into(),
-                back: parameters.injection_latency_of(class).into(),
-                buffer: Some(parameters.injection_buffer),
-            })),
-            links: with_best(classes.iter().map(|&class| Timing {
-                flit: parameters.flit_time_of(class).into(),
-                forward: u128::from(parameters.latency_of(class)) + crossbar,
-                back: parameters.latency_of(class).into(),
-                buffer: Some(parameters.buffer),
-            })),
-            ejections: with_best(classes.iter().map(|&class| Timing {
-                flit: parameters.ejection_flit_time_of(class).into(),
-                forward: u128::from(parameters.ejection_latency_of(class)) + crossbar,
-                back: 0,
-                buffer: None,
-            })),
+            injections: timings(ChannelKind::Injection, Some(parameters.injection_buffer)),
+            links: timings(ChannelKind::Network, Some(parameters.buffer)),
+            ejections: timings(ChannelKind::Ejection, None),
             routing: u128::from(parameters.routing_latency)
-                + of_sharing(|it| it.virtual_channel_allocation),
+                + sharing.map_or(0, |it| it.virtual_channel_allocation.into()),
             virtual_channels,
         }
     }
@@ -275,7 +232,7 @@ impl<'a> Times<'a> {
         self.ejections[usize::from(self.fabric.terminal_class(terminal))]
     }
 
-    fn size(&self, bytes: u64) -> Size {
+    pub(super) fn size(&self, bytes: u64) -> Size {
         let (full, rest) = self.parameters.packets(bytes);
         let flits = self.parameters.message_flits(bytes);
         match (full, rest) {
@@ -292,7 +249,7 @@ impl<'a> Times<'a> {
     }
 
     /// The channels between routers of a way.
-    fn way(&self, from: u32, to: u32, into: &mut Vec<Channel>) {
+    pub(super) fn way(&self, from: u32, to: u32, into: &mut Vec<Channel>) {
         into.clear();
         self.routes.for_each_channel(self.fabric, from, to, |channel| into.push(channel));
         if !self.is_known(from, to) {
@@ -407,7 +364,7 @@ impl<'a> Times<'a> {
 
     /// Returns lower bounds for one message in an empty network: the time from its packets'
     /// creation to delivery, and the time until its last flit has left the adapter.
-    fn alone(&self, flow: &Flow, way: &[Channel]) -> (u128, u128) {
+    pub(super) fn alone(&self, flow: &Flow, way: &[Channel]) -> (u128, u128) {
         let (mut delivered, mut left) = (0, None);
         self.places((flow.from, flow.to), way, |channel, timing, place| {
             let mut carried = Carried::NOTHING;
@@ -424,7 +381,7 @@ impl<'a> Times<'a> {
     }
 
     /// Returns the bounds that rates and credits give for all flows, without hosts' overheads.
-    fn channels(&self, flows: impl Iterator<Item = Flow>) -> (Longest, Longest) {
+    pub(super) fn channels(&self, flows: impl Iterator<Item = Flow>) -> (Longest, Longest) {
         let load = Load::of(self, flows);
         let (mut rates, mut credits) = (Longest::default(), Longest::default());
         let mut bound = |carried: &Carried, timing, channels, name: &dyn Fn() -> String| {
@@ -549,182 +506,6 @@ impl Load {
             let times = flow.times / period + u64::from(round < flow.times % period);
             list[first + narrow::<usize>(number)].add(flow, times, place);
         }
-    }
-}
-
-/// When each step of an exchange can begin at the soonest, if each waits for the one before it:
-/// when the last node has everything. `None` if steps don't wait.
-fn by_steps(times: &Times<'_>, pattern: &Pattern, spec: &ExchangeSpec, steps: u32) -> Option<u128> {
-    let barrier = match spec.between {
-        Between::Nothing => return None,
-        Between::Exchange => None,
-        Between::Barrier { latency } => Some(u128::from(latency)),
-    };
-    let live: Vec<u32> = times.fabric.live_terminals().collect();
-    let parameters = times.parameters;
-    let (send, receive) =
-        (u128::from(parameters.send_overhead), u128::from(parameters.receive_overhead));
-    let mut begins = vec![0u128; times.fabric.terminals() as usize];
-    let mut next = begins.clone();
-    let mut way = Vec::new();
-    let messages = u64::from(steps) * live.len() as u64;
-    let rounds = u64::from(spec.rounds);
-    let looked_at = rounds.min(MAX_MESSAGES / messages.max(1)).max(1);
-    let mut last = 0;
-    for _ in 0..looked_at {
-        for step in 0..steps {
-            next.copy_from_slice(&begins);
-            let mut any = false;
-            for &source in &live {
-                let Some(to) = pattern.partner(source, step) else { continue };
-                any = true;
-                let begin = begins[source as usize];
-                let mut alone = |from, to, bytes, is_response| {
-                    let (size, turn) = (times.size(bytes), Turn::Unknown);
-                    times.way(from, to, &mut way);
-                    times.alone(&Flow { from, to, size, is_response, times: 1, turn }, &way)
-                };
-                let (own, theirs) = match spec.access {
-                    Access::Write => {
-                        let (delivered, left) = alone(source, to, spec.message.0, false);
-                        (begin + send + left, begin + send + delivered + receive)
-                    }
-                    Access::Read { request } => {
-                        let asked = alone(source, to, request.0, false).0;
-                        let answered = alone(to, source, spec.message.0, true).0;
-                        let service = u128::from(parameters.service_time);
-                        (begin + send + asked + service + answered + receive, 0)
-                    }
-                };
-                for (node, time) in [(source, own), (to, theirs)] {
-                    let next = &mut next[node as usize];
-                    *next = (*next).max(time);
-                }
-            }
-            last = next.iter().copied().max().unwrap_or(0);
-            if let (Some(latency), true) = (barrier, any) {
-                next.fill(last + latency);
-            }
-            std::mem::swap(&mut begins, &mut next);
-        }
-    }
-    // As much time again passes at the node that began the next rounds first.
-    let first = live.iter().map(|&node| begins[node as usize]).min().unwrap_or(0);
-    Some(u128::from(rounds / looked_at - 1) * first + last)
-}
-
-/// The steps of a pattern, unless they have too many messages to look at.
-fn steps_to_look_at(fabric: &Fabric, pattern: &Pattern) -> Option<u32> {
-    let live = fabric.live_terminals().count() as u64;
-    pattern.steps().filter(|&steps| u64::from(steps) * live <= MAX_MESSAGES)
-}
-
-/// Returns a lower bound on the completion time of an exchange; `None` if a round has too many
-/// messages to look at.
-pub fn completion_bound(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    pattern: &Pattern,
-    spec: &ExchangeSpec,
-) -> Option<CompletionBound> {
-    let steps = steps_to_look_at(fabric, pattern)?;
-    let times = Times::new(fabric, routes, parameters);
-    let (forward, backward) = match spec.access {
-        Access::Write => (times.size(spec.message.0), None),
-        Access::Read { request } => (times.size(request.0), Some(times.size(spec.message.0))),
-    };
-    let flows = fabric.live_terminals().flat_map(|source| {
-        let partners = move || (0..steps).filter_map(move |step| pattern.partner(source, step));
-        let each_round = partners().count() as u64;
-        (0..).zip(partners()).flat_map(move |(place, to)| {
-            let turn = Turn::Known { place, each_round };
-            both_ways((source, to), (forward, backward), spec.rounds.into(), turn)
-        })
-    });
-    let hosts = (parameters.send_overhead, parameters.receive_overhead);
-    let in_steps = by_steps(&times, pattern, spec, steps);
-    Some(longest(times.channels(flows), hosts, in_steps))
-}
-
-/// A message, and its response if it has one.
-fn both_ways(
-    (from, to): (u32, u32),
-    (forward, backward): (Size, Option<Size>),
-    times: u64,
-    turn: Turn,
-) -> impl Iterator<Item = Flow> {
-    let there = Flow { from, to, size: forward, is_response: false, times, turn };
-    let back = backward.map(|size| Flow { from: to, to: from, size, is_response: true, ..there });
-    [Some(there), back].into_iter().flatten()
-}
-
-/// Returns a lower bound on the time of all remote memory operations of a node; `None` if they have
-/// too many partners to look at.
-pub fn remote_memory_bound(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    pattern: &Pattern,
-    spec: &RemoteMemorySpec,
-) -> Option<CompletionBound> {
-    let steps = steps_to_look_at(fabric, pattern)?;
-    let times = Times::new(fabric, routes, parameters);
-    let (request, response) = spec.payloads();
-    let sizes = (times.size(request), Some(times.size(response)));
-    let flows = fabric.live_terminals().flat_map(|source| {
-        let partners: Vec<u32> =
-            (0..steps).filter_map(|step| pattern.partner(source, step)).collect();
-        let shares: Vec<u64> = spec.shares(narrow(partners.len())).collect();
-        partners.into_iter().zip(shares).flat_map(move |(to, operations)| {
-            both_ways((source, to), sizes, operations, Turn::Unknown)
-        })
-    });
-    let hosts = (parameters.send_overhead, parameters.receive_overhead);
-    Some(longest(times.channels(flows), hosts, None))
-}
-
-/// Returns a lower bound on the completion time of an application's messages, given as source,
-/// destination and bytes. A host takes the given overheads to send a message and to receive one.
-/// `None` if the messages are too many to look at.
-pub fn application_bound(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[(u32, u32, u64)],
-    hosts: (Picoseconds, Picoseconds),
-) -> Option<CompletionBound> {
-    if messages.len() as u64 > MAX_MESSAGES {
-        return None;
-    }
-    let times = Times::new(fabric, routes, parameters);
-    let flows = messages.iter().map(|&(from, to, bytes)| {
-        let (size, turn) = (times.size(bytes), Turn::Unknown);
-        Flow { from, to, size, is_response: false, times: 1, turn }
-    });
-    Some(longest(times.channels(flows), hosts, None))
-}
-
-/// The longest of the bounds.
-fn longest(
-    (rates, credits): (Longest, Longest),
-    (send, receive): (Picoseconds, Picoseconds),
-    in_steps: Option<u128>,
-) -> CompletionBound {
-    let hosts = u128::from(send) + u128::from(receive);
-    let with_hosts = |of: &Longest| if of.time > 0 { of.time + hosts } else { 0 };
-    let [by_rates, by_credits] = [&rates, &credits].map(with_hosts);
-    let by_steps = in_steps.unwrap_or(0);
-    let mut all = Longest::default();
-    all.add(by_rates, || rates.of);
-    all.add(by_credits, || credits.of);
-    all.add(by_steps, || "the steps, each of which waits for the one before it".into());
-    CompletionBound {
-        time: Picoseconds::from_wide(all.time),
-        bottleneck: all.of,
-        by_rates: Picoseconds::from_wide(by_rates),
-        by_credits: Picoseconds::from_wide(by_credits),
-        by_steps: Picoseconds::from_wide(by_steps),
     }
 }
 

@@ -2,27 +2,29 @@
 
 use std::sync::Arc;
 
+use super::pattern::Senders;
 use super::traffic::LARGEST_MESSAGE;
 use flitlab_base::document::{
     Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain, quoted,
-    rate, read_other, size, time, with_keys,
+    rate, read_other, row_with_keys, size, time, with_keys,
 };
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Registry;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::{NodeName, Places};
 use flitlab_workload::application::{
     Action, Schedule, Unmatched, check,
-    generate::{GENERATORS, Generator, Parameters, make},
+    generate::{Generator, Make, Parameters, make},
     goal, loggops,
 };
 use flitlab_workload::traffic::{Answer, ApplicationSpec, Carrier, HostParameters, Placement};
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
-    places: Option<Places<'_>>,
+    Senders { places, registry }: Senders<'_>,
     parameters: &flitlab_engine::Parameters,
 ) -> Option<ApplicationSpec> {
-    let schedule = schedule(reader);
+    let schedule = schedule(reader, registry);
     let placement = placement(reader, places);
     let mut ranks_per_node = 1;
     let doc = "The most ranks of a node; ranks of one node talk through its memory.";
@@ -39,7 +41,7 @@ pub(super) fn read(
 }
 
 /// The schedule, from a file or made in.
-fn schedule(reader: &mut Reader<'_>) -> Option<Arc<Schedule>> {
+fn schedule(reader: &mut Reader<'_>, registry: &Registry) -> Option<Arc<Schedule>> {
     let (file, made) = (reader.has("file"), reader.has("schedule"));
     if let (true, true, Some(place)) = (file, made, reader.key_place("schedule")) {
         let problem = Diagnostic::new(&place, "an application has `file` or `schedule`, not both");
@@ -47,7 +49,7 @@ fn schedule(reader: &mut Reader<'_>) -> Option<Arc<Schedule>> {
     }
     let schedule = if reader.is_documenting() {
         from_file(reader);
-        made_in(reader)
+        made_in(reader, registry)
     } else if let (false, Some(problem)) = (file, file_as_generator(reader)) {
         reader.problems.push(problem);
         reader.ignore("file");
@@ -55,7 +57,7 @@ fn schedule(reader: &mut Reader<'_>) -> Option<Arc<Schedule>> {
         None
     } else if made {
         reader.ignore("file");
-        made_in(reader)
+        made_in(reader, registry)
     } else if file {
         reader.ignore("schedule");
         from_file(reader)
@@ -107,18 +109,22 @@ fn file_as_generator(reader: &Reader<'_>) -> Option<Diagnostic> {
 }
 
 /// The schedule of a generator.
-fn made_in(reader: &mut Reader<'_>) -> Option<Schedule> {
+fn made_in(reader: &mut Reader<'_>, registry: &Registry) -> Option<Schedule> {
     let doc =
         "A schedule that is made in, in place of `file`. docs/schedules.md says what each is.";
     let choice = Choice::required("schedule", "schedule", doc);
     let place = reader.place("schedule");
-    let variants = GENERATORS.iter().map(|generator| {
-        with_keys(generator.name, generator.doc, move |reader: &mut Reader<'_>| {
-            Some((generator.name, parameters(reader, generator)))
+    let variants = registry.rows().map(|row| {
+        row_with_keys(row, move |reader: &mut Reader<'_>| match row.component {
+            Generator::Of { .. } => {
+                let parameters = parameters(reader, &row);
+                Some(Box::new(move || make(row.name, &parameters)) as Make)
+            }
+            Generator::Reads(read) => read(reader),
         })
     });
-    let (name, parameters) = reader.choice(&choice, variants.collect())?;
-    match make(name, &parameters) {
+    let make = reader.choice(&choice, variants.collect())?;
+    match make() {
         Ok(schedule) => Some(schedule),
         Err(message) => {
             // A key that is wrong by itself has been reported.
@@ -157,11 +163,11 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
     // No computation of a rank may take longer than 213 days.
     let each = Number { to: 1e16, ..rate };
     parameters.combine_ns_per_byte = taken(reader, generator, "combine_ns_per_byte", &each, doc);
-    if generator.takes.contains(&"benchmark") {
+    if generator.takes().contains(&"benchmark") {
         let doc = "The benchmark: lu, mg, cg, ft or is.";
         parameters.benchmark = reader.required("benchmark", &name("ft"), doc);
     }
-    if generator.takes.contains(&"class") {
+    if generator.takes().contains(&"class") {
         let doc = "Its class: S, W, A, B, C or D.";
         parameters.class = reader.required("class", &name("C"), doc);
     }
@@ -196,7 +202,7 @@ fn taken<K: Kind>(
     kind: &K,
     doc: &'static str,
 ) -> Option<K::Value> {
-    generator.takes.contains(&key).then(|| reader.optional(key, kind, doc)).flatten()
+    generator.takes().contains(&key).then(|| reader.optional(key, kind, doc)).flatten()
 }
 
 fn placement(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placement> {

@@ -60,7 +60,7 @@ pub(super) fn read(
     let doc = "An application: what each of its ranks sends, receives and computes, as docs/model.md says under \
                \"Applications\". A scenario has this, [traffic] or [exchange].";
     let application_spec = workload(reader, "application", doc, |reader| {
-        application::read(reader, senders.places, parameters)
+        application::read(reader, senders, parameters)
     });
     let doc = "Operations of the collective subnetwork: routers combine and replicate packets along trees, as \
                docs/model.md says under \"Collective subnetwork\". [traffic] may go on beside them.";

@@ -20,7 +20,8 @@ use collective::{COLLECTIVES, Call, Collective};
 use communicator::Communicator;
 
 use super::Schedule;
-use flitlab_base::document::nearest;
+use flitlab_base::document::{Reader, nearest};
+use flitlab_base::registry::{Component, Row};
 
 /// The most bytes of a message that can be asked for: a tebibyte.
 const MAX_BYTES: u64 = 1 << 40;
@@ -110,9 +111,9 @@ impl Parameters {
         self.flops_per_second.map_or(0.0, |rate| operations / rate * 1e9)
     }
 
-    fn check(&self, generator: &Generator) -> Result<(), String> {
-        if let Some(other) = self.given().find(|name| !generator.takes.contains(name)) {
-            let takes = generator.takes.join(", ");
+    fn check(&self, generator: &Row<Generator>) -> Result<(), String> {
+        if let Some(other) = self.given().find(|name| !generator.takes().contains(name)) {
+            let takes = generator.takes().join(", ");
             let name = generator.name;
             return Err(format!("{name} has no {other}: it takes ranks, iterations, {takes}"));
         }
@@ -127,61 +128,105 @@ impl Parameters {
     }
 }
 
-/// Something that makes schedules.
-#[derive(Debug)]
-pub struct Generator {
-    /// The name by which users choose it.
-    pub name: &'static str,
-    /// A sentence without its begin, such as "the bytes of each rank to all ranks."
-    pub doc: &'static str,
+/// Something that makes schedules. Its description is a sentence without its begin, such as "the
+/// bytes of each rank to all ranks."
+#[derive(Clone, Copy)]
+pub enum Generator {
+    /// It is made of [`Parameters`], and so known to the command line too.
+    Of {
+        /// The parameters that it takes besides ranks and iterations.
+        takes: &'static [&'static str],
+        /// Makes the schedule. The text is the generator's name.
+        make: fn(&str, &Parameters) -> Result<Schedule, String>,
+    },
+    /// It reads keys of its own.
+    Reads(fn(&mut Reader<'_>) -> Option<Make>),
+}
+
+/// Makes a schedule of keys that were read, or says why there is none.
+pub type Make = Box<dyn FnOnce() -> Result<Schedule, String>>;
+
+impl Component for Generator {
+    const NOUN: &'static str = "schedule";
+
+    fn built_in() -> &'static [Row<Self>] {
+        &GENERATORS
+    }
+}
+
+impl Generator {
     /// The parameters that it takes besides ranks and iterations.
-    pub takes: &'static [&'static str],
-    make: fn(&Generator, &Parameters) -> Result<Schedule, String>,
+    pub const fn takes(&self) -> &'static [&'static str] {
+        match self {
+            Self::Of { takes, .. } => takes,
+            Self::Reads(_) => &[],
+        }
+    }
 }
 
 const ROOTED: &[&str] = &["algorithm", "bytes", "root", "segment", "combine_ns_per_byte"];
 const OF_ALL: &[&str] = &["algorithm", "bytes", "combine_ns_per_byte"];
 const MOVING: &[&str] = &["algorithm", "bytes"];
 
-const fn of(name: &'static str, doc: &'static str, takes: &'static [&'static str]) -> Generator {
-    Generator { name, doc, takes, make: make_collective }
+const fn collective(
+    name: &'static str,
+    doc: &'static str,
+    takes: &'static [&'static str],
+) -> Row<Generator> {
+    Row::new(name, doc, Generator::Of { takes, make: make_collective })
 }
 
 /// Everything that makes schedules.
-pub static GENERATORS: [Generator; 13] = [
-    of("broadcast", "the root's bytes to all ranks.", &["algorithm", "bytes", "root", "segment"]),
-    of("reduce", "the bytes of all ranks, combined, to the root.", ROOTED),
-    of("all-reduce", "the bytes of all ranks, combined, to all ranks.", OF_ALL),
-    of("all-gather", "the bytes of each rank to all ranks.", MOVING),
-    of("reduce-scatter", "the bytes of all ranks, combined, a part of them to each.", OF_ALL),
-    of("all-to-all", "other bytes of each rank to each other rank.", MOVING),
-    of("gather", "the bytes of each rank to the root.", &["algorithm", "bytes", "root"]),
-    of("scatter", "other bytes of the root to each rank.", &["algorithm", "bytes", "root"]),
-    of("barrier", "no rank goes on before all have come.", MOVING),
-    Generator {
-        name: "npb",
-        doc: "a NAS Parallel Benchmark (LU, MG, CG, FT, IS) of a class.",
-        takes: &["benchmark", "class", "algorithm", "flops_per_second"],
-        make: |_, parameters| npb::make(parameters),
-    },
-    Generator {
-        name: "halo3d",
-        doc: "neighbours of a grid in three dimensions exchange its faces, then all-reduce 8 B (Ember).",
-        takes: &["points", "grid", "fields", "algorithm", "flops_per_second"],
-        make: |_, parameters| motif::halo3d(parameters),
-    },
-    Generator {
-        name: "sweep3d",
-        doc: "wavefronts through a grid in two dimensions, from all corners (Ember).",
-        takes: &["points", "grid", "fields", "block", "flops_per_second"],
-        make: |_, parameters| motif::sweep3d(parameters),
-    },
-    Generator {
-        name: "fft3d",
-        doc: "transforms of a cube that is cut into pencils, there and back (Ember).",
-        takes: &["points", "grid", "algorithm", "flops_per_second"],
-        make: |_, parameters| motif::fft3d(parameters),
-    },
+pub static GENERATORS: [Row<Generator>; 13] = [
+    collective(
+        "broadcast",
+        "the root's bytes to all ranks.",
+        &["algorithm", "bytes", "root", "segment"],
+    ),
+    collective("reduce", "the bytes of all ranks, combined, to the root.", ROOTED),
+    collective("all-reduce", "the bytes of all ranks, combined, to all ranks.", OF_ALL),
+    collective("all-gather", "the bytes of each rank to all ranks.", MOVING),
+    collective(
+        "reduce-scatter",
+        "the bytes of all ranks, combined, a part of them to each.",
+        OF_ALL,
+    ),
+    collective("all-to-all", "other bytes of each rank to each other rank.", MOVING),
+    collective("gather", "the bytes of each rank to the root.", &["algorithm", "bytes", "root"]),
+    collective("scatter", "other bytes of the root to each rank.", &["algorithm", "bytes", "root"]),
+    collective("barrier", "no rank goes on before all have come.", MOVING),
+    Row::new(
+        "npb",
+        "a NAS Parallel Benchmark (LU, MG, CG, FT, IS) of a class.",
+        Generator::Of {
+            takes: &["benchmark", "class", "algorithm", "flops_per_second"],
+            make: |_, parameters| npb::make(parameters),
+        },
+    ),
+    Row::new(
+        "halo3d",
+        "neighbours of a grid in three dimensions exchange its faces, then all-reduce 8 B (Ember).",
+        Generator::Of {
+            takes: &["points", "grid", "fields", "algorithm", "flops_per_second"],
+            make: |_, parameters| motif::halo3d(parameters),
+        },
+    ),
+    Row::new(
+        "sweep3d",
+        "wavefronts through a grid in two dimensions, from all corners (Ember).",
+        Generator::Of {
+            takes: &["points", "grid", "fields", "block", "flops_per_second"],
+            make: |_, parameters| motif::sweep3d(parameters),
+        },
+    ),
+    Row::new(
+        "fft3d",
+        "transforms of a cube that is cut into pencils, there and back (Ember).",
+        Generator::Of {
+            takes: &["points", "grid", "algorithm", "flops_per_second"],
+            make: |_, parameters| motif::fft3d(parameters),
+        },
+    ),
 ];
 
 /// Makes the schedule of a generator. Equal parameters make equal schedules.
@@ -190,12 +235,13 @@ pub static GENERATORS: [Generator; 13] = [
 /// If there is no such generator, in words that offer the nearest; if parameters are missing,
 /// wrong, or mean nothing to it; if there is no room for so many operations.
 pub fn make(name: &str, parameters: &Parameters) -> Result<Schedule, String> {
-    let names = || GENERATORS.iter().map(|generator| generator.name);
-    let Some(generator) = GENERATORS.iter().find(|generator| generator.name == name) else {
-        return Err(unknown("schedule", name, names()));
-    };
-    parameters.check(generator)?;
-    (generator.make)(generator, parameters)
+    match Generator::named(name).map(|row| (row, row.component)) {
+        Some((row, Generator::Of { make, .. })) => {
+            parameters.check(row)?;
+            make(name, parameters)
+        }
+        _ => Err(unknown("schedule", name, GENERATORS.iter().map(|generator| generator.name))),
+    }
 }
 
 /// Says that there is nothing of a name, and what is most like it, or all there is.
@@ -209,8 +255,8 @@ fn unknown<'n>(what: &str, name: &str, names: impl Iterator<Item = &'n str> + Cl
     }
 }
 
-fn make_collective(generator: &Generator, parameters: &Parameters) -> Result<Schedule, String> {
-    let collective = collective::named(generator.name).expect("each row is one");
+fn make_collective(name: &str, parameters: &Parameters) -> Result<Schedule, String> {
+    let collective = collective::named(name).expect("each row is one");
     let ranks = parameters.ranks()?;
     let bytes = match (parameters.bytes, collective.name) {
         (Some(0), _) => return Err("bytes have to be 1 or more".into()),

@@ -21,6 +21,7 @@ pub struct Cabling {
     terminals: Vec<(String, Port)>,
     cables: Vec<(Port, Port)>,
     grid: Option<Torus>,
+    groups: Vec<u32>,
     /// A router whose ports exceed the range of port numbers.
     crowded: Option<u32>,
 }
@@ -86,6 +87,12 @@ impl Cabling {
     /// Declares the routers to be arranged as a torus, numbered as its nodes.
     pub fn arrange(&mut self, grid: Torus) {
         self.grid = Some(grid);
+    }
+
+    /// Declares the groups that routers belong to, by a router's number. Groups are numbered from
+    /// 0.
+    pub fn group(&mut self, group_of: impl Fn(u32) -> u32) {
+        self.groups = (0..self.routers()).map(group_of).collect();
     }
 
     fn next(&self, router: u32) -> Port {
@@ -154,6 +161,7 @@ impl Cabling {
                 channel_ports: ends.iter().map(|&((_, port), _)| port).collect(),
                 terminal_ports: ports.iter().map(|&(_, port)| port).collect(),
                 grid: self.grid,
+                groups: self.groups,
             }),
         };
         connectivity::check(&fabric)?;

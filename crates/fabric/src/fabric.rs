@@ -25,6 +25,8 @@ pub(super) struct Labels {
     pub terminal_ports: Vec<u16>,
     /// The routers' coordinates, if they are arranged as a torus.
     pub grid: Option<Torus>,
+    /// The group of each router; empty if there are none.
+    pub groups: Vec<u32>,
 }
 
 /// Flits of a terminal at load 1 per flit time at `link.rate`, as a numerator and a denominator,
@@ -278,6 +280,14 @@ impl Fabric {
         match &self.arrangement {
             Arrangement::Torus(torus) => Some(torus),
             Arrangement::Listed(labels) => labels.grid.as_ref(),
+        }
+    }
+
+    /// The group of each router, numbered from 0; empty if the fabric is not made of groups.
+    pub fn groups(&self) -> &[u32] {
+        match &self.arrangement {
+            Arrangement::Torus(_) => &[],
+            Arrangement::Listed(labels) => &labels.groups,
         }
     }
 

@@ -115,6 +115,7 @@ impl Cascade {
             }
         }
         populate(&mut cabling, |_| self.terminals);
+        cabling.group(|router| router / group);
         Ok(cabling)
     }
 }

@@ -96,6 +96,7 @@ impl Dragonfly {
             }
         }
         populate(&mut cabling, |_| self.terminals);
+        cabling.group(|router| router / routers_);
         Ok(cabling)
     }
 }

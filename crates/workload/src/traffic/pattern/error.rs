@@ -28,6 +28,14 @@ pub enum PatternError {
         /// The pattern's name.
         pattern: &'static str,
     },
+    /// The pattern is defined on groups, and the fabric has none.
+    #[error(
+        "{pattern} is for fabrics of groups, such as [topology.dragonfly] and [topology.cascade]"
+    )]
+    NoGroups {
+        /// The pattern's name.
+        pattern: &'static str,
+    },
     /// The specification names a node that the fabric has not.
     #[error("{pattern} names node {node}, but the nodes are 0 to {}", nodes - 1)]
     UnknownNode {

@@ -12,6 +12,7 @@ pub struct Nodes<'f> {
     pub live: &'f Live,
     /// Coordinates, if node n is the only one at the torus' place n.
     torus: Option<&'f Torus>,
+    fabric: &'f Fabric,
     /// The scenario's seed, for what is drawn once.
     pub seed: u64,
 }
@@ -28,7 +29,7 @@ impl<'f> Nodes<'f> {
             |&terminal: &u32| fabric.terminal_router(terminal).is_none_or(|at| at == terminal);
         let torus = fabric.grid().filter(|grid| grid.nodes() == count);
         let torus = torus.filter(|_| (0..count).all(|terminal| alone(&terminal)));
-        Self { pattern, live, torus, seed }
+        Self { pattern, live, torus, fabric, seed }
     }
 
     /// How many there are, failed ones included: 2 at least.
@@ -42,6 +43,19 @@ impl<'f> Nodes<'f> {
     /// If the nodes have no coordinates.
     pub fn torus(&self) -> Result<&'f Torus, PatternError> {
         self.torus.ok_or(PatternError::NoCoordinates { pattern: self.pattern })
+    }
+
+    /// The group of each node, by number, for patterns on groups; a failed node counts to group 0.
+    ///
+    /// # Errors
+    /// If the fabric is not made of groups.
+    pub fn groups(&self) -> Result<Vec<u32>, PatternError> {
+        let groups = self.fabric.groups();
+        if groups.is_empty() {
+            return Err(PatternError::NoGroups { pattern: self.pattern });
+        }
+        let router = |node| self.fabric.terminal_router(node).unwrap_or(0);
+        Ok((0..self.count()).map(|node| groups[router(node) as usize]).collect())
     }
 
     /// Bits of a node's number, for patterns on bits.

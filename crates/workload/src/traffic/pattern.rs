@@ -8,8 +8,8 @@
 //! Where a router has several terminals, or the fabric no coordinates, a node is a terminal, and
 //! patterns that speak of coordinates are not defined.
 //!
-//! Failed nodes neither send nor receive. Uniform, hotspot, random-permutation and all-to-all are
-//! patterns of the live nodes; a rank is a node's place among them. In the other ones, a partner
+//! Failed nodes neither send nor receive. Uniform, hotspot, group-shift, random-permutation and
+//! all-to-all are patterns of the live nodes; a rank is a node's place among them. In the other ones, a partner
 //! that has failed or is the source itself gets nothing: the source is silent if it has no other,
 //! and leaves that partner out if it has (butterfly, matrix, pairs). Only uniform (on request) and
 //! matrix send messages to oneself.
@@ -22,6 +22,7 @@ mod bit_reverse;
 mod butterfly;
 mod coordinates;
 mod error;
+mod group_shift;
 mod hotspot;
 mod kind;
 mod live;
@@ -58,7 +59,7 @@ use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 /// The patterns that scenarios can name, in the order in which they are offered.
-pub static PATTERNS: [Row<PatternKind>; 15] = [
+pub static PATTERNS: [Row<PatternKind>; 16] = [
     uniform::UNIFORM,
     transpose::TRANSPOSE,
     transpose_linear::TRANSPOSE_LINEAR,
@@ -71,6 +72,7 @@ pub static PATTERNS: [Row<PatternKind>; 15] = [
     shuffle::SHUFFLE,
     random_permutation::RANDOM_PERMUTATION,
     all_to_all::ALL_TO_ALL,
+    group_shift::GROUP_SHIFT,
     hotspot::HOTSPOT,
     matrix::MATRIX,
     pairs::PAIRS,
@@ -79,7 +81,7 @@ pub static PATTERNS: [Row<PatternKind>; 15] = [
 /// A pattern bound to a fabric: who sends to whom.
 ///
 /// Its memory does not grow with the number of live nodes, except for a random permutation, a
-/// matrix and pairs.
+/// shift of groups, a matrix and pairs.
 #[derive(Clone)]
 pub struct Pattern {
     name: &'static str,

@@ -169,7 +169,7 @@ impl SelectionTask<'_> {
 
     /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops
     /// offered there, by its place.
-    fn walk(
+    pub fn walk(
         &self,
         mut pick: impl FnMut(&[Hop], &mut ChaCha8Rng) -> usize,
     ) -> Result<Chosen, NoSelection> {

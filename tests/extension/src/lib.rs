@@ -1,0 +1,37 @@
+//! A crate that extends flitlab: one component of each kind, each a file here with its row, and the
+//! [`registry`] that has them all.
+//!
+//! | kind | here | in a scenario |
+//! |---|---|---|
+//! | traffic pattern | [`pattern`] | `pattern = { stride = { by = 3 } }` |
+//! | table algorithm | [`table_algorithm`] | `routing.agnostic.algorithm = "one-root"` |
+//! | relation rule | [`relation_rule`] | `routing.relation.rule = "hop-vcs"` |
+//! | path selection | [`path_selection`] | `routing.relation.selection = "last-offered"` |
+//! | topology | [`topology`] | `[topology.leaf_spine]` |
+//! | schedule | [`schedule`] | `schedule = { token-ring = { ranks = 8 } }` |
+//! | figure | [`figure`] | in a `FigureRequest` |
+
+pub mod figure;
+pub mod path_selection;
+pub mod pattern;
+pub mod relation_rule;
+pub mod schedule;
+pub mod table_algorithm;
+pub mod topology;
+
+use flitlab::package;
+use flitlab::registry::{Refused, Registry};
+
+/// The registry with all components of this crate that scenarios can name.
+///
+/// # Errors
+/// If flitlab has got a component of one of these names.
+pub fn registry() -> Result<Registry, Refused> {
+    Registry::default()
+        .with(package!(), &pattern::STRIDE)?
+        .with(package!(), &table_algorithm::ONE_ROOT)?
+        .with(package!(), &relation_rule::HOP_VCS)?
+        .with(package!(), &path_selection::LAST_OFFERED)?
+        .with(package!(), &topology::LEAF_SPINE)?
+        .with(package!(), &schedule::TOKEN_RING)
+}

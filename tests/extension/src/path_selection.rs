@@ -1,0 +1,11 @@
+//! At each router the last hop that the relation offers.
+
+use flitlab::registry::Row;
+use flitlab::routing::path_selection::PathSelection;
+
+/// The selection.
+pub static LAST_OFFERED: Row<PathSelection> = Row::new(
+    "last-offered",
+    "the highest port at each router, there the highest virtual channel.",
+    PathSelection { select: |task| task.walk(|hops, _| hops.len() - 1) },
+);

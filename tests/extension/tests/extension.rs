@@ -1,0 +1,140 @@
+//! Each component from outside, through scenarios, as a user of that crate has it.
+
+use std::error::Error;
+
+use flitlab::registry::Row;
+use flitlab::report::figure::{FIGURES, FigureRequest, Format, Medium, draw_all};
+use flitlab::report::{Label, Point, PointRow, ResultRows, Status};
+use flitlab::scenario::{Document, Scenario, Sweep};
+use flitlab::sweep::Simulation;
+use flitlab_extension::figure::HOPS;
+use flitlab_extension::registry;
+
+type Test = Result<(), Box<dyn Error>>;
+
+const TORUS: &str = "[topology.torus]\ndimensions = [4, 4]\n";
+const LOAD: &str = "[traffic]\npattern = 'uniform'\nload = 0.2\n";
+
+fn document(text: &str) -> Result<Document, Box<dyn Error>> {
+    Ok(Document::parse("extension.toml", text).with_registry(&registry()?))
+}
+
+/// What is measured of a scenario on one thread, which has to be the same on two.
+fn measure(text: &str) -> Result<PointRow, Box<dyn Error>> {
+    let scenario = Scenario::read(&document(text)?)?;
+    let run = |threads| -> Result<_, Box<dyn Error>> {
+        let found = Simulation::new(&scenario)?.on_threads(threads).run(&mut |_| {}).found;
+        Ok((found.measured.digest.clone(), found.measured))
+    };
+    let (one, two) = (run(1)?, run(2)?);
+    assert_eq!(one.0, two.0);
+    Ok(one.1)
+}
+
+fn refused(text: &str) -> Result<String, Box<dyn Error>> {
+    Ok(Scenario::read(&document(text)?).err().ok_or("it was read")?.plain())
+}
+
+#[test]
+fn a_pattern() -> Test {
+    let traffic = "[traffic]\npattern = { stride = { by = 4 } }\nload = 0.2\n";
+    let measured = measure(&format!("{TORUS}{traffic}"))?;
+    // Node n + 4 is the next one along y.
+    assert_eq!(measured.hops_mean, Some(1.0));
+    let said = refused(&format!("{TORUS}[traffic]\npattern = 'stride'\nload = 0.2\n"))?;
+    assert!(said.contains("`stride` needs `by`"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_table_algorithm() -> Test {
+    let routing = "[routing.agnostic]\nalgorithm = 'one-root'\n";
+    let load = LOAD.replace("0.2", "0.01");
+    let measured = measure(&format!("{TORUS}{routing}{load}"))?;
+    assert_eq!(measured.status, Status::Steady);
+    // Shortest paths of 16 nodes have 32 / 15 hops.
+    assert!(measured.hops_mean.is_some_and(|hops| hops > 2.2));
+    Ok(())
+}
+
+#[test]
+fn a_relation_rule_and_a_path_selection() -> Test {
+    let routing = "[routing.relation]\nrule = 'hop-vcs'\n";
+    let shortest = 32.0 / 15.0;
+    for selection in ["none", "last-offered", "balanced"] {
+        let routing = format!("{routing}selection = '{selection}'\n");
+        let measured = measure(&format!("{TORUS}{routing}{LOAD}"))?;
+        assert_eq!(measured.status, Status::Steady, "{selection}");
+        assert!(measured.hops_mean.is_some_and(|hops| (hops - shortest).abs() < 0.02));
+    }
+    let router = "[router]\nvirtual_channels = 3\n";
+    let said = refused(&format!("{TORUS}{router}{routing}{LOAD}"))?;
+    assert!(said.contains("4 virtual channels"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_topology() -> Test {
+    let topology = "[topology.leaf_spine]\nleaves = 4\nspines = 2\n";
+    let measured = measure(&format!("{topology}{LOAD}"))?;
+    // 3 of 15 destinations are at the same leaf, all others two hops away.
+    assert!(measured.hops_mean.is_some_and(|hops| (hops - 1.6).abs() < 0.02));
+    // Leaves are groups, which patterns can use.
+    let shift = LOAD.replace("uniform", "group-shift");
+    assert_eq!(measure(&format!("{topology}{shift}"))?.hops_mean, Some(2.0));
+    let said = refused(&format!("[topology.clos]\nleaves = 4\nspines = 2\n{LOAD}"))?;
+    assert!(said.contains("did you mean `leaf_spine`?"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_schedule() -> Test {
+    let time = |rounds: u32| -> Result<_, Box<dyn Error>> {
+        let schedule = format!("{{ token-ring = {{ ranks = 16, rounds = {rounds} }} }}");
+        let measured = measure(&format!("{TORUS}[application]\nschedule = {schedule}\n"))?;
+        assert_eq!(measured.status, Status::Completed);
+        Ok(measured.completion_time.ok_or("it has ended")?.0)
+    };
+    let (once, thrice) = (time(1)?, time(3)?);
+    assert!((thrice as f64 / once as f64 - 3.0).abs() < 0.01, "{once} {thrice}");
+    Ok(())
+}
+
+#[test]
+fn a_figure() -> Test {
+    let point = |load, hops| Point {
+        label: Label { series: "ABR".into(), ..Label::default() },
+        measured: PointRow {
+            status: Status::Steady,
+            offered_load: Some(load),
+            hops_mean: Some(hops),
+            ..PointRow::default()
+        },
+        ..Point::default()
+    };
+    let rows = ResultRows { points: vec![point(0.1, 2.1), point(0.3, 2.4)], ..Default::default() };
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figure");
+    let kinds: Vec<Row<_>> = FIGURES.iter().copied().chain([HOPS]).collect();
+    let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
+    let wish = FigureRequest { kinds, medium, ..FigureRequest::titled("Detours") };
+    let files = draw_all(&rows, &folder, &wish)?;
+    let drawn = files.written.iter().find(|path| path.ends_with("hops.svg")).ok_or("no figure")?;
+    let svg = std::fs::read_to_string(drawn)?;
+    assert!(svg.contains("Mean hops") && svg.contains("ABR"));
+    Ok(())
+}
+
+#[test]
+fn components_are_swept_and_told_apart_from_built_in_ones() -> Test {
+    let sweep =
+        format!("{TORUS}{LOAD}[sweep.grid]\nrouting.relation.rule = ['hop-vcs', 'up-down']\n");
+    assert_eq!(Sweep::read(&document(&sweep)?)?.points.len(), 2);
+    let text = format!("{TORUS}[routing.relation]\nrule = 'hop-vcs'\n{LOAD}");
+    let (_, resolved) = Scenario::read_resolved(&document(&text)?)?;
+    let from =
+        "# routing.relation.rule.hop-vcs is not built in: it comes from flitlab-extension 0.3.1";
+    assert!(resolved.starts_with(from), "{resolved}");
+    let misspelt = refused(&text.replace("hop-vcs", "hop-vc"))?;
+    assert!(misspelt.contains("did you mean `hop-vcs`?"), "{misspelt}");
+    Ok(())
+}

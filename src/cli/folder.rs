@@ -10,6 +10,7 @@ use fs4::{FileExt, TryLockError};
 
 use super::Failure;
 use super::same_file::is_file_at;
+use flitlab::report::figure::Medium;
 use flitlab::scenario::{Document, Scenario};
 
 /// The folder of everybody's results.
@@ -24,6 +25,17 @@ pub(super) struct Output {
     /// Print one JSON object on standard output
     #[arg(long)]
     pub(super) json: bool,
+    /// Draw nothing; `flitlab plot` draws the figures later
+    #[arg(long)]
+    pub(super) no_figures: bool,
+}
+
+impl Output {
+    /// The usual formats of figures, or none if nothing is to be drawn.
+    pub(super) fn medium(&self) -> Medium {
+        let usual = Medium::default();
+        if self.no_figures { Medium { formats: Vec::new(), ..usual } } else { usual }
+    }
 }
 
 /// An empty folder for results: the one asked for, or `results/NAME`, or if that is taken

@@ -13,7 +13,6 @@ use super::say::say;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder};
-use flitlab::report::figure::Medium;
 use flitlab::reproduce::{
     Extent, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_collectives,
     angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, nue_faults,
@@ -161,7 +160,7 @@ impl Reproduce {
             folder::write(&out.join(name).with_extension("csv"), table)?;
         }
         for (name, figure) in &found.figures {
-            figure.write_to(&out, name, &Medium::default())?;
+            figure.write_to(&out, name, &self.output.medium())?;
         }
         kept.clear().map_err(cannot)?;
         if self.output.json {

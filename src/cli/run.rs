@@ -160,7 +160,8 @@ impl Run {
         let rows = ResultRows { points: vec![Point::new(label, found)], ..ResultRows::default() };
         ResultFolder::begin(&results, Vec::new())?.finish(&rows.points, &[])?;
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
-        draw_all(&rows, &*results, &FigureRequest::titled(&title))?;
+        let wish = FigureRequest { medium: self.output.medium(), ..FigureRequest::titled(&title) };
+        draw_all(&rows, &*results, &wish)?;
         let Point { measured, channels, .. } = &rows.points[0];
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),

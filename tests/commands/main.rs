@@ -16,6 +16,7 @@ mod checkpoint;
 mod claims;
 mod cli;
 mod first_steps;
+mod python;
 mod reproductions;
 mod robust;
 mod route_check;

@@ -30,11 +30,17 @@ pub(super) struct Collect {
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
+    /// Draw nothing; `flitlab plot` draws the figures later
+    #[arg(long)]
+    no_figures: bool,
 }
 
 impl Collect {
     pub(super) fn execute(self) -> Result<(), Failure> {
-        let Begun { sweep, .. } = Begun::open(&self.folder)?;
+        let Begun { mut sweep, .. } = Begun::open(&self.folder)?;
+        if self.no_figures {
+            sweep.figures.formats = Some(Vec::new());
+        }
         let mut found = Vec::new();
         let (progress, saturation) = survey::look(&self.folder, &sweep, |place, point| {
             found.push((place, point));

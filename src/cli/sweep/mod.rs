@@ -77,7 +77,10 @@ impl Sweep {
         let document = self.input.document()?;
         let read =
             if self.dry_run { scenario::Sweep::read_without_tables } else { scenario::Sweep::read };
-        let sweep = read(&document)?;
+        let mut sweep = read(&document)?;
+        if self.output.no_figures {
+            sweep.figures.formats = Some(Vec::new());
+        }
         if self.executor == Executor::Local {
             self.slurm.refuse()?;
         }
@@ -114,6 +117,12 @@ impl Sweep {
         let first = &sweep.points.first().expect("a sweep has a point").scenario;
         let scenario = folder::resolved_by(&sweep.resolved()?);
         if self.executor == Executor::Slurm {
+            if self.output.no_figures {
+                return Err(Failure::input(
+                    "--no-figures means nothing with --executor slurm\nhelp: give it to `flitlab \
+                     sweep collect`, which draws them",
+                ));
+            }
             return submit::execute(&self, &sweep, &scenario);
         }
         let simulation = Simulation::new(first)?;

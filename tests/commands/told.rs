@@ -461,6 +461,7 @@ fn the_ends_of_ranges_in_the_reference_are_accepted_by_some_scenario() {
         "kautz]\ndegree = 2\nlength = 2",
         "tree]\narity = 2\nlevels = 2",
         "dragonfly]\ngroups = 2\ngroup_size = 2\nglobal_cables = 1",
+        "dragonfly_plus]\ngroups = 2\nleaves = 1\nspines = 1\nglobal_cables = 1",
         "random_regular]\nswitches = 2\ndegree = 1",
         "slim_fly]\nprime = 5",
     ] {

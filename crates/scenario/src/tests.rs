@@ -308,6 +308,7 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 // On rings all shortest ways close cycles.
                 "the relation is refused: packets can deadlock".into(),
                 variant.name.to_owned() + " is for",
+                variant.name.to_owned() + " is defined on",
                 variant.name.to_owned() + " sends nothing",
                 "an exchange".into(),
                 "a barrier carries no payload".into(),

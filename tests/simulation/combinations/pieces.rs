@@ -15,6 +15,7 @@ pub const TABLES: [&[&str]; 3] = [
         "tree",
         "kautz",
         "dragonfly",
+        "dragonfly_plus",
         "cascade",
         "director_tree",
         "hyperx",
@@ -71,8 +72,18 @@ pub const BASES: &[(&str, &[&str])] = &[
         "dragonfly",
         &[
             "topology.dragonfly.groups = 5",
+            "topology.dragonfly_plus.groups = 3",
             "topology.dragonfly.group_size = 2",
             "topology.dragonfly.global_cables = 2",
+        ],
+    ),
+    (
+        "dragonfly_plus",
+        &[
+            "topology.dragonfly_plus.groups = 3",
+            "topology.dragonfly_plus.leaves = 2",
+            "topology.dragonfly_plus.spines = 2",
+            "topology.dragonfly_plus.global_cables = 2",
         ],
     ),
     (
@@ -249,6 +260,7 @@ fn fabrics(all: &mut Vec<Piece>) {
         "topology.tree.arity = 2",
         "topology.kautz.redundancy = 2",
         "topology.dragonfly.groups = 5",
+        "topology.dragonfly_plus.groups = 3",
         "topology.cascade.columns = 2",
         "topology.director_tree.edge_switches = 4",
         "topology.hyperx.dimensions = [3, 3]",

@@ -25,6 +25,7 @@ const FABRICS: [&str; 20] = [
     "[topology.kautz]\ndegree = 2\nlength = 3\nterminals = 2\n[routing.agnostic]\nalgorithm = \"lash\"\n",
     "[topology.dragonfly]\ngroups = 5\ngroup_size = 2\nglobal_cables = 2\nterminals = 2\n",
     "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\n[routing.agnostic]\nalgorithm = \"dfsssp\"\n",
+    "[topology.dragonfly_plus]\ngroups = 3\nleaves = 2\nspines = 2\nglobal_cables = 2\n",
     "[topology.hyperx]\ndimensions = [4, 4]\nterminals = 2\n",
     "[topology.hyperx]\ndimensions = [3, 3]\nterminals = 3\n[routing.agnostic]\nalgorithm = \"nue-balanced\"\n",
     "[topology.random_regular]\nswitches = 16\ndegree = 4\nterminals = 2\nseed = 1\n",

@@ -3,7 +3,7 @@
 use super::sizes::TWO_OR_MORE;
 use super::{
     BuilderKind, Built, Cabling, DRAGONFLY_TABLE, Size, Sizes, TERMINALS, TopologyError, begin,
-    join_all, pairs, populate, product, refuse,
+    join_all, join_groups, pairs, populate, product, refuse,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
@@ -83,18 +83,7 @@ impl Dragonfly {
             let members: Vec<u32> = (group * routers_..(group + 1) * routers_).collect();
             join_all(&mut cabling, &members, 1);
         }
-        // The router of a group at which its cable to the group `ahead` of it begins.
-        let end = |group: u32, ahead: u32, cable: u32| {
-            group * routers_ + ((ahead - 1) * between + cable) / global
-        };
-        for group in 0..groups {
-            for other in group + 1..groups {
-                let ahead = other - group;
-                for cable in 0..between {
-                    cabling.cable(end(group, ahead, cable), end(other, groups - ahead, cable));
-                }
-            }
-        }
+        join_groups(&mut cabling, groups, (between, global), |group| group * routers_);
         populate(&mut cabling, |_| self.terminals);
         cabling.group(|router| router / routers_);
         Ok(cabling)

@@ -7,6 +7,7 @@
 mod cascade;
 mod director_tree;
 mod dragonfly;
+mod dragonfly_plus;
 mod hyperx;
 mod irregular;
 mod kautz;
@@ -19,6 +20,7 @@ mod tree;
 pub use cascade::Cascade;
 pub use director_tree::DirectorTree;
 pub use dragonfly::Dragonfly;
+pub use dragonfly_plus::DragonflyPlus;
 pub use hyperx::HyperX;
 pub use irregular::Irregular;
 pub use kautz::Kautz;
@@ -74,13 +76,14 @@ pub struct Built {
 }
 
 /// The builders that scenarios can name, in the order in which they are offered.
-pub static BUILDERS: [Row<BuilderKind>; 10] = [
+pub static BUILDERS: [Row<BuilderKind>; 11] = [
     random_regular::RANDOM_REGULAR,
     irregular::IRREGULAR,
     switched_torus::SWITCHED_TORUS,
     tree::TREE,
     kautz::KAUTZ,
     dragonfly::DRAGONFLY,
+    dragonfly_plus::DRAGONFLY_PLUS,
     cascade::CASCADE,
     director_tree::DIRECTOR_TREE,
     hyperx::HYPERX,
@@ -123,6 +126,28 @@ fn join_all(cabling: &mut Cabling, routers: &[u32], cables: u32) {
         for &other in &routers[place + 1..] {
             for _ in 0..cables {
                 cabling.cable(one, other);
+            }
+        }
+    }
+}
+
+/// Adds `between` cables between each two of `groups`. Those of a group lead to the groups after it
+/// in turn, from its routers in order, `global` from each; `first` gives the first of these routers.
+fn join_groups(
+    cabling: &mut Cabling,
+    groups: u32,
+    (between, global): (u32, u32),
+    first: impl Fn(u32) -> u32,
+) {
+    // The router of a group at which its cable to the group `ahead` of it begins.
+    let end = |group: u32, ahead: u32, cable: u32| {
+        first(group) + ((ahead - 1) * between + cable) / global
+    };
+    for group in 0..groups {
+        for other in group + 1..groups {
+            let ahead = other - group;
+            for cable in 0..between {
+                cabling.cable(end(group, ahead, cable), end(other, groups - ahead, cable));
             }
         }
     }

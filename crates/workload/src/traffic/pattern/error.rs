@@ -30,7 +30,8 @@ pub enum PatternError {
     },
     /// The pattern is defined on groups, and the fabric has none.
     #[error(
-        "{pattern} is for fabrics of groups, such as [topology.dragonfly] and [topology.cascade]"
+        "{pattern} is defined on groups, which routers have in [topology.dragonfly], [topology.dragonfly_plus] and \
+         [topology.cascade]"
     )]
     NoGroups {
         /// The pattern's name.

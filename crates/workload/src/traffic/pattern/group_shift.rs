@@ -123,6 +123,6 @@ mod tests {
         let stays = "group-shift by 3 of 3 groups stays in the group";
         assert_eq!(said("by = 3", &dragonfly()), stays);
         let torus = Torus::new(&[4, 4], &[]).unwrap().fabric(&Default::default()).unwrap();
-        assert!(said("", &torus).starts_with("group-shift is for fabrics of groups"));
+        assert!(said("", &torus).starts_with("group-shift is defined on groups"));
     }
 }

@@ -24,7 +24,7 @@ fn measure(text: &str) -> Result<PointRow, Box<dyn Error>> {
     let scenario = Scenario::read(&document(text)?)?;
     let run = |threads| -> Result<_, Box<dyn Error>> {
         let found = Simulation::new(&scenario)?.on_threads(threads).run(&mut |_| {}).found;
-        Ok((found.measured.digest.clone(), found.measured))
+        Ok((found.measured.digest, found.measured))
     };
     let (one, two) = (run(1)?, run(2)?);
     assert_eq!(one.0, two.0);

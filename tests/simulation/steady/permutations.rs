@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{bound, run, scenario};
 
-const FABRICS: [&str; 20] = [
+const FABRICS: [&str; 21] = [
     "[topology.torus]\ndimensions = [8]\n",
     "[topology.torus]\ndimensions = [4, 4]\n",
     "[topology.torus]\ndimensions = [8, 4]\n",

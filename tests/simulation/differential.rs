@@ -68,6 +68,17 @@ fn a_deadlock_is_found_though_the_last_flits_arrive_after_all_that_was_due() {
     agree(SEED, &scenario);
 }
 
+/// On cables of two rates packets that stay on the way of an escape table have no choice left: the
+/// time after which they request again is that of their output's cable, not of the slowest.
+#[test]
+fn a_packet_on_the_escape_table_requests_again_at_the_pace_of_its_output() {
+    const SEED: u64 = 102_050;
+    let scenario = flit_scenario(SEED);
+    let Routes::Adaptive(adaptive) = &scenario.routes else { panic!("another scenario") };
+    assert!(adaptive.has_table() && scenario.fabric.cable_classes().len() == 2);
+    agree(SEED, &scenario);
+}
+
 #[test]
 fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rules_allow() {
     let (mut seen, mut stuck) = (BTreeSet::new(), 0);

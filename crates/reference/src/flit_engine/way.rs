@@ -127,7 +127,8 @@ impl Simulator<'_> {
     pub fn may_choose(&self, place: Place, packet: usize) -> bool {
         match self.routes {
             Routes::Relation(routes) => !self.hops(routes, place, packet).is_empty(),
-            _ => self.choice(place, packet).is_some(),
+            // A packet that stays on the way of the escape table has no choice left.
+            _ => self.choice(place, packet).is_some_and(|choice| !choice.nearer.is_empty()),
         }
     }
 

@@ -8,7 +8,7 @@ use flitlab::measure::{
 };
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
-use flitlab::traffic::{Access, LoadSpec, OfferedLoad, OpenLoad, PatternSpec, Process, Workload};
+use flitlab::traffic::{Access, LoadSpec, OfferedLoad, OpenLoad, PatternSpec, Process};
 use flitlab::units::{Bytes, Picoseconds, Rate};
 
 fn parameters(arbitration: Arbitration) -> Parameters {
@@ -66,7 +66,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         bound: None,
     };
     let senders: Vec<u32> = fabric.live_terminals().collect();
-    let workload = Workload::Load(traffic);
+    let workload = Box::new(traffic);
     let mut engine = Engine::new(1, &fabric, &routes, &parameters, workload, Collector::new(64));
     let settings = Settings::default();
     let measured = measure_load(

@@ -12,6 +12,7 @@ use flitlab::sweep::{Checkpoint, Outcome, Simulation};
 use flitlab::topology::Fabric;
 use flitlab::traffic::{
     Access, LoadSpec, Message, MessageKind, OpenLoad, Pattern, PatternSpec, RemoteOperation,
+    Workload,
 };
 use flitlab::units::Picoseconds;
 
@@ -275,10 +276,10 @@ fn of_load(spec: &LoadSpec, fabric: &Fabric, parameters: &Parameters, seed: u64)
     for terminal in fabric.live_terminals() {
         let mut next = load.first(terminal);
         for _ in 0..20 {
-            let Some(time) = next.filter(|&time| time < Picoseconds::LAST / 2) else { break };
-            let (message, later) = load.create(terminal, time);
-            messages.push(message);
-            next = Some(later);
+            let Some(time) = next else { break };
+            let message;
+            (message, next) = load.create(terminal, time);
+            messages.extend(message);
         }
     }
     messages

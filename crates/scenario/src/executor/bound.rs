@@ -142,36 +142,38 @@ impl Traffic {
     }
 
     /// Returns the whole workload, from its beginning.
-    pub fn workload(&self, fabric: &Fabric) -> Workload {
+    pub fn workload(&self, fabric: &Fabric) -> Box<dyn Workload> {
         let terminals = fabric.terminals();
         match self {
-            Self::Load(load, _) => Workload::Load(load.clone()),
-            Self::Exchange(pattern, spec) => {
-                Workload::Exchange(Exchange::new(spec, pattern.clone(), fabric))
-            }
+            Self::Load(load, _) => Box::new(load.clone()),
+            Self::Exchange(pattern, spec) => Box::new(Exchange::new(spec, pattern.clone(), fabric)),
             Self::Application(placed, spec) => {
                 let records = Application::keeps_records(spec);
                 let application = Application::new(spec, &placed.places, terminals, records);
-                Workload::Application(Box::new(application))
+                Box::new(application)
             }
             Self::Collective(Gathered { trees, load, .. }, spec) => {
                 let operations = Collectives::new(spec, trees.clone(), load.clone(), terminals);
-                Workload::Collectives(Box::new(operations))
+                Box::new(operations)
             }
             Self::RemoteMemory(pattern, spec) => {
                 let operations = RemoteMemory::new(spec, pattern.clone(), fabric);
-                Workload::RemoteMemory(Box::new(operations))
+                Box::new(operations)
             }
         }
     }
 
     /// How many messages a finite workload sends, about.
-    pub fn messages(&self, workload: &Workload) -> u64 {
-        match (workload, self) {
-            (Workload::Exchange(exchange), _) => exchange.messages(),
+    pub fn messages(&self, workload: &dyn Workload) -> u64 {
+        if let Some(exchange) = workload.downcast_ref::<Exchange>() {
+            return exchange.messages();
+        }
+        if let Some(operations) = workload.downcast_ref::<RemoteMemory>() {
+            return operations.operations();
+        }
+        match (workload.collectives(), self) {
             (_, Self::Application(placed, _)) => placed.messages.len() as u64,
-            (Workload::Collectives(collectives), _) => collectives.all_receipts(),
-            (Workload::RemoteMemory(operations), _) => operations.operations(),
+            (Some(collectives), _) => collectives.all_receipts(),
             _ => 0,
         }
     }

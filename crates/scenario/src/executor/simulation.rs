@@ -266,7 +266,7 @@ impl Simulation {
     }
 
     /// The traffic from its beginning.
-    pub(super) fn workload(&self) -> Workload {
+    pub(super) fn workload(&self) -> Box<dyn Workload> {
         self.traffic.workload(self.fabric())
     }
 
@@ -278,7 +278,7 @@ impl Simulation {
         }
     }
 
-    pub(super) fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
+    pub(super) fn engine(&self, workload: Box<dyn Workload>) -> Engine<'_, Collector> {
         let mut engine = self.engine_without_logs(workload, self.log_filter.as_ref());
         if let Some(digests) = self.digests.clone() {
             engine.log(move |time, grants, digest| digests.add(time, grants, digest));
@@ -289,7 +289,7 @@ impl Simulation {
     /// An engine whose digests are not written, for what is simulated once more.
     fn engine_without_logs(
         &self,
-        workload: Workload,
+        workload: Box<dyn Workload>,
         log_filter: Option<&LogFilter>,
     ) -> Engine<'_, Collector> {
         let mut collector = Collector::new(self.fabric().terminals());
@@ -322,7 +322,7 @@ impl Simulation {
         let senders = self.senders();
         let (fraction, payload) = (load.offered_fraction, load.offered_payload);
         let offered = self.offered(&load, spec, senders.len());
-        let mut engine = self.engine(Workload::Load(load));
+        let mut engine = self.engine(Box::new(load));
         go_on(&mut engine, state);
         let memory = engine.memory();
         let built = (ThreadTime::now(), Instant::now());
@@ -588,7 +588,7 @@ impl Simulation {
     ) -> Outcome {
         let started = ThreadTime::now();
         let workload = self.workload();
-        let messages = self.traffic.messages(&workload);
+        let messages = self.traffic.messages(&*workload);
         let span = self.time_of_operations();
         let mut engine = self.engine(workload);
         go_on(&mut engine, state);
@@ -629,7 +629,7 @@ impl Simulation {
         let mut row = finite_row(row.clone(), &measured);
         let mut explained = Explained::default();
         if let Traffic::Application(placed, spec) = &self.traffic {
-            match Application::outcome(engine.applications()) {
+            match Application::outcome(engine.workload::<Application>()) {
                 Ok(ended) => {
                     let kept = Application::keeps_records(spec);
                     let explanation = kept.then(|| self.explain(spec, &placed.places, &ended));

@@ -10,8 +10,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::interval::simplest_fraction;
+use super::workload::boxed;
 use super::{
     Access, Arrivals, Interval, LoadSpec, Message, MessageKind, OfferedLoad, Pattern, PatternError,
+    Workload, restored, saved,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
@@ -170,17 +172,6 @@ impl OpenLoad {
         })
     }
 
-    /// Creation time of a terminal's first message; `None` if it sends nothing. To be called once a
-    /// terminal.
-    pub fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
-        if !self.pattern.sends(terminal) {
-            return None;
-        }
-        self.draw(terminal);
-        let first = &self.terminals[(terminal - self.first_terminal) as usize];
-        Some(of_terminal(&self.arrivals, terminal).first(first.drawn[0]))
-    }
-
     /// Draws the block in which a terminal's next message is.
     fn draw(&mut self, terminal: u32) {
         let block = &mut self.terminals[(terminal - self.first_terminal) as usize];
@@ -198,13 +189,53 @@ impl OpenLoad {
         }
     }
 
-    /// The message that a terminal creates at `now`, the time announced last for it, and when it
-    /// creates the next one. A time of `u64::MAX` is never.
-    ///
+    /// Bytes that the load of so many terminals takes, about.
+    pub fn memory_needed(terminals: u32) -> u64 {
+        u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
+    }
+
+    /// Whether messages are created at random times.
+    pub fn is_random(&self) -> bool {
+        self.arrivals.iter().any(Arrivals::is_random)
+    }
+
+    /// Returns the pattern of sources and destinations.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Splits the load into one for each range of terminals. The ranges follow each other from the
+    /// first terminal on.
+    pub(super) fn parts(mut self, terminals: &[Range<u32>]) -> impl Iterator<Item = Self> {
+        let mut all = std::mem::take(&mut self.terminals).into_iter();
+        terminals.iter().map(move |range| Self {
+            terminals: all.by_ref().take(range.len()).collect(),
+            first_terminal: range.start,
+            ..self.clone()
+        })
+    }
+}
+
+impl Workload for OpenLoad {
+    /// To be called once a terminal.
+    fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        if !self.pattern.sends(terminal) {
+            return None;
+        }
+        self.draw(terminal);
+        let first = &self.terminals[(terminal - self.first_terminal) as usize];
+        let time = of_terminal(&self.arrivals, terminal).first(first.drawn[0]);
+        Some(time).filter(within_reach)
+    }
+
     /// # Panics
     /// If the terminal sends nothing.
     #[inline]
-    pub fn create(&mut self, terminal: u32, now: Picoseconds) -> (Message, Picoseconds) {
+    fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
         let place = (terminal - self.first_terminal) as usize;
         let own = &mut self.terminals[place];
         let message = Message {
@@ -221,20 +252,26 @@ impl OpenLoad {
         }
         let own = &self.terminals[place];
         let drawn = own.drawn[own.place()];
-        (message, of_terminal(&self.arrivals, terminal).next(now, own.index, drawn))
+        let next = of_terminal(&self.arrivals, terminal).next(now, own.index, drawn);
+        (Some(message), Some(next).filter(within_reach))
+    }
+
+    fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
+        each(self.kind, self.bytes);
     }
 
     /// The numbers of the terminals' next messages.
-    pub(super) fn state(&self) -> Vec<u64> {
-        self.terminals.iter().map(|terminal| terminal.index).collect()
+    fn state(&self) -> Vec<u8> {
+        let indices = self.terminals.iter().map(|terminal| terminal.index);
+        saved(&indices.collect::<Vec<u64>>())
     }
 
-    /// Goes on where a load like this one was; false if it had other terminals.
-    pub(super) fn resume(&mut self, indices: &[u64]) -> bool {
+    fn resume(&mut self, state: &[u8]) -> bool {
+        let Some(indices) = restored::<Vec<u64>>(state) else { return false };
         if indices.len() != self.terminals.len() {
             return false;
         }
-        for (terminal, &index) in (self.first_terminal..).zip(indices) {
+        for (terminal, index) in (self.first_terminal..).zip(indices) {
             self.terminals[(terminal - self.first_terminal) as usize].index = index;
             if self.pattern.sends(terminal) {
                 self.draw(terminal);
@@ -243,39 +280,22 @@ impl OpenLoad {
         true
     }
 
-    /// Splits the load into one for each range of terminals. The ranges follow each other from the
-    /// first terminal on.
-    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
-        let mut all = std::mem::take(&mut self.terminals).into_iter();
-        let part = |range: &Range<u32>| Self {
-            terminals: all.by_ref().take(range.len()).collect(),
-            first_terminal: range.start,
-            ..self.clone()
-        };
-        terminals.iter().map(part).collect()
-    }
-
-    /// Bytes that the load of so many terminals takes, about.
-    pub fn memory_needed(terminals: u32) -> u64 {
-        u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
-    }
-
-    /// Whether messages are created at random times.
-    pub fn is_random(&self) -> bool {
-        self.arrivals.iter().any(Arrivals::is_random)
-    }
-
-    /// Returns the pattern of sources and destinations.
-    pub fn pattern(&self) -> &Pattern {
-        &self.pattern
+    fn split(self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
+        boxed(self.parts(terminals))
     }
 
     /// Bytes on the heap.
-    pub fn memory(&self) -> usize {
+    fn memory(&self) -> usize {
         self.pattern.memory()
             + self.arrivals.capacity() * size_of::<Arrivals>()
             + self.terminals.capacity() * size_of::<Terminal>()
     }
+}
+
+/// Whether a message of a load is ever created. Half of all times is 107 days; a load of next to
+/// nothing gives later ones.
+fn within_reach(time: &Picoseconds) -> bool {
+    *time < Picoseconds::LAST / 2
 }
 
 #[inline]

@@ -28,8 +28,7 @@ pub use process::Arrivals;
 pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};
 pub use script::Script;
 pub use spec::*;
-pub use workload::TrafficState;
-pub use workload::{Wake, Workload};
+pub use workload::{CloneWorkload, Needs, Wake, Workload, restored, saved};
 
 use serde::{Deserialize, Serialize};
 

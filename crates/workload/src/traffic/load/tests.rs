@@ -35,9 +35,9 @@ fn run(load: &mut OpenLoad, terminals: u32, end: Picoseconds) -> Vec<Message> {
     for terminal in 0..terminals {
         let mut next = load.first(terminal);
         while let Some(now) = next.filter(|&now| now < end) {
-            let (message, following) = load.create(terminal, now);
-            messages.push(message);
-            next = Some(following);
+            let message;
+            (message, next) = load.create(terminal, now);
+            messages.extend(message);
         }
     }
     messages
@@ -74,7 +74,7 @@ fn a_read_counts_its_request_and_its_response() {
     assert!(close(load.offered_flits, 0.5));
     assert!(close(load.offered_messages, 0.5 / 21.0));
     let first = load.first(9).unwrap();
-    let (message, _) = load.create(9, first);
+    let message = load.create(9, first).0.unwrap();
     assert_eq!((message.time, message.source, message.bytes), (first, 9, 256));
     assert_eq!(message.kind, MessageKind::Read { request: 16 });
 }
@@ -100,8 +100,8 @@ fn periodic_traffic_keeps_step_for_ever() {
     let mut load = bind(&spec, &[8, 8, 8]).unwrap();
     // An interval is 2133 * 18 / 0.3 = 127980 ps, exactly.
     assert_eq!(load.first(5), Some(Picoseconds::ZERO));
-    assert_eq!(load.create(5, Picoseconds(0)).1, Picoseconds(127_980));
-    assert_eq!(load.create(5, Picoseconds(127_980)).1, Picoseconds(255_960));
+    assert_eq!(load.create(5, Picoseconds(0)).1, Some(Picoseconds(127_980)));
+    assert_eq!(load.create(5, Picoseconds(127_980)).1, Some(Picoseconds(255_960)));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn terminals_have_streams_of_their_own_and_the_seed_decides() {
     // A terminal's messages do not depend on which other terminals are asked first.
     let mut load = bind(&spec, &[4, 4]).unwrap();
     let first = load.first(7).unwrap();
-    let own = load.create(7, first).0;
+    let own = load.create(7, first).0.unwrap();
     assert_eq!(messages(1).iter().find(|message| message.source == 7), Some(&own));
 }
 

@@ -4,7 +4,7 @@
 use flitlab::engine::{Engine, Log};
 use flitlab::report::Status;
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
-use flitlab::scenario::{Document, Scenario, WorkloadSpec};
+use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
 use flitlab::traffic::OpenLoad;
 use flitlab::units::Picoseconds;
@@ -94,7 +94,7 @@ fn flits_and_credits_are_conserved_at_every_checkpoint() {
         let fabric = &scenario.network.fabric;
         let order = DirectionOrder::new(fabric, HalfRing::Balanced).unwrap();
         let routes = Routes::DirectionOrder(order);
-        let WorkloadSpec::Load(spec) = &scenario.workload else { unreachable!() };
+        let spec = scenario.workload.load().unwrap();
         let parameters = &scenario.parameters;
         let flits_of = |bytes| parameters.message_flits(bytes);
         let load = OpenLoad::new(spec, fabric, parameters.link_flit_time(), flits_of, 1).unwrap();

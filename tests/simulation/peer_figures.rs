@@ -52,7 +52,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let traffic = OpenLoad::new(&spec, &fabric, Picoseconds(1_000), flits_of, 1).unwrap();
     let pattern = traffic.pattern().clone();
     let forecast = forecast(&fabric, &routes, &parameters, &pattern, 240, Access::Write);
-    let flits = traffic.offered_flits * 64.0 / 1_000.0;
+    let flits = traffic.rates.flits * 64.0 / 1_000.0;
     let offered = Offered {
         flits,
         packets: flits / 16.0,

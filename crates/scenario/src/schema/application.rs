@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::traffic::LARGEST_MESSAGE;
+use crate::workload::LARGEST_MESSAGE;
 use flitlab_base::document::{
     Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain, quoted,
     rate, read_other, size, time, with_keys,
@@ -17,7 +17,7 @@ use flitlab_workload::application::{
 };
 use flitlab_workload::traffic::{Answer, ApplicationSpec, Carrier, HostParameters, Placement};
 
-pub(super) fn read(
+pub(crate) fn read(
     reader: &mut Reader<'_>,
     places: Option<Places<'_>>,
     parameters: &flitlab_engine::Parameters,

@@ -174,11 +174,6 @@ impl Collectives {
         self.load.as_ref()
     }
 
-    /// How many messages come of all operations.
-    pub fn all_receipts(&self) -> u64 {
-        self.receipts() * u64::from(self.rounds)
-    }
-
     /// How many messages come of an operation.
     pub fn receipts(&self) -> u64 {
         let members = self.members().len() as u64;
@@ -351,6 +346,11 @@ impl Workload for Collectives {
 
     fn collectives(&self) -> Option<&Collectives> {
         Some(self)
+    }
+
+    /// How many messages come of all operations.
+    fn messages(&self) -> u64 {
+        self.receipts() * u64::from(self.rounds)
     }
 
     fn memory(&self) -> usize {

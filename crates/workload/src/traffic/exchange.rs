@@ -121,12 +121,6 @@ impl Exchange {
         counted.saturating_mul(16).saturating_add(queued.saturating_mul(64))
     }
 
-    /// Messages of the whole exchange.
-    pub fn messages(&self) -> u64 {
-        let a_round: u64 = self.senders.iter().copied().map(u64::from).sum();
-        a_round * u64::from(self.total.checked_div(self.steps).unwrap_or(0))
-    }
-
     fn partner(&self, terminal: u32, step: u32) -> Option<u32> {
         self.pattern.partner(terminal, step % self.steps)
     }
@@ -341,6 +335,12 @@ impl Workload for Exchange {
     fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
         self.begin_all(self.barrier.step + 1);
         latest + self.barrier_latency().unwrap_or(Picoseconds::ZERO)
+    }
+
+    /// Messages of the whole exchange.
+    fn messages(&self) -> u64 {
+        let a_round: u64 = self.senders.iter().copied().map(u64::from).sum();
+        a_round * u64::from(self.total.checked_div(self.steps).unwrap_or(0))
     }
 
     fn memory(&self) -> usize {

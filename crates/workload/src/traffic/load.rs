@@ -79,6 +79,21 @@ impl Terminal {
     }
 }
 
+/// The rates of a load, each a mean over the terminals that send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadRates {
+    /// Offered load as a fraction of the fabric's capacity.
+    pub fraction: f64,
+    /// Offered payload in bytes a second a node.
+    pub payload: f64,
+    /// Offered flits a node in the time one flit takes on a network channel.
+    pub flits: f64,
+    /// Offered messages a node in that time.
+    pub messages: f64,
+    /// Whether messages are created at random times.
+    pub random: bool,
+}
+
 /// Traffic at an offered load, under way: creates the messages of each terminal, independently of
 /// the others: they depend on the specification, the seed and the terminal's number only. Takes 200
 /// bytes a terminal.
@@ -96,16 +111,8 @@ pub struct OpenLoad {
     /// The terminals from `first_terminal` on.
     terminals: Vec<Terminal>,
     first_terminal: u32,
-    /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.
-    pub offered_fraction: f64,
-    /// Offered payload in bytes a second a node; mean over the terminals that send.
-    pub offered_payload: f64,
-    /// Offered flits a node in the time one flit takes on a network channel; mean over the
-    /// terminals that send.
-    pub offered_flits: f64,
-    /// Offered messages a node in the time one flit takes on a network channel; mean over the
-    /// terminals that send.
-    pub offered_messages: f64,
+    /// The rates at which the terminals that send offer messages.
+    pub rates: LoadRates,
 }
 
 impl OpenLoad {
@@ -157,6 +164,7 @@ impl OpenLoad {
             }
             OfferedLoad::Payload(rate) => (flits / fabric.capacity(), rate.0 as f64 / 8.0),
         };
+        let random = arrivals.iter().any(Arrivals::is_random);
         Ok(Self {
             pattern,
             bytes,
@@ -165,10 +173,7 @@ impl OpenLoad {
             key: ChaCha8Rng::seed_from_u64(seed).get_seed(),
             terminals: vec![Terminal::NEW; fabric.terminals() as usize],
             first_terminal: 0,
-            offered_fraction: fraction,
-            offered_payload: payload,
-            offered_flits: flits,
-            offered_messages: messages,
+            rates: LoadRates { fraction, payload, flits, messages, random },
         })
     }
 
@@ -192,11 +197,6 @@ impl OpenLoad {
     /// Bytes that the load of so many terminals takes, about.
     pub fn memory_needed(terminals: u32) -> u64 {
         u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
-    }
-
-    /// Whether messages are created at random times.
-    pub fn is_random(&self) -> bool {
-        self.arrivals.iter().any(Arrivals::is_random)
     }
 
     /// Returns the pattern of sources and destinations.

@@ -19,7 +19,7 @@ pub use application::{
 pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
 pub use exchange::Exchange;
 pub use interval::Interval;
-pub use load::{LoadError, OpenLoad};
+pub use load::{LoadError, LoadRates, OpenLoad};
 pub use pattern::{
     Bind, Live, Nodes, PATTERNS, Partners, Pattern, PatternError, PatternKind, PatternRule,
     PatternSpec,

@@ -204,12 +204,6 @@ impl RemoteMemory {
         u64::from(terminals).saturating_mul(2 * state + 64 * under_way)
     }
 
-    /// Operations of the whole network.
-    pub fn operations(&self) -> u64 {
-        let RemoteMemorySpec { operations, processes, .. } = self.spec;
-        u64::from(self.initiators) * u64::from(processes) * u64::from(operations)
-    }
-
     fn adapter(&mut self, terminal: u32) -> &mut Adapter {
         &mut self.adapters[(terminal - self.terminals.start) as usize]
     }
@@ -348,6 +342,12 @@ impl Workload for RemoteMemory {
             Some(_) => Wake::Terminal(terminal, now),
             None => Wake::Nobody,
         }
+    }
+
+    /// Operations of the whole network.
+    fn messages(&self) -> u64 {
+        let RemoteMemorySpec { operations, processes, .. } = self.spec;
+        u64::from(self.initiators) * u64::from(processes) * u64::from(operations)
     }
 
     fn memory(&self) -> usize {

@@ -75,6 +75,11 @@ pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
         terminals.iter().map(|_| self.boxed_clone()).collect()
     }
 
+    /// About how many messages it sends in all, if it comes to an end: for those who wait for it.
+    fn messages(&self) -> u64 {
+        0
+    }
+
     /// Returns what it wants to be told.
     fn needs(&self) -> Needs {
         Needs::default()

@@ -647,6 +647,19 @@ impl Workload for Application {
         self.note(terminal, now, Happening::Left { tag })
     }
 
+    /// Those between terminals.
+    fn messages(&self) -> u64 {
+        let crosses = |rank: u32, it: &Operation| {
+            it.action == Action::Send
+                && self.terminals[it.peer as usize] != self.terminals[rank as usize]
+        };
+        let of_rank = |rank: u32| {
+            let operations = self.schedule.of_rank(rank).map(|it| self.schedule.operation(it));
+            operations.filter(|it| crosses(rank, it)).count() as u64
+        };
+        (0..self.schedule.ranks()).map(of_rank).sum()
+    }
+
     /// Bytes that its state takes.
     fn memory(&self) -> usize {
         let state = &self.state;

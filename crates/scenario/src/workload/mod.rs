@@ -39,7 +39,7 @@ pub const LARGEST_REQUEST: u64 = 1 << 30;
 /// table's.
 #[derive(Clone, Copy)]
 pub struct WorkloadKind {
-    /// What a scenario has it for, to be read behind "add \[exchange\]".
+    /// What a scenario has it for, to be read behind the name of its table.
     pub purpose: &'static str,
     /// Whether a load of `[traffic]` may go on beside it.
     pub beside_load: bool,

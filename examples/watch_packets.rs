@@ -7,7 +7,7 @@ use std::error::Error;
 use flitlab::engine::{CompletedMessage, DeliveredPacket, Engine, Observer, Parameters};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
-use flitlab::traffic::{Message, MessageKind, Script, Workload};
+use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::Picoseconds;
 
 /// How many packets crossed so many channels between routers.
@@ -65,7 +65,7 @@ pub fn watch(threads: usize) -> Result<HopHistogram, Box<dyn Error>> {
     let pairs = (0..nodes).flat_map(|source| (1..nodes).map(move |by| (source, by)));
     let script = Script::new(pairs.map(|(source, by)| message(source, by)).collect());
 
-    let (workload, observer) = (Workload::Script(script), HopHistogram::default());
+    let (workload, observer) = (Box::new(script), HopHistogram::default());
     let mut engine = Engine::new(threads, &fabric, &routes, &parameters, workload, observer);
     engine.run_until(Picoseconds::NEVER);
     if engine.find_deadlock().is_some() {

@@ -11,7 +11,7 @@ use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
 use flitlab::topology::{Fabric, Faults, Torus};
-use flitlab::traffic::{Message, MessageKind, PatternSpec, Script, Workload as Traffic};
+use flitlab::traffic::{Message, MessageKind, PatternSpec, Script};
 use flitlab::units::Picoseconds;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -221,7 +221,7 @@ fn run_block(size: u32, quick: bool) -> Sample {
     let order = DirectionOrder::new(&fabric, HalfRing::Balanced).expect("nothing has failed");
     let routes = Routes::DirectionOrder(order);
     let parameters = flitlab::engine::Parameters::default();
-    let workload = Traffic::Script(Script::new(messages));
+    let workload = Box::new(Script::new(messages));
     let mut engine = Engine::new(1, &fabric, &routes, &parameters, workload, ());
     let (built, clock) = (ThreadTime::now(), Instant::now());
     engine.run_until(Picoseconds::NEVER);

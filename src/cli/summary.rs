@@ -10,7 +10,7 @@ use flitlab::measure::Saturation;
 use flitlab::printable::printable_lines;
 use flitlab::report::folder::SUMMARY;
 use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained, SustainedLoad};
-use flitlab::scenario::{Deadlock, Point, WorkloadSpec};
+use flitlab::scenario::{Deadlock, Point};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
 
 /// Facts about a scenario before it runs.
@@ -50,7 +50,7 @@ impl Expectation {
     pub(super) fn new(simulation: &Simulation) -> Self {
         let forecast = simulation.forecast();
         let completion = simulation.completion_bound();
-        let exchange = !matches!(simulation.scenario().workload, WorkloadSpec::Load(_));
+        let exchange = simulation.scenario().workload.is_finite();
         // A fraction of capacity means nothing where there is no load.
         let throughput = forecast.throughput().filter(|_| !exchange);
         let bottleneck = forecast.bottleneck.as_ref().filter(|_| !exchange);
@@ -63,9 +63,7 @@ impl Expectation {
             fabric: text::fabric_text(&simulation.scenario().network),
             nodes: fabric.live_terminals().count(),
             channels: fabric.channels(),
-            capacity_payload: simulation
-                .load()
-                .map(|load| load.offered_payload / load.offered_fraction / 1e9),
+            capacity_payload: simulation.load().map(|load| load.payload / load.fraction / 1e9),
             hops_mean: forecast.hops_mean,
             hops_maximum: forecast.hops_maximum,
             zero_load_latency_mean_ns: forecast.zero_load_mean / 1e3,

@@ -7,6 +7,7 @@ use flitlab::report::{ChannelRow, PathChannelRow, PointRow, Status};
 use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{CableClass, Fabric, Torus};
+pub(super) use flitlab::units::counted;
 use flitlab::units::{Picoseconds, Rate, flit_time, rate_text, time_text};
 
 /// How many of the busiest channels are listed.
@@ -338,11 +339,6 @@ pub(super) fn headline(simulation: &Simulation) -> String {
         simulation.fabric().live_terminals().count(),
         scenario.seed
     )
-}
-
-/// `1 point`, `3 points`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// `1 point is`, `3 points are`.

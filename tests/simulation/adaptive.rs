@@ -8,7 +8,7 @@ use flitlab::engine::{
 };
 use flitlab::routing::{Adaptive, AdaptiveChannels, AdaptiveRules, NonMinimalRule, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
-use flitlab::traffic::{Message, MessageKind, Script, Workload};
+use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::{Bytes, Picoseconds};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -137,7 +137,7 @@ fn with_one_escape_network_outflank_routing_deadlocks_and_the_watch_names_the_cy
 fn channels_carry_no_more_than_the_shortest_ways_need() {
     let fabric = fabric(&[4, 5, 3]);
     let routes = Routes::Adaptive(Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap());
-    let workload = Workload::Script(Script::new(messages(&fabric, 100, 1)));
+    let workload = Box::new(Script::new(messages(&fabric, 100, 1)));
     let mut engine = Engine::new(1, &fabric, &routes, &parameters(true), workload, Log::default());
     engine.run_until(Picoseconds::NEVER);
     let channels = engine.channels();

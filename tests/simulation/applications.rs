@@ -11,7 +11,7 @@ use flitlab::{
     topology::{Fabric, Faults, Torus},
     traffic::{
         Answer, Application, ApplicationSpec, Carrier, HostParameters, Leg, LegKind, Outcome,
-        Placement, Workload,
+        Placement,
     },
     units::{Bytes, Picoseconds, Rate},
 };
@@ -58,7 +58,7 @@ impl Machine {
             &self.fabric,
             &self.routes,
             &self.parameters,
-            Workload::Application(Box::new(application)),
+            Box::new(application),
             Log::default(),
         );
         for &stop in stops {
@@ -66,7 +66,7 @@ impl Machine {
         }
         engine.run_until(Picoseconds::NEVER);
         assert!(engine.credits_are_conserved());
-        let outcome = Application::outcome(engine.applications());
+        let outcome = Application::outcome(engine.workload::<Application>());
         let outcome = outcome.map_err(|stuck| stuck.describe(&spec.schedule));
         let outcome = outcome.map(|mut outcome| {
             let jobs = &mut outcome.records.jobs;

@@ -4,7 +4,7 @@ use flitlab::engine::{Arbitration, ChannelReport, Engine, Log, Parameters};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
 use flitlab::traffic::{
-    Access, LoadSpec, Message, OfferedLoad, OpenLoad, PatternSpec, Process, Script, Workload,
+    Access, LoadSpec, Message, OfferedLoad, OpenLoad, PatternSpec, Process, Script,
 };
 use flitlab::units::{Bytes, Picoseconds};
 
@@ -25,7 +25,7 @@ fn what_happens_does_not_depend_on_when() {
     let log = |scenario: &Scenario, offset: Picoseconds, threads: usize| {
         let Scenario { fabric, routes, parameters, messages } = scenario;
         let later = messages.iter().map(|it| Message { time: it.time + offset, ..*it });
-        let workload = Workload::Script(Script::new(later.collect()));
+        let workload = Box::new(Script::new(later.collect()));
         let log = Log::default();
         let mut engine = Engine::new(threads, fabric, routes, parameters, workload, log);
         engine.run_until(Picoseconds::NEVER);
@@ -94,7 +94,7 @@ fn a_second_is_simulated_on_one_thread_and_on_two() {
     let run = |threads: usize, limits: &[Picoseconds]| {
         let flits = |bytes| parameters.message_flits(bytes);
         let load = OpenLoad::new(&spec, &fabric, parameters.link_flit_time(), flits, 1).unwrap();
-        let workload = Workload::Load(load);
+        let workload = Box::new(load);
         let mut engine = Engine::new(threads, &fabric, &routes, &parameters, workload, ());
         for &limit in limits {
             assert!(engine.run_until(limit), "the load goes on for ever");

@@ -14,7 +14,7 @@ use flitlab::{
     },
     scenario::{Deadlock, Document},
     topology::{CableClass, Cabling, Channel, Fabric},
-    traffic::{Message, MessageKind, Script, Workload},
+    traffic::{Message, MessageKind, Script},
     units::{Bytes, Picoseconds},
 };
 use flitlab_reference::agreement::assert_agreement;
@@ -59,7 +59,7 @@ fn run(
     messages: &[Message],
     interruption: &Interruption,
 ) -> (Log, Counters, InterruptionReport) {
-    let workload = Workload::Script(Script::new(messages.to_vec()));
+    let workload = Box::new(Script::new(messages.to_vec()));
     let log = Log::default();
     let mut engine =
         Engine::interrupted(1, fabric, routes, parameters, workload, log, Some(interruption));
@@ -86,7 +86,7 @@ struct Run {
 /// Runs messages to their end on so many threads, with some stops.
 fn run_on(threads: usize, scenario: &Scenario, interruption: &Interruption) -> Run {
     let Scenario { fabric, routes, parameters, messages } = scenario;
-    let workload = Workload::Script(Script::new(messages.clone()));
+    let workload = Box::new(Script::new(messages.clone()));
     let given = Some(interruption);
     let log = Log::default();
     let mut engine = Engine::interrupted(threads, fabric, routes, parameters, workload, log, given);

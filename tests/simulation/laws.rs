@@ -4,9 +4,9 @@
 use flitlab::engine::{Engine, Log};
 use flitlab::report::Status;
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
-use flitlab::scenario::{Document, Scenario, WorkloadSpec};
+use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
-use flitlab::traffic::{OpenLoad, Workload};
+use flitlab::traffic::OpenLoad;
 use flitlab::units::Picoseconds;
 
 const TORI: [&str; 6] = ["[8, 8]", "[4, 4, 4]", "[4, 2, 2, 2]", "[5, 3]", "[16]", "[6, 5, 2]"];
@@ -94,11 +94,11 @@ fn flits_and_credits_are_conserved_at_every_checkpoint() {
         let fabric = &scenario.network.fabric;
         let order = DirectionOrder::new(fabric, HalfRing::Balanced).unwrap();
         let routes = Routes::DirectionOrder(order);
-        let WorkloadSpec::Load(spec) = &scenario.workload else { unreachable!() };
+        let spec = scenario.workload.load().unwrap();
         let parameters = &scenario.parameters;
         let flits_of = |bytes| parameters.message_flits(bytes);
         let load = OpenLoad::new(spec, fabric, parameters.link_flit_time(), flits_of, 1).unwrap();
-        let workload = Workload::Load(load);
+        let workload = Box::new(load);
         let mut engine = Engine::new(1, fabric, &routes, parameters, workload, Log::default());
         for checkpoint in 1..=500 {
             engine.run_until(Picoseconds(checkpoint * 37_000));

@@ -11,7 +11,7 @@ use flitlab::engine::{
 use flitlab::routing::Routes;
 use flitlab::routing::agnostic::{self, Algorithm};
 use flitlab::topology::{CableClass, Cabling, Channel, Fabric};
-use flitlab::traffic::{Message, MessageKind, Script, Workload};
+use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::Picoseconds;
 
 use crate::common::workplace::{Workplace, scenario};
@@ -56,7 +56,7 @@ struct Run {
 fn run(scenario: &Scenario, errors: Option<LinkErrors>, threads: usize) -> Run {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let parameters = Parameters { errors, ..parameters.clone() };
-    let workload = Workload::Script(Script::new(messages.clone()));
+    let workload = Box::new(Script::new(messages.clone()));
     let log = Log::default();
     let mut engine = Engine::new(threads, fabric, routes, &parameters, workload, log);
     assert!(!engine.run_until(Picoseconds::NEVER), "everything ends");
@@ -326,7 +326,7 @@ fn a_channel_says_what_it_has_sent_again() {
         LinkErrors { bit_error_rate: 1e-4, channels: only(3, channels[1]), ..Default::default() };
     let errors = fitted(errors, parameters, 8);
     let parameters = Parameters { errors: Some(errors), ..parameters.clone() };
-    let workload = Workload::Script(Script::new(messages.clone()));
+    let workload = Box::new(Script::new(messages.clone()));
     let mut engine = Engine::new(1, &fabric, routes, &parameters, workload, Log::default());
     engine.run_until(Picoseconds::NEVER);
     let resent = engine.counters().flits_resent;

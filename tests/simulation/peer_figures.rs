@@ -8,7 +8,7 @@ use flitlab::measure::{
 };
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
-use flitlab::traffic::{Access, LoadSpec, OfferedLoad, OpenLoad, PatternSpec, Process, Workload};
+use flitlab::traffic::{Access, LoadSpec, OfferedLoad, OpenLoad, PatternSpec, Process};
 use flitlab::units::{Bytes, Picoseconds, Rate};
 
 fn parameters(arbitration: Arbitration) -> Parameters {
@@ -52,7 +52,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let traffic = OpenLoad::new(&spec, &fabric, Picoseconds(1_000), flits_of, 1).unwrap();
     let pattern = traffic.pattern().clone();
     let forecast = forecast(&fabric, &routes, &parameters, &pattern, 240, Access::Write);
-    let flits = traffic.offered_flits * 64.0 / 1_000.0;
+    let flits = traffic.rates.flits * 64.0 / 1_000.0;
     let offered = Offered {
         flits,
         packets: flits / 16.0,
@@ -66,7 +66,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         bound: None,
     };
     let senders: Vec<u32> = fabric.live_terminals().collect();
-    let workload = Workload::Load(traffic);
+    let workload = Box::new(traffic);
     let mut engine = Engine::new(1, &fabric, &routes, &parameters, workload, Collector::new(64));
     let settings = Settings::default();
     let measured = measure_load(

@@ -10,7 +10,7 @@ use flitlab::{
     },
     routing::{DirectionOrder, HalfRing, Routes},
     topology::{Faults, Torus},
-    traffic::{Message, Script, Workload},
+    traffic::{Message, Script},
     units::{Bytes, Picoseconds, Rate},
 };
 
@@ -64,7 +64,7 @@ fn stalled(
 ) -> Vec<(String, [u64; STALLS])> {
     let fabric = Torus::new(&[nodes], open).unwrap().fabric(&Faults::default()).unwrap();
     let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Plus).unwrap());
-    let workload = Workload::Script(Script::new(messages.to_vec()));
+    let workload = Box::new(Script::new(messages.to_vec()));
     let mut engine = Engine::new(1, &fabric, &routes, parameters, workload, Log::default());
     engine.run_until(Picoseconds::NEVER);
     let channels = engine.channels().into_iter().filter_map(|channel| {
@@ -136,7 +136,7 @@ fn a_packet_alone_stalls_nothing_and_nothing_is_measured_unasked() {
     }
     let mut scenario = flit_scenario(0);
     scenario.parameters.sharing.as_mut().unwrap().stall_times = false;
-    let workload = Workload::Script(Script::new(scenario.messages.clone()));
+    let workload = Box::new(Script::new(scenario.messages.clone()));
     let (fabric, routes) = (&scenario.fabric, &scenario.routes);
     let mut engine = Engine::new(1, fabric, routes, &scenario.parameters, workload, ());
     engine.run_until(Picoseconds::NEVER);
@@ -151,7 +151,7 @@ fn who_counts_disturbs_nobody() {
         let mut runs = [false, true].map(|stall_times| {
             let mut scenario = flit_scenario(seed);
             scenario.parameters.sharing.as_mut().unwrap().stall_times = stall_times;
-            let workload = Workload::Script(Script::new(scenario.messages.clone()));
+            let workload = Box::new(Script::new(scenario.messages.clone()));
             let (fabric, routes) = (&scenario.fabric, &scenario.routes);
             let log = Log::default();
             let mut engine = Engine::new(1, fabric, routes, &scenario.parameters, workload, log);

@@ -17,7 +17,7 @@ use flitlab_reference::threads::{Run, STOPS, THREADS, compare};
 
 /// Compares the runs of a scenario's own messages, of which some arrive.
 fn compare_messages(seed: u64, scenario: &RandomScenario) -> Run {
-    let workload = Workload::Script(Script::new(scenario.messages.clone()));
+    let workload = Script::new(scenario.messages.clone());
     let one = compare(&format!("seed {seed}"), scenario, &workload, &STOPS);
     assert!(!one.log.0.is_empty(), "seed {seed}");
     one
@@ -68,7 +68,7 @@ fn exchange(
     read: bool,
     latency: Picoseconds,
     rounds: u32,
-) -> Option<Workload> {
+) -> Option<Box<dyn Workload>> {
     let access = if read { Access::Read { request: Bytes(16) } } else { Access::Write };
     let spec = ExchangeSpec {
         pattern: pattern.clone(),
@@ -78,7 +78,7 @@ fn exchange(
         rounds,
     };
     let pattern = Pattern::new(&spec.pattern, &scenario.fabric, 1).ok()?;
-    Some(Workload::Exchange(Exchange::new(&spec, pattern, &scenario.fabric)))
+    Some(Box::new(Exchange::new(&spec, pattern, &scenario.fabric)))
 }
 
 /// An exchange of pairs among nodes 0 to 19; all routers of the last of seven parts have failed.
@@ -98,7 +98,7 @@ fn exchange_of_pairs(
     let pairs: Vec<[u32; 2]> = pairs.iter().map(|&(source, to)| [source, to]).collect();
     let pattern = PatternSpec::new("pairs", &format!("list = {pairs:?}"));
     let workload = exchange(&scenario, &pattern, 600, false, latency, rounds).unwrap();
-    compare(name, &scenario, &workload, stops)
+    compare(name, &scenario, &*workload, stops)
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn random_exchanges_with_barriers_are_the_same_on_any_number_of_threads() {
         let Some(workload) = exchange(&scenario, pattern, message, read, latency, rounds) else {
             continue;
         };
-        compare(&format!("seed {seed}"), &scenario, &workload, &STOPS);
+        compare(&format!("seed {seed}"), &scenario, &*workload, &STOPS);
         *if soon { &mut sooner } else { &mut later } += 1;
     }
     assert!(sooner >= 2 && later >= 5, "{sooner} sooner than mail, {later} later");
@@ -227,7 +227,7 @@ fn parts_keep_the_progress_of_their_own_terminals_only() {
         exchange(&scenario, &PatternSpec::new("all-to-all", ""), 64, false, Picoseconds::ZERO, 1)
             .unwrap();
     let parts = whole.clone().split(&[0..1, 1..1, 1..nodes / 2, nodes / 2..nodes]);
-    let sizes: Vec<usize> = parts.iter().map(Workload::memory).collect();
+    let sizes: Vec<usize> = parts.iter().map(|part| part.memory()).collect();
     assert_eq!(sizes.iter().sum::<usize>(), whole.memory());
     assert!(sizes[1] == 0 && sizes[0] * nodes as usize == whole.memory(), "{sizes:?}");
 }
@@ -305,7 +305,7 @@ fn a_message_without_room_for_payload_is_a_packet_a_byte_on_any_number_of_thread
             kind: flitlab::traffic::MessageKind::Data,
             tag: 0,
         };
-        let script = Workload::Script(Script::new(vec![message]));
+        let script = Box::new(Script::new(vec![message]));
         let mut engine =
             Engine::new(threads, &fabric, &routes, &parameters, script, Log::default());
         engine.run_until(Picoseconds(1_000_000_000));

@@ -11,6 +11,11 @@ mod picoseconds;
 
 pub use picoseconds::Picoseconds;
 
+/// A number of things: `1 point`, `3 points`.
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// A rate in bits per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate(pub u64);

@@ -191,7 +191,7 @@ pub use flitlab_model::{
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Script, Workload};
+use flitlab_workload::traffic::Script;
 
 /// Runs a list of messages until everything is delivered, or nothing can move.
 ///
@@ -203,7 +203,7 @@ pub fn run_script(
     parameters: &Parameters,
     script: Script,
 ) -> Result<(Log, Digest), Deadlock> {
-    let workload = Workload::Script(script);
+    let workload = Box::new(script);
     let mut engine = Engine::new(1, fabric, routes, parameters, workload, Log::default());
     engine.run_until(Picoseconds::NEVER);
     match engine.find_deadlock() {

@@ -24,7 +24,6 @@ use crate::router::statistics::Statistics;
 use crate::simulator::{ByRouters, Engine, with_parts};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Digest;
-use flitlab_workload::traffic::TrafficState;
 
 /// The state of a simulation and of its observer, read from a file.
 #[derive(Deserialize)]
@@ -46,7 +45,7 @@ struct PartState<R: Routers> {
     sources: Sources,
     sink: Sink,
     statistics: Statistics,
-    traffic: TrafficState<'static>,
+    traffic: Vec<u8>,
     digest: Digest,
     counters: Counters,
     latest: Picoseconds,
@@ -136,6 +135,6 @@ fn restore<R: Routers, O>(
         (common.digest, common.counters, common.latest) =
             (saved.digest, saved.counters, saved.latest);
         (hosts.sources, hosts.sink) = (saved.sources, saved.sink);
-        routers.restore(saved.routers) && hosts.workload.resume(saved.traffic)
+        routers.restore(saved.routers) && hosts.workload.resume(&saved.traffic)
     })
 }

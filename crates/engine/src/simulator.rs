@@ -35,7 +35,7 @@ use flitlab_model::{
     Acknowledgements, ChannelKind, ChannelReport, Deadlock, Digest, Grant, Parameters, Retry,
 };
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Application, Collectives, Workload};
+use flitlab_workload::traffic::{Collectives, Workload};
 
 /// Receives time, number of grants and digest so far.
 type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
@@ -66,7 +66,7 @@ pub(super) use with_parts;
 fn idle_parts<'f, R: Routers, O: Observer>(
     context: &Arc<NetworkContext<'f>>,
     own: &R::Own,
-    workload: Workload,
+    workload: Box<dyn Workload>,
     observer: O,
     interruption: Option<&'f Interruption>,
 ) -> PartList<'f, R, O> {
@@ -116,7 +116,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         fabric: &'f Fabric,
         routes: &'f Routes,
         parameters: &Parameters,
-        workload: Workload,
+        workload: Box<dyn Workload>,
         observer: O,
     ) -> Self {
         Self::interrupted(threads, fabric, routes, parameters, workload, observer, None)
@@ -133,7 +133,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         fabric: &'f Fabric,
         routes: &'f Routes,
         parameters: &Parameters,
-        workload: Workload,
+        workload: Box<dyn Workload>,
         observer: O,
         interruption: Option<&'f Interruption>,
     ) -> Self {
@@ -142,9 +142,9 @@ impl<'f, O: Observer> Engine<'f, O> {
         let stay = parameters.longest_stay(fabric.cable_classes());
         assert!(stay <= MAX_HOP_TIME, "a packet may take {stay} ps from router to router");
         let context =
-            NetworkContext::new(threads, fabric, routes, parameters, &workload, interruption);
+            NetworkContext::new(threads, fabric, routes, parameters, &*workload, interruption);
         let context = Arc::new(context);
-        let window = window(&context, &workload);
+        let window = window(&context, &*workload);
         let parts = match &parameters.sharing {
             Some(own) => Parts::Flit(idle_parts(&context, own, workload, observer, interruption)),
             None => Parts::Packet(idle_parts(&context, &(), workload, observer, interruption)),
@@ -391,12 +391,9 @@ impl<'f, O: Observer> Engine<'f, O> {
         grants.into_iter().map(grant).collect()
     }
 
-    /// The application that is under way, by part of the network; empty if there is none.
-    pub fn applications(&self) -> impl Iterator<Item = &Application> {
-        self.shares().filter_map(|(_, hosts)| match &hosts.workload {
-            Workload::Application(application) => Some(&**application),
-            _ => None,
-        })
+    /// The workload that is under way, by part of the network; empty if it is of another kind.
+    pub fn workload<W: Workload>(&self) -> impl Iterator<Item = &W> {
+        self.shares().filter_map(|(_, hosts)| hosts.workload.downcast_ref())
     }
 
     /// The operations of the collective subnetwork, by part of the network; empty if there are
@@ -512,7 +509,7 @@ fn in_order<'a, 'f, R: Routers, O>(
 /// times: until a packet that is sent asks in the next router, and until the credits of a packet
 /// that leaves are back. A terminal that comes to a barrier lets no other terminal go on sooner
 /// either.
-fn window(context: &NetworkContext<'_>, workload: &Workload) -> Tick {
+fn window(context: &NetworkContext<'_>, workload: &dyn Workload) -> Tick {
     let parameters = &context.parameters;
     let least = |kind: ChannelKind, time: fn(&Timing) -> Tick| {
         context.timings_of(kind).iter().map(time).min().expect("a class of cables")

@@ -8,7 +8,7 @@ use crate::engine::link::Counts;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{ChannelKind, CompletedMessage, DeliveredPacket, Engine, Log, run_script};
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Script, Workload};
+use flitlab_workload::traffic::Script;
 
 pub fn run_reference(scenario: &Scenario) -> Log {
     let Scenario { fabric, routes, parameters, messages } = scenario;
@@ -26,7 +26,7 @@ pub fn run_fast(scenario: &Scenario) -> Log {
 /// Panics unless the fast engine counts the same of links that err.
 pub fn assert_equal_counts(scenario: &Scenario, counts: Counts, flits: &[Vec<u64>]) {
     let Scenario { fabric, routes, parameters, messages } = scenario;
-    let workload = Workload::Script(Script::new(messages.clone()));
+    let workload = Box::new(Script::new(messages.clone()));
     let mut engine = Engine::new(1, fabric, routes, parameters, workload, Log::default());
     engine.run_until(Picoseconds::NEVER);
     let counters = engine.counters();

@@ -9,7 +9,7 @@ use flitlab_engine::{
 };
 use flitlab_fabric::Faults;
 use flitlab_routing::{DirectionRules, HalfRing, Routes};
-use flitlab_workload::traffic::{MessageKind, Script, Workload};
+use flitlab_workload::traffic::{MessageKind, Script};
 use rayon::prelude::*;
 
 use crate::agreement::{assert_agreement, assert_equal_counts};
@@ -61,7 +61,7 @@ pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
 pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let script = Script::new(messages.clone());
-    let workload = Workload::Script(script.clone());
+    let workload = script.clone();
     let run = compare(&format!("seed {seed}"), scenario, &workload, &STOPS);
     let fast = Log { packets: run.log.0, messages: run.log.1 };
     let (reference, stuck) = if let Some(sharing) = &parameters.sharing {
@@ -95,7 +95,7 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
 fn agree_on_stalls(seed: u64, scenario: &Scenario) {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let reference = flit_engine::stalls(fabric, routes, parameters, messages);
-    let workload = Workload::Script(Script::new(messages.clone()));
+    let workload = Box::new(Script::new(messages.clone()));
     let mut engine = Engine::new(2, fabric, routes, parameters, workload, Log::default());
     let mut fast = vec![[Picoseconds::ZERO; STALLS]; reference.as_ref().map_or(0, Vec::len)];
     for until in [STOPS[1], Picoseconds::NEVER] {

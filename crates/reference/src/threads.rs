@@ -48,12 +48,12 @@ pub const STOPS: [Picoseconds; 5] =
 /// Runs a workload on a scenario's network; also whether several threads did it.
 fn run(
     scenario: &Scenario,
-    workload: &Workload,
+    workload: &dyn Workload,
     stops: &[Picoseconds],
     threads: usize,
 ) -> (Run, bool) {
     let Scenario { fabric, routes, parameters, .. } = scenario;
-    let (workload, log) = (workload.clone(), Log::default());
+    let (workload, log) = (workload.boxed_clone(), Log::default());
     let mut engine = Engine::new(threads, fabric, routes, parameters, workload, log);
     let (mut counters, mut under_way) = (Vec::new(), Vec::new());
     for (number, &stop) in (0..).zip(stops) {
@@ -82,7 +82,12 @@ fn run(
 }
 
 /// Runs a workload on one thread and compares runs on more.
-pub fn compare(name: &str, scenario: &Scenario, workload: &Workload, stops: &[Picoseconds]) -> Run {
+pub fn compare(
+    name: &str,
+    scenario: &Scenario,
+    workload: &dyn Workload,
+    stops: &[Picoseconds],
+) -> Run {
     let (one, _) = run(scenario, workload, stops, 1);
     for threads in THREADS {
         let (more, parts) = run(scenario, workload, stops, threads);

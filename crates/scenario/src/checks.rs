@@ -4,10 +4,8 @@
 //! of them is wrong by itself, and reported at the first one that is written.
 
 mod bubbles;
-mod collective;
 mod errors;
 mod fabrics;
-mod remote_memory;
 mod sharing;
 mod workload;
 
@@ -15,7 +13,9 @@ pub(super) use fabrics::Fabrics;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Document, Network, Purpose, RoutingSpec, TopologySpec, WorkloadSpec, schema::Draft};
+use super::{
+    Document, Network, Purpose, RoutingSpec, TopologySpec, schema::Draft, workload::Checked,
+};
 use fabrics::FAILURES;
 use flitlab_base::document::Diagnostic;
 use flitlab_base::narrow::narrow;
@@ -24,9 +24,9 @@ use flitlab_engine::{
     MAX_BUFFERS, MAX_FLITS, MAX_HOP_TIME, Parameters, VIRTUAL_CHANNELS, max_buffers,
 };
 use flitlab_fabric::{CableClass, Fabric};
-use flitlab_workload::traffic::Access;
 
-const PACKET: [&str; 4] =
+/// The keys that the sizes of packets follow from.
+pub const PACKET: [&str; 4] =
     ["router.maximum_payload", "router.flit", "router.header_flits", "router.checksum_flits"];
 
 pub(super) fn run(
@@ -62,35 +62,15 @@ pub(super) fn run(
         checks.interruption(draft, network.as_deref(), makes_tables);
         checks.errors(draft, packets, fabric);
     }
-    match &draft.workload {
-        _ if purpose == Purpose::Routes => {}
-        Some(WorkloadSpec::Load(load)) => checks.whole_load(draft, load, (packets, fabric)),
-        Some(WorkloadSpec::Exchange(exchange)) => {
-            checks.empty_packets(parameters, exchange.message, exchange.access, "exchange");
-            checks.packets_of_messages(parameters, exchange.message, exchange.access, "exchange");
-            checks.pattern(&exchange.pattern, fabric, draft.seed, "exchange.pattern");
-            checks.steps(draft, exchange, fabric);
-        }
-        Some(WorkloadSpec::Application(application)) => {
-            checks.application(draft, application, fabric);
-        }
-        Some(WorkloadSpec::Collective(collective)) => {
-            if let Some(load) = &collective.load {
-                checks.whole_load(draft, load, (packets, fabric));
-            }
-            if packets {
-                checks.collective(draft, collective, fabric);
-            }
-        }
-        Some(WorkloadSpec::RemoteMemory(operations)) => {
-            checks.remote_memory(draft, operations, fabric);
-        }
-        None => {}
+    if let Some(workload) = draft.workload.as_ref().filter(|_| purpose != Purpose::Routes) {
+        let (seed, routing) = (draft.seed, draft.routing.as_ref());
+        workload.check(&mut checks, &Checked { parameters, seed, routing, fabric, packets });
     }
     (network, checks.problems)
 }
 
-struct Checks<'d> {
+/// The rules between keys, and those that are broken.
+pub struct Checks<'d> {
     document: &'d Document,
     broken: &'d BTreeSet<String>,
     problems: Vec<Diagnostic>,
@@ -98,7 +78,7 @@ struct Checks<'d> {
 
 impl Checks<'_> {
     /// Whether none of the keys is wrong by itself.
-    fn sound(&self, keys: &[&str]) -> bool {
+    pub fn sound(&self, keys: &[&str]) -> bool {
         !self.broken.iter().any(|broken| {
             keys.iter().any(|key| {
                 let below = |inner: &str, outer: &str| {
@@ -109,8 +89,13 @@ impl Checks<'_> {
         })
     }
 
+    /// Whether no rule is broken so far.
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
     /// Reports a broken rule at the first of the keys that is written.
-    fn report(
+    pub fn report(
         &mut self,
         keys: &[&str],
         message: impl Into<String>,
@@ -125,7 +110,7 @@ impl Checks<'_> {
     }
 
     /// Refuses keys with a way out and without a label, unless one of the keys has been reported.
-    fn refuse(&mut self, keys: &[&str], message: impl Into<String>, help: impl Into<String>) {
+    pub fn refuse(&mut self, keys: &[&str], message: impl Into<String>, help: impl Into<String>) {
         if self.sound(keys) {
             self.report(keys, message, "", Some(help.into()));
         }
@@ -208,11 +193,8 @@ impl Checks<'_> {
     /// made where tables are.
     fn interruption(&mut self, draft: &Draft, network: Option<&Network>, makes_tables: bool) {
         let Some(interruption) = &draft.interruption else { return };
-        let load = match &draft.workload {
-            Some(WorkloadSpec::Load(load)) => load.access == Access::Write,
-            Some(_) => false,
-            None => true,
-        };
+        let workload = draft.workload.as_ref();
+        let load = workload.is_none_or(|workload| !workload.is_finite() && !workload.reads());
         if !load {
             let message = "nothing can fail during an exchange, an application, collective or remote memory operations, or while nodes read: what is lost is \
                            not sent again, and they would wait for it for ever";

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{RoutingSpec, Scenario, WorkloadSpec};
+use super::{RoutingSpec, Scenario};
 use flitlab_engine::{Parameters, Switching};
 use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom};
-use flitlab_workload::application::Action;
-use flitlab_workload::traffic::{Access, Carrier};
 
 /// The risk of deadlock of a scenario's packets, as far as it is known before the simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +25,7 @@ const DATELINE: &str = "routing.direction_order.dateline=true";
 impl Scenario {
     /// Whether packets can wait for each other for ever; every pair has a route.
     pub fn deadlock(&self) -> Deadlock {
-        if matches!(&self.workload, WorkloadSpec::Application(it) if it.carrier != Carrier::Flits) {
+        if !self.workload.crosses_network() {
             return Deadlock::Never(Freedom::NoCircle);
         }
         // Old and new tables never serve packets together, so each is judged by itself.
@@ -109,7 +107,7 @@ impl Scenario {
             return None;
         }
         // The collective subnetwork takes virtual channels that datelines take.
-        if matches!(self.workload, WorkloadSpec::Collective(_)) {
+        if self.workload.is_collective() {
             return None;
         }
         let least = if self.workload.reads() { 4 } else { 2 };
@@ -155,7 +153,7 @@ impl Scenario {
         // Requests and responses have virtual channels of their own on Angara, and share them
         // elsewhere.
         let together = self.network.routing.is_of_any_fabric();
-        let (requests, responses) = self.message_sizes();
+        let (requests, responses) = self.workload.message_sizes();
         let flits = |messages: &BTreeSet<u64>| -> BTreeSet<u32> {
             let of = |&bytes: &u64| {
                 let (full, rest) = self.parameters.packets(bytes);
@@ -170,34 +168,5 @@ impl Scenario {
             return requests.union(&responses).count() > 1;
         }
         requests.len() > 1 || responses.len() > 1
-    }
-
-    /// The payloads of messages: data and requests, and what answers them.
-    fn message_sizes(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
-        let of = |bytes: u64, access: Access| match access {
-            Access::Write => (BTreeSet::from([bytes]), BTreeSet::new()),
-            Access::Read { request } => (BTreeSet::from([request.0]), BTreeSet::from([bytes])),
-        };
-        match &self.workload {
-            WorkloadSpec::Load(load) => of(load.message.0, load.access),
-            WorkloadSpec::Exchange(exchange) => of(exchange.message.0, exchange.access),
-            WorkloadSpec::Collective(collective) => match &collective.load {
-                Some(load) => of(load.message.0, load.access),
-                None => Default::default(),
-            },
-            WorkloadSpec::RemoteMemory(spec) => {
-                let (response, access) = spec.access();
-                of(response, access)
-            }
-            WorkloadSpec::Application(spec) => {
-                let sends = spec.schedule.operations().filter(|it| it.action == Action::Send);
-                let mut sizes: BTreeSet<u64> = sends.map(|it| it.amount).collect();
-                // Larger messages are asked for.
-                if sizes.last().is_some_and(|&most| most > spec.host.eager_limit.0) {
-                    sizes.insert(spec.host.control_message.0);
-                }
-                (sizes, BTreeSet::new())
-            }
-        }
     }
 }

@@ -1,12 +1,13 @@
 //! Tests of reading back, of descriptions, and of the order of a sweep.
 
 mod fabrics;
+mod outside;
 
 use super::*;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_fabric::Faults;
 use flitlab_routing::HalfRing;
-use flitlab_workload::traffic::{Access, Between, OfferedLoad, Process};
+use flitlab_workload::traffic::{Access, Between, ExchangeSpec, OfferedLoad, Process};
 
 const PLAIN: &str = r#"
 [topology.torus]
@@ -90,7 +91,7 @@ fn defaults_are_those_of_the_parameters() {
     assert_eq!(scenario.parameters, Parameters::default());
     assert_eq!(scenario.measure, Settings::default());
     assert_eq!(scenario.network.routing, RoutingSpec::DirectionOrder(HalfRing::Balanced.into()));
-    let WorkloadSpec::Load(load) = scenario.workload else { panic!() };
+    let load = scenario.workload.load().unwrap();
     assert_eq!(load.message, Parameters::default().maximum_payload);
     assert_eq!((load.process, load.access), (Process::Bernoulli, Access::Write));
 }
@@ -108,7 +109,7 @@ fn every_value_is_taken() {
     assert_eq!(scenario.parameters.link_rate, Rate(59_200_000_000));
     assert_eq!(scenario.parameters.service_time, Picoseconds(1_234_567));
     assert_eq!(scenario.parameters.buffer, 100);
-    let WorkloadSpec::Load(load) = scenario.workload else { panic!() };
+    let load = scenario.workload.load().unwrap();
     assert_eq!(
         format!("{:?}", load.pattern),
         "hotspot { nodes = [[0, 0, 0], [3, 1, 0]], share = 0.25 }"
@@ -183,7 +184,8 @@ fn auto_is_a_rule_by_the_number_of_virtual_channels() {
 #[test]
 fn exchanges_are_read() {
     let text = exchange("pattern = { pairs = { list = [[0, 1]] } }");
-    let WorkloadSpec::Exchange(exchange) = read(&text).workload else { panic!() };
+    let workload = read(&text).workload;
+    let exchange = workload.downcast_ref::<ExchangeSpec>().unwrap();
     assert_eq!(format!("{:?}", exchange.pattern), "pairs { list = [[[0, 0], [1, 0]]] }");
     assert_eq!((exchange.message, exchange.rounds), (Bytes(1 << 20), 1));
     assert_eq!(exchange.between, Between::Exchange);
@@ -362,7 +364,7 @@ fn a_sweep_nests_in_the_order_of_the_file_with_loads_innermost() {
     let keys: Vec<&str> = sweep.points[0].assignments.iter().map(|(key, _)| key.as_str()).collect();
     assert_eq!(keys, ["traffic.pattern", "router.buffer", "traffic.load"]);
     assert_eq!(sweep.points[3].scenario.parameters.buffer, 36);
-    let WorkloadSpec::Load(load) = &sweep.points[2].scenario.workload else { panic!() };
+    let load = sweep.points[2].scenario.workload.load().unwrap();
     assert_eq!(load.load, OfferedLoad::Fraction(0.3));
 }
 

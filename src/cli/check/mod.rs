@@ -13,14 +13,12 @@ use super::progress::Bar;
 use super::say::say;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
-use flitlab::application::Action;
 use flitlab::engine::{Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
 use flitlab::routing::Freedom;
-use flitlab::scenario::{self, Deadlock, Diagnostics, RoutingSpec, Scenario, Sweep, WorkloadSpec};
+use flitlab::scenario::{self, Deadlock, Diagnostics, RoutingSpec, Scenario, Sweep};
 use flitlab::sweep::Simulation;
-use flitlab::topology::{CableClass, SpanningTree};
-use flitlab::traffic::{ApplicationSpec, Carrier, CollectiveSpec, RemoteMemorySpec};
+use flitlab::topology::CableClass;
 use flitlab::units::{bytes_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
@@ -207,44 +205,24 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         line("capacity", text);
     }
     if let Some(load) = simulation.load() {
-        let (fraction, payload) = (load.offered_fraction, load.offered_payload / 1e9);
+        let (fraction, payload) = (load.fraction, load.payload / 1e9);
         line("offered", format!("load {fraction:.4}, {payload:.3} GB/s of payload a sending node"));
     }
-    let is_loggops = matches!(
-        &scenario.workload,
-        WorkloadSpec::Application(spec) if spec.carrier != Carrier::Flits
-    );
-    let completion = || match (expectation.completion_bound_ns, &expectation.bottleneck) {
-        (Some(bound), Some(bottleneck)) => {
-            format!("at least {:.3} us, by {bottleneck}", bound / 1e3)
-        }
-        _ if is_loggops => "no bound computed: LogGOPS knows no channels".into(),
-        _ => "no bound computed: too many messages to look at".into(),
-    };
-    match &scenario.workload {
-        WorkloadSpec::Load(_) => {
+    let facts = simulation.facts();
+    facts.lines.into_iter().for_each(|(name, value)| line(name, value));
+    match (&expectation.completion_bound_ns, &expectation.bottleneck, facts.without_bound) {
+        _ if !scenario.workload.is_finite() => {
             line("throughput bound", throughput_bound(simulation, expectation));
         }
-        WorkloadSpec::Collective(spec) => line("collective", collective_text(simulation, spec)),
-        WorkloadSpec::Exchange(_) => line("completion time", completion()),
-        WorkloadSpec::Application(spec) => {
-            line("application", application_text(spec));
-            line("completion time", completion());
+        (Some(bound), Some(bottleneck), _) => {
+            line("completion time", format!("at least {:.3} us, by {bottleneck}", bound / 1e3));
         }
-        WorkloadSpec::RemoteMemory(spec) => {
-            line("remote memory", remote_memory_text(simulation, spec));
-            line("completion time", completion());
-        }
+        (_, _, Some(reason)) => line("completion time", format!("no bound computed: {reason}")),
+        _ => {}
     }
     let silent = simulation.pattern().silent().count();
-    // The line above says how many nodes take part in collective operations.
-    let takes_part = matches!(scenario.workload, WorkloadSpec::Collective(_));
-    if silent > 0 && !takes_part {
-        let why = match scenario.workload {
-            WorkloadSpec::Application(_) => "their ranks send nothing to other nodes",
-            _ => "their partner is themselves or has failed",
-        };
-        line("silent nodes", format!("{silent}: {why}"));
+    if let (1.., Some(reason)) = (silent, facts.silent) {
+        line("silent nodes", format!("{silent}: {reason}"));
     }
     text
 }
@@ -315,54 +293,10 @@ fn deadlock_text(deadlock: &Deadlock) -> String {
     }
 }
 
-/// Describes the operations of routers along trees, in numbers.
-fn collective_text(simulation: &Simulation, collective: &CollectiveSpec) -> String {
-    let fabric = simulation.fabric();
-    let trees = collective.trees(fabric).unwrap_or_default();
-    let highest = trees.iter().map(SpanningTree::height).max().unwrap_or(0);
-    format!(
-        "{} of {} nodes with {} each, on {} of at most {highest} hops from the root",
-        text::counted(collective.rounds as usize, "operation"),
-        trees.first().map_or(0, |tree| tree.members.len()),
-        bytes_text(collective.message),
-        text::counted(trees.len(), "tree")
-    )
-}
-
-/// Describes the operations of processes on the memory of others, in numbers.
-fn remote_memory_text(simulation: &Simulation, spec: &RemoteMemorySpec) -> String {
-    let flush =
-        spec.flush_every.map_or(String::new(), |every| format!(", all done behind each {every}"));
-    format!(
-        "{}, processes on each: {}; {} of {} a process, at most {} under way{flush}",
-        text::counted(simulation.senders().len(), "node"),
-        spec.processes,
-        text::counted(spec.operations as usize, "operation"),
-        bytes_text(spec.message),
-        spec.outstanding
-    )
-}
-
-/// Describes the operations of ranks, in numbers.
-fn application_text(application: &ApplicationSpec) -> String {
-    let schedule = &application.schedule;
-    let of = |action| schedule.operations().filter(move |it| it.action == action);
-    let bytes: u128 = of(Action::Send).map(|it| u128::from(it.amount)).sum();
-    format!(
-        "{} ranks, {} operations: {} messages of {:.3} MB in all, {} receipts, {} computations",
-        schedule.ranks(),
-        schedule.operations().len(),
-        of(Action::Send).count(),
-        bytes as f64 / 1e6,
-        of(Action::Receive).count(),
-        of(Action::Compute).count()
-    )
-}
-
 fn throughput_bound(simulation: &Simulation, expectation: &Expectation) -> String {
     match (expectation.throughput_bound_load, &expectation.bottleneck) {
         (Some(bound), Some(bottleneck)) => {
-            let past = simulation.load().is_some_and(|load| load.offered_fraction > bound);
+            let past = simulation.load().is_some_and(|load| load.fraction > bound);
             let verdict = if past { "; less than offered: it can't be steady" } else { "" };
             format!("load {bound:.4} of all sending nodes at once, by {bottleneck}{verdict}")
         }

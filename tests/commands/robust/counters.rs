@@ -1,7 +1,7 @@
 //! Smallest and largest fabrics, messages and counts: run, or refused with figures (REVIEW B1, B3).
 
 use flitlab::topology::{Faults, Torus};
-use flitlab::traffic::{Access, Between, Exchange, ExchangeSpec, Pattern, PatternSpec};
+use flitlab::traffic::{Access, Between, Exchange, ExchangeSpec, Pattern, PatternSpec, Workload};
 use flitlab::units::Bytes;
 
 use crate::common::workplace::Workplace;

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use flitlab::engine::Parameters;
 use flitlab::measure::{LogFilter, Progress, Snapshot};
 use flitlab::report::Status;
-use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadSpec};
+use flitlab::scenario::{Deadlock, Document, Scenario};
 use flitlab::sweep::{Checkpoint, Outcome, Simulation};
 use flitlab::topology::Fabric;
 use flitlab::traffic::{
-    Access, LoadSpec, Message, MessageKind, OpenLoad, Pattern, PatternSpec, RemoteOperation,
+    Access, ExchangeSpec, LoadSpec, Message, MessageKind, OpenLoad, Pattern, PatternSpec,
+    RemoteMemorySpec, RemoteOperation, Workload,
 };
 use flitlab::units::Picoseconds;
 
@@ -143,10 +144,8 @@ fn same(one: &Outcome, other: &Outcome, how: &str) {
 fn told(outcome: &Outcome, scenario: &Scenario) {
     let status = outcome.found.measured.status;
     let counters = outcome.work.counters;
-    let finite = !matches!(scenario.workload, WorkloadSpec::Load(_));
-    let beside = matches!(
-        &scenario.workload, WorkloadSpec::Collective(spec) if spec.load.is_some()
-    );
+    let finite = scenario.workload.is_finite();
+    let beside = finite && scenario.workload.load().is_some();
     match status {
         Status::Completed => {
             assert!(finite || scenario.interruption.is_some(), "a load that is completed");
@@ -201,8 +200,8 @@ fn logged(simulation: Simulation, whole: &Outcome) {
     let outcome = simulation.run(&mut patient());
     same(&outcome, whole, "logging");
     // What goes on beside collective operations goes on until the next look at them.
-    if matches!(&simulation.scenario().workload, WorkloadSpec::Collective(spec) if spec.load.is_some())
-    {
+    let workload = &simulation.scenario().workload;
+    if workload.is_finite() && workload.load().is_some() {
         return;
     }
     let latest = outcome.logged.packets.iter().map(|packet| packet.delivered).max();
@@ -233,29 +232,25 @@ fn compare(seed: u64, scenario: &Scenario) -> usize {
 fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
     let Scenario { network, parameters, seed, .. } = scenario;
     let fabric = &network.fabric;
-    let mut messages = match &scenario.workload {
-        WorkloadSpec::Load(load) => of_load(load, fabric, parameters, *seed),
-        WorkloadSpec::Collective(collective) => {
-            of_load(collective.load.as_ref()?, fabric, parameters, *seed)
-        }
-        WorkloadSpec::Exchange(exchange) => {
-            let kind = match exchange.access {
-                Access::Write => MessageKind::Data,
-                Access::Read { request } => MessageKind::Read { request: request.0 as u32 },
-            };
-            let step = Picoseconds(if seed.is_multiple_of(4) { 0 } else { 400_000 });
-            of_steps(&exchange.pattern, fabric, *seed, (exchange.message.0, kind, step))
-        }
-        WorkloadSpec::RemoteMemory(spec) => {
-            let request = spec.request.0 as u32;
-            let kind = match spec.operation {
-                RemoteOperation::Put => MessageKind::Put,
-                RemoteOperation::Get => MessageKind::Read { request },
-                _ => MessageKind::Atomic { request },
-            };
-            of_steps(&spec.pattern, fabric, *seed, (spec.message.0, kind, Picoseconds(200_000)))
-        }
-        WorkloadSpec::Application(_) => return None,
+    let workload = &scenario.workload;
+    let mut messages = if let Some(load) = workload.load() {
+        of_load(load, fabric, parameters, *seed)
+    } else if let Some(exchange) = workload.downcast_ref::<ExchangeSpec>() {
+        let kind = match exchange.access {
+            Access::Write => MessageKind::Data,
+            Access::Read { request } => MessageKind::Read { request: request.0 as u32 },
+        };
+        let step = Picoseconds(if seed.is_multiple_of(4) { 0 } else { 400_000 });
+        of_steps(&exchange.pattern, fabric, *seed, (exchange.message.0, kind, step))
+    } else {
+        let spec = workload.downcast_ref::<RemoteMemorySpec>()?;
+        let request = spec.request.0 as u32;
+        let kind = match spec.operation {
+            RemoteOperation::Put => MessageKind::Put,
+            RemoteOperation::Get => MessageKind::Read { request },
+            _ => MessageKind::Atomic { request },
+        };
+        of_steps(&spec.pattern, fabric, *seed, (spec.message.0, kind, Picoseconds(200_000)))
     };
     messages.sort_by_key(|message| (message.time, message.source));
     let mut work = 0;
@@ -275,10 +270,10 @@ fn of_load(spec: &LoadSpec, fabric: &Fabric, parameters: &Parameters, seed: u64)
     for terminal in fabric.live_terminals() {
         let mut next = load.first(terminal);
         for _ in 0..20 {
-            let Some(time) = next.filter(|&time| time < Picoseconds::LAST / 2) else { break };
-            let (message, later) = load.create(terminal, time);
-            messages.push(message);
-            next = Some(later);
+            let Some(time) = next else { break };
+            let message;
+            (message, next) = load.create(terminal, time);
+            messages.extend(message);
         }
     }
     messages

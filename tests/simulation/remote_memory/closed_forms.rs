@@ -1,9 +1,7 @@
 //! What has a closed form, to the picosecond.
 
 use flitlab::engine::{Log, Parameters, zero_load_latency};
-use flitlab::traffic::{
-    Pattern, PatternSpec, RemoteMemory, RemoteMemorySpec, RemoteOperation, Workload,
-};
+use flitlab::traffic::{Pattern, PatternSpec, RemoteMemory, RemoteMemorySpec, RemoteOperation};
 use flitlab::units::{Bytes, Picoseconds};
 
 use super::{run, torus};
@@ -30,7 +28,7 @@ fn log(spec: &RemoteMemorySpec, parameters: &Parameters) -> Log {
     let (fabric, routes) = torus(&[8]);
     let pattern = Pattern::new(&spec.pattern, &fabric, 1).unwrap();
     let workload = RemoteMemory::new(spec, pattern, &fabric);
-    run((&fabric, &routes), parameters, &Workload::RemoteMemory(Box::new(workload)), 1)
+    run((&fabric, &routes), parameters, &workload, 1)
 }
 
 /// Request, service and response of an operation alone in the network, both of one packet.

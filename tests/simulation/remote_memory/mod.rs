@@ -138,11 +138,11 @@ fn operations_that_come_at_one_instant_are_performed_in_the_order_of_ejection_ch
 fn run(
     (fabric, routes): (&Fabric, &Routes),
     parameters: &Parameters,
-    workload: &Workload,
+    workload: &dyn Workload,
     threads: usize,
 ) -> Log {
     let mut engine =
-        Engine::new(threads, fabric, routes, parameters, workload.clone(), Log::default());
+        Engine::new(threads, fabric, routes, parameters, workload.boxed_clone(), Log::default());
     while engine.run_until(engine.now() + Picoseconds(1_000_000_000)) {
         assert!(engine.credits_are_conserved());
     }

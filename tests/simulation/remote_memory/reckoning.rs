@@ -124,8 +124,7 @@ fn operations_begin_when_the_rules_let_them_on_any_number_of_threads_and_the_ref
         };
         let pattern = Pattern::new(&spec.pattern, &fabric, 1).unwrap();
         let workload = RemoteMemory::new(&spec, pattern.clone(), &fabric);
-        let expected = workload.operations();
-        let workload = Workload::RemoteMemory(Box::new(workload));
+        let expected = workload.messages();
         let log = run((&fabric, &routes), &parameters, &workload, 1);
         for threads in [2, 3, 7] {
             let more = run((&fabric, &routes), &parameters, &workload, threads);

@@ -89,7 +89,7 @@ impl Hosts {
         let (message, next) = self.workload.create(name, now - overhead);
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = next.map_or(NO_TIME, |next| next + overhead);
-        if !self.workload.puts_off() {
+        if !self.needs.deferred {
             common.latest = common.latest.max(now);
         }
         let Some(message) = message else { return };
@@ -117,7 +117,7 @@ impl Hosts {
         let is_last = u32::from(injection_channel) + 1 == channels;
         adapter.next_channel = if is_last { 0 } else { injection_channel + 1 };
         let mut note = NONE;
-        if role != Role::Data || message.tag != 0 && self.workload.wants_receipts() {
+        if role != Role::Data || message.tag != 0 && self.needs.receipts {
             let (started, tag) = (message.time, message.tag);
             let number = terminal * channels + u32::from(injection_channel);
             let waits = self.sources.waits.get(number as usize);
@@ -294,7 +294,7 @@ impl Hosts {
     /// Completes what hosts have postponed up to the end time of the run. So the state between two
     /// runs does not depend on what was postponed.
     pub(crate) fn complete_postponed(&mut self, common: &mut Common<'_>) {
-        if !self.workload.puts_off() {
+        if !self.needs.deferred {
             return;
         }
         let overhead = common.context.parameters.send_overhead;

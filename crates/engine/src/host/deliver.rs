@@ -205,11 +205,11 @@ impl Hosts {
             source,
             destination,
             bytes,
-            is_control: self.workload.is_control(tag),
+            is_control: self.needs.receipts && self.workload.is_control(tag),
             created: started,
             completed,
         });
-        if self.workload.wants_receipts() {
+        if self.needs.receipts {
             let Origin { created, injected, injection_channel: channel, .. } = origin;
             let event = if is_response {
                 HostEvent::Sent { tag }
@@ -241,7 +241,7 @@ impl Hosts {
         event: HostEvent,
     ) {
         let of_adapter = matches!(event, HostEvent::Respond { .. } | HostEvent::Perform(_));
-        if self.workload.may_be_told_ahead() && !of_adapter {
+        if self.needs.ahead && !of_adapter {
             return self.run_host_event(common, terminal, event, time);
         }
         let mut before = NONE;

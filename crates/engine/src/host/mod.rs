@@ -24,13 +24,15 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_workload::traffic::Workload;
+use flitlab_workload::traffic::{Needs, Workload};
 use sink::Sink;
 use source::Sources;
 
 /// The state of a part's terminals.
 pub(crate) struct Hosts {
-    pub workload: Workload,
+    pub workload: Box<dyn Workload>,
+    /// What the workload wants to be told.
+    pub needs: Needs,
     pub sources: Sources,
     pub sink: Sink,
     /// By part: what the hosts have for those of that part.
@@ -51,13 +53,15 @@ pub(crate) struct HostMessages {
 
 impl Hosts {
     /// Idle hosts, which have been asked for their first messages.
-    pub(crate) fn new(common: &mut Common<'_>, ports: &Ports, workload: Workload) -> Self {
+    pub(crate) fn new(common: &mut Common<'_>, ports: &Ports, workload: Box<dyn Workload>) -> Self {
         let context: &NetworkContext<'_> = &common.context;
         let (part, parts) = (common.schedule.part, context.cut.parts());
+        let needs = workload.needs();
         let mut hosts = Self {
-            sources: Sources::new(context, part, ports, workload.wants_waits()),
+            sources: Sources::new(context, part, ports, needs.waits),
             sink: Sink::new(parts),
             workload,
+            needs,
             outgoing: (0..parts).map(|_| HostMessages::default()).collect(),
         };
         for terminal in 0..hosts.terminals() {

@@ -81,7 +81,7 @@ impl Hosts {
             Some(bytes_left) => self.next_packet(common, place, bytes_left),
             None => self.sources.injections[number as usize].waiting &= !(1 << vc),
         }
-        let tells_host = self.workload.wants_receipts();
+        let tells_host = self.needs.receipts;
         if is_last && let Some(&of_message) = self.sources.notes.get(note) {
             self.tell_wait(common, number, of_message, now);
         }

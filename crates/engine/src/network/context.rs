@@ -77,7 +77,7 @@ impl<'f> NetworkContext<'f> {
         fabric: &'f Fabric,
         routes: &'f Routes,
         parameters: &Parameters,
-        workload: &Workload,
+        workload: &dyn Workload,
         interruption: Option<&Interruption>,
     ) -> Self {
         let network = Network::new(fabric, parameters);

@@ -18,12 +18,12 @@ pub(crate) fn direction_order(fabric: &Fabric) -> Routes {
 }
 
 /// A workload of messages of data at time 0, given as source, destination and bytes.
-pub(crate) fn messages(messages: &[(u32, u32, u64)]) -> Workload {
+pub(crate) fn messages(messages: &[(u32, u32, u64)]) -> Box<dyn Workload> {
     let message = |&(source, destination, bytes): &(u32, u32, u64)| {
         let (time, kind) = (Picoseconds::ZERO, MessageKind::Data);
         Message { time, source, destination, bytes, kind, tag: 0 }
     };
-    Workload::Script(Script::new(messages.iter().map(message).collect()))
+    Box::new(Script::new(messages.iter().map(message).collect()))
 }
 
 /// The network of some parts, for messages of data.
@@ -33,5 +33,5 @@ pub(crate) fn context<'f>(
     routes: &'f Routes,
     parameters: &Parameters,
 ) -> NetworkContext<'f> {
-    NetworkContext::new(parts, fabric, routes, parameters, &messages(&[(0, 1, 8)]), None)
+    NetworkContext::new(parts, fabric, routes, parameters, &*messages(&[(0, 1, 8)]), None)
 }

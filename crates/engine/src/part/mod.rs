@@ -53,13 +53,13 @@ impl<'f, R: Routers> Part<'f, R> {
         context: &Arc<NetworkContext<'f>>,
         part: usize,
         own: &R::Own,
-        workload: Workload,
+        workload: Box<dyn Workload>,
         interruption: Option<&'f Interruption>,
     ) -> Self {
         let ports = Ports::new(context, part);
         let routing = Routing::new(context, part);
         let channels = ports.outputs + context.injections_of_part(part);
-        let hosts_answer = workload.wants_receipts() || workload.kinds().1;
+        let hosts_answer = workload.needs().receipts || workload.kinds().1;
         let mut common = Common {
             schedule: Schedule::new(part, ports.routers.len()),
             interruption,
@@ -75,7 +75,7 @@ impl<'f, R: Routers> Part<'f, R> {
             context: Arc::clone(context),
         };
         let hosts = Hosts::new(&mut common, &ports, workload);
-        let routers = R::new(&common, ports, own, &hosts.workload);
+        let routers = R::new(&common, ports, own, &*hosts.workload);
         Self { common, hosts, routers }
     }
 

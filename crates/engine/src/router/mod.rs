@@ -49,7 +49,7 @@ pub(crate) trait Routers: Fail + Waits + Send {
     const QUEUES_AT_ONCE: bool;
 
     /// Idle routers with these ports.
-    fn new(common: &Common<'_>, ports: Ports, own: &Self::Own, workload: &Workload) -> Self;
+    fn new(common: &Common<'_>, ports: Ports, own: &Self::Own, workload: &dyn Workload) -> Self;
 
     fn ports(&self) -> &Ports;
 

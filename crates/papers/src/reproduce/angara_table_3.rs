@@ -14,8 +14,9 @@ use super::{Extent, Progress, Reproduction, all};
 use flitlab_report::figure::{Figure, ratio_figure};
 use flitlab_routing::angara::Reading;
 use flitlab_scenario::executor::Simulation;
-use flitlab_scenario::{Document, Scenario, WorkloadSpec};
+use flitlab_scenario::{Document, Scenario};
 use flitlab_workload::application::{Action, Schedule};
+use flitlab_workload::traffic::ApplicationSpec;
 
 const RANKS: u32 = 128;
 
@@ -140,7 +141,7 @@ fn read(text: &str) -> Scenario {
 
 /// Returns the computing time of all ranks, in nanoseconds.
 fn computing(scenario: &Scenario) -> f64 {
-    let WorkloadSpec::Application(application) = &scenario.workload else { return 0.0 };
+    let Some(application) = scenario.workload.downcast_ref::<ApplicationSpec>() else { return 0.0 };
     let schedule: &Schedule = &application.schedule;
     let computing = schedule.operations().filter(|it| it.action == Action::Compute);
     computing.map(|it| it.amount as f64).sum()

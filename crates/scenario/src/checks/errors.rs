@@ -1,12 +1,10 @@
 //! Demands of links that err.
 
 use super::{Checks, PACKET};
-use crate::WorkloadSpec;
 use crate::schema::Draft;
 use flitlab_base::units::time_text;
 use flitlab_engine::{Acknowledgements, MAX_HOP_TIME};
 use flitlab_fabric::Fabric;
-use flitlab_workload::traffic::Carrier;
 
 impl Checks<'_> {
     /// The rules between keys of links that err; `packets`: whether their sizes are known.
@@ -17,21 +15,6 @@ impl Checks<'_> {
             let message = "links err only where their channels are granted to whole packets";
             let help = "leave out `sharing`, or [link.errors]";
             self.refuse(&["link.errors", "link.sharing"], message, help);
-        }
-        match &draft.workload {
-            Some(WorkloadSpec::Collective(_)) => {
-                let message = "links that err send no packets of collective operations again";
-                let help = "leave out [collective], or [link.errors]";
-                self.refuse(&["link.errors", "collective"], message, help);
-            }
-            Some(WorkloadSpec::Application(application))
-                if application.carrier != Carrier::Flits =>
-            {
-                let message = "the LogGOPS model has no links that could err";
-                let help = "leave out `network` in [application], or [link.errors]";
-                self.refuse(&["link.errors", "application.network"], message, help);
-            }
-            _ => {}
         }
         if packets && errors.replay_buffer < parameters.maximum_packet() {
             let message = format!(

@@ -11,11 +11,9 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use super::simulation::{SetupError, Simulation};
-use crate::{Scenario, WorkloadSpec};
+use crate::Scenario;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{Forecast, Saturation, bisect};
-use flitlab_workload::application::Action;
-use flitlab_workload::traffic::Exchange;
 
 /// Windows of warm-up of a load that is sustained, in the mean.
 const WARM_UP: u32 = 4;
@@ -89,7 +87,7 @@ impl Pace {
         let highest = highest.map_or_else(|| lowest.at_load(bound), Scenario::clone);
         let simulation = Simulation::new(&highest)?.with_forecast(forecast.clone());
         let high = rehearse(&simulation, limit);
-        let highest = simulation.load().map_or(1.0, |load| load.offered_fraction);
+        let highest = simulation.load().map_or(1.0, |load| load.fraction);
         let (sustained, accepted) = match high.accepted {
             Some(share) if share >= SUSTAINED => (bound.max(highest), highest),
             Some(share) if share > 0.0 => {
@@ -108,38 +106,17 @@ impl Pace {
     /// If the scenario can't be simulated.
     pub(super) fn of_point(&self, scenario: &Scenario) -> Result<Duration, SetupError> {
         let simulation = Simulation::new(scenario)?.with_forecast(self.forecast.clone());
-        let (packets, cost) = match &scenario.workload {
-            WorkloadSpec::Load(_) => self.of_load(&simulation),
-            WorkloadSpec::Exchange(spec) => {
-                let (full, rest) = scenario.parameters.packets(spec.message.0);
-                let pattern = simulation.pattern().clone();
-                let messages = Exchange::new(spec, pattern, simulation.fabric()).messages();
-                let packets = messages as f64 * (full + u64::from(rest.is_some())) as f64;
-                (packets, self.packet[1])
-            }
-            WorkloadSpec::Application(spec) => {
-                let bytes = spec.schedule.operations();
-                let bytes = bytes.filter(|it| it.action == Action::Send).map(|it| it.amount);
-                let packets = bytes.map(|bytes| scenario.parameters.packets(bytes));
-                let packets = packets.map(|(full, rest)| full + u64::from(rest.is_some()));
-                (packets.sum::<u64>() as f64, self.packet[1])
-            }
-            WorkloadSpec::RemoteMemory(spec) => {
-                let packets = |bytes| {
-                    let (full, rest) = scenario.parameters.packets(bytes);
-                    (full + u64::from(rest.is_some())) as f64
-                };
-                let (request, response) = spec.payloads();
-                let operations = f64::from(spec.operations) * f64::from(spec.processes);
-                let all = operations * simulation.senders().len() as f64;
-                (all * (packets(request) + packets(response)), self.packet[1])
-            }
-            WorkloadSpec::Collective(spec) => {
-                let (full, rest) = scenario.parameters.packets(spec.message.0);
-                let nodes = simulation.fabric().live_terminals().count() as f64;
-                let packets = (full + u64::from(rest.is_some())) as f64;
-                (packets * f64::from(spec.rounds) * nodes, self.packet[1])
-            }
+        let (packets, cost) = if simulation.offered_load().is_some() {
+            self.of_load(&simulation)
+        } else {
+            let packets = |bytes| {
+                let (full, rest) = scenario.parameters.packets(bytes);
+                (full + u64::from(rest.is_some())) as f64
+            };
+            let (bytes, access) = simulation.bound.message;
+            let (request, response) = access.payloads(bytes);
+            let of_message = packets(request) + response.map_or(0.0, packets);
+            (simulation.workload().messages() as f64 * of_message, self.packet[1])
         };
         Ok(self.fixed + cost.mul_f64(packets))
     }
@@ -147,8 +124,8 @@ impl Pace {
     /// Packets that a load will deliver, and what one will cost.
     fn of_load(&self, simulation: &Simulation) -> (f64, Duration) {
         let settings = &simulation.scenario().measure;
-        let load = simulation.load().map_or(1.0, |load| load.offered_fraction);
-        let packets = simulation.offered_load().map_or(0.0, |offered| offered.packets);
+        let load = simulation.load().map_or(1.0, |load| load.fraction);
+        let packets = simulation.offered_load().map_or(0.0, |(_, offered)| offered.packets);
         let window = packets * simulation.window().unwrap_or(Picoseconds::ZERO).0 as f64;
         let share = load / self.sustained;
         let [low, high] = self.packet.map(|cost| cost.as_secs_f64());
@@ -173,7 +150,7 @@ impl Pace {
     /// If the scenario can't be simulated.
     pub(super) fn is_past_saturation(&self, scenario: &Scenario) -> Result<bool, SetupError> {
         let simulation = Simulation::new(scenario)?;
-        Ok(simulation.load().is_some_and(|load| load.offered_fraction > self.sustained))
+        Ok(simulation.load().is_some_and(|load| load.fraction > self.sustained))
     }
 
     /// The time of a search for saturation on one thread.
@@ -233,17 +210,17 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
         1.0.. => begun.elapsed().div_f64(packets),
         _ => UNMEASURED_PACKET,
     };
-    let accepted = simulation
-        .offered_load()
-        .filter(|_| windows == REHEARSED)
-        .map(|offered| (delivered[1] - delivered[0]) as f64 / (offered.packets * window.0 as f64));
+    let accepted =
+        simulation.offered_load().filter(|_| windows == REHEARSED).map(|(_, offered)| {
+            (delivered[1] - delivered[0]) as f64 / (offered.packets * window.0 as f64)
+        });
     Rehearsal { fixed, packet, accepted }
 }
 
 impl Simulation {
     /// The length of a window of a load point.
     fn window(&self) -> Option<Picoseconds> {
-        let offered = self.offered_load()?;
+        let (_, offered) = self.offered_load()?;
         Some(self.scenario().measure.window.unwrap_or_else(|| offered.window()))
     }
 }

@@ -8,7 +8,7 @@ use super::ends::{Ends, Place};
 use super::local::in_parallel;
 use super::points::{Obtained, PointError, obtain};
 use super::store::Store;
-use crate::{Point, WorkloadSpec};
+use crate::Point;
 use flitlab_report::Status;
 use flitlab_workload::traffic::OfferedLoad;
 
@@ -182,12 +182,12 @@ pub(super) fn places(points: &[Point]) -> Vec<Place> {
 
 /// The loads of a series' points if all are given the same way.
 fn comparable(points: &[Point], members: &[usize]) -> Option<Vec<f64>> {
-    let load = |number: &usize| match &points[*number].scenario.workload {
-        WorkloadSpec::Load(spec) => match spec.load {
+    let load = |number: &usize| {
+        let workload = &points[*number].scenario.workload;
+        match workload.load().filter(|_| !workload.is_finite())?.load {
             OfferedLoad::Fraction(fraction) => Some((true, fraction)),
             OfferedLoad::Payload(rate) => Some((false, rate.0 as f64)),
-        },
-        _ => None,
+        }
     };
     let loads: Option<Vec<(bool, f64)>> = members.iter().map(load).collect();
     let loads = loads?;

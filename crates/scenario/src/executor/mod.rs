@@ -1,13 +1,11 @@
 //! From scenarios to result rows: one simulation, or the many points of a sweep.
 
-mod bound;
 mod checkpoint;
 mod claims;
 mod ends;
 mod estimate;
 mod grid;
 mod local;
-mod loggops;
 mod over_bound;
 mod plan;
 mod points;
@@ -27,3 +25,5 @@ pub use points::{Obtained, PointError, label_of, obtain};
 pub use saturation::{CRITERION, run_search, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};
 pub use store::{Store, StoreError};
+
+pub(crate) use warnings::TOO_LONG;

@@ -3,11 +3,9 @@
 use serde::Serialize;
 
 use super::Simulation;
-use crate::WorkloadSpec;
-use flitlab_base::units::{Picoseconds, time_text};
+use flitlab_base::units::Picoseconds;
 use flitlab_engine::ChannelKind;
 use flitlab_report::{ChannelRow, PointRow};
-use flitlab_workload::traffic::Between;
 
 /// From how many times its bound on it is told why a workload took so long.
 const WORTH_TELLING: f64 = 1.1;
@@ -36,47 +34,12 @@ impl OverBound {
         let ratio = completion.0 as f64 / bound.time.0 as f64;
         let mut why = Vec::new();
         if ratio >= WORTH_TELLING {
-            why.extend(steps(simulation, (bound.by_steps, bound.by_rates), completion));
+            why.extend(simulation.bound.workload.why_over_bound(simulation, &bound, completion));
             why.extend(busiest(channels, completion));
             why.extend(stalls(channels));
         }
         let bound_us = bound.time.0 as f64 / 1e6;
         Some(Self { ratio, bound_us, bottleneck: bound.bottleneck, why })
-    }
-}
-
-/// Returns the effect of waiting for others between two steps.
-fn steps(
-    simulation: &Simulation,
-    (by_steps, by_rates): (Picoseconds, Picoseconds),
-    completion: Picoseconds,
-) -> Option<String> {
-    match &simulation.scenario().workload {
-        WorkloadSpec::Exchange(spec) if spec.between != Between::Nothing => {
-            let all = simulation.pattern().steps()?.saturating_mul(spec.rounds);
-            if all < 2 {
-                return None;
-            }
-            let each = time_text(completion / u64::from(all) / 1000 * 1000);
-            let waits = match spec.between {
-                Between::Barrier { .. } => "all nodes wait for the slowest one in each",
-                _ => "in each a node waits for its partners",
-            };
-            Some(format!(
-                "lock step: {all} steps of {each} in the mean, and {waits}; one after the other they take {:.3} us at \
-                 least, the channels {:.3} us (exchange.between_steps = \"nothing\" lets nodes go on)",
-                by_steps.0 as f64 / 1e6,
-                by_rates.0 as f64 / 1e6
-            ))
-        }
-        WorkloadSpec::RemoteMemory(spec) => Some(format!(
-            "a process has at most {} operations under way, and begins the next one when one is done",
-            spec.outstanding
-        )),
-        WorkloadSpec::Application(_) => Some(
-            "the bound counts messages alone; the critical path says what ranks waited for".into(),
-        ),
-        _ => None,
     }
 }
 

@@ -3,8 +3,7 @@
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Delivered, Distribution, Ending, Explanation, FiniteMeasurement, Phase, Quantile, Reordering,
-    Span, Window,
+    Delivered, Distribution, Ending, FiniteMeasurement, Phase, Quantile, Reordering, Window,
 };
 use flitlab_engine::{ChannelReport, Counters};
 use flitlab_report::{ChannelRow, LatencyRow, PointRow, Status, WindowPhase, WindowRow};
@@ -87,78 +86,6 @@ pub(super) fn finite_row(row: PointRow, measured: &FiniteMeasurement) -> PointRo
         events: measured.summary.counters.grants,
         digest: Some(measured.summary.digest.0),
         ..with_latencies(row, measured.summary.packet_latency, measured.summary.message_latency)
-    }
-}
-
-/// Returns the row of an application, with the time at which its last rank was done, and how that
-/// time was spent, if that is known. `payload` is the mean payload of a sending node, without
-/// control messages.
-pub(super) fn application_row(
-    row: PointRow,
-    completion: Picoseconds,
-    payload: f64,
-    explanation: Option<&Explanation>,
-) -> PointRow {
-    let [path_compute, path_host, path_partner, path_injection, path_queueing, path_flight] =
-        explanation.map_or([None; 6], |it| it.path_times().map(Some));
-    let [ranks_compute, ranks_host, ranks_partner, ranks_injection, ranks_queueing, ranks_flight] =
-        explanation.map_or([None; 6], |it| it.rank_times().map(Some));
-    PointRow {
-        completion_time: Some(completion),
-        // Bytes a picosecond are TB/s.
-        bandwidth: Some(payload / completion.max(Picoseconds(1)).0 as f64 * 1e3),
-        simulated_time: Some(completion),
-        path_compute,
-        path_host,
-        path_partner,
-        path_injection,
-        path_queueing,
-        path_flight,
-        ranks_compute,
-        ranks_host,
-        ranks_partner,
-        ranks_injection,
-        ranks_queueing,
-        ranks_flight,
-        ..row
-    }
-}
-
-/// With the time that collective operations took, and the rate at which a node's operands went into
-/// them. If a load goes on beside them, all else is of that time, too.
-pub(super) fn collective_row(
-    row: PointRow,
-    (start, end): Span,
-    bytes: u64,
-    has_load: bool,
-) -> PointRow {
-    let completion = end - start;
-    PointRow {
-        completion_time: Some(completion),
-        warm_up: has_load.then_some(start),
-        simulated_time: if has_load { Some(end) } else { row.simulated_time },
-        bandwidth: Some(bytes as f64 / completion.max(Picoseconds(1)).0 as f64 * 1e3),
-        ..row
-    }
-}
-
-/// With the rates of remote memory operations, each of so many bytes, of so many nodes that do
-/// them.
-pub(super) fn remote_memory_row(
-    row: PointRow,
-    measured: &FiniteMeasurement,
-    bytes: u64,
-    initiators: usize,
-) -> PointRow {
-    // Millions a second.
-    let all = measured.messages as f64 / measured.completion.max(Picoseconds(1)).0 as f64 * 1e6;
-    let each = all / initiators.max(1) as f64;
-    PointRow {
-        bandwidth: Some(each * bytes as f64 / 1e3),
-        bandwidth_total: Some(all * bytes as f64 / 1e3),
-        operation_rate: Some(each),
-        operation_rate_total: Some(all),
-        ..row
     }
 }
 

@@ -8,43 +8,32 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 
-use super::bound::Traffic;
 use super::checkpoint::Checkpoint;
 use super::rows::{
-    application_row, channel_rows, collective_row, finite_row, latency_rows, remote_memory_row,
-    status_of, whole, window_row, with_latencies, with_link_errors, with_order, with_recovery,
-    without_results,
+    channel_rows, finite_row, latency_rows, status_of, whole, window_row, with_latencies,
+    with_link_errors, with_order, with_recovery, without_results,
 };
-use super::warnings::{
-    TOO_LONG, channels_warning, collective_warning, livelock_warning, load_warnings,
-    records_warning, stuck_warning,
-};
-use crate::{InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario, WorkloadSpec};
+use super::warnings::{TOO_LONG, channels_warning, livelock_warning, load_warnings};
+use crate::workload::{Bound, Facts, Hangs};
+use crate::{InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario};
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::rounded_down;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, Explanation, Forecast, Halt, LogFilter, Logged,
-    Offered, Progress, Snapshot, Span, Spent, Watch, ZeroLoad, end_of_operations, explain,
-    forecast, looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
+    Bottleneck, Collector, CompletionBound, Ending, Forecast, Halt, LogFilter, Logged, Offered,
+    Progress, Snapshot, Watch, ZeroLoad, forecast, looks_at_all_pairs, measure_finite,
+    measure_interruption, measure_load,
 };
 use flitlab_engine::{
-    Counters, Deadlock, END, EmptyNetwork, Engine, EngineState, Followed, Interruption, Passage,
-    memory_needed,
+    Counters, Deadlock, END, Engine, EngineState, Interruption, Passage, memory_needed,
 };
-use flitlab_fabric::{CableClass, Fabric, TreeError};
+use flitlab_fabric::{Fabric, TreeError};
 use flitlab_report::{
-    DeadlockText, DigestLog, Explained, PathChannelRow, PointResult, PointRow, Status, WindowRow,
+    DeadlockText, DigestLog, Explained, PointResult, PointRow, Status, WindowRow,
 };
 use flitlab_routing::Routes;
 use flitlab_routing::adaptive::Misroute;
-use flitlab_workload::traffic::{
-    self, Application, ApplicationSpec, Carrier, Collectives, Leg, LegKind, LoadError, LoadSpec,
-    OpenLoad, Pattern, PatternError, PlacementError, Workload,
-};
-
-/// The number of looks at the channels that hold up a critical path.
-const LOOKS: u64 = 2000;
+use flitlab_workload::traffic::{LoadError, LoadRates, Pattern, PatternError, Workload};
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
 /// places.
@@ -56,8 +45,9 @@ pub enum SetupError {
     Pattern(#[from] PatternError),
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// The workload can't be bound to the fabric, for another reason.
     #[error("{0}")]
-    Placement(PlacementError),
+    Workload(String),
     #[error(transparent)]
     Tree(#[from] TreeError),
     /// There is too little memory for the simulator's arrays.
@@ -81,12 +71,12 @@ impl SetupError {
 #[derive(Debug)]
 pub struct Simulation {
     scenario: Scenario,
-    traffic: Traffic,
+    pub(super) bound: Bound,
     interruption: Option<Interruption>,
     threads: usize,
     digests: Option<DigestLog>,
     /// Whether an application is simulated twice, to know what its critical path waited for.
-    traces_path: bool,
+    pub(crate) traces_path: bool,
     log_filter: Option<LogFilter>,
     forecast: OnceLock<Forecast>,
 }
@@ -132,15 +122,14 @@ impl Simulation {
     pub fn new(scenario: &Scenario) -> Result<Self, SetupError> {
         let network = &scenario.network;
         let routes = network.routes().map_err(Clone::clone)?;
-        let collective = matches!(scenario.workload, WorkloadSpec::Collective(_));
+        let collective = scenario.workload.is_collective();
         let engine = memory_needed(&network.fabric, &scenario.parameters, routes, collective);
-        let traffic = Traffic::new(scenario, |traffic| {
-            claim("simulating this fabric", engine.saturating_add(traffic))
-        })?;
+        let room = |traffic| claim("simulating this fabric", engine.saturating_add(traffic));
+        let bound = scenario.workload.bind(scenario, &room)?;
         let interruption = scenario.interruption.as_ref().map(|it| interruption(it, network));
         Ok(Self {
             scenario: scenario.clone(),
-            traffic,
+            bound,
             interruption: interruption.transpose()?,
             threads: 1,
             digests: None,
@@ -188,17 +177,17 @@ impl Simulation {
         self.scenario.parameters.passage(self.fabric().cable_classes())
     }
 
-    fn routes(&self) -> &Routes {
+    pub fn routes(&self) -> &Routes {
         self.scenario.network.routes().expect("or there would be no simulation")
     }
 
     pub fn pattern(&self) -> &Pattern {
-        self.traffic.pattern()
+        &self.bound.pattern
     }
 
-    /// The traffic of a load point; `None` for a finite exchange.
-    pub fn load(&self) -> Option<&OpenLoad> {
-        self.traffic.load()
+    /// The rates of the load; `None` if there is none.
+    pub fn load(&self) -> Option<LoadRates> {
+        self.bound.workload.load()
     }
 
     /// The terminals that send something.
@@ -217,12 +206,11 @@ impl Simulation {
     /// How soon a finite workload can be over at best by what channels carry; `None` for a load,
     /// and where too many messages would have to be looked at.
     pub fn completion_bound(&self) -> Option<CompletionBound> {
-        let (fabric, routes) = (self.fabric(), self.routes());
-        self.traffic.completion_bound(fabric, routes, &self.scenario.parameters)
+        self.bound.workload.completion_bound(self)
     }
 
     fn look_at_pairs(&self) -> Forecast {
-        let (bytes, access) = self.traffic.message();
+        let (bytes, access) = self.bound.message;
         let parameters = &self.scenario.parameters;
         forecast(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
     }
@@ -249,14 +237,18 @@ impl Simulation {
             nodes: u32::try_from(self.fabric().live_terminals().count()).ok(),
             ..PointRow::default()
         };
-        match &self.traffic {
-            Traffic::Load(load, spec) => self.run_load(load.clone(), spec, row, state, watch),
-            Traffic::Application(_, spec) => match &spec.carrier {
-                Carrier::Flits => self.run_finite(row, state, watch),
-                Carrier::LogGops(parameters) => super::loggops::run(spec, parameters, row),
-            },
-            _ => self.run_finite(row, state, watch),
+        if let Some(outcome) = self.bound.workload.without_network(&row) {
+            return outcome;
         }
+        match self.offered_load() {
+            Some((rates, offered)) => self.run_load(rates, &offered, row, state, watch),
+            None => self.run_finite(row, state, watch),
+        }
+    }
+
+    /// What `flitlab check` prints of the workload.
+    pub fn facts(&self) -> Facts {
+        self.bound.workload.facts(self)
     }
 
     /// With what another simulation of the same network, parameters and pattern says of the pairs.
@@ -266,19 +258,18 @@ impl Simulation {
     }
 
     /// The traffic from its beginning.
-    pub(super) fn workload(&self) -> Workload {
-        self.traffic.workload(self.fabric())
+    pub(crate) fn workload(&self) -> Box<dyn Workload> {
+        self.bound.workload.workload(self)
     }
 
-    /// Returns the facts about the load that the measurement needs; `None` for a finite exchange.
-    pub(super) fn offered_load(&self) -> Option<Offered> {
-        match &self.traffic {
-            Traffic::Load(load, spec) => Some(self.offered(load, spec, self.senders().len())),
-            _ => None,
-        }
+    /// Returns the rates of the load that is measured, and the facts that the measurement needs;
+    /// `None` for what comes to an end.
+    pub(super) fn offered_load(&self) -> Option<(LoadRates, Offered)> {
+        let rates = self.load().filter(|_| !self.scenario.workload.is_finite())?;
+        Some((rates, self.offered(&rates)))
     }
 
-    pub(super) fn engine(&self, workload: Workload) -> Engine<'_, Collector> {
+    pub(super) fn engine(&self, workload: Box<dyn Workload>) -> Engine<'_, Collector> {
         let mut engine = self.engine_without_logs(workload, self.log_filter.as_ref());
         if let Some(digests) = self.digests.clone() {
             engine.log(move |time, grants, digest| digests.add(time, grants, digest));
@@ -287,9 +278,9 @@ impl Simulation {
     }
 
     /// An engine whose digests are not written, for what is simulated once more.
-    fn engine_without_logs(
+    pub(crate) fn engine_without_logs(
         &self,
-        workload: Workload,
+        workload: Box<dyn Workload>,
         log_filter: Option<&LogFilter>,
     ) -> Engine<'_, Collector> {
         let mut collector = Collector::new(self.fabric().terminals());
@@ -301,35 +292,30 @@ impl Simulation {
         }
         let (fabric, routes) = (self.fabric(), self.routes());
         let mut parameters = self.scenario.parameters.clone();
-        if let Traffic::Application(..) = self.traffic {
-            // The ranks' streams are busy for these times, which the engine does not know.
-            (parameters.send_overhead, parameters.receive_overhead) =
-                (Picoseconds::ZERO, Picoseconds::ZERO);
-        }
+        self.bound.workload.adjust(&mut parameters);
         let (threads, interruption) = (self.threads, self.interruption.as_ref());
         Engine::interrupted(threads, fabric, routes, &parameters, workload, collector, interruption)
     }
 
     fn run_load(
         &self,
-        load: OpenLoad,
-        spec: &LoadSpec,
+        rates: LoadRates,
+        offered: &Offered,
         row: PointRow,
         state: Option<EngineState<Collector>>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
         let started = ThreadTime::now();
         let senders = self.senders();
-        let (fraction, payload) = (load.offered_fraction, load.offered_payload);
-        let offered = self.offered(&load, spec, senders.len());
-        let mut engine = self.engine(Workload::Load(load));
+        let LoadRates { fraction, payload, .. } = rates;
+        let mut engine = self.engine(self.workload());
         go_on(&mut engine, state);
         let memory = engine.memory();
         let built = (ThreadTime::now(), Instant::now());
         let settings = &self.scenario.measure;
         let measured = match &self.interruption {
-            None => measure_load(&mut engine, &offered, &senders, settings, watch),
-            Some(it) => measure_interruption(&mut engine, it, &offered, &senders, settings, watch),
+            None => measure_load(&mut engine, offered, &senders, settings, watch),
+            Some(it) => measure_interruption(&mut engine, it, offered, &senders, settings, watch),
         };
         let logged = engine.observer().logged();
         let work = self.work(&engine, started, built, memory);
@@ -443,22 +429,22 @@ impl Simulation {
     }
 
     /// Returns the facts about the load that the measurement needs.
-    fn offered(&self, load: &OpenLoad, spec: &LoadSpec, senders: usize) -> Offered {
+    fn offered(&self, rates: &LoadRates) -> Offered {
+        let (senders, bytes) = (self.senders().len(), self.bound.message.0);
         let parameters = &self.scenario.parameters;
         let flit_time = parameters.link_flit_time();
         let all = senders as f64 / flit_time.0 as f64;
-        let flits = load.offered_flits * all;
-        let flits_of_packet =
-            parameters.packet_flits(spec.message.0.min(parameters.maximum_payload.0));
+        let flits = rates.flits * all;
+        let flits_of_packet = parameters.packet_flits(bytes.min(parameters.maximum_payload.0));
         // All pairs of nodes are looked at for these: seconds in a large network.
         let bound = looks_at_all_pairs(self.fabric(), self.pattern())
             .then(|| self.forecast().bottleneck.as_ref())
             .flatten()
-            .map(|it| Bottleneck { name: it.name.clone(), load: it.load * load.offered_flits });
+            .map(|it| Bottleneck { name: it.name.clone(), load: it.load * rates.flits });
         let settled = self.scenario.measure.window.is_some();
         let zero_load = (!settled).then(|| {
             let packet: Picoseconds = rounded_down(self.forecast().zero_load_mean);
-            let behind = parameters.message_flits(spec.message.0) - u64::from(flits_of_packet);
+            let behind = parameters.message_flits(bytes) - u64::from(flits_of_packet);
             let slowest = self.fabric().cable_classes().iter().map(|&class| {
                 parameters
                     .injection_flit_time_of(class)
@@ -471,113 +457,12 @@ impl Simulation {
         Offered {
             flits,
             packets: flits / f64::from(flits_of_packet),
-            messages: load.offered_messages * all,
+            messages: rates.messages * all,
             flit_time,
-            random: load.is_random() || self.routes().draws(),
+            random: rates.random || self.routes().draws(),
             zero_load,
             bound,
         }
-    }
-
-    /// Where an application's time went.
-    fn explain(
-        &self,
-        spec: &ApplicationSpec,
-        places: &[u32],
-        outcome: &traffic::Outcome,
-    ) -> Explanation {
-        let (parameters, fabric) = (&self.scenario.parameters, self.fabric());
-        let empty = EmptyNetwork::new(parameters, fabric.cable_classes());
-        let flight = |leg: &Leg| {
-            if leg.in_memory {
-                return leg.delivered - leg.injected;
-            }
-            let bytes = match leg.kind {
-                LegKind::Eager | LegKind::Data => spec.schedule.operation(leg.operation).amount,
-                LegKind::Ask | LegKind::Answer => spec.host.control_message.0,
-            };
-            let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
-            let flits = parameters.packet_flits(last);
-            let ends = ends_of(leg, spec).map(|rank| places[rank as usize]);
-            let ends_classes = ends.map(|terminal| fabric.terminal_class(terminal));
-            empty.latency(ends_classes, self.classes_of_way(ends, leg.hops), flits)
-        };
-        explain(&spec.schedule, &outcome.records, places, flight)
-    }
-
-    /// The classes of the cables of a way with so many hops; where packets choose ways, which are
-    /// not known, the fastest of the fabric, so that what they take at least is known.
-    fn classes_of_way(&self, [source, destination]: [u32; 2], hops: u8) -> Vec<u8> {
-        let fabric = self.fabric();
-        let mut classes = Vec::new();
-        if fabric.cable_classes().len() > 1 {
-            self.routes().for_each_channel(fabric, source, destination, |channel| {
-                classes.push(fabric.cable_class(channel));
-            });
-        }
-        let chosen = matches!(self.routes(), Routes::Adaptive(_) | Routes::Relation(_));
-        if chosen || classes.len() != usize::from(hops) {
-            let slowness = |class: &CableClass| class.rate.slowness();
-            let fastest = (0..)
-                .zip(fabric.cable_classes())
-                .min_by(|one, other| slowness(one.1).total_cmp(&slowness(other.1)));
-            classes = vec![fastest.expect("a class of cables").0; hops.into()];
-        }
-        classes
-    }
-
-    /// Returns the channels that the critical path waited for. Simulates everything again, and
-    /// looks at which channel holds up the path's message at [`LOOKS`] times at the most, equally
-    /// far apart in the time that these take.
-    fn channels_of_path(
-        &self,
-        outcome: &traffic::Outcome,
-        explanation: &Explanation,
-    ) -> Vec<PathChannelRow> {
-        let Traffic::Application(placed, spec) = &self.traffic else { return Vec::new() };
-        let followed = |leg: &Leg| Followed {
-            source: placed.places[ends_of(leg, spec)[0] as usize],
-            channel: leg.channel,
-            sequence: leg.sequence,
-        };
-        // Each message's time on the path, one after the other.
-        let mut legs: Vec<(Picoseconds, Picoseconds, Followed)> = Vec::new();
-        for message in explanation.path.chunk_by(|one, next| one.leg == next.leg) {
-            let (first, last) = (&message[0], &message[message.len() - 1]);
-            let leg = first.leg.map(|number| &outcome.records.legs[number as usize]);
-            if let Some(leg) = leg.filter(|leg| !leg.in_memory) {
-                legs.push((first.start, last.end, followed(leg)));
-            }
-        }
-        let mut engine = self.engine_without_logs(self.workload(), None);
-        engine.trace(legs.iter().map(|(_, _, packet)| (packet.source, packet.sequence)));
-        let all: Picoseconds = legs.iter().map(|(start, end, _)| *end - *start).sum();
-        let apart = all.div_ceil(LOOKS).max(Picoseconds(1));
-        let mut held_up = Vec::new();
-        // From one message on to the next, the first look half as far from the start.
-        let mut next = apart / 2;
-        for (start, end, packet) in legs {
-            while start + next < end {
-                engine.run_until(start + next);
-                held_up.extend(engine.held_up_by(packet));
-                next += apart;
-            }
-            next -= end - start;
-        }
-        engine.run_until(Picoseconds::NEVER);
-        let waited = explanation.path_times()[Spent::Queueing as usize];
-        PathChannelRow::of(&engine.traced(), &held_up, waited)
-    }
-
-    /// From the first operation's beginning until the last one's end, if a load goes on beside
-    /// operations of the collective subnetwork: it is measured for that time. That is known when
-    /// all has been simulated once before. `None` also if they don't come to their end.
-    fn time_of_operations(&self) -> Option<Span> {
-        let Traffic::Collective(_, spec) = &self.traffic else { return None };
-        self.load()?;
-        let mut engine = self.engine_without_logs(self.workload(), None);
-        let end = end_of_operations(&mut engine)?;
-        Some((spec.start, end))
     }
 
     fn run_finite(
@@ -588,8 +473,7 @@ impl Simulation {
     ) -> Outcome {
         let started = ThreadTime::now();
         let workload = self.workload();
-        let messages = self.traffic.messages(&workload);
-        let span = self.time_of_operations();
+        let (messages, span) = (workload.messages(), self.bound.workload.span(self));
         let mut engine = self.engine(workload);
         go_on(&mut engine, state);
         let memory = engine.memory();
@@ -626,47 +510,7 @@ impl Simulation {
         if engine.now() == END {
             return outcome(unfinished(Status::TooLong, END, vec![TOO_LONG.into()]), None);
         }
-        let mut row = finite_row(row.clone(), &measured);
-        let mut explained = Explained::default();
-        if let Traffic::Application(placed, spec) = &self.traffic {
-            match Application::outcome(engine.applications()) {
-                Ok(ended) => {
-                    let kept = Application::keeps_records(spec);
-                    let explanation = kept.then(|| self.explain(spec, &placed.places, &ended));
-                    let payload: u128 = placed.messages.iter().map(|it| u128::from(it.2)).sum();
-                    let each = payload as f64 / self.senders().len().max(1) as f64;
-                    row = application_row(row, ended.time(), each, explanation.as_ref());
-                    if let Some(explanation) = explanation {
-                        explained = Explained::new(&explanation, &ended.finished, |it| {
-                            spec.schedule.describe(it)
-                        });
-                        if self.traces_path {
-                            explained.channels = self.channels_of_path(&ended, &explanation);
-                        }
-                    }
-                }
-                Err(ranks) => {
-                    let warnings = vec![stuck_warning(&ranks, &spec.schedule)];
-                    return outcome(unfinished(Status::Stuck, ranks.time, warnings), None);
-                }
-            }
-        }
-        if let Traffic::Collective(_, spec) = &self.traffic {
-            match Collectives::outcome(engine.collectives()) {
-                Ok(done) => {
-                    let last = done.into_iter().max().unwrap_or(spec.start);
-                    let bytes = spec.message.0.saturating_mul(spec.rounds.into());
-                    row = collective_row(row, (spec.start, last), bytes, span.is_some());
-                }
-                Err(hangs) => {
-                    let warnings = vec![collective_warning(hangs)];
-                    return outcome(unfinished(Status::Stuck, engine.now(), warnings), None);
-                }
-            }
-        }
-        if let Traffic::RemoteMemory(_, spec) = &self.traffic {
-            row = remote_memory_row(row, &measured, spec.message.0, self.senders().len());
-        }
+        let row = finite_row(row.clone(), &measured);
         let row = with_order(
             self.with_derouted(row, measured.summary.derouted),
             measured.summary.reordering,
@@ -674,32 +518,21 @@ impl Simulation {
         let errs = self.scenario.parameters.errors.is_some();
         let row = with_link_errors(row, errs, &measured.summary.counters);
         let channels = channel_rows(&measured.summary.channels);
-        let mut warnings: Vec<String> =
-            channels_warning(channels.len(), measured.summary.all_channels).into_iter().collect();
-        if let Traffic::Application(_, spec) = &self.traffic {
-            warnings.extend(records_warning(spec));
-        }
-        let found = PointResult {
+        let mut found = PointResult {
             measured: row,
+            warnings: channels_warning(channels.len(), measured.summary.all_channels)
+                .into_iter()
+                .collect(),
             channels,
             latencies: latency_rows(&measured.summary.packet_latency_quantiles),
-            windows: Vec::new(),
-            explained,
-            warnings,
-            deadlock: None,
+            ..PointResult::default()
         };
+        if let Err(Hangs { time, warning }) =
+            self.bound.workload.finish(self, &engine, &measured, &mut found)
+        {
+            found = unfinished(Status::Stuck, time, vec![warning]);
+        }
         outcome(found, None)
-    }
-}
-
-/// The rank that a leg of a message comes from, and the one that it goes to.
-fn ends_of(leg: &Leg, spec: &ApplicationSpec) -> [u32; 2] {
-    let sender = spec.schedule.rank_of(leg.operation);
-    let receiver = spec.schedule.operation(leg.operation).peer;
-    match leg.kind {
-        // It goes the other way.
-        LegKind::Answer => [receiver, sender],
-        LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
     }
 }
 

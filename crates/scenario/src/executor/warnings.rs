@@ -9,19 +9,10 @@ use flitlab_engine::measure::{
     MAX_WINDOWS,
 };
 use flitlab_report::PointRow;
-use flitlab_workload::application::{Schedule, Stuck};
-use flitlab_workload::traffic::{Application, ApplicationSpec};
 
 /// Says that only so many channels are listed, of how many.
 pub(super) fn channels_warning(listed: usize, all: usize) -> Option<String> {
     (listed < all).then(|| format!("channels.csv lists the busiest {listed} channels of {all}"))
-}
-
-/// Says how far the operations of the collective subnetwork have come that hang.
-pub(super) fn collective_warning((operation, done, members): (u32, u32, u32)) -> String {
-    format!(
-        "operation {operation} (counted from 0) is done for {done} of {members} nodes, and nothing moves any more"
-    )
 }
 
 /// Says what the numbers don't, and what to type next.
@@ -153,21 +144,5 @@ fn not_steady(cause: &Cause, offered: f64, row: &PointRow, longer: &str) -> Stri
 }
 
 /// Why a finite workload does not come to its end though it goes on.
-pub(super) const TOO_LONG: &str = "what is left happens later than can be told (213 days): shorten what is computed, \
+pub(crate) const TOO_LONG: &str = "what is left happens later than can be told (213 days): shorten what is computed, \
                                    or the gaps between messages, or do it less often";
-
-/// Why an application does not come to its end.
-pub(super) fn stuck_warning(stuck: &Stuck, schedule: &Schedule) -> String {
-    format!("the application hangs:\n{}", stuck.describe(schedule))
-}
-
-/// Returns a warning that the explanation of an application's time is missing.
-pub(super) fn records_warning(spec: &ApplicationSpec) -> Option<String> {
-    let operations = spec.schedule.operations().len();
-    (!Application::keeps_records(spec)).then(|| {
-        format!(
-            "where the time went is not told of so many operations ({operations}), which would fill the memory; \
-             fewer `iterations` have the same shares"
-        )
-    })
-}

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::pattern::Senders;
-use super::traffic::LARGEST_MESSAGE;
+use crate::workload::LARGEST_MESSAGE;
 use flitlab_base::document::{
     Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain, quoted,
     rate, read_other, row_with_keys, size, time, with_keys,
@@ -19,9 +18,10 @@ use flitlab_workload::application::{
 };
 use flitlab_workload::traffic::{Answer, ApplicationSpec, Carrier, HostParameters, Placement};
 
-pub(super) fn read(
+pub(crate) fn read(
     reader: &mut Reader<'_>,
-    Senders { places, registry }: Senders<'_>,
+    places: Option<Places<'_>>,
+    registry: &Registry,
     parameters: &flitlab_engine::Parameters,
 ) -> Option<ApplicationSpec> {
     let schedule = schedule(reader, registry);

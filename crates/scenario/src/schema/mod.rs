@@ -1,32 +1,28 @@
 //! The keys of a scenario, one subject a file.
 
 mod adaptive;
-mod application;
+pub(super) mod application;
 mod bfs;
-mod collective;
 mod direction_order;
 mod errors;
-mod exchange;
 mod forwarding;
 mod interruption;
 mod measure;
-mod pattern;
+pub(super) mod pattern;
 mod relation;
-mod remote_memory;
 mod router;
 mod routing;
 mod topology;
-mod traffic;
 
-use self::pattern::Senders;
-use super::{
-    InterruptionSpec, Purpose, RoutingSpec, TopologySpec, WorkloadSpec, name::ScenarioName,
-};
+use super::name::ScenarioName;
+use super::workload::{self, Given, WorkloadSpec};
+use super::{InterruptionSpec, Purpose, RoutingSpec, TopologySpec};
 use flitlab_base::document::{LARGEST, Reader, Text, Whole};
 use flitlab_base::registry::Registry;
 use flitlab_engine::Parameters;
 use flitlab_engine::measure::Settings;
 use flitlab_fabric::CableClass;
+use std::sync::Arc;
 
 /// The values that were read. A mistake has been reported for each required value that is `None`.
 pub(super) struct Draft {
@@ -37,7 +33,7 @@ pub(super) struct Draft {
     pub preset: &'static str,
     pub parameters: Parameters,
     pub routing: Option<RoutingSpec>,
-    pub workload: Option<WorkloadSpec>,
+    pub workload: Option<Arc<dyn WorkloadSpec>>,
     pub measure: Settings,
     pub interruption: Option<InterruptionSpec>,
 }
@@ -51,7 +47,7 @@ impl Draft {
 
     /// Whether nodes read.
     pub(super) fn reads(&self) -> bool {
-        self.workload.as_ref().is_some_and(WorkloadSpec::reads)
+        self.workload.as_ref().is_some_and(|workload| workload.reads())
     }
 }
 
@@ -72,8 +68,9 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
     let bubble = !any_fabric && !direction_order::has_dateline(reader);
     let (preset, mut parameters) = router::read(reader, any_fabric, bubble, (spec, seed));
     let routing = routing::read(reader, spec, &parameters, registry);
-    let senders = Senders { places: spec.map(TopologySpec::places), registry };
-    let workload = traffic::read(reader, senders, &mut parameters, purpose);
+    let places = spec.map(TopologySpec::places);
+    let mut given = Given { places, registry, parameters: &mut parameters, load: None };
+    let workload = workload::read(reader, &mut given, purpose);
     let measure = measure::read(reader);
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");

@@ -154,7 +154,8 @@ fn a_netlist_is_known_by_its_content() {
     assert_eq!(identity(&one), identity(&same));
     assert_ne!(identity(&one), identity(&other));
     let pairs = |text: &str| text.replace("\"uniform\"", "{ pairs = { list = [[\"host\", 3]] } }");
-    let WorkloadSpec::Load(load) = read(&pairs(&other)).workload else { panic!() };
+    let workload = read(&pairs(&other)).workload;
+    let load = workload.load().unwrap();
     assert_eq!(format!("{:?}", load.pattern), r#"pairs { list = [["host", "H3"]] }"#);
     assert!(refusal(&pairs(&one)).contains("nodes are called H0 to H15"));
     std::fs::remove_dir_all(folder).unwrap();

@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::workload::within_reach;
-use super::{Message, MessageKind, OpenLoad, Receipt, Wake};
+use super::workload::boxed;
+use super::{Message, MessageKind, Needs, OpenLoad, Receipt, Wake, Workload, restored, saved};
+use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::{Fabric, SpanningTree, TreeError};
 
@@ -106,7 +107,7 @@ struct Progress {
 
 /// How far the operations have come, of all terminals or of a range of them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct CollectiveState {
+struct CollectiveState {
     progress: Vec<Progress>,
     /// By operation: when the last terminal was done with it, and how many are.
     finished: Vec<(Picoseconds, u32)>,
@@ -173,11 +174,6 @@ impl Collectives {
         self.load.as_ref()
     }
 
-    /// How many messages come of all operations.
-    pub fn all_receipts(&self) -> u64 {
-        self.receipts() * u64::from(self.rounds)
-    }
-
     /// How many messages come of an operation.
     pub fn receipts(&self) -> u64 {
         let members = self.members().len() as u64;
@@ -217,30 +213,46 @@ impl Collectives {
         if *begun < self.outstanding { Some(self.start) } else { ends.front().copied() }
     }
 
-    pub(super) fn state(&self) -> (CollectiveState, Option<Vec<u64>>) {
-        (self.state.clone(), self.load.as_ref().map(OpenLoad::state))
+    fn end(&mut self, terminal: u32, operation: u32, now: Picoseconds) -> Wake {
+        let next = self.next_of_operations(terminal);
+        let ends = &mut self.state.progress[terminal as usize].ends;
+        ends.insert(ends.partition_point(|&end| end <= now), now);
+        let finished = &mut self.state.finished[operation as usize];
+        *finished = (finished.0.max(now), finished.1 + 1);
+        let is_sooner = self.next_of_operations(terminal) != next;
+        if is_sooner { Wake::Terminal(terminal, now) } else { Wake::Nobody }
     }
 
-    /// Goes on where operations like these were; false if they were others.
-    pub(super) fn resume(&mut self, (state, load): (CollectiveState, Option<Vec<u64>>)) -> bool {
-        let fits = state.progress.len() == self.state.progress.len()
-            && state.finished.len() == self.state.finished.len()
-            && load.is_some() == self.load.is_some();
-        if fits {
-            self.state = state;
+    /// Whether the operations of which these are all parts are done; and when each was, in order.
+    ///
+    /// # Errors
+    /// The first operation that isn't, and how many nodes are done with it, of how many.
+    pub fn outcome<'c>(
+        parts: impl Iterator<Item = &'c Self>,
+    ) -> Result<Vec<Picoseconds>, (u32, u32, u32)> {
+        let (mut finished, mut members) = (Vec::new(), 0);
+        for part in parts {
+            finished.resize(part.state.finished.len(), (Picoseconds::ZERO, 0));
+            members = narrow(part.members().len());
+            for (all, own) in finished.iter_mut().zip(&part.state.finished) {
+                *all = (all.0.max(own.0), all.1 + own.1);
+            }
         }
-        fits && self.load.as_mut().zip(load).is_none_or(|(own, indices)| own.resume(&indices))
+        match (0..).zip(&finished).find(|(_, done)| done.1 != members) {
+            Some((operation, &(_, done))) => Err((operation, done, members)),
+            None => Ok(finished.into_iter().map(|done| done.0).collect()),
+        }
     }
+}
 
-    pub(super) fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+impl Workload for Collectives {
+    fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         let of_load = self.load.as_mut().and_then(|load| load.first(terminal));
-        let of_load = of_load.filter(within_reach);
         self.state.next_of_load[terminal as usize] = of_load;
         self.next_of_operations(terminal).into_iter().chain(of_load).min()
     }
 
-    /// Creates a terminal's message at `now`, if it is due, and returns when to ask again.
-    pub(super) fn create(
+    fn create(
         &mut self,
         terminal: u32,
         now: Picoseconds,
@@ -270,16 +282,54 @@ impl Collectives {
             && let Some(load) = &mut self.load
         {
             let (made, next) = load.create(terminal, now);
-            self.state.next_of_load[place] = Some(next).filter(within_reach);
-            message = Some(made);
+            self.state.next_of_load[place] = next;
+            message = made;
         }
         let of_operations = self.next_of_operations(terminal);
         (message, of_operations.into_iter().chain(self.state.next_of_load[place]).min())
     }
 
-    /// A terminal's message has left.
-    pub(super) fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
-        match tag.checked_sub(1).map(flitlab_base::narrow::narrow::<u32>) {
+    fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
+        each(MessageKind::Operand, self.bytes);
+        if let Some(load) = &self.load {
+            load.for_each_size(each);
+        }
+    }
+
+    fn state(&self) -> Vec<u8> {
+        saved(&(&self.state, self.load.as_ref().map(OpenLoad::state)))
+    }
+
+    fn resume(&mut self, state: &[u8]) -> bool {
+        type Saved = (CollectiveState, Option<Vec<u8>>);
+        let Some((state, load)) = restored::<Saved>(state) else { return false };
+        let fits = state.progress.len() == self.state.progress.len()
+            && state.finished.len() == self.state.finished.len()
+            && load.is_some() == self.load.is_some();
+        if fits {
+            self.state = state;
+        }
+        fits && self.load.as_mut().zip(load).is_none_or(|(own, load)| own.resume(&load))
+    }
+
+    /// The state of the other terminals stays what it is.
+    fn split(mut self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
+        let loads = self.load.take().map(|load| load.parts(terminals));
+        let mut loads = loads.into_iter().flatten();
+        boxed(terminals.iter().map(|_| Self { load: loads.next(), ..(*self).clone() }))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { receipts: true, ..Needs::default() }
+    }
+
+    /// Messages of the load have no tag.
+    fn wants_departure(&self, tag: u64) -> bool {
+        tag != 0
+    }
+
+    fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
+        match tag.checked_sub(1).map(narrow::<u32>) {
             Some(operation) if !self.receives(terminal, operation) => {
                 self.end(terminal, operation, now)
             }
@@ -287,56 +337,23 @@ impl Collectives {
         }
     }
 
-    /// A terminal has got a message.
-    pub(super) fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
+    fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
         match receipt.tag.checked_sub(1) {
-            Some(operation) => {
-                self.end(terminal, flitlab_base::narrow::narrow(operation), receipt.time)
-            }
+            Some(operation) => self.end(terminal, narrow(operation), receipt.time),
             None => Wake::Nobody,
         }
     }
 
-    fn end(&mut self, terminal: u32, operation: u32, now: Picoseconds) -> Wake {
-        let next = self.next_of_operations(terminal);
-        let ends = &mut self.state.progress[terminal as usize].ends;
-        ends.insert(ends.partition_point(|&end| end <= now), now);
-        let finished = &mut self.state.finished[operation as usize];
-        *finished = (finished.0.max(now), finished.1 + 1);
-        let is_sooner = self.next_of_operations(terminal) != next;
-        if is_sooner { Wake::Terminal(terminal, now) } else { Wake::Nobody }
+    fn collectives(&self) -> Option<&Collectives> {
+        Some(self)
     }
 
-    /// Whether the operations of which these are all parts are done; and when each was, in order.
-    ///
-    /// # Errors
-    /// The first operation that isn't, and how many nodes are done with it, of how many.
-    pub fn outcome<'c>(
-        parts: impl Iterator<Item = &'c Self>,
-    ) -> Result<Vec<Picoseconds>, (u32, u32, u32)> {
-        let (mut finished, mut members) = (Vec::new(), 0);
-        for part in parts {
-            finished.resize(part.state.finished.len(), (Picoseconds::ZERO, 0));
-            members = flitlab_base::narrow::narrow(part.members().len());
-            for (all, own) in finished.iter_mut().zip(&part.state.finished) {
-                *all = (all.0.max(own.0), all.1 + own.1);
-            }
-        }
-        match (0..).zip(&finished).find(|(_, done)| done.1 != members) {
-            Some((operation, &(_, done))) => Err((operation, done, members)),
-            None => Ok(finished.into_iter().map(|done| done.0).collect()),
-        }
+    /// How many messages come of all operations.
+    fn messages(&self) -> u64 {
+        self.receipts() * u64::from(self.rounds)
     }
 
-    /// One for each of these ranges of terminals; the state of the other terminals stays what it
-    /// is.
-    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
-        let loads = self.load.take().map(|load| load.split(terminals));
-        let mut loads = loads.into_iter().flatten();
-        terminals.iter().map(|_| Self { load: loads.next(), ..self.clone() }).collect()
-    }
-
-    pub(super) fn memory(&self) -> usize {
+    fn memory(&self) -> usize {
         self.state.progress.len() * (size_of::<Progress>() + size_of::<Option<Picoseconds>>() + 1)
             + self.load.as_ref().map_or(0, OpenLoad::memory)
     }

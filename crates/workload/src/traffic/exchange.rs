@@ -5,12 +5,15 @@
 //! the same step to have come (`MPI_Sendrecv`), or for a barrier of all nodes. With reads it waits
 //! for its own response only. The barrier itself costs a given latency and sends no packets.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Between, ExchangeSpec, Message, MessageKind, Pattern, Wake};
+use super::workload::boxed;
+use super::{
+    Access, Between, ExchangeSpec, Message, MessageKind, Needs, Pattern, Receipt, Wake, Workload,
+    restored, saved,
+};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
@@ -28,8 +31,8 @@ struct Progress {
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pattern: Pattern,
-    pub(super) bytes: u64,
-    pub(super) kind: MessageKind,
+    bytes: u64,
+    kind: MessageKind,
     between: Between,
     steps: u32,
     /// Steps of all rounds.
@@ -45,14 +48,6 @@ pub struct Exchange {
     terminals: Range<u32>,
     live: Vec<u32>,
     progress: Vec<Progress>,
-    barrier: Barrier,
-}
-
-/// How far an exchange has come.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ExchangeState<'a> {
-    missing: Cow<'a, [i32]>,
-    progress: Cow<'a, [Progress]>,
     barrier: Barrier,
 }
 
@@ -114,50 +109,6 @@ impl Exchange {
         exchange
     }
 
-    /// Returns the state of the exchange.
-    pub(super) fn state(&self) -> ExchangeState<'_> {
-        ExchangeState {
-            missing: Cow::from(&self.missing),
-            progress: Cow::from(&self.progress),
-            barrier: self.barrier,
-        }
-    }
-
-    /// Goes on where an exchange like this one was; false if it had other terminals or steps.
-    pub(super) fn resume(&mut self, course: ExchangeState<'_>) -> bool {
-        let ExchangeState { missing, progress, barrier } = course;
-        let fits = missing.len() == self.missing.len() && progress.len() == self.progress.len();
-        if fits {
-            self.missing = missing.into_owned();
-            self.progress = progress.into_owned();
-            self.barrier = barrier;
-        }
-        fits
-    }
-
-    /// Splits the exchange into one for each range of terminals. The ranges follow each other from
-    /// the first terminal on.
-    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
-        let (missing, expected) =
-            (std::mem::take(&mut self.missing), std::mem::take(&mut self.expected));
-        let (progress, live) = (std::mem::take(&mut self.progress), std::mem::take(&mut self.live));
-        let all = progress.len();
-        let part = |range: &Range<u32>| {
-            let places = range.start as usize..range.end as usize;
-            let mut part = Self {
-                missing: columns(&missing, all, &places),
-                expected: columns(&expected, all, &places),
-                progress: progress[places].to_vec(),
-                live: live.iter().copied().filter(|terminal| range.contains(terminal)).collect(),
-                terminals: range.clone(),
-                ..self.clone()
-            };
-            part.barrier.busy = part.busy();
-            part
-        };
-        terminals.iter().map(part).collect()
-    }
-
     /// Bytes that an exchange of so many steps a round takes at its beginning, about: twice two
     /// numbers for each step of each terminal, since they are parted among threads; and where
     /// nothing is waited for, a cache line for each message, of which all are queued then.
@@ -168,12 +119,6 @@ impl Exchange {
             Between::Exchange | Between::Barrier { .. } => 0,
         };
         counted.saturating_mul(16).saturating_add(queued.saturating_mul(64))
-    }
-
-    /// Messages of the whole exchange.
-    pub fn messages(&self) -> u64 {
-        let a_round: u64 = self.senders.iter().copied().map(u64::from).sum();
-        a_round * u64::from(self.total.checked_div(self.steps).unwrap_or(0))
     }
 
     fn partner(&self, terminal: u32, step: u32) -> Option<u32> {
@@ -251,25 +196,23 @@ impl Exchange {
         narrow(self.live.iter().filter(|&&terminal| !self.done(terminal)).count())
     }
 
-    pub(super) fn barrier_latency(&self) -> Option<Picoseconds> {
-        match self.between {
-            Between::Barrier { latency } => Some(latency),
-            Between::Nothing | Between::Exchange => None,
+    /// Moves on if a terminal's step is done.
+    fn advance(&mut self, terminal: u32, now: Picoseconds) -> Wake {
+        if !self.done(terminal) || self.progress(terminal).step >= self.total {
+            return Wake::Nobody;
         }
+        if let Between::Barrier { .. } = self.between {
+            self.barrier.busy -= 1;
+            self.barrier.latest = self.barrier.latest.max(now);
+            return if self.barrier.busy > 0 { Wake::Nobody } else { Wake::All };
+        }
+        self.pass(terminal);
+        if self.progress(terminal).sent { Wake::Nobody } else { Wake::Terminal(terminal, now) }
     }
+}
 
-    pub(super) fn at_barrier(&self) -> Option<Picoseconds> {
-        self.barrier_latency()?;
-        let Barrier { step, busy, latest } = self.barrier;
-        (busy == 0 && step < self.total).then_some(latest)
-    }
-
-    pub(super) fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
-        self.begin_all(self.barrier.step + 1);
-        latest + self.barrier_latency().unwrap_or(Picoseconds::ZERO)
-    }
-
-    pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
+impl Workload for Exchange {
+    fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         let any = match self.between {
             Between::Nothing => (0..self.steps).any(|step| self.partner(terminal, step).is_some()),
             _ => !self.progress(terminal).sent,
@@ -277,7 +220,7 @@ impl Exchange {
         any.then_some(Picoseconds::ZERO)
     }
 
-    pub(super) fn create(
+    fn create(
         &mut self,
         terminal: u32,
         now: Picoseconds,
@@ -305,7 +248,55 @@ impl Exchange {
         (message, message.map(|_| now))
     }
 
-    pub(super) fn sent(&mut self, terminal: u32, now: Picoseconds) -> Wake {
+    fn needs(&self) -> Needs {
+        let ahead = self.barrier_latency().is_some();
+        Needs { receipts: true, ahead, ..Needs::default() }
+    }
+
+    fn wants_departure(&self, _: u64) -> bool {
+        true
+    }
+
+    fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
+        each(self.kind, self.bytes);
+    }
+
+    fn state(&self) -> Vec<u8> {
+        saved(&(&self.missing, &self.progress, self.barrier))
+    }
+
+    fn resume(&mut self, state: &[u8]) -> bool {
+        let Some((missing, progress, barrier)) = restored::<(Vec<_>, Vec<_>, _)>(state) else {
+            return false;
+        };
+        let fits = missing.len() == self.missing.len() && progress.len() == self.progress.len();
+        if fits {
+            (self.missing, self.progress, self.barrier) = (missing, progress, barrier);
+        }
+        fits
+    }
+
+    fn split(mut self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
+        let (missing, expected) =
+            (std::mem::take(&mut self.missing), std::mem::take(&mut self.expected));
+        let (progress, live) = (std::mem::take(&mut self.progress), std::mem::take(&mut self.live));
+        let all = progress.len();
+        boxed(terminals.iter().map(|range| {
+            let places = range.start as usize..range.end as usize;
+            let mut part = Self {
+                missing: columns(&missing, all, &places),
+                expected: columns(&expected, all, &places),
+                progress: progress[places].to_vec(),
+                live: live.iter().copied().filter(|terminal| range.contains(terminal)).collect(),
+                terminals: range.clone(),
+                ..(*self).clone()
+            };
+            part.barrier.busy = part.busy();
+            part
+        }))
+    }
+
+    fn sent(&mut self, terminal: u32, _: u64, now: Picoseconds) -> Wake {
         if self.between == Between::Nothing {
             return Wake::Nobody;
         }
@@ -313,31 +304,46 @@ impl Exchange {
         self.advance(terminal, now)
     }
 
-    pub(super) fn received(&mut self, terminal: u32, step: u32, now: Picoseconds) -> Wake {
+    fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
         if self.between == Between::Nothing {
             return Wake::Nobody;
         }
+        let step = narrow(receipt.tag);
         let place = self.place(terminal, step);
         self.missing[place] -= 1;
         let present = step == self.progress(terminal).step;
-        if present && self.missing[place] == 0 { self.advance(terminal, now) } else { Wake::Nobody }
+        if present && self.missing[place] == 0 {
+            self.advance(terminal, receipt.time)
+        } else {
+            Wake::Nobody
+        }
     }
 
-    /// Moves on if a terminal's step is done.
-    fn advance(&mut self, terminal: u32, now: Picoseconds) -> Wake {
-        if !self.done(terminal) || self.progress(terminal).step >= self.total {
-            return Wake::Nobody;
+    fn barrier_latency(&self) -> Option<Picoseconds> {
+        match self.between {
+            Between::Barrier { latency } => Some(latency),
+            Between::Nothing | Between::Exchange => None,
         }
-        if let Between::Barrier { .. } = self.between {
-            self.barrier.busy -= 1;
-            self.barrier.latest = self.barrier.latest.max(now);
-            return if self.barrier.busy > 0 { Wake::Nobody } else { Wake::All };
-        }
-        self.pass(terminal);
-        if self.progress(terminal).sent { Wake::Nobody } else { Wake::Terminal(terminal, now) }
     }
 
-    pub(super) fn memory(&self) -> usize {
+    fn at_barrier(&self) -> Option<Picoseconds> {
+        self.barrier_latency()?;
+        let Barrier { step, busy, latest } = self.barrier;
+        (busy == 0 && step < self.total).then_some(latest)
+    }
+
+    fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
+        self.begin_all(self.barrier.step + 1);
+        latest + self.barrier_latency().unwrap_or(Picoseconds::ZERO)
+    }
+
+    /// Messages of the whole exchange.
+    fn messages(&self) -> u64 {
+        let a_round: u64 = self.senders.iter().copied().map(u64::from).sum();
+        a_round * u64::from(self.total.checked_div(self.steps).unwrap_or(0))
+    }
+
+    fn memory(&self) -> usize {
         self.progress.len() * size_of::<Progress>()
             + self.expected.len() * size_of::<u32>()
             + self.missing.len() * size_of::<i32>()

@@ -10,8 +10,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::interval::simplest_fraction;
+use super::workload::boxed;
 use super::{
     Access, Arrivals, Interval, LoadSpec, Message, MessageKind, OfferedLoad, Pattern, PatternError,
+    Workload, restored, saved,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
@@ -77,6 +79,21 @@ impl Terminal {
     }
 }
 
+/// The rates of a load, each a mean over the terminals that send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadRates {
+    /// Offered load as a fraction of the fabric's capacity.
+    pub fraction: f64,
+    /// Offered payload in bytes a second a node.
+    pub payload: f64,
+    /// Offered flits a node in the time one flit takes on a network channel.
+    pub flits: f64,
+    /// Offered messages a node in that time.
+    pub messages: f64,
+    /// Whether messages are created at random times.
+    pub random: bool,
+}
+
 /// Traffic at an offered load, under way: creates the messages of each terminal, independently of
 /// the others: they depend on the specification, the seed and the terminal's number only. Takes 200
 /// bytes a terminal.
@@ -94,16 +111,8 @@ pub struct OpenLoad {
     /// The terminals from `first_terminal` on.
     terminals: Vec<Terminal>,
     first_terminal: u32,
-    /// Offered load as a fraction of the fabric's capacity; mean over the terminals that send.
-    pub offered_fraction: f64,
-    /// Offered payload in bytes a second a node; mean over the terminals that send.
-    pub offered_payload: f64,
-    /// Offered flits a node in the time one flit takes on a network channel; mean over the
-    /// terminals that send.
-    pub offered_flits: f64,
-    /// Offered messages a node in the time one flit takes on a network channel; mean over the
-    /// terminals that send.
-    pub offered_messages: f64,
+    /// The rates at which the terminals that send offer messages.
+    pub rates: LoadRates,
 }
 
 impl OpenLoad {
@@ -155,6 +164,7 @@ impl OpenLoad {
             }
             OfferedLoad::Payload(rate) => (flits / fabric.capacity(), rate.0 as f64 / 8.0),
         };
+        let random = arrivals.iter().any(Arrivals::is_random);
         Ok(Self {
             pattern,
             bytes,
@@ -163,22 +173,8 @@ impl OpenLoad {
             key: ChaCha8Rng::seed_from_u64(seed).get_seed(),
             terminals: vec![Terminal::NEW; fabric.terminals() as usize],
             first_terminal: 0,
-            offered_fraction: fraction,
-            offered_payload: payload,
-            offered_flits: flits,
-            offered_messages: messages,
+            rates: LoadRates { fraction, payload, flits, messages, random },
         })
-    }
-
-    /// Creation time of a terminal's first message; `None` if it sends nothing. To be called once a
-    /// terminal.
-    pub fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
-        if !self.pattern.sends(terminal) {
-            return None;
-        }
-        self.draw(terminal);
-        let first = &self.terminals[(terminal - self.first_terminal) as usize];
-        Some(of_terminal(&self.arrivals, terminal).first(first.drawn[0]))
     }
 
     /// Draws the block in which a terminal's next message is.
@@ -198,13 +194,48 @@ impl OpenLoad {
         }
     }
 
-    /// The message that a terminal creates at `now`, the time announced last for it, and when it
-    /// creates the next one. A time of `u64::MAX` is never.
-    ///
+    /// Bytes that the load of so many terminals takes, about.
+    pub fn memory_needed(terminals: u32) -> u64 {
+        u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
+    }
+
+    /// Returns the pattern of sources and destinations.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Splits the load into one for each range of terminals. The ranges follow each other from the
+    /// first terminal on.
+    pub(super) fn parts(mut self, terminals: &[Range<u32>]) -> impl Iterator<Item = Self> {
+        let mut all = std::mem::take(&mut self.terminals).into_iter();
+        terminals.iter().map(move |range| Self {
+            terminals: all.by_ref().take(range.len()).collect(),
+            first_terminal: range.start,
+            ..self.clone()
+        })
+    }
+}
+
+impl Workload for OpenLoad {
+    /// To be called once a terminal.
+    fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        if !self.pattern.sends(terminal) {
+            return None;
+        }
+        self.draw(terminal);
+        let first = &self.terminals[(terminal - self.first_terminal) as usize];
+        let time = of_terminal(&self.arrivals, terminal).first(first.drawn[0]);
+        Some(time).filter(within_reach)
+    }
+
     /// # Panics
     /// If the terminal sends nothing.
     #[inline]
-    pub fn create(&mut self, terminal: u32, now: Picoseconds) -> (Message, Picoseconds) {
+    fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
         let place = (terminal - self.first_terminal) as usize;
         let own = &mut self.terminals[place];
         let message = Message {
@@ -221,20 +252,26 @@ impl OpenLoad {
         }
         let own = &self.terminals[place];
         let drawn = own.drawn[own.place()];
-        (message, of_terminal(&self.arrivals, terminal).next(now, own.index, drawn))
+        let next = of_terminal(&self.arrivals, terminal).next(now, own.index, drawn);
+        (Some(message), Some(next).filter(within_reach))
+    }
+
+    fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
+        each(self.kind, self.bytes);
     }
 
     /// The numbers of the terminals' next messages.
-    pub(super) fn state(&self) -> Vec<u64> {
-        self.terminals.iter().map(|terminal| terminal.index).collect()
+    fn state(&self) -> Vec<u8> {
+        let indices = self.terminals.iter().map(|terminal| terminal.index);
+        saved(&indices.collect::<Vec<u64>>())
     }
 
-    /// Goes on where a load like this one was; false if it had other terminals.
-    pub(super) fn resume(&mut self, indices: &[u64]) -> bool {
+    fn resume(&mut self, state: &[u8]) -> bool {
+        let Some(indices) = restored::<Vec<u64>>(state) else { return false };
         if indices.len() != self.terminals.len() {
             return false;
         }
-        for (terminal, &index) in (self.first_terminal..).zip(indices) {
+        for (terminal, index) in (self.first_terminal..).zip(indices) {
             self.terminals[(terminal - self.first_terminal) as usize].index = index;
             if self.pattern.sends(terminal) {
                 self.draw(terminal);
@@ -243,39 +280,22 @@ impl OpenLoad {
         true
     }
 
-    /// Splits the load into one for each range of terminals. The ranges follow each other from the
-    /// first terminal on.
-    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
-        let mut all = std::mem::take(&mut self.terminals).into_iter();
-        let part = |range: &Range<u32>| Self {
-            terminals: all.by_ref().take(range.len()).collect(),
-            first_terminal: range.start,
-            ..self.clone()
-        };
-        terminals.iter().map(part).collect()
-    }
-
-    /// Bytes that the load of so many terminals takes, about.
-    pub fn memory_needed(terminals: u32) -> u64 {
-        u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
-    }
-
-    /// Whether messages are created at random times.
-    pub fn is_random(&self) -> bool {
-        self.arrivals.iter().any(Arrivals::is_random)
-    }
-
-    /// Returns the pattern of sources and destinations.
-    pub fn pattern(&self) -> &Pattern {
-        &self.pattern
+    fn split(self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
+        boxed(self.parts(terminals))
     }
 
     /// Bytes on the heap.
-    pub fn memory(&self) -> usize {
+    fn memory(&self) -> usize {
         self.pattern.memory()
             + self.arrivals.capacity() * size_of::<Arrivals>()
             + self.terminals.capacity() * size_of::<Terminal>()
     }
+}
+
+/// Whether a message of a load is ever created. Half of all times is 107 days; a load of next to
+/// nothing gives later ones.
+fn within_reach(time: &Picoseconds) -> bool {
+    *time < Picoseconds::LAST / 2
 }
 
 #[inline]

@@ -19,7 +19,7 @@ pub use application::{
 pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
 pub use exchange::Exchange;
 pub use interval::Interval;
-pub use load::{LoadError, OpenLoad};
+pub use load::{LoadError, LoadRates, OpenLoad};
 pub use pattern::{
     Bind, Live, Nodes, PATTERNS, Partners, Pattern, PatternError, PatternKind, PatternRule,
     PatternSpec,
@@ -28,8 +28,7 @@ pub use process::Arrivals;
 pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};
 pub use script::Script;
 pub use spec::*;
-pub use workload::TrafficState;
-pub use workload::{Wake, Workload};
+pub use workload::{CloneWorkload, Needs, Wake, Workload, restored, saved};
 
 use serde::{Deserialize, Serialize};
 

@@ -6,13 +6,15 @@
 //! processes in turn, one each `adapter_gap`, as long as less than `adapter_outstanding` of its own
 //! are not done.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Message, MessageKind, Pattern, PatternSpec, Wake};
+use super::workload::boxed;
+use super::{
+    Access, Message, MessageKind, Needs, Pattern, PatternSpec, Wake, Workload, restored, saved,
+};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::Fabric;
@@ -145,17 +147,10 @@ struct Adapter {
     beginnings: VecDeque<Beginning>,
 }
 
-/// How far remote memory operations have come.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct RemoteMemoryState<'a> {
-    processes: Cow<'a, [Process]>,
-    adapters: Cow<'a, [Adapter]>,
-}
-
 /// Remote memory operations under way, of all terminals or of a range of them.
 #[derive(Clone, Debug)]
 pub struct RemoteMemory {
-    pub(super) spec: RemoteMemorySpec,
+    spec: RemoteMemorySpec,
     kind: MessageKind,
     pattern: Pattern,
     steps: u32,
@@ -209,48 +204,6 @@ impl RemoteMemory {
         u64::from(terminals).saturating_mul(2 * state + 64 * under_way)
     }
 
-    /// Operations of the whole network.
-    pub fn operations(&self) -> u64 {
-        let RemoteMemorySpec { operations, processes, .. } = self.spec;
-        u64::from(self.initiators) * u64::from(processes) * u64::from(operations)
-    }
-
-    /// Returns the state of the operations.
-    pub(super) fn state(&self) -> RemoteMemoryState<'_> {
-        RemoteMemoryState {
-            processes: Cow::from(&self.processes),
-            adapters: Cow::from(&self.adapters),
-        }
-    }
-
-    /// Goes on where operations like these were; false if they were others.
-    pub(super) fn resume(&mut self, state: RemoteMemoryState<'_>) -> bool {
-        let fits = state.processes.len() == self.processes.len()
-            && state.adapters.len() == self.adapters.len();
-        if fits {
-            self.processes = state.processes.into_owned();
-            self.adapters = state.adapters.into_owned();
-        }
-        fits
-    }
-
-    /// One for each of these ranges of terminals, which follow each other from the first on.
-    pub(super) fn split(mut self, terminals: &[Range<u32>]) -> Vec<Self> {
-        let (processes, adapters) =
-            (std::mem::take(&mut self.processes), std::mem::take(&mut self.adapters));
-        let each = self.spec.processes as usize;
-        let part = |range: &Range<u32>| {
-            let places = range.start as usize..range.end as usize;
-            Self {
-                processes: processes[places.start * each..places.end * each].to_vec(),
-                adapters: adapters[places].to_vec(),
-                terminals: range.clone(),
-                ..self.clone()
-            }
-        };
-        terminals.iter().map(part).collect()
-    }
-
     fn adapter(&mut self, terminal: u32) -> &mut Adapter {
         &mut self.adapters[(terminal - self.terminals.start) as usize]
     }
@@ -281,34 +234,6 @@ impl RemoteMemory {
         Some(soonest.max(adapter.free_at).max(adapter.clock))
     }
 
-    pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
-        self.next(terminal)
-    }
-
-    /// The operation that a terminal begins at `now`, and when it has to be asked again.
-    pub(super) fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
-        if self.adapter(terminal).beginnings.is_empty() && self.next(terminal) == Some(now) {
-            self.begin(terminal, now);
-        }
-        let beginnings = &mut self.adapter(terminal).beginnings;
-        let begins = beginnings.front().is_some_and(|it| it.time == now);
-        let begins = if begins { beginnings.pop_front() } else { None };
-        let next = beginnings.front().map(|it| it.time);
-        let message = begins.map(|Beginning { process, destination, .. }| Message {
-            time: now,
-            source: terminal,
-            destination,
-            bytes: self.spec.message.0,
-            kind: self.kind,
-            tag: process.into(),
-        });
-        (message, next.or_else(|| self.next(terminal)))
-    }
-
     /// Lets a terminal begin the operation that it may begin now.
     fn begin(&mut self, terminal: u32, now: Picoseconds) {
         let count = self.spec.processes;
@@ -336,9 +261,74 @@ impl RemoteMemory {
         adapter.clock = now;
         adapter.beginnings.push_back(Beginning { time: now, process, destination });
     }
+}
+
+impl Workload for RemoteMemory {
+    fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        self.next(terminal)
+    }
+
+    fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
+        if self.adapter(terminal).beginnings.is_empty() && self.next(terminal) == Some(now) {
+            self.begin(terminal, now);
+        }
+        let beginnings = &mut self.adapter(terminal).beginnings;
+        let begins = beginnings.front().is_some_and(|it| it.time == now);
+        let begins = if begins { beginnings.pop_front() } else { None };
+        let next = beginnings.front().map(|it| it.time);
+        let message = begins.map(|Beginning { process, destination, .. }| Message {
+            time: now,
+            source: terminal,
+            destination,
+            bytes: self.spec.message.0,
+            kind: self.kind,
+            tag: process.into(),
+        });
+        (message, next.or_else(|| self.next(terminal)))
+    }
+
+    fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
+        each(self.kind, self.spec.message.0);
+    }
+
+    fn state(&self) -> Vec<u8> {
+        saved(&(&self.processes, &self.adapters))
+    }
+
+    fn resume(&mut self, state: &[u8]) -> bool {
+        let Some((processes, adapters)) = restored::<(Vec<_>, Vec<_>)>(state) else { return false };
+        let fits = processes.len() == self.processes.len() && adapters.len() == self.adapters.len();
+        if fits {
+            (self.processes, self.adapters) = (processes, adapters);
+        }
+        fits
+    }
+
+    fn split(mut self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
+        let (processes, adapters) =
+            (std::mem::take(&mut self.processes), std::mem::take(&mut self.adapters));
+        let each = self.spec.processes as usize;
+        boxed(terminals.iter().map(|range| {
+            let places = range.start as usize..range.end as usize;
+            Self {
+                processes: processes[places.start * each..places.end * each].to_vec(),
+                adapters: adapters[places].to_vec(),
+                terminals: range.clone(),
+                ..(*self).clone()
+            }
+        }))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { receipts: true, ..Needs::default() }
+    }
 
     /// An operation of a terminal's process ends at `now`.
-    pub(super) fn done(&mut self, terminal: u32, process: u64, now: Picoseconds) -> Wake {
+    fn sent(&mut self, terminal: u32, process: u64, now: Picoseconds) -> Wake {
         while let Some(next) = self.next(terminal).filter(|&next| next < now) {
             self.begin(terminal, next);
         }
@@ -354,7 +344,13 @@ impl RemoteMemory {
         }
     }
 
-    pub(super) fn memory(&self) -> usize {
+    /// Operations of the whole network.
+    fn messages(&self) -> u64 {
+        let RemoteMemorySpec { operations, processes, .. } = self.spec;
+        u64::from(self.initiators) * u64::from(processes) * u64::from(operations)
+    }
+
+    fn memory(&self) -> usize {
         self.processes.len() * size_of::<Process>() + self.adapters.len() * size_of::<Adapter>()
     }
 }

@@ -1,13 +1,13 @@
 //! A given list of messages, for tests and small studies.
 
-use super::{Message, MessageKind};
+use super::{Message, MessageKind, Workload, restored, saved};
 use flitlab_base::units::Picoseconds;
 
 /// Messages in the order in which their terminals create them.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     /// By terminal, then time.
-    pub(super) messages: Vec<Message>,
+    messages: Vec<Message>,
     /// For each terminal up to the last that sends, the place of its next message.
     next: Vec<usize>,
 }
@@ -23,17 +23,19 @@ impl Script {
         Self { messages, next }
     }
 
-    /// Whether there are messages of data, and whether there are reads.
-    pub(super) fn kinds(&self) -> (bool, bool) {
-        let is_data = |message: &Message| message.kind == MessageKind::Data;
-        (self.messages.iter().any(is_data), !self.messages.iter().all(is_data))
+    /// The next message of a terminal.
+    fn upcoming(&self, terminal: u32) -> Option<&Message> {
+        let place = *self.next.get(terminal as usize)?;
+        self.messages.get(place).filter(|message| message.source == terminal)
     }
+}
 
-    pub(super) fn first(&self, terminal: u32) -> Option<Picoseconds> {
+impl Workload for Script {
+    fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         self.upcoming(terminal).map(|message| message.time)
     }
 
-    pub(super) fn create(
+    fn create(
         &mut self,
         terminal: u32,
         now: Picoseconds,
@@ -43,27 +45,21 @@ impl Script {
         (message, self.first(terminal))
     }
 
+    fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
+        self.messages.iter().for_each(|message| each(message.kind, message.bytes));
+    }
+
     /// For each terminal, the place of its next message.
-    pub(super) fn state(&self) -> &[usize] {
-        &self.next
+    fn state(&self) -> Vec<u8> {
+        saved(&self.next)
     }
 
-    /// Goes on where a script of the same messages was; false if it had others.
-    pub(super) fn resume(&mut self, next: Vec<usize>) -> bool {
-        let fits = next.len() == self.next.len();
-        if fits {
-            self.next = next;
-        }
-        fits
+    fn resume(&mut self, state: &[u8]) -> bool {
+        let next = restored(state).filter(|next: &Vec<_>| next.len() == self.next.len());
+        next.map(|next| self.next = next).is_some()
     }
 
-    /// The next message of a terminal.
-    fn upcoming(&self, terminal: u32) -> Option<&Message> {
-        let place = *self.next.get(terminal as usize)?;
-        self.messages.get(place).filter(|message| message.source == terminal)
-    }
-
-    pub(super) fn memory(&self) -> usize {
+    fn memory(&self) -> usize {
         self.messages.len() * size_of::<Message>() + self.next.len() * size_of::<usize>()
     }
 }

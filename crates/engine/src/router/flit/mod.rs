@@ -270,7 +270,12 @@ impl Routers for FlitRouters {
 
     const QUEUES_AT_ONCE: bool = true;
 
-    fn new(common: &Common<'_>, ports: Ports, sharing: &FlitSharing, workload: &Workload) -> Self {
+    fn new(
+        common: &Common<'_>,
+        ports: Ports,
+        sharing: &FlitSharing,
+        workload: &dyn Workload,
+    ) -> Self {
         Self::idle(common, ports, sharing.clone(), workload.kinds().1)
     }
 

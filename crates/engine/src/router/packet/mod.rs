@@ -94,7 +94,7 @@ impl Routers for PacketRouters {
 
     const QUEUES_AT_ONCE: bool = false;
 
-    fn new(common: &Common<'_>, ports: Ports, (): &(), _: &Workload) -> Self {
+    fn new(common: &Common<'_>, ports: Ports, (): &(), _: &dyn Workload) -> Self {
         let context = &*common.context;
         Self {
             credits: Credits::new(ports.rooms(context)),

@@ -2,7 +2,6 @@
 
 mod look;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use super::record::{Job, JobKind, Leg, LegKind, Records, RoomWait};
 use super::spec::{Answer, ApplicationSpec, HostParameters};
 use super::stream::{Stream, Streams, Task};
 use crate::application::{ANY, Action, Line, Lines, Matching, Operation, Schedule, Stuck, Until};
-use crate::traffic::{Message, MessageKind, Receipt, Wake};
+use crate::traffic::{Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::{narrow, try_rounded};
 use flitlab_base::prefetch::{Stage, prefetch};
@@ -43,7 +42,7 @@ struct Host {
 
 /// How far an application has come.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ApplicationState {
+pub(super) struct ApplicationState {
     /// By terminal.
     hosts: Vec<Host>,
     outgoing: Lines<Message>,
@@ -182,33 +181,6 @@ impl Application {
         (operations * each + ranks + terminals as usize * size_of::<Host>()) as u64
     }
 
-    /// Returns the state of the application.
-    pub(in crate::traffic) fn state(&self) -> Cow<'_, ApplicationState> {
-        Cow::Borrowed(&self.state)
-    }
-
-    /// Goes on where an application like this one was; false if it had other ranks or operations.
-    pub(in crate::traffic) fn resume(&mut self, state: Cow<'_, ApplicationState>) -> bool {
-        let fits = state.waits.len() == self.state.waits.len()
-            && state.hosts.len() == self.state.hosts.len()
-            && state.streams.count() == self.state.streams.count()
-            && state.order.is_like(&self.state.order)
-            && state.finished.len() == self.state.finished.len();
-        if fits {
-            self.state = state.into_owned();
-        }
-        fits
-    }
-
-    /// The payloads of all its messages, those that ask and answer included, in bytes.
-    pub(in crate::traffic) fn message_sizes(&self) -> impl Iterator<Item = u64> + '_ {
-        let operations = self.schedule.operations();
-        let limit = self.host.eager_limit.0;
-        let control = self.host.control_message.0;
-        let sends = operations.filter(|it| it.action == Action::Send).map(|it| it.amount);
-        sends.flat_map(move |bytes| [bytes].into_iter().chain((bytes > limit).then_some(control)))
-    }
-
     /// The ranks at a terminal.
     fn ranks_at(&self, terminal: u32) -> impl Iterator<Item = u32> + use<> {
         let first = self.ranks.partition_point(|it| it.0 < terminal);
@@ -217,107 +189,6 @@ impl Application {
             .map(move |at| ranks[at])
             .take_while(move |it| it.0 == terminal)
             .map(|it| it.1)
-    }
-
-    /// Readies all operations of a terminal's ranks that wait for nothing. When the terminal has
-    /// something to do.
-    pub(in crate::traffic) fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
-        let mut any = false;
-        for rank in self.ranks_at(terminal) {
-            for number in self.schedule.of_rank(rank) {
-                if self.schedule.waits(number) == 0 {
-                    let stream = u32::from(self.schedule.operation(number).stream);
-                    let stream = self.first_stream[rank as usize] + stream;
-                    self.state.streams.add(stream, Task::begin(number, ANY, Picoseconds::ZERO));
-                    any = true;
-                }
-            }
-        }
-        self.run_streams(terminal, Picoseconds::ZERO);
-        any.then_some(Picoseconds::ZERO)
-    }
-
-    /// The next message that a terminal gives to its adapter at `now`, if there is one, and when to
-    /// ask again.
-    pub(in crate::traffic) fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
-        self.run_until(terminal, now);
-        let ApplicationState { hosts, outgoing, .. } = &mut self.state;
-        let host = &mut hosts[terminal as usize];
-        let message = outgoing.pop_front(&mut host.outbox);
-        let next = if host.outbox.is_empty() { self.next_given(terminal) } else { now };
-        (message, Some(next))
-    }
-
-    /// Has the memory fetched that what happens next at a terminal will need.
-    #[inline]
-    pub(in crate::traffic) fn prefetch(&self, terminal: u32, stage: Stage) {
-        let host = &self.state.hosts[terminal as usize];
-        if stage != Stage::Last {
-            return prefetch(host);
-        }
-        if let Some((_, Happening::End { stream, operation, .. })) = host.agenda.first_end() {
-            self.state.streams.prefetch(stream);
-            self.schedule.prefetch(operation);
-            self.pairs.prefetch(operation);
-        }
-        if let Some(Happening::Arrive { tag } | Happening::Left { tag }) =
-            host.agenda.first_message()
-        {
-            let operation = parts(tag).1;
-            self.schedule.prefetch(operation);
-            self.pairs.prefetch(operation);
-        }
-    }
-
-    /// A terminal has received a message.
-    pub(in crate::traffic) fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
-        let (_, operation, kind) = parts(receipt.tag);
-        if let Some(records) = &mut self.state.records {
-            records.legs.push(Leg {
-                operation,
-                kind,
-                hops: narrow(receipt.hops.min(255)),
-                sequence: receipt.sequence,
-                in_memory: false,
-                entered: receipt.created,
-                channel: receipt.channel,
-                injected: receipt.injected,
-                delivered: receipt.time,
-            });
-        }
-        self.arrive(terminal, receipt.tag, receipt.time)
-    }
-
-    /// Whether a terminal has to be told when a message has left.
-    pub(in crate::traffic) fn wants_departure(tag: u64) -> bool {
-        parts(tag).2 == LegKind::Data
-    }
-
-    /// Whether it is kept when everything was done.
-    pub(in crate::traffic) fn records(&self) -> bool {
-        self.state.records.is_some()
-    }
-
-    /// A message waited for so long in its adapter since the first router had no room.
-    pub(in crate::traffic) fn waited_for_room(&mut self, tag: u64, time: Picoseconds) {
-        let (_, operation, kind) = parts(tag);
-        if let Some(records) = &mut self.state.records {
-            records.waits.push(RoomWait { operation, kind, time });
-        }
-    }
-
-    /// Whether a message asks whether a large one may come, or answers that it may.
-    pub(in crate::traffic) fn is_control(tag: u64) -> bool {
-        matches!(parts(tag).2, LegKind::Ask | LegKind::Answer)
-    }
-
-    /// A terminal's message has left.
-    pub(in crate::traffic) fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
-        self.note(terminal, now, Happening::Left { tag })
     }
 
     fn arrive(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
@@ -561,7 +432,7 @@ impl Application {
             });
         }
         self.arrive(terminal, tag, delivered);
-        if Self::wants_departure(tag) {
+        if self.wants_departure(tag) {
             self.sent(terminal, tag, delivered);
         }
     }
@@ -589,22 +460,6 @@ impl Application {
                 state.streams.add(first_stream[rank as usize] + number, task);
             }
         }
-    }
-
-    /// Bytes that its state takes.
-    pub fn memory(&self) -> usize {
-        let state = &self.state;
-        self.ranks.len() * size_of::<(u32, u32)>()
-            + self.first_stream.len() * size_of::<u32>()
-            + state.hosts.len() * size_of::<Host>()
-            + state.outgoing.memory()
-            + state.streams.memory()
-            + self.pairs.memory()
-            + state.waits.len() * size_of::<u32>()
-            + state.finished.len() * size_of::<Picoseconds>()
-            + state.receipts.memory()
-            + state.unexpected.memory()
-            + state.order.memory()
     }
 
     /// Returns the outcome of an application from all its parts, each of which had some of the
@@ -653,6 +508,178 @@ impl Application {
         }
         Err(stuck)
     }
+}
+
+impl Workload for Application {
+    /// Readies all operations of a terminal's ranks that wait for nothing. When the terminal has
+    /// something to do.
+    fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        let mut any = false;
+        for rank in self.ranks_at(terminal) {
+            for number in self.schedule.of_rank(rank) {
+                if self.schedule.waits(number) == 0 {
+                    let stream = u32::from(self.schedule.operation(number).stream);
+                    let stream = self.first_stream[rank as usize] + stream;
+                    self.state.streams.add(stream, Task::begin(number, ANY, Picoseconds::ZERO));
+                    any = true;
+                }
+            }
+        }
+        self.run_streams(terminal, Picoseconds::ZERO);
+        any.then_some(Picoseconds::ZERO)
+    }
+
+    /// The next message that a terminal gives to its adapter at `now`, if there is one, and when to
+    /// ask again.
+    fn create(
+        &mut self,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> (Option<Message>, Option<Picoseconds>) {
+        self.run_until(terminal, now);
+        let ApplicationState { hosts, outgoing, .. } = &mut self.state;
+        let host = &mut hosts[terminal as usize];
+        let message = outgoing.pop_front(&mut host.outbox);
+        let next = if host.outbox.is_empty() { self.next_given(terminal) } else { now };
+        (message, ever(next))
+    }
+
+    fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
+        for operation in self.schedule.operations().filter(|it| it.action == Action::Send) {
+            each(MessageKind::Data, operation.amount);
+            if operation.amount > self.host.eager_limit.0 {
+                each(MessageKind::Data, self.host.control_message.0);
+            }
+        }
+    }
+
+    fn state(&self) -> Vec<u8> {
+        saved(&self.state)
+    }
+
+    fn resume(&mut self, state: &[u8]) -> bool {
+        let Some(state) = restored::<ApplicationState>(state) else { return false };
+        let fits = state.waits.len() == self.state.waits.len()
+            && state.hosts.len() == self.state.hosts.len()
+            && state.streams.count() == self.state.streams.count()
+            && state.order.is_like(&self.state.order)
+            && state.finished.len() == self.state.finished.len();
+        if fits {
+            self.state = state;
+        }
+        fits
+    }
+
+    fn needs(&self) -> Needs {
+        let waits = self.state.records.is_some();
+        Needs { receipts: true, ahead: true, deferred: true, waits }
+    }
+
+    fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Option<Picoseconds> {
+        self.run_until(terminal, now);
+        ever(self.next_given(terminal))
+    }
+
+    fn latest(&self) -> Picoseconds {
+        self.state.latest
+    }
+
+    /// Has the memory fetched that what happens next at a terminal will need.
+    #[inline]
+    fn prefetch(&self, terminal: u32, stage: Stage) {
+        let host = &self.state.hosts[terminal as usize];
+        if stage != Stage::Last {
+            return prefetch(host);
+        }
+        if let Some((_, Happening::End { stream, operation, .. })) = host.agenda.first_end() {
+            self.state.streams.prefetch(stream);
+            self.schedule.prefetch(operation);
+            self.pairs.prefetch(operation);
+        }
+        if let Some(Happening::Arrive { tag } | Happening::Left { tag }) =
+            host.agenda.first_message()
+        {
+            let operation = parts(tag).1;
+            self.schedule.prefetch(operation);
+            self.pairs.prefetch(operation);
+        }
+    }
+
+    /// A terminal has received a message.
+    fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
+        let (_, operation, kind) = parts(receipt.tag);
+        if let Some(records) = &mut self.state.records {
+            records.legs.push(Leg {
+                operation,
+                kind,
+                hops: narrow(receipt.hops.min(255)),
+                sequence: receipt.sequence,
+                in_memory: false,
+                entered: receipt.created,
+                channel: receipt.channel,
+                injected: receipt.injected,
+                delivered: receipt.time,
+            });
+        }
+        self.arrive(terminal, receipt.tag, receipt.time)
+    }
+
+    /// Whether a terminal has to be told when a message has left.
+    fn wants_departure(&self, tag: u64) -> bool {
+        parts(tag).2 == LegKind::Data
+    }
+
+    /// A message waited for so long in its adapter since the first router had no room.
+    fn waited_for_room(&mut self, tag: u64, time: Picoseconds) {
+        let (_, operation, kind) = parts(tag);
+        if let Some(records) = &mut self.state.records {
+            records.waits.push(RoomWait { operation, kind, time });
+        }
+    }
+
+    /// Whether a message asks whether a large one may come, or answers that it may.
+    fn is_control(&self, tag: u64) -> bool {
+        matches!(parts(tag).2, LegKind::Ask | LegKind::Answer)
+    }
+
+    /// A terminal's message has left.
+    fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
+        self.note(terminal, now, Happening::Left { tag })
+    }
+
+    /// Those between terminals.
+    fn messages(&self) -> u64 {
+        let crosses = |rank: u32, it: &Operation| {
+            it.action == Action::Send
+                && self.terminals[it.peer as usize] != self.terminals[rank as usize]
+        };
+        let of_rank = |rank: u32| {
+            let operations = self.schedule.of_rank(rank).map(|it| self.schedule.operation(it));
+            operations.filter(|it| crosses(rank, it)).count() as u64
+        };
+        (0..self.schedule.ranks()).map(of_rank).sum()
+    }
+
+    /// Bytes that its state takes.
+    fn memory(&self) -> usize {
+        let state = &self.state;
+        self.ranks.len() * size_of::<(u32, u32)>()
+            + self.first_stream.len() * size_of::<u32>()
+            + state.hosts.len() * size_of::<Host>()
+            + state.outgoing.memory()
+            + state.streams.memory()
+            + self.pairs.memory()
+            + state.waits.len() * size_of::<u32>()
+            + state.finished.len() * size_of::<Picoseconds>()
+            + state.receipts.memory()
+            + state.unexpected.memory()
+            + state.order.memory()
+    }
+}
+
+/// Whether a time is one at which something happens, be it later than can be told.
+fn ever(time: Picoseconds) -> Option<Picoseconds> {
+    Some(time).filter(|&time| time < Picoseconds::NEVER)
 }
 
 impl Outcome {

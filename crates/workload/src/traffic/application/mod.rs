@@ -23,7 +23,6 @@ mod record;
 mod spec;
 mod stream;
 
-pub(super) use host::ApplicationState;
 pub use host::{Application, Outcome};
 pub use placement::{Placement, PlacementError};
 pub use record::{Job, JobKind, Leg, LegKind, Records, RoomWait};

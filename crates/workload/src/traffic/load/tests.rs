@@ -35,9 +35,9 @@ fn run(load: &mut OpenLoad, terminals: u32, end: Picoseconds) -> Vec<Message> {
     for terminal in 0..terminals {
         let mut next = load.first(terminal);
         while let Some(now) = next.filter(|&now| now < end) {
-            let (message, following) = load.create(terminal, now);
-            messages.push(message);
-            next = Some(following);
+            let message;
+            (message, next) = load.create(terminal, now);
+            messages.extend(message);
         }
     }
     messages
@@ -50,20 +50,20 @@ fn close(one: f64, other: f64) -> bool {
 #[test]
 fn a_fraction_is_of_the_capacity_in_flits() {
     let load = bind(&spec(OfferedLoad::Fraction(0.35)), &[16, 4]).unwrap();
-    assert_eq!(load.offered_fraction, 0.35);
-    assert!(close(load.offered_flits, 0.35 * 0.5));
-    assert!(close(load.offered_messages, 0.35 * 0.5 / 18.0));
-    assert!(close(load.offered_payload, 0.35 * 0.5 / 18.0 * 256.0 / 2_133e-12));
+    assert_eq!(load.rates.fraction, 0.35);
+    assert!(close(load.rates.flits, 0.35 * 0.5));
+    assert!(close(load.rates.messages, 0.35 * 0.5 / 18.0));
+    assert!(close(load.rates.payload, 0.35 * 0.5 / 18.0 * 256.0 / 2_133e-12));
 }
 
 #[test]
 fn a_payload_rate_is_a_fraction_too() {
     let load = bind(&spec(OfferedLoad::Payload(Rate(8_000_000_000))), &[8, 8]).unwrap();
-    assert_eq!(load.offered_payload, 1e9);
-    assert!(close(load.offered_messages, 1e9 / 256.0 * 2_133e-12));
-    assert!(close(load.offered_fraction, 1e9 / 256.0 * 2_133e-12 * 18.0));
-    let again = bind(&spec(OfferedLoad::Fraction(load.offered_fraction)), &[8, 8]).unwrap();
-    assert!(close(again.offered_payload, 1e9));
+    assert_eq!(load.rates.payload, 1e9);
+    assert!(close(load.rates.messages, 1e9 / 256.0 * 2_133e-12));
+    assert!(close(load.rates.fraction, 1e9 / 256.0 * 2_133e-12 * 18.0));
+    let again = bind(&spec(OfferedLoad::Fraction(load.rates.fraction)), &[8, 8]).unwrap();
+    assert!(close(again.rates.payload, 1e9));
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn a_read_counts_its_request_and_its_response() {
     let read = Access::Read { request: Bytes(16) };
     let spec = LoadSpec { access: read, ..spec(OfferedLoad::Fraction(0.5)) };
     let mut load = bind(&spec, &[8, 8]).unwrap();
-    assert!(close(load.offered_flits, 0.5));
-    assert!(close(load.offered_messages, 0.5 / 21.0));
+    assert!(close(load.rates.flits, 0.5));
+    assert!(close(load.rates.messages, 0.5 / 21.0));
     let first = load.first(9).unwrap();
-    let (message, _) = load.create(9, first);
+    let message = load.create(9, first).0.unwrap();
     assert_eq!((message.time, message.source, message.bytes), (first, 9, 256));
     assert_eq!(message.kind, MessageKind::Read { request: 16 });
 }
@@ -86,7 +86,7 @@ fn messages_come_at_the_offered_rate() {
         let mut load = bind(&spec, &[4, 4]).unwrap();
         let slots = 100_000;
         let messages = run(&mut load, 16, Picoseconds(slots * 2_133));
-        let expected = load.offered_messages * slots as f64 * 16.0;
+        let expected = load.rates.messages * slots as f64 * 16.0;
         let found = messages.len() as f64;
         assert!((found - expected).abs() < 4.0 * expected.sqrt(), "{found} {expected}");
         assert!(messages.iter().all(|message| message.source != message.destination));
@@ -100,8 +100,8 @@ fn periodic_traffic_keeps_step_for_ever() {
     let mut load = bind(&spec, &[8, 8, 8]).unwrap();
     // An interval is 2133 * 18 / 0.3 = 127980 ps, exactly.
     assert_eq!(load.first(5), Some(Picoseconds::ZERO));
-    assert_eq!(load.create(5, Picoseconds(0)).1, Picoseconds(127_980));
-    assert_eq!(load.create(5, Picoseconds(127_980)).1, Picoseconds(255_960));
+    assert_eq!(load.create(5, Picoseconds(0)).1, Some(Picoseconds(127_980)));
+    assert_eq!(load.create(5, Picoseconds(127_980)).1, Some(Picoseconds(255_960)));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn terminals_have_streams_of_their_own_and_the_seed_decides() {
     // A terminal's messages do not depend on which other terminals are asked first.
     let mut load = bind(&spec, &[4, 4]).unwrap();
     let first = load.first(7).unwrap();
-    let own = load.create(7, first).0;
+    let own = load.create(7, first).0.unwrap();
     assert_eq!(messages(1).iter().find(|message| message.source == 7), Some(&own));
 }
 
@@ -125,11 +125,11 @@ fn a_matrix_offers_the_mean_over_its_senders() {
     let pattern = PatternSpec::new("matrix", "list = [[0, 1, 3.0], [2, 3, 1.0]]");
     let spec = LoadSpec { pattern, ..spec(OfferedLoad::Fraction(0.2)) };
     let mut load = bind(&spec, &[4, 4]).unwrap();
-    assert!(close(load.offered_flits, 0.2 * 2.0));
+    assert!(close(load.rates.flits, 0.2 * 2.0));
     let slots = 200_000;
     let messages = run(&mut load, 16, Picoseconds(slots * 2_133));
     let from = |source| messages.iter().filter(|message| message.source == source).count();
-    let expected = load.offered_messages * slots as f64;
+    let expected = load.rates.messages * slots as f64;
     assert!((from(0) as f64 / expected - 1.5).abs() < 0.1);
     assert!((from(2) as f64 / expected - 0.5).abs() < 0.1);
     assert_eq!(from(0) + from(2), messages.len());

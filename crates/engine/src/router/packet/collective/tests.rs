@@ -17,7 +17,7 @@ use flitlab_model::{Arbitration, CollectiveUnit, DOWN_CHANNEL, Parameters, Switc
 use flitlab_routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
 use flitlab_workload::traffic::{
     Access, CollectiveKind, CollectiveSpec, Collectives, LoadSpec, OfferedLoad, OpenLoad,
-    PatternSpec, Process, Workload,
+    PatternSpec, Process,
 };
 
 const KINDS: [CollectiveKind; 4] = [
@@ -69,7 +69,7 @@ impl Network {
         let Self { fabric, routes, parameters } = self;
         let has_load = load.is_some();
         let operations = Collectives::new(spec, trees, load, fabric.terminals());
-        let workload = Workload::Collectives(Box::new(operations));
+        let workload = Box::new(operations);
         let mut engine = Engine::new(threads, fabric, routes, parameters, workload, Log::default());
         for at in (5_000_000..=3_000_000_000).step_by(5_000_000) {
             let left = engine.run_until(Picoseconds(at));

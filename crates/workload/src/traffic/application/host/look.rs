@@ -29,18 +29,6 @@ impl Application {
         self.lead.map_or_else(|| agenda.next(), |lead| agenda.next_given(lead, *idle > 0))
     }
 
-    /// Does all that happens at a terminal up to `now`, none of which gives its adapter anything.
-    /// When it is to be asked for a message next.
-    pub(in crate::traffic) fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Picoseconds {
-        self.run_until(terminal, now);
-        self.next_given(terminal)
-    }
-
-    /// When the latest of what happened so far did.
-    pub(in crate::traffic) fn latest(&self) -> Picoseconds {
-        self.state.latest
-    }
-
     /// Notes a future event of a message at a terminal. If all streams are busy by then, it has no
     /// effect before one of them is done with its job.
     pub(super) fn note(&mut self, terminal: u32, time: Picoseconds, happening: Happening) -> Wake {

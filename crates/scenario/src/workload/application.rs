@@ -1,0 +1,394 @@
+//! `[application]`: what ranks send, receive and compute, and where their time went.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cpu_time::ThreadTime;
+
+use super::{Bound, BoundWorkload, Checked, Facts, Given, Hangs, WorkloadKind, WorkloadSpec};
+use crate::Scenario;
+use crate::checks::Checks;
+use crate::executor::{Outcome, SetupError, Simulation, TOO_LONG, Work};
+use crate::schema::application;
+use flitlab_base::document::Reader;
+use flitlab_base::memory::Shortage;
+use flitlab_base::registry::Row;
+use flitlab_base::units::{Bytes, Picoseconds};
+use flitlab_engine::measure::{
+    Collector, CompletionBound, Explanation, FiniteMeasurement, Logged, Spent, application_bound,
+    explain,
+};
+use flitlab_engine::{EmptyNetwork, Engine, Followed, Parameters};
+use flitlab_fabric::CableClass;
+use flitlab_report::{Explained, PathChannelRow, PointResult, PointRow, Status};
+use flitlab_routing::Routes;
+use flitlab_workload::application::loggops::{LogGops, simulate};
+use flitlab_workload::application::{Action, Schedule, Stuck};
+use flitlab_workload::traffic::{
+    self, Access, Application, ApplicationSpec, Carrier, Leg, LegKind, Pattern, Placement,
+    PlacementError, Workload,
+};
+
+/// The number of looks at the channels that hold up a critical path.
+const LOOKS: u64 = 2000;
+
+pub(super) const APPLICATION: Row<WorkloadKind> = Row::new(
+    "application",
+    "An application: what each of its ranks sends, receives and computes, as docs/model.md says under \
+     \"Applications\". A scenario has this, [traffic] or [exchange].",
+    WorkloadKind { purpose: "for what ranks do", beside_load: false, read },
+);
+
+fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn WorkloadSpec>> {
+    let spec = application::read(reader, given.places, given.registry, given.parameters)?;
+    Some(Arc::new(spec))
+}
+
+impl WorkloadSpec for ApplicationSpec {
+    /// Whether all ranks have nodes, and the packets of their messages can be counted.
+    fn check(&self, checks: &mut Checks<'_>, checked: &Checked<'_>) {
+        if checked.parameters.errors.is_some() && !self.crosses_network() {
+            let message = "the LogGOPS model has no links that could err";
+            let help = "leave out `network` in [application], or [link.errors]";
+            checks.refuse(&["link.errors", "application.network"], message, help);
+        }
+        let keys = ["application.placement", "application.ranks_per_node", "application.file"];
+        if let Some(fabric) = checked.fabric.filter(|_| checks.sound(&keys)) {
+            let live: Vec<u32> = fabric.live_terminals().collect();
+            let (ranks, each) = (self.schedule.ranks(), self.ranks_per_node);
+            if let Err(error) = self.placement.nodes(ranks, each, &live, checked.seed) {
+                let more = u64::from(ranks).div_ceil(live.len().max(1) as u64);
+                let help = matches!(error, PlacementError::TooManyRanks { .. })
+                    .then(|| format!("with `ranks_per_node = {more}` there is room for all"));
+                checks.report(&keys, error.to_string(), "", help);
+            }
+        }
+        let sends = self.schedule.operations();
+        let largest = sends.filter(|it| it.action == Action::Send).map(|it| it.amount).max();
+        let largest = Bytes(largest.unwrap_or(0));
+        // LogGOPS has no packets.
+        if self.carrier == Carrier::Flits {
+            checks.packets_of_messages(checked.parameters, largest, Access::Write, "application");
+        }
+    }
+
+    fn bind(
+        &self,
+        scenario: &Scenario,
+        room: &dyn Fn(u64) -> Result<(), Shortage>,
+    ) -> Result<Bound, SetupError> {
+        room(Application::memory_needed(self, scenario.network.fabric.terminals()))?;
+        placed(self, scenario)
+    }
+
+    fn for_each_size(&self, each: &mut dyn FnMut(u64, Access)) {
+        let sends = self.schedule.operations().filter(|it| it.action == Action::Send);
+        let mut most = 0;
+        for send in sends {
+            each(send.amount, Access::Write);
+            most = most.max(send.amount);
+        }
+        // Larger messages are asked for.
+        if most > self.host.eager_limit.0 {
+            each(self.host.control_message.0, Access::Write);
+        }
+    }
+
+    fn draws(&self) -> bool {
+        self.placement == Placement::Random
+    }
+
+    /// Of channels LogGOPS knows nothing.
+    fn crosses_network(&self) -> bool {
+        self.carrier == Carrier::Flits
+    }
+}
+
+/// An application whose ranks have their nodes.
+#[derive(Debug)]
+struct BoundApplication {
+    /// The terminals of the ranks.
+    places: Vec<u32>,
+    /// Source, destination and payload of each message between nodes.
+    messages: Vec<(u32, u32, u64)>,
+    spec: ApplicationSpec,
+}
+
+/// The nodes of an application's ranks, and what they send each other.
+fn placed(spec: &ApplicationSpec, scenario: &Scenario) -> Result<Bound, SetupError> {
+    let (fabric, seed) = (&scenario.network.fabric, scenario.seed);
+    let live: Vec<u32> = fabric.live_terminals().collect();
+    let ranks = spec.schedule.ranks();
+    let places = spec.placement.nodes(ranks, spec.ranks_per_node, &live, seed);
+    let places = places.map_err(|error| SetupError::Workload(error.to_string()))?;
+    let messages = spec.messages(&places);
+    let mut sorted = messages.clone();
+    sorted.sort_unstable();
+    let weights = sorted.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(|same| {
+        let bytes: f64 = same.iter().map(|it| it.2.max(1) as f64).sum();
+        (same[0].0, same[0].1, bytes)
+    });
+    let weights: Vec<_> = weights.collect();
+    let pattern = Pattern::of_weights(&weights, fabric)?;
+    let bound = BoundApplication { places, messages, spec: spec.clone() };
+    let mean = bound.payload() / bound.messages.len().max(1) as u128;
+    let message = (u64::try_from(mean).unwrap_or(u64::MAX), Access::Write);
+    Ok(Bound { pattern, message, workload: Box::new(bound) })
+}
+
+impl BoundWorkload for BoundApplication {
+    fn workload(&self, simulation: &Simulation) -> Box<dyn Workload> {
+        let records = Application::keeps_records(&self.spec);
+        let terminals = simulation.fabric().terminals();
+        Box::new(Application::new(&self.spec, &self.places, terminals, records))
+    }
+
+    fn completion_bound(&self, simulation: &Simulation) -> Option<CompletionBound> {
+        if !self.spec.crosses_network() {
+            return None;
+        }
+        let (fabric, routes) = (simulation.fabric(), simulation.routes());
+        let parameters = &simulation.scenario().parameters;
+        let hosts = (self.spec.host.send_overhead, self.spec.host.receive_overhead);
+        application_bound(fabric, routes, parameters, &self.messages, hosts)
+    }
+
+    fn why_over_bound(
+        &self,
+        _: &Simulation,
+        _: &CompletionBound,
+        _: Picoseconds,
+    ) -> Option<String> {
+        Some("the bound counts messages alone; the critical path says what ranks waited for".into())
+    }
+
+    fn facts(&self, _: &Simulation) -> Facts {
+        let schedule = &self.spec.schedule;
+        let of = |action| schedule.operations().filter(move |it| it.action == action);
+        let bytes: u128 = of(Action::Send).map(|it| u128::from(it.amount)).sum();
+        let text = format!(
+            "{} ranks, {} operations: {} messages of {:.3} MB in all, {} receipts, {} computations",
+            schedule.ranks(),
+            schedule.operations().len(),
+            of(Action::Send).count(),
+            bytes as f64 / 1e6,
+            of(Action::Receive).count(),
+            of(Action::Compute).count()
+        );
+        let usual = Facts::default();
+        let loggops = Some("LogGOPS knows no channels");
+        Facts {
+            lines: vec![("application", text)],
+            without_bound: if self.spec.crosses_network() { usual.without_bound } else { loggops },
+            silent: Some("their ranks send nothing to other nodes"),
+        }
+    }
+
+    /// The ranks' streams are busy for these times, which the engine does not know.
+    fn adjust(&self, parameters: &mut Parameters) {
+        (parameters.send_overhead, parameters.receive_overhead) =
+            (Picoseconds::ZERO, Picoseconds::ZERO);
+    }
+
+    fn without_network(&self, row: &PointRow) -> Option<Outcome> {
+        match &self.spec.carrier {
+            Carrier::Flits => None,
+            Carrier::LogGops(parameters) => Some(run_loggops(&self.spec, parameters, row.clone())),
+        }
+    }
+
+    fn finish(
+        &self,
+        simulation: &Simulation,
+        engine: &Engine<'_, Collector>,
+        _: &FiniteMeasurement,
+        result: &mut PointResult,
+    ) -> Result<(), Hangs> {
+        let schedule = &self.spec.schedule;
+        let ended = match Application::outcome(engine.workload::<Application>()) {
+            Ok(ended) => ended,
+            Err(ranks) => {
+                let warning = stuck_warning(&ranks, schedule);
+                return Err(Hangs { time: ranks.time, warning });
+            }
+        };
+        let each = self.payload() as f64 / simulation.senders().len().max(1) as f64;
+        let row = &mut result.measured;
+        let completion = ended.time();
+        (row.completion_time, row.simulated_time) = (Some(completion), Some(completion));
+        // Bytes a picosecond are TB/s.
+        row.bandwidth = Some(each / completion.max(Picoseconds(1)).0 as f64 * 1e3);
+        if !Application::keeps_records(&self.spec) {
+            result.warnings.push(format!(
+                "where the time went is not told of so many operations ({}), which would fill the memory; fewer \
+                 `iterations` have the same shares",
+                schedule.operations().len()
+            ));
+            return Ok(());
+        }
+        let explanation = self.explain(simulation, &ended);
+        with_times(row, &explanation);
+        result.explained =
+            Explained::new(&explanation, &ended.finished, |it| schedule.describe(it));
+        if simulation.traces_path {
+            result.explained.channels = self.channels_of_path(simulation, &ended, &explanation);
+        }
+        Ok(())
+    }
+}
+
+/// Fills in how the time was spent.
+fn with_times(row: &mut PointRow, explanation: &Explanation) {
+    [
+        row.path_compute,
+        row.path_host,
+        row.path_partner,
+        row.path_injection,
+        row.path_queueing,
+        row.path_flight,
+    ] = explanation.path_times().map(Some);
+    [
+        row.ranks_compute,
+        row.ranks_host,
+        row.ranks_partner,
+        row.ranks_injection,
+        row.ranks_queueing,
+        row.ranks_flight,
+    ] = explanation.rank_times().map(Some);
+}
+
+impl BoundApplication {
+    /// Payload of all messages between nodes.
+    fn payload(&self) -> u128 {
+        self.messages.iter().map(|it| u128::from(it.2)).sum()
+    }
+
+    /// Where an application's time went.
+    fn explain(&self, simulation: &Simulation, outcome: &traffic::Outcome) -> Explanation {
+        let (spec, places) = (&self.spec, &self.places);
+        let (parameters, fabric) = (&simulation.scenario().parameters, simulation.fabric());
+        let empty = EmptyNetwork::new(parameters, fabric.cable_classes());
+        let flight = |leg: &Leg| {
+            if leg.in_memory {
+                return leg.delivered - leg.injected;
+            }
+            let bytes = match leg.kind {
+                LegKind::Eager | LegKind::Data => spec.schedule.operation(leg.operation).amount,
+                LegKind::Ask | LegKind::Answer => spec.host.control_message.0,
+            };
+            let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
+            let flits = parameters.packet_flits(last);
+            let ends = ends_of(leg, spec).map(|rank| places[rank as usize]);
+            let ends_classes = ends.map(|terminal| fabric.terminal_class(terminal));
+            empty.latency(ends_classes, classes_of_way(simulation, ends, leg.hops), flits)
+        };
+        explain(&spec.schedule, &outcome.records, places, flight)
+    }
+
+    /// Returns the channels that the critical path waited for. Simulates everything again, and
+    /// looks at which channel holds up the path's message at [`LOOKS`] times at the most, equally
+    /// far apart in the time that these take.
+    fn channels_of_path(
+        &self,
+        simulation: &Simulation,
+        outcome: &traffic::Outcome,
+        explanation: &Explanation,
+    ) -> Vec<PathChannelRow> {
+        let (places, spec) = (&self.places, &self.spec);
+        let followed = |leg: &Leg| Followed {
+            source: places[ends_of(leg, spec)[0] as usize],
+            channel: leg.channel,
+            sequence: leg.sequence,
+        };
+        // Each message's time on the path, one after the other.
+        let mut legs: Vec<(Picoseconds, Picoseconds, Followed)> = Vec::new();
+        for message in explanation.path.chunk_by(|one, next| one.leg == next.leg) {
+            let (first, last) = (&message[0], &message[message.len() - 1]);
+            let leg = first.leg.map(|number| &outcome.records.legs[number as usize]);
+            if let Some(leg) = leg.filter(|leg| !leg.in_memory) {
+                legs.push((first.start, last.end, followed(leg)));
+            }
+        }
+        let mut engine = simulation.engine_without_logs(simulation.workload(), None);
+        engine.trace(legs.iter().map(|(_, _, packet)| (packet.source, packet.sequence)));
+        let all: Picoseconds = legs.iter().map(|(start, end, _)| *end - *start).sum();
+        let apart = all.div_ceil(LOOKS).max(Picoseconds(1));
+        let mut held_up = Vec::new();
+        // From one message on to the next, the first look half as far from the start.
+        let mut next = apart / 2;
+        for (start, end, packet) in legs {
+            while start + next < end {
+                engine.run_until(start + next);
+                held_up.extend(engine.held_up_by(packet));
+                next += apart;
+            }
+            next -= end - start;
+        }
+        engine.run_until(Picoseconds::NEVER);
+        let waited = explanation.path_times()[Spent::Queueing as usize];
+        PathChannelRow::of(&engine.traced(), &held_up, waited)
+    }
+}
+
+/// The classes of the cables of a way with so many hops; where packets choose ways, which are
+/// not known, the fastest of the fabric, so that what they take at least is known.
+fn classes_of_way(simulation: &Simulation, [source, destination]: [u32; 2], hops: u8) -> Vec<u8> {
+    let fabric = simulation.fabric();
+    let mut classes = Vec::new();
+    if fabric.cable_classes().len() > 1 {
+        simulation.routes().for_each_channel(fabric, source, destination, |channel| {
+            classes.push(fabric.cable_class(channel));
+        });
+    }
+    let chosen = matches!(simulation.routes(), Routes::Adaptive(_) | Routes::Relation(_));
+    if chosen || classes.len() != usize::from(hops) {
+        let slowness = |class: &CableClass| class.rate.slowness();
+        let fastest = (0..)
+            .zip(fabric.cable_classes())
+            .min_by(|one, other| slowness(one.1).total_cmp(&slowness(other.1)));
+        classes = vec![fastest.expect("a class of cables").0; hops.into()];
+    }
+    classes
+}
+
+/// The rank that a leg of a message comes from, and the one that it goes to.
+fn ends_of(leg: &Leg, spec: &ApplicationSpec) -> [u32; 2] {
+    let sender = spec.schedule.rank_of(leg.operation);
+    let receiver = spec.schedule.operation(leg.operation).peer;
+    match leg.kind {
+        // It goes the other way.
+        LegKind::Answer => [receiver, sender],
+        LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
+    }
+}
+
+/// Simulates an application under LogGOPS: no network, and so no engine.
+fn run_loggops(spec: &ApplicationSpec, parameters: &LogGops, row: PointRow) -> Outcome {
+    let (started, clock) = (ThreadTime::now(), Instant::now());
+    let finished = simulate(&spec.schedule, parameters);
+    let work = Work { simulating: started.elapsed(), elapsed: clock.elapsed(), ..Work::default() };
+    let found = match finished {
+        Ok(finished) if !finished.time().is_told() => {
+            let measured = PointRow { status: Status::TooLong, ..row };
+            PointResult { measured, warnings: vec![TOO_LONG.into()], ..PointResult::default() }
+        }
+        Ok(finished) => {
+            let time = Some(finished.time());
+            let status = Status::Completed;
+            let measured = PointRow { status, completion_time: time, simulated_time: time, ..row };
+            PointResult { measured, ..PointResult::default() }
+        }
+        Err(stuck) => {
+            let time = Some(stuck.time);
+            let measured = PointRow { status: Status::Stuck, simulated_time: time, ..row };
+            let warnings = vec![stuck_warning(&stuck, &spec.schedule)];
+            PointResult { measured, warnings, ..PointResult::default() }
+        }
+    };
+    Outcome { found, deadlock: None, logged: Logged::default(), work }
+}
+
+/// Why an application does not come to its end.
+fn stuck_warning(stuck: &Stuck, schedule: &Schedule) -> String {
+    format!("the application hangs:\n{}", stuck.describe(schedule))
+}

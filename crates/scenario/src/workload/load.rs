@@ -1,0 +1,263 @@
+//! `[traffic]`: a load that goes on.
+
+use std::sync::Arc;
+
+use super::{
+    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, LARGEST_REQUEST, WorkloadKind,
+    WorkloadSpec,
+};
+use crate::Scenario;
+use crate::checks::Checks;
+use crate::executor::{SetupError, Simulation};
+use crate::load::Load;
+use crate::schema::pattern;
+use flitlab_base::document::{Choice, Flag, Reader, Whole, plain, size, with_keys};
+use flitlab_base::memory::Shortage;
+use flitlab_base::narrow::rounded;
+use flitlab_base::registry::Row;
+use flitlab_base::units::{Bytes, bytes_text, rate_text};
+use flitlab_fabric::Fabric;
+use flitlab_workload::traffic::{
+    Access, LoadRates, LoadSpec, OfferedLoad, OpenLoad, Pattern, Process, Workload,
+};
+
+pub(super) const TRAFFIC: Row<WorkloadKind> = Row::new(
+    "traffic",
+    "Traffic that goes on for ever at an offered load. A scenario has this, [exchange] or [application]; \
+     or it goes on beside [collective].",
+    WorkloadKind {
+        purpose: "for a load that goes on, with for example `pattern = \"uniform\"` and `load = 0.3`",
+        beside_load: false,
+        read,
+    },
+);
+
+fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn WorkloadSpec>> {
+    let pattern = pattern::read(reader, None, given);
+    let parameters = &*given.parameters;
+    let doc = "How much a node sends: a fraction of the fabric's capacity, all flits counted (0.3); or payload \
+         (\"3 GB/s\"). The capacity of [topology.torus] is what saturates its bisection under uniform \
+         traffic; of other fabrics it is the rate of a cable.";
+    let load = reader.required("load", &Load, doc);
+    let process = process(reader);
+    let message = match process {
+        Some((_, Some(packets))) => {
+            reader.forbid(
+                "message",
+                "a burst has no `message`: its packets are its size",
+                "leave `message` out, or choose another `process`",
+            );
+            Bytes(packets * parameters.maximum_payload.0)
+        }
+        _ => reader.value_from(
+            "message",
+            &size(0, LARGEST_MESSAGE),
+            parameters.maximum_payload,
+            "as router.maximum_payload",
+            "Size of a message; longer ones than router.maximum_payload are cut into packets.",
+        ),
+    };
+    let access = access(reader);
+    let (pattern, process, load) = (pattern?, process?.0, load?);
+    Some(Arc::new(LoadSpec { pattern, process, load, message, access }))
+}
+
+/// The process, and the packets of a burst.
+fn process(reader: &mut Reader<'_>) -> Option<(Process, Option<u64>)> {
+    let doc = "When messages are created.";
+    let choice = Choice::usual("process", "process", "bernoulli", doc);
+    let bernoulli = "in each flit time of a cable a message with the same probability.";
+    let periodic = "at equal intervals.";
+    let burst = "as \"bernoulli\", but messages of many packets, all of the largest size.";
+    reader.choice(
+        &choice,
+        vec![
+            plain("bernoulli", (Process::Bernoulli, None), bernoulli),
+            with_keys("periodic", periodic, |reader| {
+                let doc = "Whether all nodes start together; otherwise each at a random time.";
+                let in_step = reader.value("in_step", &Flag, false, doc);
+                Some((Process::Periodic { in_step }, None))
+            }),
+            with_keys("burst", burst, |reader| {
+                let kind = Whole { range: 1..=1_000_000 };
+                let packets = reader.required("packets", &kind, "Packets of a burst.")?;
+                Some((Process::Bernoulli, Some(packets)))
+            }),
+        ],
+    )
+}
+
+/// `read`, of both workloads.
+pub(super) fn access(reader: &mut Reader<'_>) -> Access {
+    let doc = "Makes every message a read: a request goes to the partner, which answers with the \
+               message.";
+    let request = reader.optional_table("read", "{ request = \"16 B\" }", doc, |reader| {
+        let doc = "Payload of the request.";
+        reader.value("request", &size(0, LARGEST_REQUEST), Bytes(16), doc)
+    });
+    request.map_or(Access::Write, |request| Access::Read { request })
+}
+
+impl WorkloadSpec for LoadSpec {
+    fn check(&self, checks: &mut Checks<'_>, checked: &Checked<'_>) {
+        checks.messages(checked.parameters, self.message, self.access, "traffic");
+        checks.pattern(&self.pattern, checked, "traffic.pattern", None);
+        if let (true, Some(fabric)) = (checked.packets, checked.fabric) {
+            can_inject(self, checks, checked, fabric);
+        }
+    }
+
+    fn bind(
+        &self,
+        scenario: &Scenario,
+        room: &dyn Fn(u64) -> Result<(), Shortage>,
+    ) -> Result<Bound, SetupError> {
+        room(OpenLoad::memory_needed(scenario.network.fabric.terminals()))?;
+        let load = open_load(self, scenario)?;
+        let (pattern, message) = (load.pattern().clone(), (self.message.0, self.access));
+        Ok(Bound { pattern, message, workload: Box::new(load) })
+    }
+
+    fn for_each_size(&self, each: &mut dyn FnMut(u64, Access)) {
+        each(self.message.0, self.access);
+    }
+
+    /// Messages come at random times.
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn is_finite(&self) -> bool {
+        false
+    }
+
+    fn load(&self) -> Option<&LoadSpec> {
+        Some(self)
+    }
+
+    fn at_load(&self, fraction: f64) -> Option<Arc<dyn WorkloadSpec>> {
+        let load = OfferedLoad::Fraction(fraction);
+        Some(Arc::new(Self { load, ..self.clone() }))
+    }
+}
+
+impl BoundWorkload for OpenLoad {
+    fn workload(&self, _: &Simulation) -> Box<dyn Workload> {
+        Box::new(self.clone())
+    }
+
+    fn load(&self) -> Option<LoadRates> {
+        Some(self.rates)
+    }
+}
+
+/// A load on the fabric of its scenario.
+pub(super) fn open_load(spec: &LoadSpec, scenario: &Scenario) -> Result<OpenLoad, SetupError> {
+    let parameters = &scenario.parameters;
+    let flits_of = |bytes| parameters.message_flits(bytes);
+    let slot = parameters.link_flit_time();
+    Ok(OpenLoad::new(spec, &scenario.network.fabric, slot, flits_of, scenario.seed)?)
+}
+
+/// Whether the nodes can inject what they are to offer.
+fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, fabric: &Fabric) {
+    let parameters = checked.parameters;
+    let keys = [
+        "traffic.load",
+        "adapter.injection_rate",
+        "adapter.injection_channels",
+        "link.rate",
+        "traffic.message",
+        "traffic.read",
+        "traffic.process",
+    ];
+    if !checks.sound(&keys) {
+        return;
+    }
+    let request = match load.access {
+        Access::Write => 0,
+        Access::Read { request } => parameters.message_flits(request.0),
+    };
+    let flits = (parameters.message_flits(load.message.0) + request) as f64;
+    // Flits a picosecond.
+    let channels = f64::from(parameters.injection_channels);
+    let most = channels / parameters.injection_flit_time().0 as f64;
+    let capacity = fabric.capacity() / parameters.link_flit_time().0 as f64;
+    let gigabits = |flits_a_ps: f64| {
+        format!("{} Gb/s", significant(flits_a_ps * parameters.flit.0 as f64 * 8.0 * 1e3))
+    };
+    let can = match parameters.injection_channels {
+        1 => format!("a node's injection channel carries {}, headers included", gigabits(most)),
+        count => format!(
+            "a node's {count} injection channels of {} carry {}, headers included",
+            rate_text(parameters.injection_rate),
+            gigabits(most)
+        ),
+    };
+    let (offered, largest, why) = match load.load {
+        OfferedLoad::Fraction(fraction) => {
+            let largest = rounded_down(most / capacity);
+            (fraction * capacity, largest, format!("; load 1 is {} here", gigabits(capacity)))
+        }
+        OfferedLoad::Payload(_) if load.message.0 == 0 => {
+            let keys = ["traffic.load", "traffic.message"];
+            let message = "messages of 0 B carry no payload, so their load can't be a rate";
+            let help = "give the load as a fraction, such as `load = 0.3`";
+            return checks.report(&keys, message, "a rate of payload", Some(help.into()));
+        }
+        OfferedLoad::Payload(rate) => {
+            let flits_a_byte = flits / load.message.0 as f64;
+            let offered = rate.0 as f64 / 8e12 * flits_a_byte;
+            let largest = format!("\"{} GB/s\"", rounded_down(most / flits_a_byte * 1e3));
+            let why = format!(
+                "; {} of payload are {} flits of {}",
+                bytes_text(load.message),
+                flits,
+                bytes_text(parameters.flit)
+            );
+            (offered, largest, why)
+        }
+    };
+    if offered > most * (1.0 + 1e-9) {
+        let message = format!("a node would offer {}, more than it can inject", gigabits(offered));
+        let help = format!("{can}{why}; so `load` can be at most {largest}");
+        return checks.report(&keys, message, &format!("at most {largest}"), Some(help));
+    }
+    // Messages a flit time of a network channel, of the node that sends most.
+    let pattern = Pattern::new(&load.pattern, fabric, checked.seed);
+    let most = pattern.map_or(1.0, |pattern| {
+        fabric.live_terminals().map(|node| pattern.rate(node)).fold(1.0, f64::max)
+    });
+    let messages = most * offered * parameters.link_flit_time().0 as f64 / flits;
+    if messages > 1.0 {
+        let label = match load.load {
+            OfferedLoad::Fraction(load) => format!("at most {}", rounded_down(load / messages)),
+            OfferedLoad::Payload(_) => String::new(),
+        };
+        let keys = ["traffic.load", "traffic.message"];
+        let count = significant(messages);
+        let message = format!("a node would create {count} messages in the time of one flit");
+        let help = "it creates at most one: lower `load`, or make `message` larger";
+        checks.report(&keys, message, &label, Some(help.into()));
+    }
+}
+
+/// Four significant digits.
+fn significant(value: f64) -> String {
+    let digits: usize = rounded(3.0 - value.abs().log10().floor().clamp(-12.0, 3.0));
+    let text = format!("{value:.*}", digits);
+    trimmed(&text)
+}
+
+/// At most four decimals, rounded down, so that it can be typed as the largest load.
+fn rounded_down(value: f64) -> String {
+    trimmed(&format!("{:.4}", (value * 1e4).floor() / 1e4))
+}
+
+fn trimmed(text: &str) -> String {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').into()
+    } else {
+        text.into()
+    }
+}

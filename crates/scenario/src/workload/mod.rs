@@ -1,0 +1,323 @@
+//! Kinds of workload, one a file. The row of a kind says which table of a scenario it has, and what
+//! reads that table's keys; other crates can add theirs to a registry.
+//!
+//! A workload goes through three forms. What was read is a [`WorkloadSpec`]. [`Bound`] to a fabric
+//! it says bounds and summaries, for which nothing is simulated. That makes the [`Workload`] of an
+//! engine.
+
+mod application;
+mod collective;
+mod exchange;
+mod load;
+mod remote_memory;
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::checks::Checks;
+use crate::executor::{Outcome, SetupError, Simulation};
+use crate::{Purpose, RoutingSpec, Scenario};
+use flitlab_base::document::{Diagnostic, Reader};
+use flitlab_base::memory::Shortage;
+use flitlab_base::registry::{Component, Registered, Registry, Row};
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::measure::{Collector, CompletionBound, FiniteMeasurement, Span};
+use flitlab_engine::{Engine, Parameters};
+use flitlab_fabric::{Fabric, Places};
+use flitlab_report::{PointResult, PointRow};
+use flitlab_workload::traffic::{Access, LoadRates, LoadSpec, Pattern, Workload};
+
+/// The largest message: far beyond use, and small enough for sums of 64 bits.
+pub const LARGEST_MESSAGE: u64 = 1 << 40;
+
+/// Requests are counted in 32 bits.
+pub const LARGEST_REQUEST: u64 = 1 << 30;
+
+/// A kind of workload. Its name is that of its table, `[exchange]`, and its description the
+/// table's.
+#[derive(Clone, Copy)]
+pub struct WorkloadKind {
+    /// What a scenario has it for, to be read behind the name of its table.
+    pub purpose: &'static str,
+    /// Whether a load of `[traffic]` may go on beside it.
+    pub beside_load: bool,
+    /// Reads the table's keys.
+    pub read: fn(&mut Reader<'_>, &mut Given<'_>) -> Option<Arc<dyn WorkloadSpec>>,
+}
+
+impl Component for WorkloadKind {
+    const NOUN: &'static str = "workload";
+
+    fn built_in() -> &'static [Row<Self>] {
+        &WORKLOADS
+    }
+}
+
+/// A load comes first: the others may have it beside them.
+static WORKLOADS: [Row<WorkloadKind>; 5] = [
+    load::TRAFFIC,
+    exchange::EXCHANGE,
+    application::APPLICATION,
+    collective::COLLECTIVE,
+    remote_memory::REMOTE_MEMORY,
+];
+
+/// What is known of a scenario when the keys of its workload are read.
+pub struct Given<'a> {
+    /// The names of nodes, if the topology could be read.
+    pub places: Option<Places<'a>>,
+    /// The components that the scenario may name.
+    pub registry: &'a Registry,
+    /// Parameters of routers and adapters. Some keys of a workload are about these.
+    pub parameters: &'a mut Parameters,
+    /// The load that goes on beside the workload, if there is one.
+    pub load: Option<LoadSpec>,
+}
+
+/// A scenario as far as it has been read, for the rules between its keys.
+pub struct Checked<'a> {
+    /// Parameters of routers and adapters.
+    pub parameters: &'a Parameters,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The routing, if it could be read.
+    pub routing: Option<&'a RoutingSpec>,
+    /// The fabric, if it could be made.
+    pub fabric: Option<&'a Fabric>,
+    /// Whether the sizes of packets are right.
+    pub packets: bool,
+}
+
+/// What a scenario says of its workload.
+pub trait WorkloadSpec: Any + Debug + Send + Sync {
+    /// Checks the rules between its keys and those of the rest, and reports those that are broken.
+    fn check(&self, checks: &mut Checks<'_>, checked: &Checked<'_>);
+
+    /// Binds it to the scenario's fabric, once `room` has said that there is room for so many bytes.
+    ///
+    /// # Errors
+    /// If it can't be bound: [`check`](Self::check) has found that beforehand.
+    fn bind(
+        &self,
+        scenario: &Scenario,
+        room: &dyn Fn(u64) -> Result<(), Shortage>,
+    ) -> Result<Bound, SetupError>;
+
+    /// Calls `each` with the payload and access of every message whose packets share virtual
+    /// channels with those of others. Of equal ones one call is enough.
+    fn for_each_size(&self, each: &mut dyn FnMut(u64, Access));
+
+    /// Whether it draws random numbers, so that its results depend on the seed.
+    fn draws(&self) -> bool;
+
+    /// Whether it comes to an end; otherwise it is measured in a steady state.
+    fn is_finite(&self) -> bool {
+        true
+    }
+
+    /// The load that it is, or that goes on beside it.
+    fn load(&self) -> Option<&LoadSpec> {
+        None
+    }
+
+    /// The same at another load, a fraction of the fabric's capacity; `None` if it has no load.
+    fn at_load(&self, _fraction: f64) -> Option<Arc<dyn WorkloadSpec>> {
+        None
+    }
+
+    /// Whether its messages cross the network.
+    fn crosses_network(&self) -> bool {
+        true
+    }
+
+    /// Whether it takes the collective subnetwork.
+    fn is_collective(&self) -> bool {
+        false
+    }
+}
+
+impl dyn WorkloadSpec {
+    /// Whether nodes read, or send what is answered in other ways.
+    pub fn reads(&self) -> bool {
+        let mut reads = false;
+        self.for_each_size(&mut |_, access| reads |= access != Access::Write);
+        reads
+    }
+
+    /// The payloads of messages: data and requests, and what answers them.
+    pub(crate) fn message_sizes(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
+        let (mut requests, mut responses) = (BTreeSet::new(), BTreeSet::new());
+        self.for_each_size(&mut |bytes, access| {
+            let (request, response) = access.payloads(bytes);
+            requests.insert(request);
+            responses.extend(response);
+        });
+        (requests, responses)
+    }
+
+    /// The specification itself, if it is of this kind.
+    pub fn downcast_ref<S: WorkloadSpec>(&self) -> Option<&S> {
+        let spec: &dyn Any = self;
+        spec.downcast_ref()
+    }
+}
+
+/// A workload bound to its fabric, before anything has been sent.
+#[derive(Debug)]
+pub struct Bound {
+    /// The pattern of sources and destinations.
+    pub pattern: Pattern,
+    /// The bytes of a message, and how it is sent; of messages of many sizes the mean.
+    pub message: (u64, Access),
+    /// All that differs from kind to kind.
+    pub workload: Box<dyn BoundWorkload>,
+}
+
+/// What a simulation asks its workload that differs from kind to kind.
+pub trait BoundWorkload: Debug + Send + Sync {
+    /// Returns the whole workload, from its beginning.
+    fn workload(&self, simulation: &Simulation) -> Box<dyn Workload>;
+
+    /// Returns the rates of the load that never ends; `None` if there is none.
+    fn load(&self) -> Option<LoadRates> {
+        None
+    }
+
+    /// Returns the earliest completion time that the capacity of channels allows; `None` for a
+    /// load, and where too many messages would have to be looked at.
+    fn completion_bound(&self, _simulation: &Simulation) -> Option<CompletionBound> {
+        None
+    }
+
+    /// Why it took much longer than its bound, as far as that follows from its rules.
+    fn why_over_bound(
+        &self,
+        _simulation: &Simulation,
+        _bound: &CompletionBound,
+        _completion: Picoseconds,
+    ) -> Option<String> {
+        None
+    }
+
+    /// What `flitlab check` prints.
+    fn facts(&self, _simulation: &Simulation) -> Facts {
+        Facts::default()
+    }
+
+    /// Changes parameters that it takes care of itself.
+    fn adjust(&self, _parameters: &mut Parameters) {}
+
+    /// Returns the outcome of what needs no network; `None` if it does need one.
+    fn without_network(&self, _row: &PointRow) -> Option<Outcome> {
+        None
+    }
+
+    /// The stretch of time that is measured, if something goes on beside it for ever. `None` also
+    /// if it doesn't come to its end.
+    fn span(&self, _simulation: &Simulation) -> Option<Span> {
+        None
+    }
+
+    /// Adds to the result of a simulation in which nothing is left to happen.
+    ///
+    /// # Errors
+    /// Why it hangs, if it did not come to its end.
+    fn finish(
+        &self,
+        _simulation: &Simulation,
+        _engine: &Engine<'_, Collector>,
+        _measured: &FiniteMeasurement,
+        _result: &mut PointResult,
+    ) -> Result<(), Hangs> {
+        Ok(())
+    }
+}
+
+/// Why a workload hangs.
+#[derive(Clone, Debug)]
+pub struct Hangs {
+    /// When the last thing happened.
+    pub time: Picoseconds,
+    /// The reason, in sentences.
+    pub warning: String,
+}
+
+/// What `flitlab check` prints of a workload.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Names and values.
+    pub lines: Vec<(&'static str, String)>,
+    /// Why no completion bound is computed where there is none; `None` if it never has one.
+    pub without_bound: Option<&'static str>,
+    /// Why nodes are silent that send nothing; `None` if the lines say it.
+    pub silent: Option<&'static str>,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self {
+            lines: Vec::new(),
+            without_bound: Some("too many messages to look at"),
+            silent: Some("their partner is themselves or has failed"),
+        }
+    }
+}
+
+/// Reads the table of the workload that a scenario has. All tables are asked for, so that a misspelt
+/// header is told the right name.
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    given: &mut Given<'_>,
+    purpose: Purpose,
+) -> Option<Arc<dyn WorkloadSpec>> {
+    let kinds: Vec<Registered<WorkloadKind>> = given.registry.rows().collect();
+    let present: Vec<_> = kinds.iter().filter(|kind| reader.has(kind.name)).collect();
+    let goes_together = match present[..] {
+        [_] => true,
+        [load, other] => load.row == kinds[0].row && other.beside_load,
+        _ => false,
+    };
+    let tables = |kinds: &[&Registered<WorkloadKind>], with: &str| {
+        let names: Vec<String> = kinds.iter().map(|kind| format!("[{}]", kind.name)).collect();
+        names.join(with)
+    };
+    match present.last().map(|last| reader.place(last.name)) {
+        Some(Some(place)) if !goes_together => {
+            let message = format!("a scenario has one workload, not {}", tables(&present, " and "));
+            reader.problems.push(Diagnostic::new(&place, message).help(
+                "[traffic] goes on for ever at a load, the others end; keep one, or [collective] with [traffic] beside it",
+            ));
+        }
+        None if !reader.is_documenting() && purpose != Purpose::Routes => {
+            let misspelt = kinds.iter().any(|kind| reader.has_misspelt(kind.name));
+            if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
+                let all: Vec<_> = kinds.iter().collect();
+                let purposes = kinds.iter().map(|kind| format!("[{}] {}", kind.name, kind.purpose));
+                let mut purposes: Vec<String> = purposes.collect();
+                if let Some(last) = purposes.last_mut() {
+                    *last = format!("or {last}");
+                }
+                let message = format!("the scenario has neither {}", tables(&all, " nor "));
+                let help = format!("add {}", purposes.join("; "));
+                reader.problems.push(Diagnostic::new(&place, message).help(help));
+            }
+        }
+        _ => {}
+    }
+    let mut found: Option<Arc<dyn WorkloadSpec>> = None;
+    for kind in &kinds {
+        if !reader.is_documenting() && !reader.has(kind.name) {
+            reader.ignore(kind.name);
+            continue;
+        }
+        if let Some(package) = kind.package.filter(|_| !reader.is_documenting()) {
+            reader.packages.push((kind.name.into(), package));
+        }
+        let spec = reader.table(kind.name, kind.doc, |reader| (kind.read)(reader, given));
+        given.load = given.load.take().or_else(|| spec.as_ref()?.load().cloned());
+        found = if kind.beside_load { spec.or(found) } else { found.or(spec) };
+    }
+    found
+}

@@ -51,7 +51,7 @@ const CASES: [(&str, &str, usize); 22] = [
     ("past saturation", "traffic.load=1.0", 1),
     ("reads of many packets", "traffic.message=2 KiB\ntraffic.read.request=16 B", 2),
     ("adaptive", "routing.adaptive={}", 2),
-    ("outflank", "routing.outflank.steps=1", 1),
+    ("outflank", "routing.outflank.steps=1\nrouting.outflank.selection=lru", 1),
     ("goal", "routing.pick_orthant.rule=goal\nrouting.pick_orthant.selection=random", 1),
     ("forwarding table", FABRIC, 2),
     ("relation", RELATION, 2),

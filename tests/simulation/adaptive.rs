@@ -1,12 +1,12 @@
 //! Adaptive routing delivers everything under the worst of loads, and the watch explains what
 //! happens without the bubble rule.
 
-use flitlab::adaptive::profit::{Average, IdleRatio, Weights};
-use flitlab::adaptive::{Family, Selection};
+use flitlab::adaptive::{AdaptiveKind, NonMinimalRule, Selection};
 use flitlab::engine::{
     ChannelKind, Deadlock, DeliveredPacket, Engine, Log, Parameters, run_script,
 };
-use flitlab::routing::{Adaptive, AdaptiveChannels, AdaptiveRules, NonMinimalRule, Routes};
+use flitlab::registry::Component;
+use flitlab::routing::{Adaptive, AdaptiveChannels, AdaptiveRules, Routes};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::{Bytes, Picoseconds};
@@ -52,20 +52,6 @@ fn messages(fabric: &Fabric, packets: u64, seed: u64) -> Vec<Message> {
     messages
 }
 
-fn weights(distance: f64) -> Weights {
-    Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle }
-}
-
-const BUBBLE: NonMinimalRule = NonMinimalRule::None;
-
-fn pick_orthant() -> NonMinimalRule {
-    NonMinimalRule::Profit(Family::Orthants, weights(1.0))
-}
-
-fn outflank() -> NonMinimalRule {
-    NonMinimalRule::Profit(Family::IntermediateNodes { steps: 2, percent: 0 }, weights(2.0))
-}
-
 fn flood(
     fabric: &Fabric,
     rules: AdaptiveRules,
@@ -80,15 +66,14 @@ fn flood(
 
 /// So many packets past saturation, with the least buffers there can be, in two, three and four
 /// dimensions.
-fn a_flood_is_delivered(all: u32, non_minimal: NonMinimalRule) {
+fn a_flood_is_delivered(all: u32, rule: &str) {
     let (mut delivered, mut derouted) = (0, 0);
     for (seed, sizes) in (1..).zip([&[3, 3][..], &[4, 6], &[5, 3, 4], &[4, 2, 2, 2], &[3, 4, 3, 3]])
     {
         let fabric = fabric(sizes);
         let packets = u64::from((all / 5).div_ceil(fabric.terminals()));
-        let selection =
-            [Selection::MostRoom, Selection::First, Selection::Straight, Selection::Random]
-                [seed as usize % 4];
+        let selection = &Selection::built_in()[seed as usize % Selection::built_in().len()];
+        let non_minimal = NonMinimalRule::new(rule, "");
         let rules = AdaptiveRules { non_minimal, selection, ..AdaptiveRules::default() };
         let log = flood(&fabric, rules, packets, true, seed)
             .unwrap_or_else(|it| panic!("{sizes:?}: {it}"));
@@ -97,14 +82,12 @@ fn a_flood_is_delivered(all: u32, non_minimal: NonMinimalRule) {
         derouted += log.packets.iter().filter(|packet| packet.misroute.is_some()).count();
     }
     assert!(delivered >= all as usize, "{delivered}");
-    assert_eq!(derouted > delivered / 20, non_minimal != BUBBLE, "{derouted} derouted");
+    assert_eq!(derouted > delivered / 20, rule != "adaptive", "{derouted} derouted");
 }
 
 fn every_non_minimal_rule(all: u32) {
-    for non_minimal in
-        [BUBBLE, pick_orthant(), outflank(), NonMinimalRule::Goal, NonMinimalRule::ChannelQueue]
-    {
-        a_flood_is_delivered(all, non_minimal);
+    for rule in AdaptiveKind::built_in() {
+        a_flood_is_delivered(all, rule.name);
     }
 }
 
@@ -124,10 +107,11 @@ fn a_million_packets_past_saturation_are_delivered_under_every_non_minimal_rule(
 #[test]
 fn with_one_escape_network_outflank_routing_deadlocks_and_the_watch_names_the_cycle() {
     let channels = AdaptiveChannels { escape_to_intermediate: 1, ..AdaptiveChannels::default() };
-    let rules = AdaptiveRules { non_minimal: outflank(), channels, ..AdaptiveRules::default() };
+    let non_minimal = NonMinimalRule::new("outflank", "");
+    let rules = AdaptiveRules { non_minimal, channels, ..AdaptiveRules::default() };
     let found = (1..40).find_map(|seed| {
         let fabric = fabric([&[4, 4][..], &[6, 6], &[3, 3, 3], &[4, 4, 4]][seed as usize % 4]);
-        flood(&fabric, rules, 2_000, true, seed).err()
+        flood(&fabric, rules.clone(), 2_000, true, seed).err()
     });
     let deadlock = found.expect("a deadlock");
     assert!(deadlock.cycle.len() >= 3, "{deadlock}");

@@ -35,6 +35,7 @@ mod load_bound;
 mod loggops;
 mod mutants;
 mod outflank_points;
+mod own_adaptive;
 mod peer_figures;
 mod reference_engine;
 mod reference_flits_engine;

@@ -5,16 +5,13 @@
 //! draws from its own bytes instead ([`Scenario::drawn`]).
 
 use super::random_relation;
+use flitlab_base::registry::Component;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_engine::{Arbitration, Parameters, Switching};
 use flitlab_fabric::{Cabling, Fabric, Faults, Torus};
-use flitlab_routing::adaptive::{
-    Family, Selection, Tie,
-    profit::{Average, IdleRatio, Weights},
-};
+use flitlab_routing::adaptive::{NonMinimalRule, Selection, Tie};
 use flitlab_routing::{
-    Adaptive, AdaptiveRules, DirectionOrder, ForwardingTable, HalfRing, Header, NonMinimalRule,
-    RouteTable, Routes,
+    Adaptive, AdaptiveRules, DirectionOrder, ForwardingTable, HalfRing, Header, RouteTable, Routes,
     agnostic::{self, Algorithm},
 };
 use flitlab_workload::traffic::{Message, MessageKind};
@@ -34,24 +31,17 @@ pub const MAX_WORK: u64 = 6_000;
 
 /// Any of the adaptive routings.
 fn rules(random: &mut dyn Rng) -> AdaptiveRules {
-    let weights = Weights {
-        distance: random.random_range(0.5..2.5),
-        average: Average::Directions,
-        idle: IdleRatio::CandidateIdle,
-    };
+    let weight = format!("distance_weight = {:?}", random.random_range(0.5..2.5));
     let steps = random.random_range(1..3);
-    let rules_of_detours = [
-        NonMinimalRule::None,
-        NonMinimalRule::Profit(Family::Orthants, weights),
-        NonMinimalRule::Profit(Family::IntermediateNodes { steps, percent: 0 }, weights),
-        NonMinimalRule::Goal,
-        NonMinimalRule::ChannelQueue,
-    ];
-    let selections =
-        [Selection::MostRoom, Selection::First, Selection::Straight, Selection::Random];
+    let outflank = format!("steps = {steps}\n{weight}");
+    let rules_of_detours =
+        [("adaptive", ""), ("profit", &weight), ("outflank", &outflank), ("goal", ""), ("cqr", "")];
     AdaptiveRules {
-        non_minimal: *rules_of_detours.choose(random).expect("some"),
-        selection: *selections.choose(random).expect("some"),
+        non_minimal: {
+            let (name, keys) = *rules_of_detours.choose(random).expect("some");
+            NonMinimalRule::new(name, keys)
+        },
+        selection: Selection::built_in().choose(random).expect("some"),
         tie: *[None, Some(Tie::Plus), Some(Tie::Random)].choose(random).expect("some"),
         injection_bubble: if random.random_bool(0.25) { steps as u8 } else { 0 },
         ..AdaptiveRules::default()

@@ -12,6 +12,7 @@
 //! channels. So their hops count as escapes.
 //!
 //! Where the proof can't tell it assumes the worse:
+//! - A packet that decides on the way may do so at any router.
 //! - A packet may turn at any router that it can reach on its way to an intermediate node.
 //! - A packet that escapes, chooses again and then turns may ask for any escape afterwards.
 //!
@@ -65,6 +66,9 @@ pub(super) struct Packets {
     /// The virtual channels on which a packet can reach its intermediate node, a bit each; 0 if
     /// there are no such nodes.
     pub turning: u16,
+    /// The virtual channels on which a packet can come to a router where it decides on a leg with
+    /// a choice, a bit each.
+    pub deciding: u16,
     pub legs: Vec<Leg>,
 }
 
@@ -240,13 +244,18 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         for &source in ends.iter().filter(|&&source| source != errand.to) {
             self.follow(self.places.injected(source), source, errand);
         }
-        if let (Leg::Last { .. }, 1..) = (errand.leg, self.packets.turning) {
+        let begins = match errand.leg {
+            Leg::First { .. } => self.packets.deciding,
+            Leg::Last { .. } => self.packets.deciding | self.packets.turning,
+            Leg::Fixed { .. } => 0,
+        };
+        if begins != 0 {
             for channel in 0..self.fabric.channel_slots() {
                 let Some(router) = self.fabric.target(channel) else { continue };
                 if router == errand.to {
                     continue;
                 }
-                for vc in (0..self.packets.vcs).filter(|it| self.packets.turning >> it & 1 == 1) {
+                for vc in (0..self.packets.vcs).filter(|it| begins >> it & 1 == 1) {
                     self.follow(
                         self.places.arrived(VirtualChannel { channel, vc }),
                         router,

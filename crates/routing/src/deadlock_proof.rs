@@ -19,8 +19,8 @@ use super::proof::cycle_beyond_rings;
 use super::relation::Relation;
 use super::relation_proof::prove_without_escapes;
 use super::{
-    Adaptive, DirectionOrder, ForwardingFlaw, NonMinimalRule, PathRoutes, RelationFlaw,
-    RelationProof, Route, Routes, cycle, prove_forwarding, prove_relation,
+    Adaptive, DirectionOrder, ForwardingFlaw, PathRoutes, RelationFlaw, RelationProof, Route,
+    Routes, cycle, prove_forwarding, prove_relation,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
@@ -283,7 +283,7 @@ fn in_order(
 
 fn adaptively(fabric: &Fabric, adaptive: &Adaptive, flow: FlowControl) -> Result<Freedom, Danger> {
     // Detours may go the longer way round.
-    let least = if adaptive.rules().non_minimal == NonMinimalRule::None { LONG } else { LONG - 1 };
+    let least = if adaptive.rules().non_minimal.kinds().is_empty() { LONG } else { LONG - 1 };
     if flow.wormhole {
         if has_few(fabric, MAX_CHOICES) {
             return judge_choices(adaptive.prove_without_escapes(fabric), Freedom::NoCircle);

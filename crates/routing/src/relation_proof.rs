@@ -257,7 +257,7 @@ fn prove_hops(fabric: &Fabric, relation: &Relation, all: bool) -> RelationProof 
         false => escapes(fabric, relation),
     };
     let legs = vec![Leg::Last { heading: Heading::default() }];
-    let packets = Packets { vcs: relation.vcs(), escapes, turning: 0, legs };
+    let packets = Packets { vcs: relation.vcs(), escapes, turning: 0, deciding: 0, legs };
     prove_choices(fabric, &packets, |head, errand, hops| {
         let state = match head.came {
             Some(came) => relation.arrived(came.channel, came.vc),

@@ -10,16 +10,20 @@
 //! present leg ends (docs/model.md, "Adaptive routing with failures"). [`Adaptive::prove`] proves
 //! such a routing.
 
-use rand::{Rng, RngExt};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 
 use super::agnostic::Algorithm;
 use super::choice_proof::{Errand, Head, Leg, Packets, prove_choices};
 use super::escape::EscapeTable;
 use super::relation::Hop;
-use super::{DirectionOrder, HalfRing, NonMinimalRule, RelationProof, Route};
-use crate::adaptive::{Compass, Detours, Heading, Live, Misroute, Selection, Tie};
+use super::{DirectionOrder, HalfRing, RelationProof, Route};
+use crate::adaptive::{
+    AtInjection, AtRouter, BoundRule, ByDetours, Compass, Heading, Intermediate, Live, Misroute,
+    NonMinimalRule, Selection, Tie, When,
+};
 use flitlab_base::narrow::fitted;
-use flitlab_base::registry::Row;
+use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::{Channel, Fabric};
 
 /// The virtual channels of read requests and of responses.
@@ -45,34 +49,6 @@ impl Default for AdaptiveChannels {
 }
 
 impl AdaptiveChannels {
-    /// The key of a channel whose use can deadlock, and the reason; `None` if all are right.
-    #[must_use]
-    pub fn flaw(&self, non_minimal: &NonMinimalRule) -> Option<(&'static str, String)> {
-        let &Self { adaptive, escape, escape_to_intermediate } = self;
-        let ring = "adaptive packets keep no bubble, so they could fill its rings and stop them";
-        let reads = ["read requests", "read responses"];
-        if let Some(reads) = reads.get(usize::from(adaptive)) {
-            let reason =
-                format!("virtual channel {adaptive} carries {reads} in direction order; {ring}");
-            return Some(("adaptive", reason));
-        }
-        let alone = "packets need a way out that no others can block: another virtual channel than \
-                     the adaptive one";
-        if escape == adaptive {
-            return Some(("escape", alone.into()));
-        }
-        if !non_minimal.goes_via_intermediate() {
-            return None;
-        }
-        let theorem = "packets that turn at an intermediate node would close cycles across the \
-                       dimensions: each leg needs an escape channel of its own";
-        match escape_to_intermediate {
-            same if same == adaptive => Some(("escape_to_intermediate", alone.into())),
-            same if same == escape => Some(("escape_to_intermediate", theorem.into())),
-            _ => None,
-        }
-    }
-
     /// Purpose of a virtual channel for adaptive packets; `None` if they don't use it.
     pub fn purpose(
         &self,
@@ -94,12 +70,12 @@ impl AdaptiveChannels {
 }
 
 /// The rules of an adaptive routing.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AdaptiveRules {
     /// The detours that a packet may be sent on.
     pub non_minimal: NonMinimalRule,
     /// The choice among ports that lead on.
-    pub selection: Selection,
+    pub selection: &'static Row<Selection>,
     /// The way round a half ring; `None` if both ways lead on.
     pub tie: Option<Tie>,
     /// Number of largest packets for which a new packet leaves room in the adaptive channel's
@@ -116,8 +92,8 @@ impl Default for AdaptiveRules {
     /// The adaptive bubble router.
     fn default() -> Self {
         Self {
-            non_minimal: NonMinimalRule::None,
-            selection: Selection::default(),
+            non_minimal: NonMinimalRule::default(),
+            selection: &Selection::built_in()[0],
             tie: None,
             injection_bubble: 0,
             channels: AdaptiveChannels::default(),
@@ -127,21 +103,59 @@ impl Default for AdaptiveRules {
 }
 
 impl AdaptiveRules {
+    /// The key of a virtual channel whose use can deadlock, and the reason; `None` if all are right.
+    /// Whether the legs of a detour can share an escape by a table is left to the proof, which
+    /// shows the cycle.
+    #[must_use]
+    pub fn flaw(&self) -> Option<(&'static str, String)> {
+        let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.channels;
+        let ring = "adaptive packets keep no bubble, so they could fill its rings and stop them";
+        let reads = ["read requests", "read responses"];
+        if let Some(reads) = reads.get(usize::from(adaptive)) {
+            let reason =
+                format!("virtual channel {adaptive} carries {reads} in direction order; {ring}");
+            return Some(("adaptive", reason));
+        }
+        let alone = "packets need a way out that no others can block: another virtual channel than \
+                     the adaptive one";
+        if escape == adaptive {
+            return Some(("escape", alone.into()));
+        }
+        if !self.non_minimal.goes_via_intermediate() {
+            return None;
+        }
+        let theorem = "packets that turn at an intermediate node would close cycles across the \
+                       dimensions: each leg needs an escape channel of its own";
+        match escape_to_intermediate {
+            same if same == adaptive => Some(("escape_to_intermediate", alone.into())),
+            same if same == escape && self.escape.is_none() => {
+                Some(("escape_to_intermediate", theorem.into()))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether packets get random numbers.
     pub fn is_random(&self) -> bool {
-        self.tie == Some(Tie::Random) || self.selection.draws() || self.non_minimal.draws()
+        self.tie == Some(Tie::Random)
+            || self.non_minimal.when() == Some(When::AtInjection)
+            || self.draws_a_number()
+    }
+
+    /// Whether each packet gets a random number of its own.
+    fn draws_a_number(&self) -> bool {
+        self.selection.draws() || self.non_minimal.draws()
     }
 }
 
-/// A packet's random number and bounds, drawn at its injection, and the decisions of its source
-/// router.
+/// A packet's random number and bounds, drawn at its injection, and its decisions at routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Course {
     /// Router at which its present leg ends.
     pub to: u32,
     /// The directions that the packet is bound to.
     pub heading: Heading,
-    /// Its random number, for [`Selection::Random`].
+    /// Its random number, for selection functions and rules that draw at routers.
     pub drawn: u16,
     /// The kind of detour; `None` if the packet goes a shortest way.
     pub kind: Option<Misroute>,
@@ -171,7 +185,8 @@ pub struct Onward {
 pub struct Adaptive {
     escape: Escape,
     compass: Compass,
-    detours: Option<Detours>,
+    rule: BoundRule,
+    when: Option<When>,
     rules: AdaptiveRules,
     seed: u64,
 }
@@ -180,7 +195,7 @@ impl Adaptive {
     /// Makes the routing. `seed` is that of the packets' random numbers, if the rules use any.
     ///
     /// # Errors
-    /// If the escape has no table.
+    /// If the escape has no table, or the rule of detours refuses the torus.
     pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
         let escape = match Self::table_of(fabric, &rules) {
             Some(algorithm) => EscapeTable::new(fabric, &algorithm)
@@ -191,11 +206,9 @@ impl Adaptive {
                 .map_err(|unroutable| unroutable.to_string())?,
         };
         let torus = fabric.coordinates();
-        let profit = rules.non_minimal.profit();
-        let detours = profit.map(|(family, weights)| Detours::new(torus, family, weights));
-        let detours = detours.transpose().map_err(|error| error.to_string())?;
+        let rule = rules.non_minimal.bind(torus)?;
         let compass = Compass::new(torus, rules.tie.is_none());
-        Ok(Self { escape, compass, detours, rules, seed })
+        Ok(Self { escape, compass, rule, when: rules.non_minimal.when(), rules, seed })
     }
 
     /// The algorithm of the escape's table; `None` if the escape has no table.
@@ -211,7 +224,7 @@ impl Adaptive {
     /// Bytes that its construction takes, estimated, besides those of a table.
     pub fn memory_needed(fabric: &Fabric, rules: &AdaptiveRules) -> u64 {
         let torus = fabric.coordinates();
-        let detours = rules.non_minimal.profit().map_or(0, |_| Detours::memory_needed(torus));
+        let detours = rules.non_minimal.memory_needed(torus);
         let coordinates = u64::from(torus.nodes()) * torus.dimensions() as u64 * 6;
         let escape = match Self::table_of(fabric, rules) {
             Some(_) => EscapeTable::memory_needed(fabric),
@@ -223,6 +236,11 @@ impl Adaptive {
     /// The rules that the routing was made of.
     pub fn rules(&self) -> &AdaptiveRules {
         &self.rules
+    }
+
+    /// The rule of detours on this torus.
+    pub fn rule(&self) -> &BoundRule {
+        &self.rule
     }
 
     /// The seed of the packets' random numbers.
@@ -262,56 +280,103 @@ impl Adaptive {
     }
 
     /// The course of a packet at its injection. Random draws come in this order, each only if the
-    /// rules use it: a byte for half rings, GOAL's ways round, 16 bits for the selection.
-    pub fn inject(&self, source: u32, destination: u32, random: Option<&mut impl Rng>) -> Course {
+    /// rules use it: a byte for half rings, those of a rule that decides at injection, 16 bits for
+    /// the selection and for decisions at routers.
+    pub fn inject(&self, source: u32, destination: u32, random: Option<&mut ChaCha8Rng>) -> Course {
         let mut course =
             Course { to: destination, heading: Heading::default(), drawn: 0, kind: None };
-        let Some(random) = random else { return course };
-        if self.rules.tie == Some(Tie::Random) {
-            course.heading.negative = random.random();
-        }
-        if let Some(heading) =
-            self.rules.non_minimal.drawn(&self.compass, source, destination, random)
-        {
-            course.heading = heading;
-            course.kind = self.orthant(source, destination, course.heading);
-        }
-        if self.rules.selection.draws() {
-            course.drawn = random.random();
+        if let Some(random) = random {
+            if self.rules.tie == Some(Tie::Random) {
+                course.heading.negative = random.random();
+            }
+            if self.when == Some(When::AtInjection) {
+                let (compass, live) = (&self.compass, self.live(source));
+                let packet = AtInjection { compass, source, destination, live };
+                let on_detour = match &self.rule {
+                    ByDetours::Minimal => None,
+                    ByDetours::Orthants(rule) => rule
+                        .draw(&packet, random)
+                        .map(|heading| self.bound(source, course, heading)),
+                    ByDetours::Nodes(rule) => rule
+                        .draw(&packet, random)
+                        .and_then(|node| self.through(source, course, node)),
+                };
+                course = on_detour.unwrap_or(course);
+            }
+            if self.rules.draws_a_number() {
+                course.drawn = random.random();
+            }
         }
         course
     }
 
-    /// Whether source routers take decisions.
+    /// Whether packets decide at routers: that of their source, and if they decide on the way also
+    /// others.
     pub fn decides(&self) -> bool {
-        self.rules.non_minimal.decides()
+        matches!(self.when, Some(When::AtSource | When::OnTheWay))
     }
 
-    /// Decides at the source router how a packet goes on. `used` counts the flits used behind each
-    /// port on the adaptive channel. From `full` on there is no room for the packet. A port without
-    /// a channel counts as more than full.
-    pub fn decide(&self, source: u32, course: Course, used: &[u32], full: u32) -> Course {
-        let to = course.to;
-        if let Some(detours) = &self.detours {
-            let negative = course.heading.negative;
-            let live = match &self.escape {
-                Escape::DirectionOrder(_) => Live::default(),
-                Escape::Table(table) => {
-                    Live { ports: table.ports(source), ends: Some(&table.ends) }
-                }
-            };
-            let ends = (source, to);
-            return match detours.decide(&self.compass, ends, negative, (used, full), live) {
-                None => course,
-                Some(it) => {
-                    Course { to: it.node, heading: it.heading, kind: Some(it.kind), ..course }
-                }
-            };
+    /// Whether packets without a detour decide at each router that they come to.
+    #[inline]
+    pub fn decides_on_the_way(&self) -> bool {
+        self.when == Some(When::OnTheWay)
+    }
+
+    /// Decides at a router how a packet goes on; `None` if it goes on without a detour. `used`
+    /// counts the flits used behind each port on the adaptive channel. From `full` on there is no
+    /// room for the packet. A port without a channel counts as more than full.
+    pub fn decide(&self, router: u32, course: Course, used: &[u32], full: u32) -> Option<Course> {
+        let packet = AtRouter {
+            compass: &self.compass,
+            router,
+            destination: course.to,
+            negative: course.heading.negative,
+            used,
+            full,
+            live: self.live(router),
+            drawn: course.drawn,
+        };
+        match &self.rule {
+            ByDetours::Minimal => None,
+            ByDetours::Orthants(rule) => {
+                rule.decide(&packet).map(|heading| self.bound(router, course, heading))
+            }
+            ByDetours::Nodes(rule) => {
+                rule.decide(&packet).and_then(|node| self.through(router, course, node))
+            }
         }
-        match self.rules.non_minimal.queued(&self.compass, source, to, used) {
-            None => course,
-            Some(heading) => Course { heading, kind: self.orthant(source, to, heading), ..course },
+    }
+
+    /// What is alive, as a router sees it.
+    fn live(&self, router: u32) -> Live<'_> {
+        match &self.escape {
+            Escape::DirectionOrder(_) => Live::default(),
+            Escape::Table(table) => Live { ports: table.ports(router), ends: Some(&table.ends) },
         }
+    }
+
+    /// The course of a packet that is bound to ways round from a router on.
+    fn bound(&self, router: u32, course: Course, heading: Heading) -> Course {
+        Course { heading, kind: self.orthant(router, course.to, heading), ..course }
+    }
+
+    /// The course of a packet that goes through an intermediate node from a router on; `None` if
+    /// the node is one of its ends.
+    ///
+    /// # Panics
+    /// If no packet can end at the node.
+    fn through(&self, router: u32, course: Course, at: Intermediate) -> Option<Course> {
+        let Intermediate { node, across } = at;
+        if node == router || node == course.to {
+            return None;
+        }
+        let is_end = |ends: &[bool]| ends[node as usize];
+        let ends = node < self.compass.nodes() && self.live(router).ends.is_none_or(is_end);
+        let title = self.rules.non_minimal.title();
+        assert!(ends, "{title} leads a packet through node {node}, where none can end");
+        let kind = if across { Misroute::Wraparound } else { Misroute::OutFlank };
+        let heading = Heading { bound: 0, ..course.heading };
+        Some(Course { to: node, heading, kind: Some(kind), ..course })
     }
 
     /// The kind of detour that a heading is; `None` if it is none.
@@ -392,8 +457,7 @@ impl Adaptive {
             turning = 1 << adaptive | 1 << escape_to_intermediate;
             legs.extend(self.headings(fabric, false).map(|heading| Leg::First { heading }));
         }
-        let binds = !self.rules.non_minimal.goes_via_intermediate()
-            && self.rules.non_minimal != NonMinimalRule::None;
+        let binds = self.rules.non_minimal.binds();
         legs.extend(self.headings(fabric, binds).map(|heading| Leg::Last { heading }));
         let escapes = READS.iter().fold(1 << escape, |set, vc| set | 1 << vc);
         let escapes = escapes | if turning == 0 { 0 } else { 1 << escape_to_intermediate };
@@ -402,7 +466,8 @@ impl Adaptive {
         let of_channel = (0..vcs).map(|vc| escapes >> vc & 1 == 1);
         let of_channel: Vec<bool> = of_channel.collect();
         let escapes = of_channel.repeat(fabric.channel_slots() as usize);
-        Packets { vcs, escapes, turning, legs }
+        let deciding = if self.decides_on_the_way() { 1 << adaptive } else { 0 };
+        Packets { vcs, escapes, turning, deciding, legs }
     }
 
     /// All headings of packets: the ways of half rings if these are drawn, and, if `binds` is set,
@@ -459,8 +524,7 @@ mod tests {
                     let ports = adaptive.ports(source, destination, Heading::default());
                     let route = adaptive.route(&fabric, source, destination).unwrap();
                     assert_eq!(ports.trailing_zeros(), u32::from(route.runs()[0].port));
-                    let course =
-                        adaptive.inject(source, destination, None::<&mut rand_chacha::ChaCha8Rng>);
+                    let course = adaptive.inject(source, destination, None);
                     let hops = adaptive.hops(source, destination, &course);
                     assert_eq!(u32::from(hops), route.hops());
                 }

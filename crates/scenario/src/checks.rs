@@ -173,7 +173,7 @@ impl Checks<'_> {
     /// Virtual channels of packets that choose their way.
     fn virtual_channels(&mut self, draft: &Draft) {
         let Some(RoutingSpec::Adaptive(rules)) = &draft.routing else { return };
-        let Some((key, reason)) = rules.channels.flaw(&rules.non_minimal) else { return };
+        let Some((key, reason)) = rules.flaw() else { return };
         let tables = ["adaptive", "pick_orthant", "outflank"];
         let keys = tables.map(|table| format!("routing.{table}.virtual_channels.{key}"));
         let key = self.written(&keys);

@@ -16,8 +16,7 @@ use flitlab_routing::path_selection::NoSelection;
 use flitlab_routing::relation::NoRelation;
 use flitlab_routing::{
     Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, ForwardingFlaw, ForwardingTable,
-    HalfRing, NonMinimalRule, OrderError, Region, Routes, TableFile, Unroutable, agnostic,
-    prove_forwarding,
+    HalfRing, OrderError, Region, Routes, TableFile, Unroutable, agnostic, prove_forwarding,
 };
 
 /// How routes are found; every pair of live nodes has one.
@@ -133,9 +132,9 @@ impl RoutingSpec {
                 file.fits(fabric).map_err(RoutingError::Table)?;
                 Ok(Routes::Table(file.table.clone()))
             }
-            Self::Adaptive(rules) => {
+            Self::Adaptive(ref rules) => {
                 let adaptive =
-                    Adaptive::new(fabric, rules, seed).map_err(RoutingError::Adaptive)?;
+                    Adaptive::new(fabric, rules.clone(), seed).map_err(RoutingError::Adaptive)?;
                 let proof = adaptive.has_table().then(|| adaptive.prove(fabric));
                 match proof.iter().flat_map(|proof| &proof.flaws).next() {
                     Some(flaw) => Err(RoutingError::Adaptive(flaw.describe(fabric))),
@@ -168,15 +167,9 @@ impl RoutingSpec {
     pub(super) fn applies(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         if let (Some(torus), Self::Adaptive(rules)) = (fabric.torus(), self) {
             let ring = (0..torus.dimensions()).any(|dimension| torus.closed(dimension));
+            // Without a ring there is no detour to choose, and the name would promise one.
             return match &rules.non_minimal {
-                // Without a ring there is no detour to choose, and the name would promise one.
-                non_minimal
-                    if !ring
-                        && *non_minimal != NonMinimalRule::None
-                        && !non_minimal.goes_via_intermediate() =>
-                {
-                    Err(RoutingError::NoRing(non_minimal.name()))
-                }
+                rule if rule.binds() && !ring => Err(RoutingError::NoRing(rule.title())),
                 _ => Ok(()),
             };
         }

@@ -372,6 +372,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.{adaptive|pick_orthant|outflank}.selection = \"first\"",
         "routing.{adaptive|pick_orthant|outflank}.selection = \"straight\"",
         "routing.{adaptive|pick_orthant|outflank}.selection = \"random\"",
+        "routing.{adaptive|pick_orthant|outflank}.selection = \"lru\"",
         "routing.relation.selection = { random = { paths = 3, choice = \"round-robin\" } }",
         "routing.relation.selection = \"random\"",
         "routing.relation.selection = \"low-port\"",

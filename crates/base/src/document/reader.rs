@@ -121,6 +121,24 @@ impl<'d> Reader<'d> {
         Self { hints, ..Self::new(Some(document), scope) }
     }
 
+    /// Reads a component by its name and keys (TOML) alone.
+    ///
+    /// # Panics
+    /// If the keys are wrong.
+    pub fn read_alone<T>(
+        name: &str,
+        keys: &str,
+        read: impl FnOnce(&mut Reader<'_>) -> Option<T>,
+    ) -> T {
+        let toml = Toml::parse(name, keys);
+        let mut reader = Reader::reading(&toml, None);
+        let value = read(&mut reader);
+        reader.finish();
+        let problems = [&toml.problems[..], &reader.problems[..]].concat();
+        assert!(problems.is_empty(), "{name}: {problems:?}");
+        value.expect("nothing is wrong with it")
+    }
+
     /// Reads nothing and notes down every key.
     pub fn documenting() -> Self {
         Self::new(None, Scope::new(String::new(), String::new(), None, None))
@@ -373,15 +391,18 @@ impl<'d> Reader<'d> {
 
     /// Takes back the values that were recorded from `start` on, as one inline table.
     pub(crate) fn inline(&mut self, start: usize) -> String {
-        let inner: Vec<String> = self
-            .resolved
-            .drain(start..)
-            .map(|(path, text)| {
-                let key = path.rsplit('.').next().unwrap_or(&path).to_owned();
-                format!("{key} = {text}")
-            })
-            .collect();
-        if inner.is_empty() { "{}".into() } else { format!("{{ {} }}", inner.join(", ")) }
+        let inner = self.keys_since(start);
+        self.resolved.truncate(start);
+        if inner.is_empty() { "{}".into() } else { format!("{{ {inner} }}") }
+    }
+
+    /// The keys resolved from `start` on, without their tables' paths: `steps = 2, cut = true`.
+    pub fn keys_since(&self, start: usize) -> String {
+        let keys = self.resolved[start..].iter();
+        let one = |(path, text): &(String, String)| {
+            format!("{} = {text}", path.rsplit('.').next().unwrap_or(path))
+        };
+        keys.map(one).collect::<Vec<_>>().join(", ")
     }
 
     /// Takes back the keys documented from `start` on.

@@ -41,8 +41,9 @@ use crate::packet::message::Role;
 use crate::packet::{Origin, Packet, Packets};
 use answer::{Ends, Head, NextHop};
 use flitlab_base::narrow::{fitted, narrow};
+use flitlab_base::units::Picoseconds;
 use flitlab_model::VIRTUAL_CHANNEL_NAMES;
-use flitlab_routing::adaptive::{Selection, drawn_at};
+use flitlab_routing::adaptive::Outputs;
 use flitlab_routing::{Adaptive, ForwardingTable, PathRoutes, Routes};
 
 /// The routes of a part's packets.
@@ -151,7 +152,7 @@ impl<'f> Routing<'f> {
         }
     }
 
-    /// Lets a packet decide on a detour at its source router, if packets do. `used` counts the
+    /// Lets a packet decide on a detour at a router, if packets do. `used` counts the
     /// flits in use behind each port; a virtual channel has room for `capacity`.
     pub(super) fn decide(
         &self,
@@ -165,22 +166,24 @@ impl<'f> Routing<'f> {
         }
     }
 
-    /// The port that a packet prefers among [any of several](NextHop::AnyOf), of which those in
-    /// `open` have room. It has come in the direction of port `straight`; `room` gives the room
-    /// behind a port.
+    /// The port that a packet prefers among [any of several](NextHop::AnyOf).
     #[inline]
-    pub(super) fn preferred(
-        &self,
-        open: u16,
-        straight: u8,
-        (here, drawn): (u32, u16),
-        room: impl FnMut(u32) -> u32,
-    ) -> u32 {
-        let selection = match self {
-            Self::Torus(adaptive) => adaptive.rules().selection,
-            _ => Selection::First,
-        };
-        selection.prefers(open, straight.into(), drawn_at(here, drawn), room)
+    pub(super) fn preferred(&self, outputs: &Outputs<'_>) -> u32 {
+        match self {
+            Self::Torus(adaptive) => adaptive.rules().selection.prefers(outputs),
+            _ => outputs.open.trailing_zeros(),
+        }
+    }
+
+    /// The places for the times of the latest grants of the adaptive channel, by output; none if no
+    /// packet asks for them.
+    pub(super) fn grant_times(&self, outputs: usize) -> Vec<Picoseconds> {
+        match self {
+            Self::Torus(adaptive) if adaptive.rules().selection.asks_for_grants() => {
+                vec![Picoseconds::ZERO; outputs]
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Updates a packet that leaves a router for the next one.
@@ -231,8 +234,8 @@ impl<'f> Routing<'f> {
             }
             Self::Torus(adaptive) => {
                 let random = choices.random.get_mut(terminal as usize);
-                let to = (from, to);
-                torus::inject(adaptive, context, to, (output, vc), (packet, origin), random);
+                let (ends, packet) = ((from, to), (packet, origin));
+                torus::inject(adaptive, context, ends, (output, vc), packet, rest, random);
             }
             Self::Relation(relation) => relation.inject((destination, ejection), packet, origin),
         }

@@ -10,12 +10,9 @@ use crate::network::small::{self, torus};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, NONE};
 use flitlab_model::Parameters;
-use flitlab_routing::adaptive::Family;
-use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
+use flitlab_routing::adaptive::NonMinimalRule;
 use flitlab_routing::relation::{Hop, PathChoice, PathSet, RELATION_RULES, RelationParameters};
-use flitlab_routing::{
-    AdaptiveRules, DirectionOrder, DirectionRules, HalfRing, NonMinimalRule, RelationRoutes,
-};
+use flitlab_routing::{AdaptiveRules, DirectionOrder, DirectionRules, HalfRing, RelationRoutes};
 
 /// A network of one part, and the state of its sources.
 struct Walker<'f> {
@@ -188,10 +185,7 @@ fn an_adaptive_packet_has_all_ports_that_lead_nearer_and_an_escape() {
 #[test]
 fn a_packet_decides_on_a_detour_and_turns_at_its_intermediate_node() {
     let fabric = torus(&[8, 8]);
-    let family = Family::IntermediateNodes { steps: 1, percent: 0 };
-    let weights =
-        Weights { distance: 1.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
-    let non_minimal = NonMinimalRule::Profit(family, weights);
+    let non_minimal = NonMinimalRule::new("outflank", "steps = 1\ndistance_weight = 1.0");
     let rules = AdaptiveRules { non_minimal, ..AdaptiveRules::default() };
     let routes = Routes::Adaptive(Adaptive::new(&fabric, rules, 1).unwrap());
     let mut walker = Walker::new(&fabric, &routes);

@@ -14,12 +14,14 @@ use flitlab_routing::{Adaptive, Course, Onward};
 /// The progress of an adaptively routed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AdaptivePhase {
-    /// Its source router has yet to decide on a detour.
+    /// It decides on a detour at the next router, unless it comes there on an escape.
     Undecided,
     ToIntermediate,
     ToDestination,
     /// It follows direction order, without a choice.
     Fixed,
+    /// To its destination, and it is undecided again at the next router.
+    Passing,
 }
 
 /// The route of an adaptively routed packet.
@@ -55,7 +57,8 @@ impl From<EncodedRoute> for AdaptiveRoute {
                 0 => AdaptivePhase::Undecided,
                 1 => AdaptivePhase::ToIntermediate,
                 2 => AdaptivePhase::ToDestination,
-                _ => AdaptivePhase::Fixed,
+                3 => AdaptivePhase::Fixed,
+                _ => AdaptivePhase::Passing,
             },
         }
     }
@@ -84,9 +87,9 @@ pub(super) fn next_hop(
         return NextHop::ejection(ejection.into(), vc);
     }
     let escape = match phase {
-        AdaptivePhase::Undecided => return NextHop::Undecided,
+        AdaptivePhase::Undecided if vc != context.channels.escape => return NextHop::Undecided,
         AdaptivePhase::ToIntermediate => context.channels.escape_to_intermediate,
-        AdaptivePhase::Fixed | AdaptivePhase::ToDestination => context.channels.escape,
+        _ => context.channels.escape,
     };
     let Onward { options, escape: output } = adaptive.onward(here, to, heading, vc == escape);
     let port = |vc| NextHop::Output { output, vc: OutVc::This(vc), keeps_bubble: true };
@@ -97,7 +100,7 @@ pub(super) fn next_hop(
     }
 }
 
-/// Decides on a detour of a new packet at its source router. `used` counts the flits in use behind
+/// Decides on a detour of a packet at a router. `used` counts the flits in use behind
 /// each port; a virtual channel has room for `capacity`.
 pub(super) fn decide(
     adaptive: &Adaptive,
@@ -115,19 +118,25 @@ pub(super) fn decide(
         kind: packets.origins[slot as usize].misroute(),
     };
     let full = (capacity + 1).saturating_sub(packet.flits.into());
-    let course = adaptive.decide(here, course, used, full);
-    route.heading = course.heading;
-    route.phase = AdaptivePhase::ToDestination;
-    if course.to != route.destination {
-        route.phase = AdaptivePhase::ToIntermediate;
-        packets.rest(slot)[0] = course.to.into();
+    let decided = adaptive.decide(here, course, used, full);
+    route.phase = match decided {
+        None if adaptive.decides_on_the_way() => AdaptivePhase::Passing,
+        Some(course) if course.to != route.destination => {
+            packets.rest(slot)[0] = course.to.into();
+            AdaptivePhase::ToIntermediate
+        }
+        _ => AdaptivePhase::ToDestination,
+    };
+    if let Some(decided) = decided {
+        route.heading = decided.heading;
+        let origin = &mut packets.origins[slot as usize];
+        origin.set_misroute(decided.kind);
+        if !adaptive.has_table() {
+            let hops = |course| adaptive.hops(here, route.destination, course);
+            origin.hops = origin.hops - hops(&course) + hops(&decided);
+        }
     }
     packets.packets[slot as usize].route = route.into();
-    let origin = &mut packets.origins[slot as usize];
-    origin.set_misroute(course.kind);
-    if !adaptive.has_table() {
-        origin.hops = adaptive.hops(here, route.destination, &course);
-    }
 }
 
 /// The router of a packet's destination, and its ejection channel there.
@@ -139,7 +148,9 @@ pub(super) fn end(route: EncodedRoute) -> (u32, u16) {
 /// Whether packets that leave a router change at all.
 #[inline(always)]
 pub(crate) fn changes_on_the_way(adaptive: &Adaptive) -> bool {
-    adaptive.has_table() || adaptive.rules().non_minimal.goes_via_intermediate()
+    adaptive.has_table()
+        || adaptive.rules().non_minimal.goes_via_intermediate()
+        || adaptive.decides_on_the_way()
 }
 
 /// Takes a packet's hop to the next router.
@@ -147,6 +158,16 @@ pub(crate) fn changes_on_the_way(adaptive: &Adaptive) -> bool {
 pub(super) fn go_on(adaptive: &Adaptive, packets: &mut Packets, slot: u32, here: u32) {
     if packets.words > 0 {
         turn(packets, slot, here);
+    }
+    if adaptive.decides_on_the_way() {
+        let mut route = AdaptiveRoute::from(packets.packets[slot as usize].route);
+        route.phase = match route.phase {
+            AdaptivePhase::Passing => AdaptivePhase::Undecided,
+            // It has come on an escape.
+            AdaptivePhase::Undecided => AdaptivePhase::ToDestination,
+            other => other,
+        };
+        packets.packets[slot as usize].route = route.into();
     }
     // An escape by a table makes the number of hops unknown before.
     if adaptive.has_table() {
@@ -171,6 +192,7 @@ pub(super) fn inject(
     (from, to): (u32, u32),
     (ejection, vc): (u16, u8),
     (packet, origin): (&mut Packet, &mut Origin),
+    rest: &mut [u64],
     random: Option<&mut ChaCha8Rng>,
 ) {
     let mut route = AdaptiveRoute {
@@ -188,8 +210,11 @@ pub(super) fn inject(
         route.heading = course.heading;
         route.phase = if adaptive.decides() {
             AdaptivePhase::Undecided
-        } else {
+        } else if course.to == to {
             AdaptivePhase::ToDestination
+        } else {
+            rest[0] = course.to.into();
+            AdaptivePhase::ToIntermediate
         };
     } else {
         let route = context.routes.source_route(context.fabric, from, to);
@@ -222,6 +247,7 @@ mod tests {
             AdaptivePhase::ToIntermediate,
             AdaptivePhase::ToDestination,
             AdaptivePhase::Fixed,
+            AdaptivePhase::Passing,
         ] {
             let heading = Heading { negative: 0b1010, bound: 0xff };
             let route = AdaptiveRoute { destination: 0x1234_5678, ejection: 9, heading, phase };

@@ -3,15 +3,21 @@
 //! the fast engine are the rules as the scenario has them, the torus, and the table of the escape,
 //! which is data. Everything is looked for anew each time, coordinate by coordinate.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, Torus};
 use flitlab_routing::adaptive::{
-    Family, Heading, Misroute, Selection, Tie,
+    BoundRule, ByDetours, ChannelQueue, Detours, Family, Goal, Heading, Misroute, Outputs,
+    Selection, Tie,
     profit::{IdleRatio, Weights},
 };
-use flitlab_routing::{AdaptiveRules, NonMinimalRule, Routes};
-use rand::{Rng, RngExt};
+use flitlab_routing::{self, AdaptiveRules, Routes};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::packet::Packet;
 
 /// What a packet keeps to in a dimension.
 #[derive(Clone, Copy, Default)]
@@ -22,7 +28,7 @@ pub struct Round {
     pub negative: bool,
 }
 
-/// What a packet was given when it was injected, and what its source router has decided.
+/// What a packet was given when it was injected, and what it has decided at routers.
 #[derive(Clone)]
 pub struct Course {
     /// The router where its present leg ends.
@@ -41,10 +47,40 @@ struct Detour {
     kind: Misroute,
 }
 
+/// The rules of detours of which this engine has its own.
+#[derive(Clone, Copy)]
+enum Rule {
+    Minimal,
+    Goal,
+    ChannelQueue,
+    Profit(Family, Weights),
+    /// Of another crate, which is asked.
+    Outside,
+}
+
+impl Rule {
+    fn of(rule: &BoundRule) -> Self {
+        let rule: &dyn Any = match rule {
+            ByDetours::Minimal => return Self::Minimal,
+            ByDetours::Orthants(rule) => &**rule,
+            ByDetours::Nodes(rule) => &**rule,
+        };
+        match rule.downcast_ref::<Detours>() {
+            Some(detours) => Self::Profit(detours.family, detours.weights),
+            None if rule.is::<Goal>() => Self::Goal,
+            None if rule.is::<ChannelQueue>() => Self::ChannelQueue,
+            None => Self::Outside,
+        }
+    }
+}
+
 /// An adaptive routing of a torus.
 pub struct Adaptive<'a> {
     fabric: &'a Fabric,
     torus: &'a Torus,
+    /// The routing of the fast engine, for rules of other crates.
+    made: &'a flitlab_routing::Adaptive,
+    rule: Rule,
     pub rules: AdaptiveRules,
     /// The table of the escape, if that is not direction order: by router, and router of a
     /// destination.
@@ -53,16 +89,16 @@ pub struct Adaptive<'a> {
 
 impl<'a> Adaptive<'a> {
     /// That of some routes, if they are adaptive.
-    pub fn new(fabric: &'a Fabric, routes: &Routes) -> Option<Self> {
+    pub fn new(fabric: &'a Fabric, routes: &'a Routes) -> Option<Self> {
         let Routes::Adaptive(made) = routes else { return None };
         let torus = fabric.torus().expect("adaptive routing is for tori");
-        let rules = *made.rules();
-        let mut adaptive = Self { fabric, torus, rules, table: None };
+        let (rules, rule) = (made.rules().clone(), Rule::of(made.rule()));
+        let mut adaptive = Self { fabric, torus, made, rule, rules, table: None };
         let all = (0..fabric.routers())
             .flat_map(|router| (0..2 * torus.dimensions()).map(move |port| (router, port)));
         let mut beside = all.filter(|&(router, port)| adaptive.beside(router, port).is_some());
         let failed = beside.any(|(router, port)| !adaptive.is_live(router, port));
-        if rules.escape.is_some() || failed {
+        if adaptive.rules.escape.is_some() || failed {
             let ends: BTreeSet<u32> =
                 (0..fabric.terminals()).filter_map(|it| fabric.terminal_router(it)).collect();
             let ports = 0..2 * torus.dimensions();
@@ -171,7 +207,10 @@ impl<'a> Adaptive<'a> {
     }
 
     /// The course of a packet that is injected now.
-    pub fn inject(&self, source: u32, destination: u32, random: &mut impl Rng) -> Course {
+    pub fn inject(&self, source: u32, destination: u32, random: &mut ChaCha8Rng) -> Course {
+        if matches!(self.rule, Rule::Outside) {
+            return self.course(&self.made.inject(source, destination, Some(random)));
+        }
         let mut rounds = self.free();
         if self.rules.tie == Some(Tie::Random) {
             let drawn: u8 = random.random();
@@ -180,7 +219,7 @@ impl<'a> Adaptive<'a> {
             }
         }
         let mut kind = None;
-        if self.rules.non_minimal == NonMinimalRule::Goal {
+        if matches!(self.rule, Rule::Goal) {
             rounds = self.bound(source, destination, |_, ahead, behind| {
                 // The short way of d hops with probability (k - d) / k, so either way by the hops
                 // of the other one.
@@ -188,11 +227,31 @@ impl<'a> Adaptive<'a> {
             });
             kind = self.orthant(source, destination, &rounds);
         }
-        let drawn = match self.rules.selection {
-            Selection::Random => random.random(),
-            _ => 0,
-        };
+        let drawn = if self.rules.selection.draws() { random.random() } else { 0 };
         Course { to: destination, rounds, drawn, kind }
+    }
+
+    /// A course of the fast engine.
+    fn course(&self, course: &flitlab_routing::Course) -> Course {
+        let &flitlab_routing::Course { to, heading, drawn, kind } = course;
+        let round = |dimension| Round {
+            bound: heading.bound >> dimension & 1 == 1,
+            negative: heading.negative >> dimension & 1 == 1,
+        };
+        Course { to, rounds: (0..self.torus.dimensions()).map(round).collect(), drawn, kind }
+    }
+
+    /// What a rule of another crate decides.
+    fn ask(&self, router: u32, course: &Course, used: &[Option<u32>], full: u32) -> Option<Course> {
+        let mut heading = Heading::default();
+        for (dimension, round) in course.rounds.iter().enumerate() {
+            heading.bound |= u8::from(round.bound) << dimension;
+            heading.negative |= u8::from(round.negative) << dimension;
+        }
+        let &Course { to, drawn, kind, .. } = course;
+        let course = flitlab_routing::Course { to, heading, drawn, kind };
+        let used: Vec<u32> = used.iter().map(|used| used.unwrap_or(u32::MAX)).collect();
+        self.made.decide(router, course, &used, full).map(|decided| self.course(&decided))
     }
 
     /// Bound in every ring with hops to go, to the negative direction where `goes_back` says so,
@@ -220,19 +279,47 @@ impl<'a> Adaptive<'a> {
         (longer > shortest).then_some(Misroute::Orthant)
     }
 
-    /// What a packet's source router decides: `used` flits behind each live port on the adaptive
+    /// Whether a virtual channel is the adaptive one.
+    pub fn is_adaptive(&self, vc: usize) -> bool {
+        vc == usize::from(self.rules.channels.adaptive)
+    }
+
+    /// Whether packets decide at routers.
+    pub fn decides(&self) -> bool {
+        self.made.decides()
+    }
+
+    /// Lets a packet that asks at a router decide, if it is yet to do so there: `used` flits behind
+    /// each live port on the adaptive channel, of a buffer of `buffer`.
+    pub fn decide_at(&self, packet: &mut Packet, router: u32, used: &[Option<u32>], buffer: u32) {
+        let end = self.fabric.terminal_router(packet.destination);
+        if !packet.undecided || packet.asked_at == Some(router) || end == Some(router) {
+            return;
+        }
+        packet.asked_at = Some(router);
+        let has_escaped = packet.virtual_channel == self.rules.channels.escape;
+        let course = packet.course.clone().expect("it has been injected");
+        let sizes = (buffer, packet.flits);
+        let decided = if has_escaped { None } else { self.decide(router, course, used, sizes) };
+        let asks_again = !has_escaped && self.made.decides_on_the_way();
+        packet.undecided = decided.is_none() && asks_again;
+        packet.course = decided.or(packet.course.take());
+    }
+
+    /// What is decided for a packet at a router, if it leads anywhere else: `used` flits behind each live port on the adaptive
     /// channel, of a buffer of `buffer`, the packet having so many `flits`.
-    pub fn decide(
+    fn decide(
         &self,
         source: u32,
         course: Course,
         used: &[Option<u32>],
         (buffer, flits): (u32, u32),
-    ) -> Course {
+    ) -> Option<Course> {
         let destination = course.to;
-        match self.rules.non_minimal {
-            NonMinimalRule::None | NonMinimalRule::Goal => course,
-            NonMinimalRule::ChannelQueue => {
+        match self.rule {
+            Rule::Minimal | Rule::Goal => None,
+            Rule::Outside => self.ask(source, &course, used, (buffer + 1).saturating_sub(flits)),
+            Rule::ChannelQueue => {
                 let rounds = self.bound(source, destination, |dimension, ahead, behind| {
                     let used = |port: usize| u64::from(used[port].unwrap_or(u32::MAX));
                     let positive = used(dimension) * u64::from(ahead);
@@ -240,9 +327,9 @@ impl<'a> Adaptive<'a> {
                     negative < positive || negative == positive && behind < ahead
                 });
                 let kind = self.orthant(source, destination, &rounds);
-                Course { rounds, kind, ..course }
+                Some(Course { rounds, kind, ..course })
             }
-            NonMinimalRule::Profit(family, weights) => {
+            Rule::Profit(family, weights) => {
                 let detours = self.detours(source, &course, family);
                 let shortest = self.hops(source, destination, &self.free());
                 let profit = |rounds: &[Round], to: u32, hops: u32| {
@@ -260,12 +347,12 @@ impl<'a> Adaptive<'a> {
                         best = Some((pays, detour));
                     }
                 }
-                match best {
-                    None => course,
-                    Some((_, it)) => {
-                        Course { to: it.node, rounds: it.rounds, kind: Some(it.kind), ..course }
-                    }
-                }
+                best.map(|(_, it)| Course {
+                    to: it.node,
+                    rounds: it.rounds,
+                    kind: Some(it.kind),
+                    ..course
+                })
             }
         }
     }
@@ -488,18 +575,20 @@ impl<'a> Adaptive<'a> {
         directions
     }
 
-    /// The port that a packet likes best of those `open` to it, each with the room behind it:
-    /// `came` in a direction, at a router, with its random number.
+    /// The port that a packet likes best of those `open` to it, each with the room behind it and
+    /// the time at which its adaptive channel was granted last: `came` in a direction, at a router,
+    /// with its random number.
     pub fn liked(
         &self,
-        open: &[(u16, u32)],
+        open: &[(u16, u32, Picoseconds)],
         came: Option<u16>,
         (router, drawn): (u32, u16),
     ) -> Option<u16> {
         let mut open = open.to_vec();
         open.sort_unstable();
         let first = open.first()?.0;
-        Some(match self.rules.selection {
+        let drawn = super::choosing::chance_at(router, drawn.into());
+        Some(match **self.rules.selection {
             Selection::First => first,
             Selection::Straight => {
                 came.filter(|came| open.iter().any(|it| it.0 == *came)).unwrap_or(first)
@@ -508,9 +597,24 @@ impl<'a> Adaptive<'a> {
                 let most = open.iter().map(|it| it.1).max()?;
                 open.iter().find(|it| it.1 == most)?.0
             }
-            Selection::Random => {
-                let chance = super::choosing::chance_at(router, drawn.into());
-                open[chance as usize % open.len()].0
+            Selection::Random => open[drawn as usize % open.len()].0,
+            Selection::LeastRecent => {
+                let longest_ago = open.iter().map(|it| it.2).min()?;
+                open.iter().find(|it| it.2 == longest_ago)?.0
+            }
+            Selection::Outside(rule) => {
+                let (mut room, mut granted) = ([0; 16], [Picoseconds::ZERO; 16]);
+                for &(port, free, time) in &open {
+                    (room[usize::from(port)], granted[usize::from(port)]) = (free, time);
+                }
+                let ports = open.iter().fold(0, |ports, it| ports | 1 << it.0);
+                rule.prefers(&Outputs {
+                    open: ports,
+                    straight: came.map_or(u32::MAX, u32::from),
+                    drawn: drawn as u32,
+                    room: &room,
+                    granted: &granted,
+                }) as u16
             }
         })
     }
@@ -542,25 +646,25 @@ fn profit(
 #[test]
 fn the_reference_engine_decides_on_the_same_detours() {
     use flitlab_fabric::{Faults, Torus};
-    use flitlab_routing::adaptive::profit::Average;
-    use flitlab_routing::{self, AdaptiveChannels};
+    use flitlab_routing::AdaptiveChannels;
+    use flitlab_routing::adaptive::NonMinimalRule;
     use rand::SeedableRng;
-    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
-    let weights =
-        Weights { distance: 0.58, average: Average::Directions, idle: IdleRatio::CandidateIdle };
+    let mut random = ChaCha8Rng::seed_from_u64(1);
     let rules_of_detours = [
-        NonMinimalRule::ChannelQueue,
-        NonMinimalRule::Profit(Family::Orthants, weights),
-        NonMinimalRule::Profit(Family::IntermediateNodes { steps: 2, percent: 0 }, weights),
+        NonMinimalRule::new("cqr", ""),
+        NonMinimalRule::new("profit", "distance_weight = 0.58"),
+        NonMinimalRule::new("outflank", "distance_weight = 0.58"),
     ];
     for sizes in [&[4, 3][..], &[4, 4], &[5, 4], &[3, 4, 4], &[2, 5], &[7]] {
         let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
-        for non_minimal in rules_of_detours {
+        for non_minimal in &rules_of_detours {
             for tie in [None, Some(Tie::Plus), Some(Tie::Random)] {
                 let channels = AdaptiveChannels::default();
+                let non_minimal = non_minimal.clone();
                 let rules =
                     AdaptiveRules { non_minimal, tie, channels, ..AdaptiveRules::default() };
-                let Ok(fast) = flitlab_routing::Adaptive::new(&fabric, rules, 1) else { continue };
+                let made = flitlab_routing::Adaptive::new(&fabric, rules.clone(), 1);
+                let Ok(fast) = made else { continue };
                 let routes = Routes::Adaptive(fast.clone());
                 let plain = Adaptive::new(&fabric, &routes).unwrap();
                 for _ in 0..300 {
@@ -584,7 +688,9 @@ fn the_reference_engine_decides_on_the_same_detours() {
                     let course = fast.inject(source, to, rules.is_random().then_some(&mut draws));
                     let plain_course = plain.inject(source, to, &mut random.clone());
                     let one = fast.decide(source, course, &slots, buffer - flits + 1);
-                    let other = plain.decide(source, plain_course, &used, (buffer, flits));
+                    let one = one.unwrap_or(course);
+                    let other = plain.decide(source, plain_course.clone(), &used, (buffer, flits));
+                    let other = other.unwrap_or(plain_course);
                     assert_eq!(
                         (one.to, one.kind),
                         (other.to, other.kind),

@@ -26,8 +26,10 @@ pub struct Packet {
     pub adaptive: bool,
     /// Its course since it was injected, if it chooses its outputs.
     pub course: Option<Course>,
-    /// Whether its source router has decided on detours.
-    pub decided: bool,
+    /// Whether it is yet to decide on a detour, at the router of its source or on the way.
+    pub undecided: bool,
+    /// The router where it was asked last.
+    pub asked_at: Option<u32>,
     pub flits: u32,
     pub payload: u32,
     pub created: Picoseconds,

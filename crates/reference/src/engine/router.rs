@@ -21,6 +21,8 @@ pub struct Output {
     /// The input virtual channel that is looked at first, as `port * virtual channels + virtual
     /// channel`.
     pub pointer: usize,
+    /// When the adaptive virtual channel was granted last.
+    pub granted: Picoseconds,
 }
 
 /// A router's ports, in the model's order.
@@ -35,7 +37,7 @@ pub struct Router {
 
 impl Router {
     pub fn add_output(&mut self, name: OutputName, channel: usize) {
-        self.outputs.push(Output { name, channel, pointer: 0 });
+        self.outputs.push(Output { name, channel, pointer: 0, granted: Picoseconds::ZERO });
     }
 
     /// The place of an output.
@@ -107,18 +109,16 @@ impl Simulator<'_> {
         }
     }
 
-    /// Decides how new packets go on.
+    /// Lets packets decide how they go on.
     fn decide(&mut self, router: usize, now: Picoseconds) {
         let Some(adaptive) = &self.terminals.adaptive else { return };
         for input in self.routers[router].inputs.clone() {
             for virtual_channel in 0..self.virtual_channels() {
                 let place = Place { channel: input, virtual_channel };
                 let Some(packet) = self.asking(place, now) else { continue };
-                let (Some(course), false) =
-                    (self.packets[packet].course.clone(), self.packets[packet].decided)
-                else {
+                if !self.packets[packet].undecided {
                     continue;
-                };
+                }
                 let capacity = self.parameters.buffer;
                 let out_vc = usize::from(adaptive.rules.channels.adaptive);
                 let ports = self.fabric.outputs(router as u32).len() as u16;
@@ -128,10 +128,8 @@ impl Simulator<'_> {
                         Some(capacity - self.credits(router, &(output, out_vc)))
                     })
                     .collect();
-                let sizes = (capacity, self.packets[packet].flits);
-                let course = adaptive.decide(router as u32, course, &used, sizes);
-                self.packets[packet].course = Some(course);
-                self.packets[packet].decided = true;
+                let packet = &mut self.packets[packet];
+                adaptive.decide_at(packet, router as u32, &used, capacity);
             }
         }
     }
@@ -357,9 +355,9 @@ impl Simulator<'_> {
         let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
         let course = self.packets[request.packet].course.as_ref();
         let drawn = course.map_or(0, |course| course.drawn);
-        let rooms: Vec<(u16, u32)> =
-            open.iter().map(|wish| (port(wish), self.credits(router, wish))).collect();
-        let best = adaptive.liked(&rooms, came, (router as u32, drawn))?;
+        let seen = |wish| (port(wish), self.credits(router, wish), outputs[wish.0].granted);
+        let seen: Vec<_> = open.iter().map(seen).collect();
+        let best = adaptive.liked(&seen, came, (router as u32, drawn))?;
         open.into_iter().find(|wish| port(wish) == best)
     }
 
@@ -385,7 +383,7 @@ impl Simulator<'_> {
         let same_ring = self.channels[from.channel].ring == output.ring;
         let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == out_vc);
         let (rules, table) = match &self.terminals.adaptive {
-            Some(adaptive) => (adaptive.rules, adaptive.has_table()),
+            Some(adaptive) => (adaptive.rules.clone(), adaptive.has_table()),
             None => (AdaptiveRules::default(), false),
         };
         let chooses = packet.adaptive && out_vc == usize::from(rules.channels.adaptive);
@@ -416,6 +414,9 @@ impl Simulator<'_> {
         let input_vcs = router.inputs.len() * virtual_channels;
         let output = &mut router.outputs[output];
         output.pointer = (input_vc + 1) % input_vcs;
+        if self.terminals.adaptive.as_ref().is_some_and(|it| it.is_adaptive(out_vc)) {
+            output.granted = now;
+        }
         self.channels[from.channel].buffers[virtual_channel].is_sending = true;
         let channel = &mut self.channels[output.channel];
         let packet = &mut self.packets[number];

@@ -65,7 +65,7 @@ impl<'a> Terminals<'a> {
     /// With messages that enter queues at their times, those of one time in the order given.
     pub fn new(
         fabric: &'a Fabric,
-        routes: &Routes,
+        routes: &'a Routes,
         parameters: &'a Parameters,
         messages: &[Message],
     ) -> Self {
@@ -145,7 +145,8 @@ impl<'a> Terminals<'a> {
                 && message.kind == MessageKind::Data
                 && from != to,
             course: None,
-            decided: false,
+            undecided: false,
+            asked_at: None,
             flits: 0,
             payload: 0,
             created: now,
@@ -228,6 +229,7 @@ impl<'a> Terminals<'a> {
             Routes::Adaptive(_) if packet.adaptive => {
                 let adaptive = self.adaptive.as_ref().expect("the routing is adaptive");
                 packet.course = Some(adaptive.inject(from, to, &mut self.random[source]));
+                packet.undecided = adaptive.decides();
             }
             Routes::DirectionOrder(order) => {
                 let way = ways::way(self.fabric, order, (from, to), packet.sequence);

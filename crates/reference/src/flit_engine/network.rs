@@ -95,6 +95,8 @@ pub struct Output {
     pub pointer: usize,
     /// What decides where turns are weighted.
     pub turns: Turns,
+    /// When its adaptive virtual channel was given to a packet last.
+    pub granted: Picoseconds,
 }
 
 /// An input port of a router.
@@ -233,6 +235,7 @@ impl Network {
             latest: None,
             pointer: 0,
             turns: Turns::new(sharing, channels),
+            granted: Picoseconds::ZERO,
         });
         self.channels.push(channel);
     }

@@ -68,17 +68,15 @@ impl Simulator<'_> {
         (asks <= now).then_some(header.packet)
     }
 
-    /// Decides how new packets go on that ask for the first time.
+    /// Lets packets decide how they go on that ask for the first time.
     pub fn decide(&mut self, router: usize, now: Picoseconds) {
         let Some(adaptive) = &self.terminals.adaptive else { return };
         let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
         let asking: Vec<usize> = queues.filter_map(|queue| self.asking(queue, now)).collect();
         for packet in asking {
-            let (Some(course), false) =
-                (self.packets[packet].course.clone(), self.packets[packet].decided)
-            else {
+            if !self.packets[packet].undecided {
                 continue;
-            };
+            }
             let capacity = self.parameters.buffer;
             let output_vc = usize::from(adaptive.rules.channels.adaptive);
             let used = |port| {
@@ -88,10 +86,8 @@ impl Simulator<'_> {
             };
             let ports = self.fabric.outputs(router as u32).len() as u16;
             let used: Vec<Option<u32>> = (0..ports).map(used).collect();
-            let sizes = (capacity, self.packets[packet].flits);
-            let course = adaptive.decide(router as u32, course, &used, sizes);
-            self.packets[packet].course = Some(course);
-            self.packets[packet].decided = true;
+            let packet = &mut self.packets[packet];
+            adaptive.decide_at(packet, router as u32, &used, capacity);
         }
     }
 
@@ -301,8 +297,9 @@ impl Simulator<'_> {
         let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
         let drawn = self.packets[packet].course.as_ref().map_or(0, |course| course.drawn);
         let room = |offer: &OutputVc| self.channels[outputs[offer.0].channel].credits[offer.1];
-        let rooms: Vec<(u16, u32)> = offers.iter().map(|it| (port(it), room(it))).collect();
-        let best = adaptive.liked(&rooms, came, (place.router as u32, drawn));
+        let seen = |offer| (port(offer), room(offer), outputs[offer.0].granted);
+        let seen: Vec<_> = offers.iter().map(seen).collect();
+        let best = adaptive.liked(&seen, came, (place.router as u32, drawn));
         let best = best.expect("there are offers");
         *offers.iter().find(|offer| port(offer) == best).expect("it is one of them")
     }

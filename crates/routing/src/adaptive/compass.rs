@@ -58,6 +58,11 @@ impl Compass {
         }
     }
 
+    /// Number of nodes.
+    pub fn nodes(&self) -> u32 {
+        narrow(self.coordinates.len() / self.sizes.len())
+    }
+
     /// Number of dimensions.
     pub fn dimensions(&self) -> usize {
         self.sizes.len()

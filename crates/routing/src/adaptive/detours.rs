@@ -3,13 +3,67 @@
 //! Detours depend on the offset between source and destination only, so they are computed once for
 //! each offset: some 20 bytes for each of a few dozen detours.
 
-use super::profit::{WeighedRoute, Weights, best_detour};
+use std::sync::Arc;
+
+use super::profit::{Average, IdleRatio, WeighedRoute, Weights, best_detour};
 use super::{
-    Candidate, Compass, Heading, Leg, Midpoint, Misroute, Nodes, OutFlank, orthants, outflank,
-    wraparound,
+    AdaptiveKind, AdaptiveRule, AtRouter, Candidate, Compass, Heading, Intermediate, Leg, Midpoint,
+    Misroute, Nodes, OutFlank, When, orthants, outflank, wraparound,
 };
+use flitlab_base::document::{Number, Reader, Whole};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 use flitlab_fabric::{MAXIMUM_DIMENSIONS, TopologyError, Torus};
+
+/// Pick Orthant Routing (\[outflank\], Remark 3).
+pub(super) const PROFIT: Row<AdaptiveKind> = Row::new(
+    "profit",
+    "congestion behind the source's ports against distance.",
+    AdaptiveKind {
+        memory: Detours::memory_needed,
+        ..AdaptiveKind::orthants("Pick Orthant Routing", When::AtSource, |reader| {
+            let weights = weights(reader, 1.0);
+            Some(Arc::new(move |torus| {
+                let detours = Detours::bound(torus, Family::Orthants, weights);
+                detours.map(|detours| detours as _)
+            }))
+        })
+    },
+);
+
+/// OutFlank Routing (\[outflank\]).
+pub(super) const OUTFLANK: Row<AdaptiveKind> = Row::new(
+    "outflank",
+    "As [routing.adaptive], but a new packet may be led through an intermediate node, just outside \
+     the shortest ways or on the other side of the rings (OutFlank Routing, OFR). In open \
+     dimensions, as those of a mesh, there are only the former.",
+    AdaptiveKind {
+        memory: Detours::memory_needed,
+        ..AdaptiveKind::nodes("OutFlank Routing", When::AtSource, |reader| {
+            let (mut steps, mut percent) = (2, 0);
+            let doc = "How many steps outside the shortest ways outflanking intermediate nodes lie.";
+            reader.set("steps", &Whole { range: 1..=64 }, &mut steps, doc);
+            let doc = "They lie at least so many hundredths of the distance between the ends \
+                       outside, rounded down: the farther a packet goes, the wider its detours are.";
+            reader.set("steps_percent", &Whole { range: 0..=100 }, &mut percent, doc);
+            let family = Family::IntermediateNodes { steps, percent };
+            let weights = weights(reader, 2.0);
+            Some(Arc::new(move |torus| {
+                Detours::bound(torus, family, weights).map(|detours| detours as _)
+            }))
+        })
+    },
+)
+.known_as(&["ofr"]);
+
+/// Reads the weights of the profit.
+fn weights(reader: &mut Reader<'_>, distance: f64) -> Weights {
+    let kind = Number { above: 0.0, to: 1e3, inclusive: true };
+    let doc =
+        "Weight of a detour's length against congestion: the less, the more packets are derouted.";
+    let distance = reader.value("distance_weight", &kind, distance, doc);
+    Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle }
+}
 
 /// Packets with less than this distance to go are never derouted.
 const MIN_DISTANCE: u16 = 2;
@@ -44,36 +98,13 @@ struct Detour {
     kind: Misroute,
 }
 
-/// The detour that was decided on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Decision {
-    /// The kind of detour.
-    pub kind: Misroute,
-    /// The end of the first leg: the intermediate node, or the destination.
-    pub node: u32,
-    /// The heading that an orthant binds the packet to; for an intermediate node the default.
-    pub heading: Heading,
-}
-
-/// The live ports and nodes that a decision at a source depends on. By default all are alive.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Live<'f> {
-    /// The source's live ports, a bit each.
-    pub ports: u16,
-    /// By node: whether packets can end there; `None` if all nodes can be ends.
-    pub ends: Option<&'f [bool]>,
-}
-
-impl Default for Live<'_> {
-    fn default() -> Self {
-        Self { ports: u16::MAX, ends: None }
-    }
-}
-
 /// All detours of a torus, and the weights of their profit.
 #[derive(Clone, Debug)]
-pub(crate) struct Detours {
-    weights: Weights,
+pub struct Detours {
+    /// The family of the detours.
+    pub family: Family,
+    /// The weights of their profit.
+    pub weights: Weights,
     detours: Vec<Detour>,
     /// The first detour of each offset; one more at the end.
     first: Vec<u32>,
@@ -128,24 +159,19 @@ impl Detours {
             first.push(u32::try_from(detours.len()).expect("fewer than 2^32 detours"));
         }
         let edges = margins.iter().any(|&margin| margin > 0);
-        Ok(Self { weights, detours, first, edges })
+        Ok(Self { family, weights, detours, first, edges })
     }
 
-    /// The most profitable detour for a packet from `source` to `destination`, if one is better
-    /// than the minimal route (equation (17)). Half rings are resolved by `compass` and the bits of
-    /// `negative`.
-    ///
-    /// `used` counts the used flits of each direction; from `full` on a packet has no room. Of a
-    /// route's directions only `live` ones count, and detours through nodes that are not `live` are
-    /// left out.
-    pub fn decide(
-        &self,
-        compass: &Compass,
-        (source, destination): (u32, u32),
-        negative: u8,
-        (used, full): (&[u32], u32),
-        live: Live<'_>,
-    ) -> Option<Decision> {
+    /// Computes all detours, for a rule.
+    fn bound(torus: &Torus, family: Family, weights: Weights) -> Result<Arc<Self>, String> {
+        Self::new(torus, family, weights).map(Arc::new).map_err(|error| error.to_string())
+    }
+
+    /// The most profitable detour for a packet, if one is better than the minimal route (equation
+    /// (17)). Of a route's directions only live ones count, and detours through nodes that are not
+    /// alive are left out.
+    fn best(&self, packet: &AtRouter<'_>) -> Option<&Detour> {
+        let &AtRouter { compass, router: source, destination, negative, live, .. } = packet;
         let offset = compass.offset(source, destination);
         let detours = &self.detours[self.first[offset] as usize..self.first[offset + 1] as usize];
         if detours.is_empty() {
@@ -166,13 +192,25 @@ impl Detours {
             WeighedRoute::new(u32::from(directions), ratio, &self.weights)
         });
         let minimal = WeighedRoute::new(minimal, 1.0, &self.weights);
-        let best = &detours[best_detour(&minimal, routes, used, full, self.weights.idle)?];
-        let node = compass.away(source, &best.steps[..compass.dimensions()]);
-        let heading = Heading {
-            negative: best.heading.negative | negative & !best.heading.bound,
-            ..best.heading
-        };
-        Some(Decision { kind: best.kind, node, heading })
+        let (used, idle) = (packet.used, self.weights.idle);
+        Some(&detours[best_detour(&minimal, routes, used, packet.full, idle)?])
+    }
+}
+
+impl AdaptiveRule<Heading> for Detours {
+    fn decide(&self, packet: &AtRouter<'_>) -> Option<Heading> {
+        let heading = self.best(packet)?.heading;
+        let negative = heading.negative | packet.negative & !heading.bound;
+        Some(Heading { negative, ..heading })
+    }
+}
+
+impl AdaptiveRule<Intermediate> for Detours {
+    fn decide(&self, packet: &AtRouter<'_>) -> Option<Intermediate> {
+        let best = self.best(packet)?;
+        let compass = packet.compass;
+        let node = compass.away(packet.router, &best.steps[..compass.dimensions()]);
+        Some(Intermediate { node, across: best.kind == Misroute::Wraparound })
     }
 }
 
@@ -290,11 +328,32 @@ fn ways_round(torus: &Torus, leg: &Leg, minimal: u16) -> (u8, u8) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::profit::{Average, IdleRatio};
+    use super::super::Live;
     use super::*;
 
     const WEIGHTS: Weights =
         Weights { distance: 2.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
+
+    /// The best detour between two nodes, and the end of its first leg.
+    fn best<'d>(
+        detours: &'d Detours,
+        compass: &Compass,
+        (router, destination): (u32, u32),
+        used: &[u32],
+    ) -> Option<(u32, &'d Detour)> {
+        let packet = AtRouter {
+            compass,
+            router,
+            destination,
+            negative: 0,
+            used,
+            full: 8,
+            live: Live::default(),
+            drawn: 0,
+        };
+        let best = detours.best(&packet)?;
+        Some((compass.away(router, &best.steps[..compass.dimensions()]), best))
+    }
 
     /// The decision on an 8x8 torus, given the used flits of each direction.
     fn decide(family: Family, to: [u32; 2], used: [u32; 4]) -> Option<(Vec<u32>, Misroute)> {
@@ -302,8 +361,8 @@ mod tests {
         let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
         let compass = Compass::new(&torus, true);
         let (source, to) = (torus.node(&[6, 6]).unwrap(), torus.node(&to).unwrap());
-        let decision = detours.decide(&compass, (source, to), 0, (&used, 8), Live::default())?;
-        Some((torus.coordinates(decision.node), decision.kind))
+        let (node, detour) = best(&detours, &compass, (source, to), &used)?;
+        Some((torus.coordinates(node), detour.kind))
     }
 
     const NODES: Family = Family::IntermediateNodes { steps: 2, percent: 0 };
@@ -343,9 +402,9 @@ mod tests {
         let compass = Compass::new(&mesh, true);
         let decide = |from: [u32; 2], to: [u32; 2], used: [u32; 4]| {
             let ends = (mesh.node(&from).unwrap(), mesh.node(&to).unwrap());
-            let decision = detours.decide(&compass, ends, 0, (&used, 8), Live::default())?;
-            assert_eq!(decision.kind, Misroute::OutFlank);
-            Some(mesh.coordinates(decision.node))
+            let (node, detour) = best(&detours, &compass, ends, &used)?;
+            assert_eq!(detour.kind, Misroute::OutFlank);
+            Some(mesh.coordinates(node))
         };
         let (back_in_x, back_in_y) = ([8, 8, 1, 2], [8, 8, 2, 1]);
         assert_eq!(decide([3, 3], [5, 6], back_in_x), Some(vec![1, 8]));
@@ -365,9 +424,7 @@ mod tests {
         let aside = |percent, to: u32| {
             let family = Family::IntermediateNodes { steps: 2, percent };
             let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
-            let used = (&[8, 1, 8, 8][..], 8);
-            let decision = detours.decide(&compass, (0, to), 0, used, Live::default()).unwrap();
-            torus.coordinates(decision.node)
+            torus.coordinates(best(&detours, &compass, (0, to), &[8, 1, 8, 8]).unwrap().0)
         };
         assert_eq!(aside(0, 4), [6, 2]);
         assert_eq!(aside(50, 4), [6, 2]);
@@ -383,8 +440,7 @@ mod tests {
         let detours = Detours::new(&torus, Family::Orthants, WEIGHTS).unwrap();
         let compass = Compass::new(&torus, true);
         let to = torus.node(&[4, 3]).unwrap();
-        let decision =
-            detours.decide(&compass, (0, to), 0, (&[8, 8, 8, 1], 8), Live::default()).unwrap();
+        let (_, decision) = best(&detours, &compass, (0, to), &[8, 8, 8, 1]).unwrap();
         assert_eq!(decision.heading, Heading { negative: 0b10, bound: 0b10 });
         assert_eq!(compass.ports(0, to, decision.heading), 0b1101);
     }
@@ -409,11 +465,10 @@ mod tests {
                             .map(|port| 1 + 7 * u32::from(minimal >> port & 1))
                             .collect();
                         let ends = (source, destination);
-                        let all = Live::default();
-                        let Some(it) = detours.decide(&compass, ends, 0, (&used, 8), all) else {
+                        let Some((node, it)) = best(&detours, &compass, ends, &used) else {
                             continue;
                         };
-                        assert!(it.node < torus.nodes());
+                        assert!(node < torus.nodes());
                         for dimension in 0..torus.dimensions() {
                             let at = |node| torus.coordinate(node, dimension);
                             let (low, high) =
@@ -421,7 +476,7 @@ mod tests {
                             assert!(
                                 torus.closed(dimension)
                                     || it.kind == Misroute::OutFlank
-                                    || (low..=high).contains(&at(it.node))
+                                    || (low..=high).contains(&at(node))
                             );
                         }
                     }

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`compass`](Compass) | directions that lead on: the Adaptive Bubble Router |
 //! | [`selection`](Selection) | the one of them that a packet prefers |
+//! | [`rule`](AdaptiveRule) | the trait of rules with detours, and their rows in the registry |
 //! | [`orthant`](orthants) | Pick Orthant Routing, GOAL, CQR |
 //! | [`intermediate`](Candidate) | OutFlank Routing's intermediate nodes |
 //! | [`profit`] | congestion against distance, equations (15) to (17) |
@@ -25,14 +26,19 @@ mod intermediate;
 mod leg;
 mod orthant;
 pub mod profit;
+mod rule;
 mod selection;
 
 pub use compass::{Compass, Heading};
-pub use detours::Family;
-pub(crate) use detours::{Detours, Live};
+pub use detours::{Detours, Family};
+use detours::{OUTFLANK, PROFIT};
 pub use flitlab_model::Misroute;
 pub use intermediate::{Candidate, Midpoint, Nodes, OutFlank, outflank, wraparound};
 pub use leg::{Bearing, Leg, Tie};
-pub use orthant::orthants;
-pub(crate) use orthant::{channel_queue, goal};
-pub use selection::{Selection, drawn_at};
+use orthant::{CQR, GOAL};
+pub use orthant::{ChannelQueue, Goal, orthants};
+pub use rule::{
+    AdaptiveKind, AdaptiveRule, AtInjection, AtRouter, Bind, BoundRule, ByDetours, Intermediate,
+    Live, NonMinimalRule, Read, When,
+};
+pub use selection::{Outputs, Selection, SelectionRule, drawn_at};

@@ -9,11 +9,34 @@
 //!   be that of the authors' later UGAL: the way with the smaller product of queue and hops, the
 //!   short one if they are equal.
 
-use rand::{Rng, RngExt};
+use std::sync::Arc;
 
-use super::{Candidate, Compass, Heading, Leg, Misroute};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::{
+    AdaptiveKind, AdaptiveRule, AtInjection, AtRouter, Candidate, Compass, Heading, Leg, Misroute,
+    When,
+};
 use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Torus;
+
+/// The row of [`Goal`].
+pub(super) const GOAL: Row<AdaptiveKind> = Row::new(
+    "goal",
+    "GOAL: at random, the short way of d hops in a ring of k with probability (k - d) / k.",
+    AdaptiveKind::orthants("GOAL", When::AtInjection, |_| Some(Arc::new(|_| Ok(Arc::new(Goal))))),
+);
+
+/// The row of [`ChannelQueue`].
+pub(super) const CQR: Row<AdaptiveKind> = Row::new(
+    "cqr",
+    "CQR: in each dimension the way with the smaller product of used flits and hops.",
+    AdaptiveKind::orthants("CQR", When::AtSource, |_| {
+        Some(Arc::new(|_| Ok(Arc::new(ChannelQueue))))
+    }),
+);
 
 /// Adds the orthants other than the minimal one, in the order of a number whose bits say which
 /// dimensions go the longer way round.
@@ -32,23 +55,34 @@ pub fn orthants(torus: &Torus, source: u32, destination: u32, candidates: &mut V
     }
 }
 
-/// Draws the directions by GOAL's probabilities, lowest dimension first.
-pub fn goal(compass: &Compass, source: u32, destination: u32, random: &mut impl Rng) -> Heading {
-    bind(compass, source, destination, |_, ahead, behind| {
-        // The negative direction is taken with the positive one's share of the ring.
-        random.random_range(0..ahead + behind) < ahead
-    })
+/// GOAL (\[goal-routing\]): the directions are drawn, lowest dimension first.
+#[derive(Clone, Copy, Debug)]
+pub struct Goal;
+
+impl AdaptiveRule<Heading> for Goal {
+    fn draw(&self, packet: &AtInjection<'_>, random: &mut ChaCha8Rng) -> Option<Heading> {
+        let &AtInjection { compass, source, destination, .. } = packet;
+        Some(bind(compass, source, destination, |_, ahead, behind| {
+            // The negative direction is taken with the positive one's share of the ring.
+            random.random_range(0..ahead + behind) < ahead
+        }))
+    }
 }
 
-/// Decides the directions by CQR's products. `used` counts the used slots of each direction. For a
-/// direction that leads nowhere it is higher than any other can be.
-pub fn channel_queue(compass: &Compass, source: u32, destination: u32, used: &[u32]) -> Heading {
-    bind(compass, source, destination, |dimension, ahead, behind| {
-        let product = |port: usize, hops: u16| u64::from(used[port]) * u64::from(hops);
-        let positive = product(dimension, ahead);
-        let negative = product(dimension + compass.dimensions(), behind);
-        negative < positive || negative == positive && behind < ahead
-    })
+/// CQR (\[cqr\]): the channel queues of the source decide.
+#[derive(Clone, Copy, Debug)]
+pub struct ChannelQueue;
+
+impl AdaptiveRule<Heading> for ChannelQueue {
+    fn decide(&self, packet: &AtRouter<'_>) -> Option<Heading> {
+        let &AtRouter { compass, router, destination, used, .. } = packet;
+        Some(bind(compass, router, destination, |dimension, ahead, behind| {
+            let product = |port: usize, hops: u16| u64::from(used[port]) * u64::from(hops);
+            let positive = product(dimension, ahead);
+            let negative = product(dimension + compass.dimensions(), behind);
+            negative < positive || negative == positive && behind < ahead
+        }))
+    }
 }
 
 /// Binds a packet in all dimensions where it goes round a ring. `goes_back` says whether it takes
@@ -71,9 +105,9 @@ fn bind(
 
 #[cfg(test)]
 mod tests {
+    use super::super::Live;
     use super::*;
     use rand::SeedableRng;
-    use rand_chacha::ChaCha8Rng;
 
     #[test]
     fn orthants_are_all_but_the_minimal_one() {
@@ -89,10 +123,12 @@ mod tests {
         let torus = Torus::new(&[8, 4], &[]).unwrap();
         let compass = Compass::new(&torus, true);
         let mut random = ChaCha8Rng::seed_from_u64(1);
+        let live = Live::default();
+        let packet = AtInjection { compass: &compass, source: 0, destination: 3, live };
         // Three hops forward of eight; none in the other dimension.
         let short = (0..10_000)
             .filter(|_| {
-                let heading = goal(&compass, 0, 3, &mut random);
+                let heading = Goal.draw(&packet, &mut random).unwrap();
                 assert_eq!(heading.bound, 0b01);
                 heading.negative == 0
             })
@@ -105,7 +141,19 @@ mod tests {
         let torus = Torus::new(&[8, 8], &[]).unwrap();
         let compass = Compass::new(&torus, true);
         // 3 hops forward or 5 back in x, 6 forward or 2 back in y.
-        let decide = |used: [u32; 4]| channel_queue(&compass, 0, 3 + 8 * 6, &used).negative;
+        let decide = |used: [u32; 4]| {
+            let packet = AtRouter {
+                compass: &compass,
+                router: 0,
+                destination: 3 + 8 * 6,
+                negative: 0,
+                used: &used,
+                full: 8,
+                live: Live::default(),
+                drawn: 0,
+            };
+            ChannelQueue.decide(&packet).unwrap().negative
+        };
         assert_eq!(decide([0, 0, 0, 0]), 0b10, "the short ways");
         assert_eq!(decide([5, 1, 3, 3]), 0b10, "equal in x");
         assert_eq!(decide([6, 1, 3, 4]), 0b01);

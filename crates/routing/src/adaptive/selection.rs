@@ -1,10 +1,83 @@
 //! The selection among several outputs with room.
 
+use std::fmt;
+
+use flitlab_base::registry::{Component, Row};
+use flitlab_base::units::Picoseconds;
+
+/// The most directions of a torus, and so the most outputs among which a packet selects.
+const PORTS: usize = u16::BITS as usize;
+
+/// The outputs among which a packet selects.
+#[derive(Clone, Copy, Debug)]
+pub struct Outputs<'a> {
+    /// The ports that lead on, are free and have room, a bit each; at least one.
+    pub open: u16,
+    /// The port of the direction in which the packet has come; another number if it is new.
+    pub straight: u32,
+    /// The packet's random number at this router, if the function
+    /// [draws](SelectionRule::draws) one.
+    pub drawn: u32,
+    /// By port: the free flits behind it on the adaptive channel; 0 for those that are not open.
+    pub room: &'a [u32; PORTS],
+    /// By port: the time at which the adaptive channel was granted last, 0 if it never was. Empty
+    /// if the function does not [ask](SelectionRule::asks_for_grants) for it.
+    pub granted: &'a [Picoseconds],
+}
+
+impl Outputs<'_> {
+    /// The open ports, the lowest first.
+    #[inline]
+    pub fn ports(&self) -> impl Iterator<Item = u32> + use<> {
+        let mut left = self.open;
+        std::iter::from_fn(move || {
+            let port = (left != 0).then(|| left.trailing_zeros());
+            left &= left.wrapping_sub(1);
+            port
+        })
+    }
+}
+
+/// A selection function of another crate.
+///
+/// ```
+/// use flitlab_base::registry::Row;
+/// use flitlab_routing::adaptive::{Outputs, Selection, SelectionRule};
+///
+/// #[derive(Debug)]
+/// struct Last;
+///
+/// impl SelectionRule for Last {
+///     fn prefers(&self, outputs: &Outputs<'_>) -> u32 {
+///         outputs.open.ilog2()
+///     }
+/// }
+///
+/// static LAST: Row<Selection> =
+///     Row::new("last", "the last in direction order.", Selection::Outside(&Last));
+/// ```
+pub trait SelectionRule: fmt::Debug + Send + Sync {
+    /// Whether it needs a random number for each packet.
+    fn draws(&self) -> bool {
+        false
+    }
+
+    /// Whether it needs the times of the latest grants ([`Outputs::granted`]).
+    fn asks_for_grants(&self) -> bool {
+        false
+    }
+
+    /// Returns one of the open ports, the one that the packet prefers.
+    fn prefers(&self, outputs: &Outputs<'_>) -> u32;
+}
+
 /// The selection function: how a packet chooses among the outputs that lead on and have room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+///
+/// Routers call it for each output that a packet might get, so those that are built in are no
+/// trait objects.
+#[derive(Clone, Copy, Debug)]
 pub enum Selection {
     /// The output with the most room; among equals the first in direction order.
-    #[default]
     MostRoom,
     /// The first in direction order.
     First,
@@ -12,33 +85,58 @@ pub enum Selection {
     Straight,
     /// One drawn at random.
     Random,
+    /// The output whose adaptive channel was granted longest ago; among equals the first in
+    /// direction order.
+    LeastRecent,
+    /// A function of another crate.
+    Outside(&'static dyn SelectionRule),
+}
+
+impl Component for Selection {
+    const NOUN: &'static str = "selection function";
+
+    fn built_in() -> &'static [Row<Self>] {
+        static FUNCTIONS: [Row<Selection>; 5] = [
+            Row::new("most-room", "the one with the most room behind it.", Selection::MostRoom),
+            Row::new("first", "the first in direction order.", Selection::First),
+            Row::new("straight", "the direction in which it has come.", Selection::Straight),
+            Row::new("random", "one at random.", Selection::Random),
+            Row::new(
+                "lru",
+                "the least recently used, that whose adaptive channel was granted longest ago.",
+                Selection::LeastRecent,
+            ),
+        ];
+        &FUNCTIONS
+    }
 }
 
 impl Selection {
-    /// All functions, each with its name in scenarios and a sentence.
-    pub const ALL: [(&str, Self, &str); 4] = [
-        ("most-room", Self::MostRoom, "the one with the most room behind it."),
-        ("first", Self::First, "the first in direction order."),
-        ("straight", Self::Straight, "the direction in which it has come."),
-        ("random", Self::Random, "one at random."),
-    ];
-
     /// Whether it needs a random number for each packet.
     pub fn draws(self) -> bool {
-        self == Self::Random
+        match self {
+            Self::Random => true,
+            Self::Outside(rule) => rule.draws(),
+            Self::MostRoom | Self::First | Self::Straight | Self::LeastRecent => false,
+        }
     }
 
-    /// The port preferred among `open`, a bit each, of which there is at least one. `straight` is
-    /// the direction in which the packet has come, `drawn` its random number, and `room` gives the
-    /// room behind a port.
+    /// Whether it needs the times of the latest grants.
+    pub fn asks_for_grants(self) -> bool {
+        match self {
+            Self::LeastRecent => true,
+            Self::Outside(rule) => rule.asks_for_grants(),
+            Self::MostRoom | Self::First | Self::Straight | Self::Random => false,
+        }
+    }
+
+    /// The port that a packet prefers.
+    ///
+    /// # Panics
+    /// If a function of another crate returns a port that is not open.
     #[inline]
-    pub fn prefers(
-        self,
-        open: u16,
-        straight: u32,
-        drawn: u32,
-        mut room: impl FnMut(u32) -> u32,
-    ) -> u32 {
+    pub fn prefers(self, outputs: &Outputs<'_>) -> u32 {
+        let &Outputs { open, straight, drawn, room, granted } = outputs;
         let first = open.trailing_zeros();
         match self {
             Self::First => first,
@@ -50,16 +148,23 @@ impl Selection {
             }
             Self::MostRoom => {
                 let (mut best, mut most) = (first, 0);
-                let mut left = open;
-                while left != 0 {
-                    let port = left.trailing_zeros();
-                    left &= left - 1;
-                    let room = room(port);
+                for port in outputs.ports() {
+                    let room = room[port as usize];
                     if room > most {
                         (best, most) = (port, room);
                     }
                 }
                 best
+            }
+            Self::LeastRecent => {
+                let longest_ago = outputs.ports().min_by_key(|&port| granted[port as usize]);
+                longest_ago.unwrap_or(first)
+            }
+            Self::Outside(rule) => {
+                let port = rule.prefers(outputs);
+                let is_open = port < u16::BITS && open >> port & 1 == 1;
+                assert!(is_open, "{rule:?} prefers port {port}, which is none of {open:#b}");
+                port
             }
         }
     }
@@ -78,15 +183,19 @@ mod tests {
 
     #[test]
     fn each_function_selects_as_it_says() {
-        let open = 0b1_0110;
-        let room = |port: u32| [0, 3, 5, 9, 5][port as usize];
-        let prefers =
-            |selection: Selection, straight, drawn| selection.prefers(open, straight, drawn, room);
+        let mut room = [0; PORTS];
+        room[..5].copy_from_slice(&[0, 3, 5, 9, 5]);
+        let granted = [0, 7, 4, 0, 4].map(Picoseconds);
+        let prefers = |selection: Selection, straight, drawn| {
+            let open = 0b1_0110;
+            selection.prefers(&Outputs { open, straight, drawn, room: &room, granted: &granted })
+        };
         assert_eq!(prefers(Selection::MostRoom, 4, 0), 2, "the first of two with the most room");
         assert_eq!(prefers(Selection::First, 4, 0), 1);
         assert_eq!(prefers(Selection::Straight, 4, 0), 4);
         assert_eq!(prefers(Selection::Straight, 3, 0), 1, "it can't go straight on");
         assert_eq!(prefers(Selection::Straight, u32::MAX, 0), 1, "it is new");
+        assert_eq!(prefers(Selection::LeastRecent, 4, 0), 2, "the first of two that waited most");
         let drawn = [0, 1, 2, 3].map(|drawn| prefers(Selection::Random, 4, drawn));
         assert_eq!(drawn, [1, 2, 4, 1]);
     }

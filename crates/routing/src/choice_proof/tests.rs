@@ -1,18 +1,15 @@
 //! The proof accepts what the rules allow on any torus with failures, and refuses what breaks them.
 
 use super::*;
-use crate::adaptive::profit::{Average, IdleRatio, Weights};
-use crate::adaptive::{Family, Tie};
+use crate::adaptive::{NonMinimalRule, Tie};
 use crate::agnostic::Algorithm;
-use crate::{Adaptive, AdaptiveChannels, AdaptiveRules, NonMinimalRule, test_fabric};
+use crate::{Adaptive, AdaptiveChannels, AdaptiveRules, test_fabric};
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Faults, Torus};
 
-const WEIGHTS: Weights =
-    Weights { distance: 1.0, average: Average::Directions, idle: IdleRatio::CandidateIdle };
-const ORTHANTS: NonMinimalRule = NonMinimalRule::Profit(Family::Orthants, WEIGHTS);
-const OUTFLANK: NonMinimalRule =
-    NonMinimalRule::Profit(Family::IntermediateNodes { steps: 1, percent: 0 }, WEIGHTS);
+fn outflank() -> NonMinimalRule {
+    NonMinimalRule::new("outflank", "steps = 1")
+}
 
 fn fabrics() -> Vec<Fabric> {
     let faults = Faults { cables: vec![(1, 0), (9, 1)], nodes: vec![5], ..Faults::default() };
@@ -42,15 +39,15 @@ fn every_rule_is_proved_on_tori_with_failures() {
     for (number, fabric) in fabrics().iter().enumerate() {
         let ends = fabric.live_terminals().count() as u64;
         for non_minimal in [
-            NonMinimalRule::None,
-            ORTHANTS,
-            OUTFLANK,
-            NonMinimalRule::Goal,
-            NonMinimalRule::ChannelQueue,
+            NonMinimalRule::default(),
+            NonMinimalRule::new("profit", ""),
+            NonMinimalRule::new("goal", ""),
+            outflank(),
         ] {
             for tie in [None, Some(Tie::Plus), Some(Tie::Random)] {
                 for escape in [Algorithm::NUE, Algorithm::UP_DOWN] {
-                    let proof = adaptive(fabric, non_minimal, tie, escape).prove(fabric);
+                    let rule = non_minimal.clone();
+                    let proof = adaptive(fabric, rule, tie, escape).prove(fabric);
                     assert!(
                         proof.holds(),
                         "{number} {non_minimal:?}: {}",
@@ -82,7 +79,7 @@ fn changed(
 
 fn torus() -> (Fabric, Adaptive) {
     let fabric = test_fabric(&[5, 4], &[(0, 0), (7, 1)]);
-    let adaptive = adaptive(&fabric, NonMinimalRule::None, None, Algorithm::UP_DOWN);
+    let adaptive = adaptive(&fabric, NonMinimalRule::default(), None, Algorithm::UP_DOWN);
     (fabric, adaptive)
 }
 
@@ -122,7 +119,7 @@ fn a_hop_through_a_failed_cable_or_into_no_channel_is_found() {
 #[test]
 fn packets_that_leave_the_escape_again_can_go_round_in_circles() {
     let fabric = test_fabric(&[4, 4], &[(0, 0), (12, 0)]);
-    let adaptive = adaptive(&fabric, NonMinimalRule::None, None, Algorithm::UP_DOWN);
+    let adaptive = adaptive(&fabric, NonMinimalRule::default(), None, Algorithm::UP_DOWN);
     let hops = |head: Head, errand: Errand, hops: &mut Vec<Hop>| {
         let head = match errand.leg {
             Leg::Fixed { .. } => head,
@@ -138,7 +135,8 @@ fn packets_that_leave_the_escape_again_can_go_round_in_circles() {
 #[test]
 fn escapes_that_wait_for_each_other_by_way_of_adaptive_hops_are_found() {
     let fabric = test_fabric(&[4, 4, 3], &[]);
-    let adaptive = adaptive(&fabric, NonMinimalRule::None, Some(Tie::Plus), Algorithm::UP_DOWN);
+    let adaptive =
+        adaptive(&fabric, NonMinimalRule::default(), Some(Tie::Plus), Algorithm::UP_DOWN);
     let nearer = |from: u32, to: u32, port: u16| {
         let next = fabric.target(fabric.outputs(from).start + u32::from(port)).unwrap();
         let torus = fabric.coordinates();
@@ -175,7 +173,7 @@ fn direction_order_round_whole_rings_is_a_cycle_without_the_bubble() {
     let fabric = test_fabric(&[5, 4], &[]);
     let (order, table) = (
         Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap(),
-        adaptive(&fabric, NonMinimalRule::None, None, Algorithm::NUE),
+        adaptive(&fabric, NonMinimalRule::default(), None, Algorithm::NUE),
     );
     assert!(!order.has_table() && table.has_table() && table.prove(&fabric).holds());
     let flaws = order.prove(&fabric).flaws;
@@ -187,7 +185,7 @@ fn direction_order_round_whole_rings_is_a_cycle_without_the_bubble() {
 fn one_escape_for_both_legs_is_a_cycle() {
     let fabric = test_fabric(&[4, 4], &[(0, 0)]);
     let channels = AdaptiveChannels { escape_to_intermediate: 1, ..AdaptiveChannels::default() };
-    let rules = AdaptiveRules { non_minimal: OUTFLANK, channels, ..AdaptiveRules::default() };
+    let rules = AdaptiveRules { non_minimal: outflank(), channels, ..AdaptiveRules::default() };
     let flaws = Adaptive::new(&fabric, rules, 1).unwrap().prove(&fabric).flaws;
     assert!(matches!(&flaws[..], [RelationFlaw::Cycle(_)]), "{flaws:?}");
 }

@@ -4,6 +4,7 @@ use flitlab_base::registry::Row;
 use std::sync::Arc;
 
 use super::*;
+use crate::adaptive::NonMinimalRule;
 use crate::relation::{RelationParameters, RelationRule};
 use crate::{AdaptiveRules, DirectionRules, HalfRing, Header, RelationRoutes, test_fabric};
 
@@ -132,7 +133,8 @@ fn escapes_of_adaptive_packets_count_where_buffers_hold_whole_packets() {
     assert_eq!(judge(&[3, 3], &[], WHOLE), Ok(Freedom::Escape));
     // Detours lead two hops round a ring of three.
     let fabric = test_fabric(&[3, 3], &[]);
-    let rules = AdaptiveRules { non_minimal: NonMinimalRule::Goal, ..AdaptiveRules::default() };
+    let rules =
+        AdaptiveRules { non_minimal: NonMinimalRule::new("goal", ""), ..AdaptiveRules::default() };
     let orthants = Routes::Adaptive(Adaptive::new(&fabric, rules, 1).unwrap());
     assert!(prove_deadlock_free(&fabric, &orthants, WHOLE).is_err());
     assert_eq!(prove_deadlock_free(&fabric, &orthants, BUBBLE), Ok(Freedom::Bubble));

@@ -2,13 +2,11 @@
 //! their way.
 
 use crate::RoutingSpec;
-use flitlab_base::document::{Choice, Number, Reader, Variant, Whole, plain, with_keys};
+use flitlab_base::document::{Choice, Reader, Variant, Whole, plain_row, row_with_keys, with_keys};
+use flitlab_base::registry::{Component, Registered, Registry};
 use flitlab_engine::VIRTUAL_CHANNELS;
-use flitlab_routing::adaptive::{
-    Family, Selection, Tie,
-    profit::{Average, IdleRatio, Weights},
-};
-use flitlab_routing::{AdaptiveRules, NonMinimalRule, agnostic::Algorithm};
+use flitlab_routing::adaptive::{AdaptiveKind, ByDetours, NonMinimalRule, Selection, Tie};
+use flitlab_routing::{AdaptiveRules, agnostic::Algorithm};
 
 const ESCAPES_BY_TABLE: &str = "the table of [routing.agnostic]'s algorithm of this name in one virtual \
                                 channel, without a bubble; a packet that escapes keeps to it to the end of its leg.";
@@ -17,69 +15,59 @@ const ESCAPES_BY_TABLE: &str = "the table of [routing.agnostic]'s algorithm of t
 pub(super) const INJECTION_BUBBLE: &str = "Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters: \
      that throttles injection, and keeps throughput past saturation.";
 
-pub(super) fn bubble<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
-    let doc = "Every packet may take any direction of a shortest way, hop by hop, on an adaptive \
-               virtual channel; where none has room it falls back into another one, which keeps \
-               direction order and the bubble rule (the adaptive bubble router, ABR), or, where something has \
-               failed, follows a table.";
-    with_keys("adaptive", doc, |reader| rules(reader, NonMinimalRule::None)).known_as([("abr", "")])
+/// Those without detours and with intermediate nodes have each a table of their own. The others,
+/// which bind a packet to ways round rings, have one in common.
+pub(super) fn variants<'v, 'd>(
+    registry: &'v Registry,
+) -> impl Iterator<Item = Variant<'v, 'd, RoutingSpec>> {
+    let (orthants, mut own): (Vec<_>, Vec<_>) =
+        registry.rows::<AdaptiveKind>().partition(|it| matches!(it.read, ByDetours::Orthants(_)));
+    let bubble = own.remove(0);
+    let of_row = move |row: Registered<AdaptiveKind>| {
+        row_with_keys(row, move |reader| {
+            let rule = NonMinimalRule::read(row.row, reader);
+            rules(reader, rule, registry)
+        })
+    };
+    [of_row(bubble), pick_orthant(orthants, registry)]
+        .into_iter()
+        .chain(own.into_iter().map(of_row))
 }
 
-pub(super) fn pick_orthant<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
+fn pick_orthant<'v, 'd>(
+    orthants: Vec<Registered<AdaptiveKind>>,
+    registry: &'v Registry,
+) -> Variant<'v, 'd, RoutingSpec> {
+    let usual = orthants[0];
+    let how = |name| format!("write [routing.pick_orthant] and below it `rule = \"{name}\"`");
+    let names: Vec<_> = orthants[1..].iter().map(|row| (row.name, how(row.name))).collect();
     let doc = "As [routing.adaptive], but a new packet is bound to one way round in each dimension, \
                which may be the longer one (Pick Orthant Routing, POR; also GOAL and CQR). For tori with one \
                dimension at least that is not open.";
-    with_keys("pick_orthant", doc, |reader| {
+    with_keys("pick_orthant", doc, move |reader| {
         let doc = "What chooses the ways round.";
-        let choice = Choice::usual("rule", "rule", "profit", doc);
-        let profit = with_keys(
-            "profit",
-            "congestion behind the source's ports against distance.",
-            |reader: &mut Reader<'d>| Some(profit(reader, Family::Orthants, 1.0)),
-        );
-        let others = NonMinimalRule::OF_ORTHANTS.map(|(name, rule, doc)| plain(name, rule, doc));
-        let non_minimal = reader.choice(&choice, [profit].into_iter().chain(others).collect());
-        let rules = rules(reader, non_minimal.unwrap_or(NonMinimalRule::None))?;
-        non_minimal.map(|_| rules)
+        let choice = Choice::usual("rule", "rule", usual.name, doc);
+        let read = |row: Registered<AdaptiveKind>| {
+            row_with_keys(row, move |reader| NonMinimalRule::read(row.row, reader))
+        };
+        let rule = reader.choice(&choice, orthants.into_iter().map(read).collect());
+        rules(reader, rule, registry)
     })
-    .known_as([("por", String::new())].into_iter().chain(NonMinimalRule::OF_ORTHANTS.map(
-        |(name, ..)| {
-            (name, format!("write [routing.pick_orthant] and below it `rule = \"{name}\"`"))
-        },
-    )))
+    .known_as([("por", String::new())].into_iter().chain(names))
 }
 
-pub(super) fn outflank<'v, 'd>() -> Variant<'v, 'd, RoutingSpec> {
-    let doc = "As [routing.adaptive], but a new packet may be led through an intermediate node, just \
-               outside the shortest ways or on the other side of the rings (OutFlank Routing, OFR). In open \
-               dimensions, as those of a mesh, there are only the former.";
-    with_keys("outflank", doc, |reader| {
-        let (mut steps, mut percent) = (2, 0);
-        let doc = "How many steps outside the shortest ways outflanking intermediate nodes lie.";
-        reader.set("steps", &Whole { range: 1..=64 }, &mut steps, doc);
-        let doc = "They lie at least so many hundredths of the distance between the ends outside, rounded down: the \
-                   farther a packet goes, the wider its detours are.";
-        reader.set("steps_percent", &Whole { range: 0..=100 }, &mut percent, doc);
-        let non_minimal = profit(reader, Family::IntermediateNodes { steps, percent }, 2.0);
-        rules(reader, non_minimal)
-    })
-    .known_as([("ofr", "")])
-}
-
-fn profit(reader: &mut Reader<'_>, family: Family, distance: f64) -> NonMinimalRule {
-    let kind = Number { above: 0.0, to: 1e3, inclusive: true };
-    let doc =
-        "Weight of a detour's length against congestion: the less, the more packets are derouted.";
-    let distance = reader.value("distance_weight", &kind, distance, doc);
-    let weights =
-        Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle };
-    NonMinimalRule::Profit(family, weights)
-}
-
-fn rules(reader: &mut Reader<'_>, non_minimal: NonMinimalRule) -> Option<RoutingSpec> {
-    let mut rules = AdaptiveRules { non_minimal, ..AdaptiveRules::default() };
+/// Reads the keys that all adaptive routings have. `non_minimal` is `None` if the rule's own are
+/// wrong.
+fn rules(
+    reader: &mut Reader<'_>,
+    non_minimal: Option<NonMinimalRule>,
+    registry: &Registry,
+) -> Option<RoutingSpec> {
+    let mut rules = AdaptiveRules::default();
     let doc = "Which output a packet prefers among those that are free and have room for it.";
-    let selection = reader.one_of("selection", "selection function", doc, Selection::ALL);
+    let choice = Choice::usual("selection", Selection::NOUN, Selection::built_in()[0].name, doc);
+    let functions = registry.rows().map(|row| plain_row(row, row.row)).collect();
+    let selection = reader.choice(&choice, functions);
     let doc = "Which way a packet may go when both ways round a ring are as long.";
     let ties = [
         ("both", None, "either, as the routers find room."),
@@ -106,7 +94,7 @@ fn rules(reader: &mut Reader<'_>, non_minimal: NonMinimalRule) -> Option<Routing
         let channels = &mut rules.channels;
         number("adaptive", &mut channels.adaptive, "All directions that lead on.");
         number("escape", &mut channels.escape, "The escape to the destination.");
-        if non_minimal.goes_via_intermediate() {
+        if non_minimal.as_ref().is_none_or(NonMinimalRule::goes_via_intermediate) {
             number(
                 "escape_to_intermediate",
                 &mut channels.escape_to_intermediate,
@@ -114,6 +102,7 @@ fn rules(reader: &mut Reader<'_>, non_minimal: NonMinimalRule) -> Option<Routing
             );
         }
     });
+    rules.non_minimal = non_minimal?;
     rules.selection = selection?;
     rules.tie = tie?;
     rules.escape = escape?;

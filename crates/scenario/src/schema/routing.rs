@@ -74,7 +74,7 @@ pub(super) fn read(
         Some(RoutingSpec::File(Arc::new(file.take(reader, read)?)))
     });
     let of_angara = registry.rows::<Algorithm>().map(|it| (it.name, in_table("angara", it.name)));
-    let variants = vec![
+    let mut variants = vec![
         direction_order::variant(topology).known_as([
             ("dor", ""),
             ("dimension_order", ""),
@@ -82,12 +82,12 @@ pub(super) fn read(
         ]),
         angara.known_as(of_angara),
         file,
-        adaptive::bubble(),
-        adaptive::pick_orthant(),
-        adaptive::outflank(),
+    ];
+    variants.extend(adaptive::variants(registry));
+    variants.extend([
         forwarding::agnostic(parameters.virtual_channels, topology, registry),
         forwarding::opensm(topology),
         relation::variant(parameters, registry),
-    ];
+    ]);
     reader.choice(&choice, variants)
 }

@@ -205,6 +205,9 @@ pub(crate) struct FlitState {
     sources: Vec<SourceVc>,
     /// By injection channel: the source queues that have begun a packet, a bit each.
     begun: Vec<u16>,
+    /// By output: the time at which its adaptive channel was granted last; empty if no packet asks
+    /// for it.
+    granted: Vec<Picoseconds>,
     /// The state for stall times, if they are measured.
     waits: Option<Box<Waits>>,
 }
@@ -248,7 +251,13 @@ impl FlitRouters {
             one_kind: by_source && !reads,
             sharing,
         };
-        let state = FlitState::new(&rules, context, part, &ports);
+        let state = FlitState::new(
+            &rules,
+            context,
+            part,
+            &ports,
+            common.routing.grant_times(ports.outputs),
+        );
         let scratch = scratch::Scratch::new(most_inputs, most_outputs, queues);
         let outgoing = (0..context.cut.parts()).map(|_| FlitMessages::default()).collect();
         Self { ports, rules, state, outgoing, scratch }
@@ -361,6 +370,7 @@ impl Routers for FlitRouters {
             + size_of_val(&*state.current)
             + size_of_val(&*state.vcs)
             + size_of_val(&*state.outputs)
+            + size_of_val(&*state.granted)
             + size_of_val(&*state.priorities)
             + size_of_val(&*state.inputs)
             + size_of_val(&*state.requests)
@@ -412,7 +422,13 @@ impl Routers for FlitRouters {
 }
 
 impl FlitState {
-    fn new(rules: &FlitRules, context: &NetworkContext<'_>, part: usize, ports: &Ports) -> Self {
+    fn new(
+        rules: &FlitRules,
+        context: &NetworkContext<'_>,
+        part: usize,
+        ports: &Ports,
+        granted: Vec<Picoseconds>,
+    ) -> Self {
         let parameters = &context.parameters;
         let mut times = Times::default();
         let rooms = ports.rooms(context).into_iter();
@@ -478,6 +494,7 @@ impl FlitState {
             times,
             sources: vec![SourceVc::default(); injections * rules.vcs as usize],
             begun: vec![0; injections],
+            granted,
         }
     }
 

@@ -18,6 +18,7 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::prefetch;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{ChannelKind, Switching};
+use flitlab_routing::adaptive::{Outputs, drawn_at};
 
 impl FlitRouterView<'_, '_> {
     /// Computes when the packet that has become the head of its queue asks, and for what.
@@ -324,9 +325,15 @@ impl FlitRouterView<'_, '_> {
             rooms[output] = self.state.vcs[place].room;
         }
         let (input, _) = self.place(queue);
-        let straight = self.input_port(input).port;
-        let drawn = (self.name, self.common.packets.packets[slot as usize].note);
-        let room = |port| rooms[port as usize];
-        self.common.routing.preferred(open, straight, drawn, room) * vcs + adaptive
+        let straight = self.input_port(input).port.into();
+        let own = self.router.first_output as usize..;
+        let outputs = Outputs {
+            open,
+            straight,
+            drawn: drawn_at(self.name, self.common.packets.packets[slot as usize].note),
+            room: &rooms,
+            granted: self.state.granted.get(own).unwrap_or_default(),
+        };
+        self.common.routing.preferred(&outputs) * vcs + adaptive
     }
 }

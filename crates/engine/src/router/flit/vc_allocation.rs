@@ -132,6 +132,10 @@ impl FlitRouterView<'_, '_> {
         if self.queue(queue).options != 0 {
             self.count_fallback(queue, output, vc);
         }
+        if vc == self.common.context.channels.adaptive {
+            let (output, time) = (self.router.first_output as usize + output, self.time(now));
+            self.state.granted.get_mut(output).into_iter().for_each(|it| *it = time);
+        }
         let held = &mut self.state.vcs[place];
         (held.free_at, held.holder) = (NEVER, fitted!(queue, u32));
         let again = now + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);

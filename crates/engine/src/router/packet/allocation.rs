@@ -118,6 +118,7 @@ impl<const RELATED: bool> Attempt for PassAttempt<RELATED> {
                 return false;
             }
             view.withdraw::<false>(output, input_vc, now);
+            view.note_adaptive_grant(output, now);
         }
         view.grant(output, input_vc, out_vc, now);
         true

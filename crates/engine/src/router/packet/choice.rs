@@ -21,6 +21,7 @@ use crate::router::packet::{Features, RouterView};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_model::Stall;
+use flitlab_routing::adaptive::{Outputs, drawn_at};
 
 impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// The outputs for which some head has an escape request, a bit each.
@@ -180,6 +181,13 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
         }
     }
 
+    /// Notes that the adaptive channel of an output is granted.
+    #[inline(always)]
+    pub(crate) fn note_adaptive_grant(&mut self, output: usize, now: Tick) {
+        let (output, time) = (self.channel(output) as usize, self.time(now));
+        self.adaptive_state.granted.get_mut(output).into_iter().for_each(|it| *it = time);
+    }
+
     /// Withdraws the request of a head for an output that it does not get.
     #[inline(always)]
     pub(crate) fn withdraw_request(&mut self, output: usize, input_vc: u32, now: Tick) {
@@ -211,10 +219,16 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
             }
         }
         let (input, _) = self.place(input_vc);
-        let straight = self.input(input).port;
-        let drawn = (self.name, self.packets.packets[head as usize].note);
-        self.routing.preferred(open, straight, drawn, |port| rooms[port as usize])
-            == fitted!(output, u32)
+        let straight = self.input(input).port.into();
+        let own = self.router.first_output as usize..;
+        let outputs = Outputs {
+            open,
+            straight,
+            drawn: drawn_at(self.name, self.packets.packets[head as usize].note),
+            room: &rooms,
+            granted: self.adaptive_state.granted.get(own).unwrap_or_default(),
+        };
+        self.routing.preferred(&outputs) == fitted!(output, u32)
     }
 
     /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind

@@ -7,6 +7,7 @@ use crate::network::ports::Ports;
 use crate::next_hop::{PortHops, Routing};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
+use flitlab_base::units::Picoseconds;
 use flitlab_routing::MAX_VCS;
 
 /// The state of a part's routers for packets that choose among outputs.
@@ -18,6 +19,9 @@ pub(crate) struct AdaptiveState {
     pub escape_ports: Vec<u16>,
     /// By router: a lower bound of the time at which the first undecided head asks.
     pub decide_at: Vec<Tick>,
+    /// By output: the time at which its adaptive channel was granted last; empty if no packet asks
+    /// for it.
+    pub granted: Vec<Picoseconds>,
     /// Outputs of the present pass that passed over a packet that prefers another output.
     #[serde(skip)]
     pub passed_over: Vec<usize>,
@@ -38,13 +42,17 @@ impl AdaptiveState {
             undecided: vec![0; if decides { ports.arrived.len() } else { 0 }],
             escape_ports: vec![0; routers],
             decide_at: vec![NEVER; routers],
+            granted: routing.grant_times(ports.outputs),
             ..Self::default()
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        let Self { undecided, escape_ports, decide_at, .. } = self;
-        size_of_val(&**undecided) + size_of_val(&**escape_ports) + size_of_val(&**decide_at)
+        let Self { undecided, escape_ports, decide_at, granted, .. } = self;
+        size_of_val(&**undecided)
+            + size_of_val(&**escape_ports)
+            + size_of_val(&**decide_at)
+            + size_of_val(&**granted)
     }
 
     pub(crate) fn rebase(&mut self, by: Tick) {

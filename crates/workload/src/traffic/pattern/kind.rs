@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Nodes, PATTERNS, PatternError, PatternRule};
-use flitlab_base::document::{Reader, Toml};
+use flitlab_base::document::Reader;
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::Places;
 
@@ -89,11 +89,7 @@ impl PatternSpec {
     ) -> Option<Self> {
         let start = reader.resolved.len();
         let bind = (kind.read)(reader, places)?;
-        let keys: Vec<String> = reader.resolved[start..]
-            .iter()
-            .map(|(path, value)| format!("{} = {value}", path.rsplit('.').next().unwrap_or(path)))
-            .collect();
-        Some(Self { kind, keys: keys.join(", ").into(), bind })
+        Some(Self { kind, keys: reader.keys_since(start).into(), bind })
     }
 
     /// The built-in pattern of this name with these keys, as TOML: `PatternSpec::new("hotspot",
@@ -104,13 +100,7 @@ impl PatternSpec {
     pub fn new(name: &str, keys: &str) -> Self {
         let kind = PatternKind::named(name);
         let kind = kind.unwrap_or_else(|| panic!("there is no pattern {name}"));
-        let toml = Toml::parse(name, keys);
-        let mut reader = Reader::reading(&toml, None);
-        let spec = Self::read(kind, &mut reader, None);
-        reader.finish();
-        let problems = [&toml.problems[..], &reader.problems[..]].concat();
-        assert!(problems.is_empty(), "{name}: {problems:?}");
-        spec.expect("nothing is wrong with it")
+        Reader::read_alone(name, keys, |reader| Self::read(kind, reader, None))
     }
 
     /// The name of the pattern in scenarios.

@@ -1,11 +1,16 @@
 //! Adaptive rules and selection functions of another crate: simulated from scenarios on any number
 //! of threads, equal to the reference engines, and proved like those that are built in.
 
+#[path = "../extension/src/adaptive_rule.rs"]
+mod adaptive_rule;
+#[path = "../extension/src/selection.rs"]
+mod selection;
+
 use std::sync::Arc;
 
+use adaptive_rule::VALIANT;
 use flitlab::adaptive::{
-    AdaptiveKind, AdaptiveRule, AtInjection, AtRouter, Heading, Intermediate, Outputs, Selection,
-    SelectionRule, When,
+    AdaptiveKind, AdaptiveRule, AtInjection, AtRouter, Heading, Intermediate, When,
 };
 use flitlab::document::Number;
 use flitlab::package;
@@ -17,6 +22,7 @@ use flitlab::units::Picoseconds;
 use flitlab_reference::{differential, random_scenario};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use selection::MOST_RECENT;
 
 /// With some probability the longer way round in the first dimension.
 #[derive(Debug)]
@@ -76,26 +82,6 @@ impl AdaptiveRule<Heading> for Sidestep {
     }
 }
 
-/// Through a node that is drawn from all.
-#[derive(Debug)]
-struct Valiant;
-
-static VALIANT: Row<AdaptiveKind> = Row::new(
-    "valiant",
-    "through a node that is drawn from all.",
-    AdaptiveKind::nodes("Valiant's routing", When::AtInjection, |_| {
-        Some(Arc::new(|_| Ok(Arc::new(Valiant))))
-    }),
-);
-
-impl AdaptiveRule<Intermediate> for Valiant {
-    fn draw(&self, packet: &AtInjection<'_>, random: &mut ChaCha8Rng) -> Option<Intermediate> {
-        let node = random.random_range(0..packet.compass.nodes());
-        let is_live = packet.live.ends.is_none_or(|ends| ends[node as usize]);
-        is_live.then_some(Intermediate { node, across: false })
-    }
-}
-
 /// Through the next node wherever the packet comes to, if it is congested there.
 #[derive(Debug)]
 struct Beside;
@@ -130,23 +116,6 @@ static ASTRAY: Row<AdaptiveKind> = Row::new(
 impl AdaptiveRule<Intermediate> for Astray {
     fn decide(&self, packet: &AtRouter<'_>) -> Option<Intermediate> {
         Some(Intermediate { node: packet.compass.nodes(), across: false })
-    }
-}
-
-/// The output that was used last.
-#[derive(Debug)]
-struct MostRecent;
-
-static MOST_RECENT: Row<Selection> =
-    Row::new("mru", "the most recently used.", Selection::Outside(&MostRecent));
-
-impl SelectionRule for MostRecent {
-    fn asks_for_grants(&self) -> bool {
-        true
-    }
-
-    fn prefers(&self, outputs: &Outputs<'_>) -> u32 {
-        outputs.ports().max_by_key(|&port| outputs.granted[port as usize]).unwrap()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Tests of reading back, of descriptions, and of the order of a sweep.
 
 mod fabrics;
-mod outside;
 
 use super::*;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};

@@ -6,18 +6,24 @@
 //! | traffic pattern | [`pattern`] | `pattern = { stride = { by = 3 } }` |
 //! | table algorithm | [`table_algorithm`] | `routing.agnostic.algorithm = "one-root"` |
 //! | relation rule | [`relation_rule`] | `routing.relation.rule = "hop-vcs"` |
+//! | adaptive rule | [`adaptive_rule`] | `[routing.valiant]` |
+//! | selection function | [`selection`] | `routing.adaptive.selection = "mru"` |
 //! | path selection | [`path_selection`] | `routing.relation.selection = "last-offered"` |
 //! | topology | [`topology`] | `[topology.leaf_spine]` |
 //! | schedule | [`schedule`] | `schedule = { token-ring = { ranks = 8 } }` |
+//! | workload | [`workload`] | `[pass]` |
 //! | figure | [`figure`] | in a `FigureRequest` |
 
+pub mod adaptive_rule;
 pub mod figure;
 pub mod path_selection;
 pub mod pattern;
 pub mod relation_rule;
 pub mod schedule;
+pub mod selection;
 pub mod table_algorithm;
 pub mod topology;
+pub mod workload;
 
 use flitlab::package;
 use flitlab::registry::{Refused, Registry};
@@ -33,5 +39,8 @@ pub fn registry() -> Result<Registry, Refused> {
         .with(package!(), &relation_rule::HOP_VCS)?
         .with(package!(), &path_selection::LAST_OFFERED)?
         .with(package!(), &topology::LEAF_SPINE)?
-        .with(package!(), &schedule::TOKEN_RING)
+        .with(package!(), &schedule::TOKEN_RING)?
+        .with(package!(), &adaptive_rule::VALIANT)?
+        .with(package!(), &selection::MOST_RECENT)?
+        .with(package!(), &workload::PASS)
 }

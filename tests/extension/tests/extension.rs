@@ -138,3 +138,43 @@ fn components_are_swept_and_told_apart_from_built_in_ones() -> Test {
     assert!(misspelt.contains("did you mean `hop-vcs`?"), "{misspelt}");
     Ok(())
 }
+
+#[test]
+fn a_workload() -> Test {
+    let read = |text: &str| document(&format!("{TORUS}{text}"));
+    let said = |text: &str| -> Result<_, Box<dyn Error>> {
+        Ok(Scenario::read(&read(text)?).err().ok_or("it was read")?.plain())
+    };
+    assert!(said("[pass]\nmesage = '8 B'\n")?.contains("did you mean `message`?"));
+    assert!(said("[pas]\nmessage = '8 B'\n")?.contains("did you mean `pass`?"));
+    assert!(said("")?.contains("nor [remote_memory] nor [pass]"));
+    assert!(said("[pass]\nmessage = '8 B'\n[exchange]\n")?.contains("not [exchange] and [pass]"));
+    let sweep = "[pass]\nmessage = '8 B'\n[sweep.grid]\npass.message = ['8 B', '1 KiB']\n";
+    assert_eq!(Sweep::read(&read(sweep)?)?.points.len(), 2);
+    let (_, resolved) = Scenario::read_resolved(&read("[pass]\nmessage = '8 B'\n")?)?;
+    assert!(resolved.starts_with("# pass is not built in: it comes from flitlab-extension "));
+    let time = |text: &str| -> Result<_, Box<dyn Error>> {
+        let measured = measure(&format!("{TORUS}{text}"))?;
+        assert_eq!((measured.status, measured.nodes), (Status::Completed, Some(16)));
+        Ok(measured.completion_time.ok_or("it has ended")?)
+    };
+    let pairs = "pattern = { pairs = { list = [[[0, 0], [1, 0]]] } }\nmessage = '8 B'\n";
+    // Some of the next nodes are one hop away, and some two.
+    let (own, one_hop) =
+        (time("[pass]\nmessage = '8 B'\n")?, time(&format!("[exchange]\n{pairs}"))?);
+    assert!(own > one_hop && own < one_hop * 2, "{own} {one_hop}");
+    Ok(())
+}
+
+/// tests/simulation/own_adaptive.rs compares both with the reference
+/// engines, and shows what the proof refuses.
+#[test]
+fn an_adaptive_rule_and_a_selection_function() -> Test {
+    let minimal = measure(&format!("{TORUS}[routing.adaptive]\nselection = 'mru'\n{LOAD}"))?;
+    let valiant = measure(&format!("{TORUS}[routing.valiant]\n{LOAD}"))?;
+    let hops = |measured: &PointRow| measured.hops_mean.ok_or("no packet has arrived");
+    assert!((hops(&minimal)? - 32.0 / 15.0).abs() < 0.02);
+    // Two legs, each to one of all 16 nodes, which is two hops away in the mean.
+    assert!((hops(&valiant)? - 4.0).abs() < 0.05, "{:?}", valiant.hops_mean);
+    Ok(())
+}

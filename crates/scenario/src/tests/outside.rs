@@ -22,7 +22,7 @@ struct Pass {
     message: Bytes,
 }
 
-static PASS: Row<WorkloadKind> = Row::new(
+const PASS: Row<WorkloadKind> = Row::new(
     "pass",
     "Every node passes a message on to the next one.",
     WorkloadKind { purpose: "for one message of each node", beside_load: false, read },
@@ -98,10 +98,24 @@ fn it_is_read_checked_swept_and_documented() {
     assert!(said("[pass]\nmessage = '8 B'\n[exchange]\n").contains("not [exchange] and [pass]"));
     let sweep = "[pass]\nmessage = '8 B'\n[sweep.grid]\npass.message = ['8 B', '1 KiB']\n";
     assert_eq!(Sweep::read(&document(sweep)).unwrap().points.len(), 2);
+    let search = "[pass]\nmessage = '8 B'\n[sweep]\nsaturation = { tolerance = 0.02 }\n";
+    let refused = Sweep::read(&document(search)).unwrap_err().plain();
+    assert!(refused.contains("a [pass] has no load that could saturate"), "{refused}");
     assert!(document("").reference().to_string().contains("\n[pass]\n"));
     assert!(!reference().to_string().contains("[pass]"));
     let (_, resolved) = Scenario::read_resolved(&document("[pass]\nmessage = '8 B'\n")).unwrap();
     assert!(resolved.starts_with("# pass is not built in: it comes from flitlab-scenario "));
+}
+
+#[test]
+fn it_can_not_be_called_like_another_table() {
+    static ROWS: [Row<WorkloadKind>; 2] = [
+        Row::new("link", "Another one.", PASS.component),
+        Row::new("exchange", "Another one.", PASS.component),
+    ];
+    for row in &ROWS {
+        assert!(Registry::default().with(package!(), row).is_err(), "{}", row.name);
+    }
 }
 
 #[test]

@@ -129,7 +129,8 @@ pub trait WorkloadSpec: Any + Debug + Send + Sync {
     /// Whether it draws random numbers, so that its results depend on the seed.
     fn draws(&self) -> bool;
 
-    /// Whether it comes to an end; otherwise it is measured in a steady state.
+    /// Whether it comes to an end. Otherwise it is measured in a steady state, and its bound form
+    /// says the rates of its [load](BoundWorkload::load).
     fn is_finite(&self) -> bool {
         true
     }

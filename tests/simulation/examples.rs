@@ -15,6 +15,9 @@ mod own_algorithm;
 #[path = "../../examples/own_pattern.rs"]
 #[allow(dead_code, reason = "the example's main is not called")]
 mod own_pattern;
+#[path = "../../examples/own_workload.rs"]
+#[allow(dead_code, reason = "the example's main is not called")]
+mod own_workload;
 #[path = "../../examples/ping.rs"]
 #[allow(dead_code, reason = "the example's main is not called")]
 mod ping;
@@ -80,6 +83,26 @@ fn the_pattern_of_the_example_leaves_out_failed_nodes() {
     let mut shares = Vec::new();
     simulation.pattern().for_each_share(2, |to, share| shares.push((to, share)));
     assert_eq!(shares, [(4, 0.5), (5, 0.5)]);
+}
+
+/// Four messages of 256 B every 2 us are 0.512 GB/s, which rings carry.
+#[test]
+fn a_workload_from_outside_is_simulated_and_its_keys_are_checked() {
+    let scenario = own_workload::read_scenario(own_workload::SCENARIO).unwrap();
+    let (offered, accepted) = own_workload::measure(&scenario).unwrap();
+    assert!((offered - 0.512).abs() < 1e-9, "{offered}");
+    assert!((accepted / offered - 1.0).abs() < 1e-6, "{accepted} of {offered}");
+
+    let refused = |from: &str, to: &str| {
+        let text = own_workload::SCENARIO.replace(from, to);
+        own_workload::read_scenario(&text).unwrap_err().to_string()
+    };
+    let said = refused("messages = 4", "mesages = 4");
+    assert!(said.contains("did you mean `messages`?"), "{said}");
+    let said = refused("2 us", "200 ns");
+    assert!(said.contains("more flits than a node can inject"), "{said}");
+    let said = refused("[measure]", "[exchange]\n[measure]");
+    assert!(said.contains("one workload, not [exchange] and [bursts]"), "{said}");
 }
 
 /// On the tree the nodes lie in a line of eight, in which two nodes are 3 hops apart in the mean.

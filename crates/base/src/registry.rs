@@ -15,6 +15,10 @@ pub trait Component: Copy + Send + Sync + 'static {
     /// A component of this kind in messages, without an article: `pattern`.
     const NOUN: &'static str;
 
+    /// Names that no component of this kind can have, since they mean something else where it is
+    /// named.
+    const RESERVED: &'static [&'static str] = &[];
+
     /// Returns the rows that are built in, in the order in which they are offered.
     fn built_in() -> &'static [Row<Self>];
 
@@ -170,6 +174,14 @@ pub enum Refused {
         /// The name in question.
         name: &'static str,
     },
+    /// The name means something else where such a component is named.
+    #[error("`{name}` means something else in scenarios: give your {noun} another name")]
+    Reserved {
+        /// The kind of component.
+        noun: &'static str,
+        /// The name in question.
+        name: &'static str,
+    },
     /// The name can't be written in scenarios as it is.
     #[error(
         "`{name}` can't be the name of a {noun}: names consist of small letters, digits, `-` and `_`"
@@ -196,6 +208,9 @@ impl Registry {
         let allowed = |c| matches!(c, 'a'..='z' | '0'..='9' | '-' | '_');
         if name.is_empty() || !name.chars().all(allowed) {
             return Err(Refused::Spelling { noun, name });
+        }
+        if C::RESERVED.contains(&name) {
+            return Err(Refused::Reserved { noun, name });
         }
         if self.rows::<C>().any(|other| other.name == name || other.known_as.contains(&name)) {
             return Err(Refused::Taken { noun, name });

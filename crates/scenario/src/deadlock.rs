@@ -153,17 +153,17 @@ impl Scenario {
         // Requests and responses have virtual channels of their own on Angara, and share them
         // elsewhere.
         let together = self.network.routing.is_of_any_fabric();
-        let (requests, responses) = self.workload.message_sizes();
-        let flits = |messages: &BTreeSet<u64>| -> BTreeSet<u32> {
-            let of = |&bytes: &u64| {
-                let (full, rest) = self.parameters.packets(bytes);
-                let rest = rest.map(|rest| self.parameters.packet_flits(rest));
-                let full = (full > 0).then(|| self.parameters.maximum_packet());
-                full.into_iter().chain(rest)
-            };
-            messages.iter().flat_map(of).collect()
+        let flits = |bytes: u64| {
+            let (full, rest) = self.parameters.packets(bytes);
+            let rest = rest.map(|rest| self.parameters.packet_flits(rest));
+            (full > 0).then(|| self.parameters.maximum_packet()).into_iter().chain(rest)
         };
-        let (requests, responses) = (flits(&requests), flits(&responses));
+        let (mut requests, mut responses) = (BTreeSet::new(), BTreeSet::new());
+        self.workload.for_each_size(&mut |bytes, access| {
+            let (request, response) = access.payloads(bytes);
+            requests.extend(flits(request));
+            responses.extend(response.into_iter().flat_map(flits));
+        });
         if together {
             return requests.union(&responses).count() > 1;
         }

@@ -20,12 +20,13 @@ struct Pass {
     message: Bytes,
 }
 
+/// All of the kind but its name.
+pub const KIND: WorkloadKind =
+    WorkloadKind { purpose: "for one message of each node", beside_load: false, read };
+
 /// The kind of workload.
-pub static PASS: Row<WorkloadKind> = Row::new(
-    "pass",
-    "Every node passes a message on to the next one.",
-    WorkloadKind { purpose: "for one message of each node", beside_load: false, read },
-);
+pub static PASS: Row<WorkloadKind> =
+    Row::new("pass", "Every node passes a message on to the next one.", KIND);
 
 fn read(reader: &mut Reader<'_>, _: &mut Given<'_>) -> Option<Arc<dyn WorkloadSpec>> {
     let message = reader.required("message", &size(0, LARGEST_MESSAGE), "Payload of a message.")?;

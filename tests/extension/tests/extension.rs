@@ -2,13 +2,15 @@
 
 use std::error::Error;
 
-use flitlab::registry::Row;
+use flitlab::package;
+use flitlab::registry::{Registry, Row};
 use flitlab::report::figure::{FIGURES, FigureRequest, Format, Medium, draw_all};
 use flitlab::report::{Label, Point, PointRow, ResultRows, Status};
-use flitlab::scenario::{Document, Scenario, Sweep};
+use flitlab::scenario::{Document, Scenario, Sweep, WorkloadKind};
 use flitlab::sweep::Simulation;
 use flitlab_extension::figure::HOPS;
 use flitlab_extension::registry;
+use flitlab_extension::workload::KIND;
 
 type Test = Result<(), Box<dyn Error>>;
 
@@ -151,6 +153,9 @@ fn a_workload() -> Test {
     assert!(said("[pass]\nmessage = '8 B'\n[exchange]\n")?.contains("not [exchange] and [pass]"));
     let sweep = "[pass]\nmessage = '8 B'\n[sweep.grid]\npass.message = ['8 B', '1 KiB']\n";
     assert_eq!(Sweep::read(&read(sweep)?)?.points.len(), 2);
+    let search = "[pass]\nmessage = '8 B'\n[sweep]\nsaturation = { tolerance = 0.02 }\n";
+    let said = Sweep::read(&read(search)?).err().ok_or("it was read")?.plain();
+    assert!(said.contains("a [pass] has no load that could saturate"), "{said}");
     let (_, resolved) = Scenario::read_resolved(&read("[pass]\nmessage = '8 B'\n")?)?;
     assert!(resolved.starts_with("# pass is not built in: it comes from flitlab-extension "));
     let time = |text: &str| -> Result<_, Box<dyn Error>> {
@@ -164,6 +169,15 @@ fn a_workload() -> Test {
         (time("[pass]\nmessage = '8 B'\n")?, time(&format!("[exchange]\n{pairs}"))?);
     assert!(own > one_hop && own < one_hop * 2, "{own} {one_hop}");
     Ok(())
+}
+
+#[test]
+fn a_workload_can_not_be_called_like_another_table() {
+    static ROWS: [Row<WorkloadKind>; 2] =
+        [Row::new("link", "Another one.", KIND), Row::new("exchange", "Another one.", KIND)];
+    for row in &ROWS {
+        assert!(Registry::default().with(package!(), row).is_err(), "{}", row.name);
+    }
 }
 
 /// tests/simulation/own_adaptive.rs compares both with the reference

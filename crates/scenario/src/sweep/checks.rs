@@ -1,8 +1,10 @@
 //! Mistakes of a sweep's keys together, or on top of the document.
 
 use super::{axis::Setting, grid::Key, table::SweepTable, zip};
+use crate::workload::{LOAD_TABLE, WorkloadKind};
 use crate::{Document, series::LOAD};
 use flitlab_base::document::{Diagnostic, Location, Node, Value, nearest, quoted};
+use flitlab_base::registry::Registered;
 
 /// Beyond this a sweep is a mistake.
 const MAX_POINTS: usize = 100_000;
@@ -129,13 +131,17 @@ fn check_whole(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
                 .help("give [sweep.grid] a key, for example `traffic.load = [0.1, 0.2, 0.3]`"),
         );
     }
-    if sweep.saturation.is_some() && document.get("exchange").is_some() {
+    let has = |name: &str| document.get(name).is_some();
+    let without_load = |kind: &Registered<WorkloadKind>| {
+        has(kind.name) && kind.name != LOAD_TABLE && !(kind.beside_load && has(LOAD_TABLE))
+    };
+    let mut kinds = document.registry.rows::<WorkloadKind>();
+    if let (Some(_), Some(kind)) = (&sweep.saturation, kinds.find(without_load)) {
+        let article = if kind.name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let message = format!("{article} [{}] has no load that could saturate", kind.name);
         problems.push(
-            Diagnostic::new(
-                &place("sweep.saturation"),
-                "an [exchange] has no load that could saturate",
-            )
-            .help("`saturation` goes with [traffic]"),
+            Diagnostic::new(&place("sweep.saturation"), message)
+                .help("`saturation` goes with [traffic]"),
         );
     }
     // Zipped keys count once.

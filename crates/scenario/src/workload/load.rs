@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, LARGEST_REQUEST, WorkloadKind,
-    WorkloadSpec,
+    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE,
+    WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;
 use crate::checks::Checks;
@@ -22,7 +22,7 @@ use flitlab_workload::traffic::{
 };
 
 pub(super) const TRAFFIC: Row<WorkloadKind> = Row::new(
-    "traffic",
+    LOAD_TABLE,
     "Traffic that goes on for ever at an offered load. A scenario has this, [exchange] or [application]; \
      or it goes on beside [collective].",
     WorkloadKind {

@@ -12,7 +12,6 @@ mod load;
 mod remote_memory;
 
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -28,6 +27,9 @@ use flitlab_engine::{Engine, Parameters};
 use flitlab_fabric::{Fabric, Places};
 use flitlab_report::{PointResult, PointRow};
 use flitlab_workload::traffic::{Access, LoadRates, LoadSpec, Pattern, Workload};
+
+/// The table of the load that may go on beside others.
+pub(crate) const LOAD_TABLE: &str = "traffic";
 
 /// The largest message: far beyond use, and small enough for sums of 64 bits.
 pub const LARGEST_MESSAGE: u64 = 1 << 40;
@@ -49,6 +51,21 @@ pub struct WorkloadKind {
 
 impl Component for WorkloadKind {
     const NOUN: &'static str = "workload";
+
+    /// The other keys of a scenario's top level.
+    const RESERVED: &'static [&'static str] = &[
+        "name",
+        "title",
+        "seed",
+        "topology",
+        "routing",
+        "router",
+        "link",
+        "adapter",
+        "measure",
+        "interruption",
+        "sweep",
+    ];
 
     fn built_in() -> &'static [Row<Self>] {
         &WORKLOADS
@@ -112,7 +129,8 @@ pub trait WorkloadSpec: Any + Debug + Send + Sync {
     /// Whether it draws random numbers, so that its results depend on the seed.
     fn draws(&self) -> bool;
 
-    /// Whether it comes to an end; otherwise it is measured in a steady state.
+    /// Whether it comes to an end. Otherwise it is measured in a steady state, and its bound form
+    /// says the rates of its [load](BoundWorkload::load).
     fn is_finite(&self) -> bool {
         true
     }
@@ -144,17 +162,6 @@ impl dyn WorkloadSpec {
         let mut reads = false;
         self.for_each_size(&mut |_, access| reads |= access != Access::Write);
         reads
-    }
-
-    /// The payloads of messages: data and requests, and what answers them.
-    pub(crate) fn message_sizes(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
-        let (mut requests, mut responses) = (BTreeSet::new(), BTreeSet::new());
-        self.for_each_size(&mut |bytes, access| {
-            let (request, response) = access.payloads(bytes);
-            requests.insert(request);
-            responses.extend(response);
-        });
-        (requests, responses)
     }
 
     /// The specification itself, if it is of this kind.
@@ -276,7 +283,7 @@ pub(crate) fn read(
     let present: Vec<_> = kinds.iter().filter(|kind| reader.has(kind.name)).collect();
     let goes_together = match present[..] {
         [_] => true,
-        [load, other] => load.row == kinds[0].row && other.beside_load,
+        [load, other] => load.name == LOAD_TABLE && other.beside_load,
         _ => false,
     };
     let tables = |kinds: &[&Registered<WorkloadKind>], with: &str| {

@@ -103,7 +103,7 @@ impl Default for AdaptiveRules {
 }
 
 impl AdaptiveRules {
-    /// The key of a virtual channel whose use can deadlock, and the reason; `None` if all are right.
+    /// The key of a virtual channel whose use can deadlock, and the reason; `None` if none is.
     /// Whether the legs of a detour can share an escape by a table is left to the proof, which
     /// shows the cycle.
     #[must_use]

@@ -41,10 +41,12 @@ pub(super) const OUTFLANK: Row<AdaptiveKind> = Row::new(
         memory: Detours::memory_needed,
         ..AdaptiveKind::nodes("OutFlank Routing", When::AtSource, |reader| {
             let (mut steps, mut percent) = (2, 0);
-            let doc = "How many steps outside the shortest ways outflanking intermediate nodes lie.";
+            let doc = "How many steps outside the shortest ways outflanking intermediate nodes \
+                       lie.";
             reader.set("steps", &Whole { range: 1..=64 }, &mut steps, doc);
             let doc = "They lie at least so many hundredths of the distance between the ends \
-                       outside, rounded down: the farther a packet goes, the wider its detours are.";
+                       outside, rounded down: the farther a packet goes, the wider its detours \
+                       are.";
             reader.set("steps_percent", &Whole { range: 0..=100 }, &mut percent, doc);
             let family = Family::IntermediateNodes { steps, percent };
             let weights = weights(reader, 2.0);

@@ -105,8 +105,10 @@ impl AtRouter<'_> {
     }
 }
 
-/// A rule that may lead packets on detours of one kind: [`Heading`] or [`Intermediate`]. It is asked
-/// at the place that its [row](AdaptiveKind::when) says. `None` leaves a packet on the shortest ways.
+/// A rule that may lead packets on detours of one kind: [`Heading`] or [`Intermediate`].
+///
+/// It is asked at the place that its [row](AdaptiveKind::when) says. `None` leaves a packet on the
+/// shortest ways.
 pub trait AdaptiveRule<Detour>: Any + fmt::Debug + Send + Sync {
     /// Decides for a packet that is injected. `random` is the stream of its source.
     fn draw(&self, _packet: &AtInjection<'_>, _random: &mut ChaCha8Rng) -> Option<Detour> {

@@ -48,8 +48,9 @@ fn an_injection_waits_for_room_until_credits_have_crossed_its_cable() {
     let start = hosts.sources.due[0];
     hosts.run_due(common, 0, start);
     let mut inject = |common: &mut Common<'_>, routers: &mut FlitRouters, now| {
-        routers.inject(common, hosts, 0, 0, now);
-        (hosts.sources.injections[0].due, hosts.sources.injections[0].waiting != 0)
+        let due = routers.inject(common, hosts, 0, 0, now);
+        hosts.sources.injections[0].due = due;
+        (due, hosts.sources.injections[0].waiting != 0)
     };
     let injection = context.timings_of(ChannelKind::Injection)[0];
     let free_at = start + flits * injection.flit;

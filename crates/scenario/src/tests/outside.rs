@@ -1,5 +1,5 @@
-//! A kind of workload of another crate: read, checked, swept, documented and simulated as those that
-//! are built in.
+//! A kind of workload of another crate: read, checked, swept, documented and simulated as those
+//! that are built in.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! The simulator: packets, buffers, channels, routers, terminals.
 //!
 //! An [`Engine`] simulates a [`Fabric`] with [`Routes`], [`Parameters`] of routers and links, and a
-//! [`Workload`]. An [`Observer`] gets each delivery; [`measure`] has observers and loops that
-//! measure loads and finite workloads. [`run_script`] is the shortest way for a list of messages.
+//! [`Workload`](flitlab_workload::traffic::Workload). An [`Observer`] gets each delivery;
+//! [`measure`] has observers and loops that measure loads and finite workloads. [`run_script`] is
+//! the shortest way for a list of messages.
 //!
 //! # Example
 //!

@@ -112,7 +112,7 @@ pub trait WorkloadSpec: Any + Debug + Send + Sync {
     /// Checks the rules between its keys and those of the rest, and reports those that are broken.
     fn check(&self, checks: &mut Checks<'_>, checked: &Checked<'_>);
 
-    /// Binds it to the scenario's fabric, once `room` has said that there is room for so many bytes.
+    /// Binds it to the scenario's fabric, once `room` has said that so many bytes are free.
     ///
     /// # Errors
     /// If it can't be bound: [`check`](Self::check) has found that beforehand.
@@ -272,8 +272,8 @@ impl Default for Facts {
     }
 }
 
-/// Reads the table of the workload that a scenario has. All tables are asked for, so that a misspelt
-/// header is told the right name.
+/// Reads the table of the workload that a scenario has. All tables are asked for, so that a
+/// misspelt header is told the right name.
 pub(crate) fn read(
     reader: &mut Reader<'_>,
     given: &mut Given<'_>,

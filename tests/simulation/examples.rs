@@ -99,7 +99,7 @@ fn a_workload_from_outside_is_simulated_and_its_keys_are_checked() {
     };
     let said = refused("messages = 4", "mesages = 4");
     assert!(said.contains("did you mean `messages`?"), "{said}");
-    let said = refused("2 us", "200 ns");
+    let said = refused("2 us", "100 ns");
     assert!(said.contains("more flits than a node can inject"), "{said}");
     let said = refused("[measure]", "[exchange]\n[measure]");
     assert!(said.contains("one workload, not [exchange] and [bursts]"), "{said}");

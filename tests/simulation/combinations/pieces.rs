@@ -72,7 +72,6 @@ pub const BASES: &[(&str, &[&str])] = &[
         "dragonfly",
         &[
             "topology.dragonfly.groups = 5",
-            "topology.dragonfly_plus.groups = 3",
             "topology.dragonfly.group_size = 2",
             "topology.dragonfly.global_cables = 2",
         ],

@@ -64,7 +64,7 @@ impl WorkloadSpec for Bursts {
         }
     }
 
-    /// The same on a fabric, once there is room for what it keeps of each node.
+    /// Binds the bursts to a fabric, once there is room for what they keep of each node.
     fn bind(
         &self,
         scenario: &Scenario,

@@ -402,7 +402,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.shares().filter_map(|(_, hosts)| hosts.workload.collectives())
     }
 
-    /// Whether all operations of the collective subnetwork are done; `true` if there are none.
+    /// Whether all operations of the collective subnetwork are done; `false` if there are none.
     pub fn collectives_done(&self) -> bool {
         self.collectives().next().is_some() && Collectives::outcome(self.collectives()).is_ok()
     }

@@ -2,14 +2,22 @@
 
 use std::error::Error;
 
+use flitlab::adaptive::AdaptiveKind;
 use flitlab::package;
-use flitlab::registry::{Registry, Row};
+use flitlab::registry::{Component, Registry, Row};
 use flitlab::report::figure::{FIGURES, FigureRequest, Format, Medium, draw_all};
 use flitlab::report::{Label, Point, PointRow, ResultRows, Status};
+use flitlab::routing::path_selection::PathSelection;
+use flitlab::routing::relation::RelationRule;
 use flitlab::scenario::{Document, Scenario, Sweep, WorkloadKind};
 use flitlab::sweep::Simulation;
+use flitlab::topology::builders::BuilderKind;
+use flitlab_extension::adaptive_rule::VALIANT;
 use flitlab_extension::figure::HOPS;
+use flitlab_extension::path_selection::LAST_OFFERED;
 use flitlab_extension::registry;
+use flitlab_extension::relation_rule::HOP_VCS;
+use flitlab_extension::topology::LEAF_SPINE;
 use flitlab_extension::workload::KIND;
 
 type Test = Result<(), Box<dyn Error>>;
@@ -172,12 +180,18 @@ fn a_workload() -> Test {
 }
 
 #[test]
-fn a_workload_can_not_be_called_like_another_table() {
-    static ROWS: [Row<WorkloadKind>; 2] =
-        [Row::new("link", "Another one.", KIND), Row::new("exchange", "Another one.", KIND)];
-    for row in &ROWS {
-        assert!(Registry::default().with(package!(), row).is_err(), "{}", row.name);
+fn a_name_that_means_something_else_is_refused() {
+    fn taken<C: Component>(row: &'static Row<C>) -> bool {
+        Registry::default().with(package!(), row).is_err()
     }
+    static LINK: Row<WorkloadKind> = Row::new("link", "Another one.", KIND);
+    static EXCHANGE: Row<WorkloadKind> = Row::new("exchange", "Another one.", KIND);
+    static TORUS: Row<BuilderKind> = Row { name: "torus", ..LEAF_SPINE };
+    static RELATION: Row<AdaptiveKind> = Row { name: "relation", ..VALIANT };
+    static AUTO: Row<RelationRule> = Row { name: "auto", ..HOP_VCS };
+    static NONE: Row<PathSelection> = Row { name: "none", ..LAST_OFFERED };
+    assert!(taken(&LINK) && taken(&EXCHANGE) && taken(&TORUS));
+    assert!(taken(&RELATION) && taken(&AUTO) && taken(&NONE));
 }
 
 /// tests/simulation/own_adaptive.rs compares both with the reference

@@ -62,6 +62,9 @@ const DRAGONFLY_TABLE: fn(u8) -> &'static str =
 impl Component for BuilderKind {
     const NOUN: &'static str = "topology";
 
+    /// Topologies that no builder makes.
+    const RESERVED: &'static [&'static str] = &["torus", "netlist"];
+
     fn built_in() -> &'static [Row<Self>] {
         &BUILDERS
     }

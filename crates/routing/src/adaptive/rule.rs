@@ -201,6 +201,10 @@ impl AdaptiveKind {
 impl Component for AdaptiveKind {
     const NOUN: &'static str = "adaptive rule";
 
+    /// Other routings, whose tables stand beside those of rules.
+    const RESERVED: &'static [&'static str] =
+        &["direction_order", "angara", "file", "pick_orthant", "agnostic", "opensm", "relation"];
+
     fn built_in() -> &'static [Row<Self>] {
         static RULES: [Row<AdaptiveKind>; 5] = [ABR, PROFIT, GOAL, CQR, OUTFLANK];
         &RULES

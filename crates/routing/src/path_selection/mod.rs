@@ -203,6 +203,9 @@ impl SelectionTask<'_> {
 impl Component for PathSelection {
     const NOUN: &'static str = "path selection";
 
+    /// No selection at all.
+    const RESERVED: &'static [&'static str] = &["none"];
+
     fn built_in() -> &'static [Row<Self>] {
         &PATH_SELECTIONS
     }

@@ -91,6 +91,9 @@ impl RelationRule {
 impl Component for RelationRule {
     const NOUN: &'static str = "rule";
 
+    /// The rule that suits the virtual channels.
+    const RESERVED: &'static [&'static str] = &["auto"];
+
     fn built_in() -> &'static [Row<Self>] {
         &RELATION_RULES
     }

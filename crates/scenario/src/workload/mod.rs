@@ -140,7 +140,8 @@ pub trait WorkloadSpec: Any + Debug + Send + Sync {
         None
     }
 
-    /// The same at another load, a fraction of the fabric's capacity; `None` if it has no load.
+    /// Returns the specification at another load, a fraction of the fabric's capacity; `None` if it
+    /// has no load.
     fn at_load(&self, _fraction: f64) -> Option<Arc<dyn WorkloadSpec>> {
         None
     }

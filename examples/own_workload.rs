@@ -153,6 +153,7 @@ impl Workload for Sending {
             bytes: message.0,
             kind: MessageKind::Data,
             tag: 0,
+            class: 0,
         });
         (message, Some(next))
     }

@@ -36,6 +36,7 @@ pub fn pings() -> Result<Vec<Ping>, Box<dyn Error>> {
         bytes: 8,
         kind: MessageKind::Data,
         tag: 0,
+        class: 0,
     };
     let script = Script::new((1..fabric.terminals()).map(ping).collect());
     let (log, _) = run_script(&fabric, &routes, &parameters, script)

@@ -61,6 +61,7 @@ pub fn watch(threads: usize) -> Result<HopHistogram, Box<dyn Error>> {
         bytes: 64,
         kind: MessageKind::Data,
         tag: 0,
+        class: 0,
     };
     let pairs = (0..nodes).flat_map(|source| (1..nodes).map(move |by| (source, by)));
     let script = Script::new(pairs.map(|(source, by)| message(source, by)).collect());

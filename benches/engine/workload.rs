@@ -211,6 +211,7 @@ fn run_block(size: u32, quick: bool) -> Sample {
                     bytes: 224,
                     kind: MessageKind::Data,
                     tag: 0,
+                    class: 0,
                 });
             }
         }

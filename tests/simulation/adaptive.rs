@@ -46,6 +46,7 @@ fn messages(fabric: &Fabric, packets: u64, seed: u64) -> Vec<Message> {
                 bytes,
                 kind,
                 tag: 0,
+                class: 0,
             });
         }
     }

@@ -42,6 +42,7 @@ fn run_ring_by(rules: DirectionRules, bubble: bool, kind: MessageKind) -> Result
             bytes: 64 * 100,
             kind,
             tag: 0,
+            class: 0,
         })
         .collect();
     run_script(&fabric, &routes, &parameters, Script::new(messages))
@@ -100,6 +101,7 @@ fn random_traffic_past_saturation_deadlocks_without_datelines_and_never_with_the
         bytes: random.random_range(0..=64 * 4),
         kind: MessageKind::Data,
         tag: 0,
+        class: 0,
     };
     let messages: Vec<Message> = (0..20_000).map(message).collect();
     for half_ring in [HalfRing::Plus, HalfRing::Balanced, HalfRing::Random] {

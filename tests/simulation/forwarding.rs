@@ -48,6 +48,7 @@ fn run(
         bytes: 64 * 100,
         kind: MessageKind::Data,
         tag: 0,
+        class: 0,
     };
     let script = Script::new(pairs.map(message).collect());
     run_script(fabric, &routes, &parameters(table.vc_count()), script).map(|(log, _)| log)

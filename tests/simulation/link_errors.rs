@@ -170,6 +170,7 @@ fn one_message(routers: u32, bytes: u64) -> Scenario {
         bytes,
         kind: MessageKind::Data,
         tag: 0,
+        class: 0,
     };
     Scenario {
         fabric,

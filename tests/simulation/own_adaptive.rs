@@ -155,6 +155,7 @@ fn messages(nodes: u32, each: u32) -> Vec<Message> {
         bytes: 64,
         kind: MessageKind::Data,
         tag: 0,
+        class: 0,
     };
     (0..nodes * each).map(|number| message(number % nodes)).collect()
 }

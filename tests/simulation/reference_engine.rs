@@ -22,6 +22,7 @@ fn read(time: u64, source: u32, destination: u32, bytes: u64) -> Message {
         bytes,
         kind: MessageKind::Read { request: 0 },
         tag: 0,
+        class: 0,
     }
 }
 
@@ -74,6 +75,7 @@ fn a_record_says_what_a_packet_was() {
     let mut packets = log.packets;
     packets.sort();
     let expected = DeliveredPacket {
+        class: 0,
         source: 0,
         destination: 2,
         sequence: 1,
@@ -243,6 +245,7 @@ fn a_read_goes_there_and_back() {
     assert_eq!(
         log.messages,
         [CompletedMessage {
+            class: 0,
             source: 0,
             destination: 3,
             bytes: MAXIMUM_PAYLOAD,

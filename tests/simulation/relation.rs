@@ -112,6 +112,7 @@ fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
         bytes: 256 * 100,
         kind: MessageKind::Data,
         tag: 0,
+        class: 0,
     });
     let messages: Vec<Message> = messages.collect();
     let parameters = Parameters { virtual_channels: 1, bubble: false, ..Parameters::default() };

@@ -304,6 +304,7 @@ fn a_message_without_room_for_payload_is_a_packet_a_byte_on_any_number_of_thread
             bytes: 5,
             kind: flitlab::traffic::MessageKind::Data,
             tag: 0,
+            class: 0,
         };
         let script = Box::new(Script::new(vec![message]));
         let mut engine =

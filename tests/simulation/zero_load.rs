@@ -14,7 +14,15 @@ fn run(sizes: &[u32], parameters: &Parameters, messages: Vec<Message>) -> (Fabri
 }
 
 fn message(source: u32, destination: u32, bytes: u64, time: u64) -> Message {
-    Message { time: Picoseconds(time), source, destination, bytes, kind: MessageKind::Data, tag: 0 }
+    Message {
+        time: Picoseconds(time),
+        source,
+        destination,
+        bytes,
+        kind: MessageKind::Data,
+        tag: 0,
+        class: 0,
+    }
 }
 
 /// Every destination of node 0, one packet at a time, of several sizes.

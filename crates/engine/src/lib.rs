@@ -25,7 +25,7 @@
 //! // One message of 8 bytes from node 0 to node 5, one hop away in each dimension.
 //! let (time, tag) = (Picoseconds::ZERO, 0);
 //! let kind = MessageKind::Data;
-//! let ping = Message { time, source: 0, destination: 5, bytes: 8, kind, tag };
+//! let ping = Message { time, source: 0, destination: 5, bytes: 8, kind, tag, class: 0 };
 //!
 //! let (log, _digest) = run_script(&fabric, &routes, &parameters, Script::new(vec![ping])).unwrap();
 //!

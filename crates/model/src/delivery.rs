@@ -37,6 +37,8 @@ pub struct DeliveredPacket {
     pub payload: u32,
     /// Channels between routers that it has crossed.
     pub hops: u32,
+    /// The class of its message.
+    pub class: u8,
     /// The detour that it took; `None` if it kept to shortest ways.
     pub misroute: Option<Misroute>,
     /// Time at which its message was created.
@@ -56,6 +58,8 @@ pub struct CompletedMessage {
     pub destination: u32,
     /// Payload in bytes; for a read, the response's.
     pub bytes: u64,
+    /// Its class.
+    pub class: u8,
     /// Whether it only arranges another message, as the two messages before a large one do.
     pub is_control: bool,
     /// Time of its creation, before the sender's overhead.

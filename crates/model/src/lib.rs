@@ -12,6 +12,7 @@
 //! | subject | types |
 //! |---|---|
 //! | parameters | [`Parameters`], [`FlitSharing`], [`CollectiveUnit`], [`LinkErrors`], [`Passage`] |
+//! | traffic | [`TrafficClass`], [`PacketKind`] |
 //! | packets | [`DeliveredPacket`], [`CompletedMessage`], [`Misroute`], [`Grant`], [`Quantile`] |
 //! | channels | [`ChannelKind`], [`ChannelReport`], [`ChannelStatistics`], [`Stall`] |
 //! | runs | [`Digest`], [`Deadlock`], [`Explanation`] |
@@ -63,6 +64,7 @@ mod link_errors;
 mod parameters;
 mod passage;
 mod student;
+mod traffic_class;
 
 pub use channel::{ChannelKind, ChannelReport, ChannelStatistics, STALLS, Stall};
 pub use deadlock::{Deadlock, Lack, Waiting};
@@ -72,3 +74,4 @@ pub use explanation::{Activity, Explanation, Spent, Stretch, Times};
 pub use link_errors::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
 pub use parameters::*;
 pub use passage::Passage;
+pub use traffic_class::{PacketKind, TrafficClass};

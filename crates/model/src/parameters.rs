@@ -4,7 +4,7 @@
 //! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
 //! ping between neighbours takes the published 850 ns (\[angara-routing\], section 1).
 
-use super::LinkErrors;
+use super::{LinkErrors, TrafficClass};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds, Rate, flit_time};
 use flitlab_fabric::CableClass;
@@ -217,6 +217,8 @@ pub struct Parameters {
     pub collective: CollectiveUnit,
     /// Errors of network channels; `None` if they have none.
     pub errors: Option<LinkErrors>,
+    /// The classes of traffic, by number. Those that are not given are the default.
+    pub classes: Vec<TrafficClass>,
 }
 
 impl Default for Parameters {
@@ -250,11 +252,18 @@ impl Default for Parameters {
             atomic_time: Picoseconds(50_000),
             collective: CollectiveUnit::default(),
             errors: None,
+            classes: Vec::new(),
         }
     }
 }
 
 impl Parameters {
+    /// Returns the class of traffic of this number.
+    #[inline]
+    pub fn class(&self, number: u8) -> TrafficClass {
+        self.classes.get(usize::from(number)).copied().unwrap_or_default()
+    }
+
     /// The `infiniband-4xqdr` preset: switches and adapters of InfiniBand with four lanes of
     /// quadruple data rate.
     ///
@@ -300,6 +309,7 @@ impl Parameters {
             atomic_time: Picoseconds(50_000),
             collective: CollectiveUnit::default(),
             errors: None,
+            classes: Vec::new(),
         }
     }
 

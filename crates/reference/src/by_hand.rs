@@ -17,6 +17,7 @@ pub fn rate(flit_time: u64) -> Rate {
 
 pub fn parameters() -> Parameters {
     Parameters {
+        classes: Vec::new(),
         flit: Bytes(FLIT),
         header_flits: 1,
         checksum_flits: 0,

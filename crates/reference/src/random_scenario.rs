@@ -414,6 +414,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
     let mut short = || if random.random_bool(0.5) { 0 } else { random.random_range(0..=20) };
     let (send_overhead, receive_overhead, service_time) = (short(), short(), short());
     let mut parameters = Parameters {
+        classes: Vec::new(),
         flit: Bytes(FLIT),
         header_flits: random.random_range(0..=2),
         checksum_flits: random.random_range(0..=1),
@@ -552,6 +553,7 @@ impl<'a> Traffic<'a> {
             bytes: self.size(),
             kind,
             tag: 0,
+            class: 0,
         }
     }
 

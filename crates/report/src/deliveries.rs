@@ -68,8 +68,9 @@ impl From<&DeliveredPacket> for PacketRow {
 
 impl From<&CompletedMessage> for MessageRow {
     fn from(message: &CompletedMessage) -> Self {
-        let &CompletedMessage { source, destination, bytes, is_control, created, completed } =
-            message;
+        let &CompletedMessage {
+            source, destination, bytes, is_control, created, completed, ..
+        } = message;
         let kind = if is_control { "control" } else { "data" }.into();
         Self { source, destination, bytes, kind, created, completed }
     }

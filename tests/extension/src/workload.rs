@@ -59,6 +59,7 @@ impl WorkloadSpec for Pass {
             bytes: self.message.0,
             kind: MessageKind::Data,
             tag: 0,
+            class: 0,
         };
         let script = Script::new(pairs.into_iter().map(message).collect());
         let workload = Box::new(BoundPass(script));

@@ -292,7 +292,7 @@ fn of_steps(
         for source in fabric.live_terminals() {
             let Some(destination) = pattern.partner(source, number) else { continue };
             let time = u64::from(number) * step;
-            messages.push(Message { time, source, destination, bytes, kind, tag: 0 });
+            messages.push(Message { time, source, destination, bytes, kind, tag: 0, class: 0 });
         }
     }
     messages

@@ -103,6 +103,7 @@ fn operations_that_come_at_one_instant_are_performed_in_the_order_of_ejection_ch
         bytes: 8,
         kind,
         tag: 0,
+        class: 0,
     };
     let atomic = MessageKind::Atomic { request: 24 };
     for second in [1, 3] {

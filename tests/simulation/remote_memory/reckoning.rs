@@ -161,6 +161,7 @@ fn operations_begin_when_the_rules_let_them_on_any_number_of_threads_and_the_ref
                 bytes,
                 kind,
                 tag: 0,
+                class: 0,
             })
             .collect();
         if messages.len() <= 150 {
@@ -190,6 +191,7 @@ fn an_operation_that_begins_too_early_is_noticed() {
         ..spec(random, 4)
     };
     let operation = |created, completed| CompletedMessage {
+        class: 0,
         source: 0,
         destination: 1,
         bytes: 8,

@@ -73,6 +73,7 @@ impl Hosts {
         let completed = time + common.context.parameters.receive_overhead;
         self.sink.messages_completed += 1;
         self.sink.completed.push(CompletedMessage {
+            class: 0,
             source: packet.source,
             destination: self.sources.adapters[terminal as usize].name,
             bytes: trees.bytes,

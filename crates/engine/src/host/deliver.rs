@@ -127,6 +127,7 @@ impl Hosts {
             common.counters.flit_hops += u64::from(packet.flits) * u64::from(hops);
             common.counters.packet_hops += u64::from(hops);
             self.sink.delivered.push(DeliveredPacket {
+                class: 0,
                 source: packet.source,
                 destination: self.sources.adapters[terminal as usize].name,
                 sequence: packet.sequence,
@@ -202,6 +203,7 @@ impl Hosts {
         let (source, destination) = if is_response { (name, source) } else { (source, name) };
         self.sink.messages_completed += 1;
         self.sink.completed.push(CompletedMessage {
+            class: 0,
             source,
             destination,
             bytes,

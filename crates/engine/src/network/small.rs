@@ -21,7 +21,7 @@ pub(crate) fn direction_order(fabric: &Fabric) -> Routes {
 pub(crate) fn messages(messages: &[(u32, u32, u64)]) -> Box<dyn Workload> {
     let message = |&(source, destination, bytes): &(u32, u32, u64)| {
         let (time, kind) = (Picoseconds::ZERO, MessageKind::Data);
-        Message { time, source, destination, bytes, kind, tag: 0 }
+        Message { time, source, destination, bytes, kind, tag: 0, class: 0 }
     };
     Box::new(Script::new(messages.iter().map(message).collect()))
 }

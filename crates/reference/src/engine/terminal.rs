@@ -254,6 +254,7 @@ impl<'a> Terminals<'a> {
     /// request or a response.
     pub fn deliver(&mut self, packet: &Packet, now: Picoseconds) -> bool {
         self.log.packets.push(DeliveredPacket {
+            class: 0,
             source: packet.source,
             destination: packet.destination,
             sequence: packet.sequence,
@@ -285,6 +286,7 @@ impl<'a> Terminals<'a> {
                 self.schedule(now + self.parameters.service_time, entry);
             }
             _ => self.log.messages.push(CompletedMessage {
+                class: 0,
                 source: message.source,
                 destination: message.destination,
                 bytes: message.bytes,

@@ -276,6 +276,7 @@ impl Workload for Collectives {
                     bytes: self.bytes,
                     kind,
                     tag: u64::from(operation) + 1,
+                    class: 0,
                 });
             }
         } else if self.state.next_of_load[place] == Some(now)

@@ -240,6 +240,7 @@ impl Workload for Exchange {
             bytes: self.bytes,
             kind: self.kind,
             tag: step.into(),
+            class: 0,
         });
         if self.between != Between::Nothing {
             return (message, None);

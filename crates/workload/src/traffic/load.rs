@@ -245,6 +245,7 @@ impl Workload for OpenLoad {
             bytes: self.bytes,
             kind: self.kind,
             tag: 0,
+            class: 0,
         };
         own.index += 1;
         if own.place() == 0 {

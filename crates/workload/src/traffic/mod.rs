@@ -9,6 +9,7 @@ mod pattern;
 mod process;
 mod remote_memory;
 mod script;
+mod several;
 mod spec;
 mod workload;
 
@@ -27,6 +28,7 @@ pub use pattern::{
 pub use process::Arrivals;
 pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};
 pub use script::Script;
+pub use several::{LARGEST_TAG, MAX_WORKLOADS, Several};
 pub use spec::*;
 pub use workload::{CloneWorkload, Needs, Wake, Workload, restored, saved};
 
@@ -74,8 +76,12 @@ pub struct Message {
     pub bytes: u64,
     /// The kind of message.
     pub kind: MessageKind,
-    /// Given back to the workload when the message is done; of no meaning to the engine.
+    /// Given back to the workload when the message is done; of no meaning to the engine. At most
+    /// [`LARGEST_TAG`].
     pub tag: u64,
+    /// Its class of traffic: the number of its workload among [`Several`], and 0 of one that is
+    /// alone.
+    pub class: u8,
 }
 
 /// The facts about a received message that its workload is told.

@@ -287,6 +287,7 @@ impl Workload for RemoteMemory {
             bytes: self.spec.message.0,
             kind: self.kind,
             tag: process.into(),
+            class: 0,
         });
         (message, next.or_else(|| self.next(terminal)))
     }

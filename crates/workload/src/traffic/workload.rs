@@ -54,6 +54,17 @@ pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
     fn create(&mut self, terminal: u32, now: Picoseconds)
     -> (Option<Message>, Option<Picoseconds>);
 
+    /// By class of messages, the workloads of which it consists; none if it is one.
+    fn by_class(&self) -> &[Box<dyn Workload>] {
+        &[]
+    }
+
+    /// Whether terminals may create messages of a class as far as is known, without an event in the
+    /// network before. Asked of workloads that consist of several.
+    fn creates_more(&self, _class: u8) -> bool {
+        true
+    }
+
     /// Calls `each` with the kind and the payload of every message that it may send. Of equal ones
     /// one call is enough.
     fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64));
@@ -183,6 +194,11 @@ impl dyn Workload {
         least
     }
 
+    /// Returns the workload whose messages have this class.
+    pub fn of_class(&self, class: u8) -> &dyn Workload {
+        self.by_class().get(usize::from(class)).map_or(self, |member| &**member)
+    }
+
     /// The workload itself, if it is of this kind.
     pub fn downcast_ref<W: Workload>(&self) -> Option<&W> {
         let workload: &dyn Any = self;
@@ -240,6 +256,7 @@ mod tests {
             bytes,
             kind,
             tag: 0,
+            class: 0,
         };
         let least = |messages: &[Message]| {
             let script: Box<dyn Workload> = Box::new(Script::new(messages.to_vec()));

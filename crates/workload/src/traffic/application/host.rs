@@ -412,6 +412,7 @@ impl Application {
                 bytes,
                 kind: MessageKind::Data,
                 tag,
+                class: 0,
             };
             let ApplicationState { hosts, outgoing, .. } = &mut self.state;
             return outgoing.push_back(&mut hosts[terminal as usize].outbox, message);

@@ -36,7 +36,7 @@ pub(super) fn run(
     fabrics: &mut Fabrics,
     purpose: Purpose,
 ) -> (Option<Arc<Network>>, Vec<Diagnostic>) {
-    let mut checks = Checks { document, broken, problems: Vec::new() };
+    let mut checks = Checks { document, broken, problems: Vec::new(), below: None };
     let parameters = &draft.parameters;
     let packets = checks.packets(parameters);
     if packets {
@@ -74,17 +74,37 @@ pub struct Checks<'d> {
     document: &'d Document,
     broken: &'d BTreeSet<String>,
     problems: Vec<Diagnostic>,
+    /// The path of the table in which a workload is that is checked, and the name of its own.
+    below: Option<(String, &'static str)>,
 }
 
 impl Checks<'_> {
+    /// Checks a workload whose table is in another one of this path, which may be empty: its keys
+    /// are below that.
+    pub(super) fn below(&mut self, path: &str, kind: &'static str, check: impl FnOnce(&mut Self)) {
+        self.below = (!path.is_empty()).then(|| (path.to_owned(), kind));
+        check(self);
+        self.below = None;
+    }
+
+    /// The paths of keys in the document.
+    fn paths(&self, keys: &[&str]) -> Vec<String> {
+        let path = |key: &&str| match &self.below {
+            Some((path, kind)) if key.split('.').next() == Some(*kind) => format!("{path}.{key}"),
+            _ => (*key).to_owned(),
+        };
+        keys.iter().map(path).collect()
+    }
+
     /// Whether none of the keys is wrong by itself.
     pub fn sound(&self, keys: &[&str]) -> bool {
+        let keys = self.paths(keys);
         !self.broken.iter().any(|broken| {
             keys.iter().any(|key| {
                 let below = |inner: &str, outer: &str| {
                     inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'))
                 };
-                broken == key || below(broken, key) || below(key, broken)
+                *broken == *key || below(broken, key) || below(key, broken)
             })
         })
     }
@@ -102,7 +122,9 @@ impl Checks<'_> {
         label: &str,
         help: Option<String>,
     ) {
-        let (place, written) = self.document.blame(keys);
+        let paths = self.paths(keys);
+        let keys: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let (place, written) = self.document.blame(&keys);
         let label = if written.as_deref() == Some(keys[0]) { label } else { "" };
         let mut problem = Diagnostic::new(&place, message).label(label);
         problem.help = help;
@@ -194,7 +216,7 @@ impl Checks<'_> {
     fn interruption(&mut self, draft: &Draft, network: Option<&Network>, makes_tables: bool) {
         let Some(interruption) = &draft.interruption else { return };
         let workload = draft.workload.as_ref();
-        let load = workload.is_none_or(|workload| !workload.is_finite() && !workload.reads());
+        let load = workload.is_none_or(|workloads| !workloads.is_finite() && !workloads.reads());
         if !load {
             let message = "nothing can fail during an exchange, an application, collective or remote memory operations, or while nodes read: what is lost is \
                            not sent again, and they would wait for it for ever";

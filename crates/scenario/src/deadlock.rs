@@ -110,7 +110,7 @@ impl Scenario {
         if self.workload.is_collective() {
             return None;
         }
-        let least = if self.workload.reads() { 4 } else { 2 };
+        let least = if self.workload.has_responses() { 4 } else { 2 };
         let mut set = DATELINE.to_owned();
         if self.parameters.virtual_channels < least {
             set += &format!(" --set router.virtual_channels={least}");
@@ -159,9 +159,12 @@ impl Scenario {
             (full > 0).then(|| self.parameters.maximum_packet()).into_iter().chain(rest)
         };
         let (mut requests, mut responses) = (BTreeSet::new(), BTreeSet::new());
-        self.workload.for_each_size(&mut |bytes, access| {
+        self.workload.for_each_size(&mut |class, bytes, access| {
             let (request, response) = access.payloads(bytes);
-            requests.extend(flits(request));
+            let is_data = response.is_none();
+            let on_response_channel = is_data && class.on_response_channel;
+            let own = if on_response_channel { &mut responses } else { &mut requests };
+            own.extend(flits(request));
             responses.extend(response.into_iter().flat_map(flits));
         });
         if together {

@@ -108,7 +108,7 @@ pub use sweep::{
 };
 pub use topology::{NetlistFile, Plan, SwitchedSpec, TopologySpec};
 
-pub use workload::{WorkloadKind, WorkloadSpec};
+pub use workload::{WorkloadKind, WorkloadSpec, Workloads};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -143,7 +143,7 @@ pub struct Scenario {
     /// Where the defaults of the parameters come from.
     pub preset: &'static str,
     pub parameters: Parameters,
-    pub workload: Arc<dyn WorkloadSpec>,
+    pub workload: Workloads,
     pub measure: Settings,
     /// Of a load only.
     pub interruption: Option<InterruptionSpec>,
@@ -200,11 +200,7 @@ impl Scenario {
     /// finite exchange stays as it is.
     #[must_use]
     pub fn at_load(&self, load: f64) -> Self {
-        let mut scenario = self.clone();
-        if let Some(workload) = scenario.workload.at_load(load) {
-            scenario.workload = workload;
-        }
-        scenario
+        Self { workload: self.workload.at_load(load), ..self.clone() }
     }
 
     fn read_with(

@@ -360,6 +360,18 @@ impl<'d> Reader<'d> {
         value
     }
 
+    /// Reads within a scope of which nothing is reported at its end.
+    pub(crate) fn within_quietly<T>(
+        &mut self,
+        scope: Scope<'d>,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let value = read(self);
+        self.scope = outer;
+        value
+    }
+
     /// Ends the outermost table.
     pub fn finish(&mut self) {
         let empty = Scope::new(String::new(), String::new(), None, None);
@@ -373,7 +385,8 @@ impl<'d> Reader<'d> {
         entries.into_iter().any(|entry| nearest(&entry.key, [key]).is_some())
     }
 
-    pub(crate) fn path(&self, key: &str) -> String {
+    /// The path of a key of the present table.
+    pub fn path(&self, key: &str) -> String {
         join(&self.scope.path, key)
     }
 

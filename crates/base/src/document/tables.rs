@@ -1,6 +1,6 @@
 //! Reading keys whose values are tables, or lists of tables.
 
-use super::{Diagnostic, Item, KeyDoc, Location, Node, Presence, Reader, Scope, Value};
+use super::{Diagnostic, Item, KeyDoc, Location, Node, Presence, Reader, Scope, Value, join};
 
 impl<'d> Reader<'d> {
     /// Reads a table that may be absent, with all its keys at their defaults.
@@ -50,6 +50,55 @@ impl<'d> Reader<'d> {
         doc.fields = self.fields(items);
         self.items.push(Item::Key(doc));
         None
+    }
+
+    /// Tables with names that the user gives them, in the order in which they are written; none by
+    /// default. `read` also gets the name. In the reference all stand as one, of the name `NAME`.
+    ///
+    /// A name has letters, digits, `-` and `_` only, so that it can be part of a key's path and of
+    /// a file's name.
+    pub fn named_tables<T>(
+        &mut self,
+        key: &'static str,
+        doc: &'static str,
+        mut read: impl FnMut(&mut Self, &str) -> T,
+    ) -> Vec<T> {
+        let node = self.find(key, &Presence::Optional, "");
+        let path = self.path(key);
+        if self.is_documenting() {
+            let path = join(&path, "NAME");
+            self.items.push(Item::Section { path: path.clone(), doc });
+            let scope = Scope::new(path, String::new(), None, None);
+            self.within(scope, |reader| read(reader, "NAME"));
+            return Vec::new();
+        }
+        let Some(node) = node else { return Vec::new() };
+        let Value::Table(table) = &node.value else {
+            let problem = Diagnostic::new(&node.place, format!("`{key}` must be a table of tables"))
+                .label(format!("this is {}", node.what()))
+                .help(format!("write its keys below headers [{path}.NAME]"));
+            self.problems.push(problem);
+            self.mark_broken(key);
+            return Vec::new();
+        };
+        let mut values = Vec::new();
+        for entry in &table.entries {
+            let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+            if entry.key.is_empty() || !entry.key.chars().all(plain) {
+                let message = format!("\"{}\" is not a name for a table of [{path}]", entry.key);
+                let help = "names have letters, digits, `-` and `_` only";
+                self.problems.push(Diagnostic::new(&entry.key_place, message).help(help));
+                self.mark_broken(key);
+                continue;
+            }
+            let outer = Scope::new(path.clone(), format!("[{path}]"), Some(table), None);
+            let scope = self.within_quietly(outer, |reader| {
+                let path = reader.path(&entry.key);
+                reader.table_scope(&entry.key, path, Some(&entry.node))
+            });
+            values.push(self.within(scope, |reader| read(reader, &entry.key)));
+        }
+        values
     }
 
     /// A list of tables, empty by default. Each comes with its place.
@@ -118,7 +167,7 @@ impl<'d> Reader<'d> {
     /// The scope of a table's node, which may be absent or no table at all.
     fn table_scope(
         &mut self,
-        key: &'static str,
+        key: &str,
         path: String,
         node: Option<&'d Node>,
     ) -> Scope<'d> {

@@ -52,51 +52,68 @@ impl Forecast {
     }
 }
 
-/// Looks at all pairs that a pattern sends between, messages of `bytes` payload.
+/// Messages of one size between the nodes of a pattern.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream<'a> {
+    /// Who sends to whom.
+    pub pattern: &'a Pattern,
+    /// The terminals that send something, ascending.
+    pub senders: &'a [u32],
+    /// Payload of a message; of a read the response's.
+    pub bytes: u64,
+    /// How messages are sent.
+    pub access: Access,
+    /// How much a terminal that sends offers in it, relative to what one offers in the mean of all
+    /// streams.
+    pub weight: f64,
+}
+
+impl Stream<'_> {
+    /// To how many others all terminals send together, if all do as the first one.
+    fn pairs(&self) -> u64 {
+        let mut pairs = 0u64;
+        if let Some(&first) = self.senders.first() {
+            self.pattern.for_each_share(first, |_, _| pairs += 1);
+        }
+        pairs * self.senders.len() as u64
+    }
+}
+
+/// Looks at all pairs that streams send between, by so many terminals in all.
 pub fn forecast(
     fabric: &Fabric,
     routes: &Routes,
     parameters: &Parameters,
-    pattern: &Pattern,
-    bytes: u64,
-    access: Access,
+    streams: &[Stream<'_>],
+    senders: usize,
 ) -> Forecast {
-    let (senders, pairs) = senders(fabric, pattern);
+    let pairs: u64 = streams.iter().map(Stream::pairs).sum();
     let stride = narrow(pairs.div_ceil(MAX_PAIRS).max(1));
     let mut flows = Flows::new(fabric, routes, parameters);
-    // Packets and flits of a message: full packets, then the rest.
-    let (forward, backward) = access.payloads(bytes);
-    let forward = packets(parameters, forward);
-    let backward = backward.map_or_else(Vec::new, |bytes| packets(parameters, bytes));
-    let flits = |packets: &[(f64, u32)]| packets.iter().map(|p| p.0 * f64::from(p.1)).sum::<f64>();
-    let message_flits = flits(&forward) + flits(&backward);
     let mut total_rate = 0.0;
-    for &source in senders.iter().step_by(stride) {
-        let rate = pattern.rate(source);
-        total_rate += rate;
-        pattern.for_each_share(source, |destination, share| {
-            flows.add(source, destination, rate * share, &forward, message_flits);
-            flows.add(destination, source, rate * share, &backward, message_flits);
-        });
+    for &Stream { pattern, senders, bytes, access, weight } in streams {
+        // Packets and flits of a message: full packets, then the rest.
+        let (forward, backward) = access.payloads(bytes);
+        let forward = packets(parameters, forward);
+        let backward = backward.map_or_else(Vec::new, |bytes| packets(parameters, bytes));
+        let flits =
+            |packets: &[(f64, u32)]| packets.iter().map(|p| p.0 * f64::from(p.1)).sum::<f64>();
+        let message_flits = flits(&forward) + flits(&backward);
+        for &source in senders.iter().step_by(stride) {
+            let rate = weight * pattern.rate(source);
+            total_rate += rate;
+            pattern.for_each_share(source, |destination, share| {
+                flows.add(source, destination, rate * share, &forward, message_flits);
+                flows.add(destination, source, rate * share, &backward, message_flits);
+            });
+        }
     }
-    flows.forecast(total_rate / senders.len().max(1) as f64, stride == 1)
+    flows.forecast(total_rate / senders.max(1) as f64, stride == 1)
 }
 
 /// Whether the forecast looks at all pairs, and so knows the bound.
-pub fn looks_at_all_pairs(fabric: &Fabric, pattern: &Pattern) -> bool {
-    senders(fabric, pattern).1 <= MAX_PAIRS
-}
-
-/// The terminals that send, and to how many others all together, if all do as the first one.
-fn senders(fabric: &Fabric, pattern: &Pattern) -> (Vec<u32>, u64) {
-    let senders: Vec<u32> =
-        fabric.live_terminals().filter(|&terminal| pattern.rate(terminal) > 0.0).collect();
-    let mut pairs = 0u64;
-    if let Some(&first) = senders.first() {
-        pattern.for_each_share(first, |_, _| pairs += 1);
-    }
-    let pairs = pairs * senders.len() as u64;
-    (senders, pairs)
+pub fn looks_at_all_pairs(streams: &[Stream<'_>]) -> bool {
+    streams.iter().map(Stream::pairs).sum::<u64>() <= MAX_PAIRS
 }
 
 /// How many packets of how many flits a message has.

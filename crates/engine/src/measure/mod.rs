@@ -21,7 +21,7 @@ mod warm_up;
 mod watch;
 mod window;
 
-pub use bound::{Bottleneck, Forecast, forecast, looks_at_all_pairs};
+pub use bound::{Bottleneck, Forecast, Stream, forecast, looks_at_all_pairs};
 pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};

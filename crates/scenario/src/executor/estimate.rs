@@ -12,6 +12,7 @@ use cpu_time::ThreadTime;
 
 use super::simulation::{SetupError, Simulation};
 use crate::Scenario;
+use crate::workload::Share;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{Forecast, Saturation, bisect};
 
@@ -113,10 +114,13 @@ impl Pace {
                 let (full, rest) = scenario.parameters.packets(bytes);
                 (full + u64::from(rest.is_some())) as f64
             };
-            let (bytes, access) = simulation.bound.message;
-            let (request, response) = access.payloads(bytes);
-            let of_message = packets(request) + response.map_or(0.0, packets);
-            (simulation.workload().messages() as f64 * of_message, self.packet[1])
+            let of_share = |share: Share<'_>| {
+                let (bytes, access) = share.member().message;
+                let (request, response) = access.payloads(bytes);
+                let of_message = packets(request) + response.map_or(0.0, packets);
+                share.workload().messages() as f64 * of_message
+            };
+            (simulation.shares().map(of_share).sum(), self.packet[1])
         };
         Ok(self.fixed + cost.mul_f64(packets))
     }

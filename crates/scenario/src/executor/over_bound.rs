@@ -34,7 +34,10 @@ impl OverBound {
         let ratio = completion.0 as f64 / bound.time.0 as f64;
         let mut why = Vec::new();
         if ratio >= WORTH_TELLING {
-            why.extend(simulation.bound.workload.why_over_bound(simulation, &bound, completion));
+            let only = simulation.only().map(|share| (share, &share.member().workload));
+            why.extend(only.and_then(|(share, workload)| {
+                workload.why_over_bound(share, &bound, completion)
+            }));
             why.extend(busiest(channels, completion));
             why.extend(stalls(channels));
         }

@@ -14,14 +14,14 @@ use super::rows::{
     with_link_errors, with_order, with_recovery, without_results,
 };
 use super::warnings::{TOO_LONG, channels_warning, livelock_warning, load_warnings};
-use crate::workload::{Bound, Facts, Hangs};
+use crate::workload::{self, BoundMember, Ended, Hangs, Share};
 use crate::{InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario};
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::rounded_down;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, Forecast, Halt, LogFilter, Logged, Offered,
-    Progress, Snapshot, Watch, ZeroLoad, forecast, looks_at_all_pairs, measure_finite,
+    Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LogFilter, Logged, Offered,
+    Progress, Snapshot, Span, Stream, Watch, ZeroLoad, end_of_operations, forecast, looks_at_all_pairs, measure_finite,
     measure_interruption, measure_load,
 };
 use flitlab_engine::{
@@ -33,7 +33,7 @@ use flitlab_report::{
 };
 use flitlab_routing::Routes;
 use flitlab_routing::adaptive::Misroute;
-use flitlab_workload::traffic::{LoadError, LoadRates, Pattern, PatternError, Workload};
+use flitlab_workload::traffic::{LoadError, LoadRates, PatternError, Workload};
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
 /// places.
@@ -71,7 +71,8 @@ impl SetupError {
 #[derive(Debug)]
 pub struct Simulation {
     scenario: Scenario,
-    pub(super) bound: Bound,
+    /// The workloads, by class.
+    pub(crate) bound: Vec<BoundMember>,
     interruption: Option<Interruption>,
     threads: usize,
     digests: Option<DigestLog>,
@@ -181,21 +182,66 @@ impl Simulation {
         self.scenario.network.routes().expect("or there would be no simulation")
     }
 
-    pub fn pattern(&self) -> &Pattern {
-        &self.bound.pattern
+    /// The workloads, by class.
+    pub fn shares(&self) -> impl Iterator<Item = Share<'_>> {
+        (0..).take(self.bound.len()).map(|class| Share::new(self, class))
     }
 
-    /// The rates of the load; `None` if there is none.
+    /// The workload, if it is the only one.
+    pub(super) fn only(&self) -> Option<Share<'_>> {
+        (!self.scenario.workload.are_several()).then(|| Share::new(self, 0))
+    }
+
+    /// The rates of all loads together; `None` if there is none.
     pub fn load(&self) -> Option<LoadRates> {
-        self.bound.workload.load()
+        if let Some(only) = self.only() {
+            return only.load();
+        }
+        let senders = self.senders().len() as f64;
+        let loads = self.shares().filter_map(|share| {
+            let part = share.senders().len() as f64 / senders;
+            Some((share.load()?, part))
+        });
+        loads.fold(None, |all, (load, part)| {
+            let none = LoadRates {
+                fraction: 0.0,
+                payload: 0.0,
+                flits: 0.0,
+                messages: 0.0,
+                random: false,
+            };
+            let all = all.unwrap_or(none);
+            Some(LoadRates {
+                fraction: all.fraction + load.fraction * part,
+                payload: all.payload + load.payload * part,
+                flits: all.flits + load.flits * part,
+                messages: all.messages + load.messages * part,
+                random: all.random | load.random,
+            })
+        })
     }
 
-    /// The terminals that send something.
+    /// The terminals that send something, ascending.
     pub fn senders(&self) -> Vec<u32> {
-        self.fabric()
-            .live_terminals()
-            .filter(|&terminal| self.pattern().rate(terminal) > 0.0)
-            .collect()
+        let mut senders = self.bound[0].senders.clone();
+        for member in &self.bound[1..] {
+            senders.extend(&member.senders);
+        }
+        senders.sort_unstable();
+        senders.dedup();
+        senders
+    }
+
+    /// The workloads as streams of messages, which are weighted by what they offer where all are
+    /// loads.
+    fn streams(&self) -> Vec<Stream<'_>> {
+        let whole = self.load().filter(|_| !self.scenario.workload.is_finite());
+        let streams = self.shares().map(|share| {
+            let (own, (bytes, access)) = (share.load(), share.member().message);
+            let weight = own.zip(whole).map_or(1.0, |(own, whole)| own.flits / whole.flits);
+            Stream { pattern: share.pattern(), senders: share.senders(), bytes, access, weight }
+        });
+        streams.collect()
     }
 
     /// Returns the forecast, which needs no simulation; looks at all pairs at the first call.
@@ -206,13 +252,13 @@ impl Simulation {
     /// How soon a finite workload can be over at best by what channels carry; `None` for a load,
     /// and where too many messages would have to be looked at.
     pub fn completion_bound(&self) -> Option<CompletionBound> {
-        self.bound.workload.completion_bound(self)
+        let only = self.only()?;
+        only.member().workload.completion_bound(only)
     }
 
     fn look_at_pairs(&self) -> Forecast {
-        let (bytes, access) = self.bound.message;
-        let parameters = &self.scenario.parameters;
-        forecast(self.fabric(), self.routes(), parameters, self.pattern(), bytes, access)
+        let (parameters, senders) = (&self.scenario.parameters, self.senders().len());
+        forecast(self.fabric(), self.routes(), parameters, &self.streams(), senders)
     }
 
     /// Simulates to the end.
@@ -237,7 +283,8 @@ impl Simulation {
             nodes: u32::try_from(self.fabric().live_terminals().count()).ok(),
             ..PointRow::default()
         };
-        if let Some(outcome) = self.bound.workload.without_network(&row) {
+        let only = self.only().map(|only| only.member().workload.without_network(&row));
+        if let Some(outcome) = only.flatten() {
             return outcome;
         }
         match self.offered_load() {
@@ -246,10 +293,6 @@ impl Simulation {
         }
     }
 
-    /// What `flitlab check` prints of the workload.
-    pub fn facts(&self) -> Facts {
-        self.bound.workload.facts(self)
-    }
 
     /// With what another simulation of the same network, parameters and pattern says of the pairs.
     #[must_use]
@@ -259,7 +302,7 @@ impl Simulation {
 
     /// The traffic from its beginning.
     pub(crate) fn workload(&self) -> Box<dyn Workload> {
-        self.bound.workload.workload(self)
+        workload::whole(self)
     }
 
     /// Returns the rates of the load that is measured, and the facts that the measurement needs;
@@ -292,7 +335,7 @@ impl Simulation {
         }
         let (fabric, routes) = (self.fabric(), self.routes());
         let mut parameters = self.scenario.parameters.clone();
-        self.bound.workload.adjust(&mut parameters);
+        self.bound.iter().for_each(|member| member.workload.adjust(&mut parameters));
         let (threads, interruption) = (self.threads, self.interruption.as_ref());
         Engine::interrupted(threads, fabric, routes, &parameters, workload, collector, interruption)
     }
@@ -430,21 +473,26 @@ impl Simulation {
 
     /// Returns the facts about the load that the measurement needs.
     fn offered(&self, rates: &LoadRates) -> Offered {
-        let (senders, bytes) = (self.senders().len(), self.bound.message.0);
         let parameters = &self.scenario.parameters;
         let flit_time = parameters.link_flit_time();
-        let all = senders as f64 / flit_time.0 as f64;
+        let all = self.senders().len() as f64 / flit_time.0 as f64;
         let flits = rates.flits * all;
-        let flits_of_packet = parameters.packet_flits(bytes.min(parameters.maximum_payload.0));
+        let loads = || self.bound.iter().filter(|member| member.workload.load().is_some());
+        let flits_of_packet = |bytes: u64| {
+            u64::from(parameters.packet_flits(bytes.min(parameters.maximum_payload.0)))
+        };
         // All pairs of nodes are looked at for these: seconds in a large network.
-        let bound = looks_at_all_pairs(self.fabric(), self.pattern())
+        let bound = looks_at_all_pairs(&self.streams())
             .then(|| self.forecast().bottleneck.as_ref())
             .flatten()
             .map(|it| Bottleneck { name: it.name.clone(), load: it.load * rates.flits });
         let settled = self.scenario.measure.window.is_some();
         let zero_load = (!settled).then(|| {
             let packet: Picoseconds = rounded_down(self.forecast().zero_load_mean);
-            let behind = parameters.message_flits(bytes) - u64::from(flits_of_packet);
+            let behind = loads().map(|load| {
+                parameters.message_flits(load.message.0) - flits_of_packet(load.message.0)
+            });
+            let behind = behind.max().unwrap_or(0);
             let slowest = self.fabric().cable_classes().iter().map(|&class| {
                 parameters
                     .injection_flit_time_of(class)
@@ -454,9 +502,13 @@ impl Simulation {
             let slowest = slowest.max().expect("a class of cables");
             ZeroLoad { packet, message: packet + slowest * behind }
         });
+        let packets = self.shares().filter_map(|share| {
+            let part = share.load()?.flits * (share.senders().len() as f64 / flit_time.0 as f64);
+            Some(part / flits_of_packet(share.member().message.0) as f64)
+        });
         Offered {
             flits,
-            packets: flits / f64::from(flits_of_packet),
+            packets: packets.sum(),
             messages: rates.messages * all,
             flit_time,
             random: rates.random || self.routes().draws(),
@@ -473,7 +525,7 @@ impl Simulation {
     ) -> Outcome {
         let started = ThreadTime::now();
         let workload = self.workload();
-        let (messages, span) = (workload.messages(), self.bound.workload.span(self));
+        let (messages, span) = (workload.messages(), self.span());
         let mut engine = self.engine(workload);
         go_on(&mut engine, state);
         let memory = engine.memory();
@@ -527,12 +579,40 @@ impl Simulation {
             latencies: latency_rows(&measured.summary.packet_latency_quantiles),
             ..PointResult::default()
         };
-        if let Err(Hangs { time, warning }) =
-            self.bound.workload.finish(self, &engine, &measured, &mut found)
-        {
+        if let Err(Hangs { time, warning }) = self.finish(&engine, &measured, span, &mut found) {
             found = unfinished(Status::Stuck, time, vec![warning]);
         }
         outcome(found, None)
+    }
+
+    /// Returns the stretch of time that is measured where loads go on beside what comes to an end:
+    /// from its beginning until its end, which is known when all has been simulated once before.
+    /// `None` also if it does not come to its end.
+    fn span(&self) -> Option<Span> {
+        self.load()?;
+        let finite = || self.shares().filter(|share| share.member().is_finite);
+        let mut engine = self.engine_without_logs(self.workload(), None);
+        let end = end_of_operations(&mut engine)?;
+        let start = finite().map(Share::begins).min()?;
+        Some((start, end))
+    }
+
+    /// Adds what the workloads say when nothing is left to happen.
+    ///
+    /// # Errors
+    /// Why one of them hangs, if it did not come to its end.
+    fn finish(
+        &self,
+        engine: &Engine<'_, Collector>,
+        measured: &FiniteMeasurement,
+        _span: Option<Span>,
+        found: &mut PointResult,
+    ) -> Result<(), Hangs> {
+        if let Some(only) = self.only() {
+            let &FiniteMeasurement { completion, messages, .. } = measured;
+            return only.member().workload.finish(&Ended { share: only, engine, completion, messages }, found);
+        }
+        Ok(())
     }
 }
 

@@ -15,14 +15,13 @@ mod routing;
 mod topology;
 
 use super::name::ScenarioName;
-use super::workload::{self, Given, WorkloadSpec};
+use super::workload::{self, Given, Workloads};
 use super::{InterruptionSpec, Purpose, RoutingSpec, TopologySpec};
 use flitlab_base::document::{LARGEST, Reader, Text, Whole};
 use flitlab_base::registry::Registry;
 use flitlab_engine::Parameters;
 use flitlab_engine::measure::Settings;
 use flitlab_fabric::CableClass;
-use std::sync::Arc;
 
 /// The values that were read. A mistake has been reported for each required value that is `None`.
 pub(super) struct Draft {
@@ -33,7 +32,7 @@ pub(super) struct Draft {
     pub preset: &'static str,
     pub parameters: Parameters,
     pub routing: Option<RoutingSpec>,
-    pub workload: Option<Arc<dyn WorkloadSpec>>,
+    pub workload: Option<Workloads>,
     pub measure: Settings,
     pub interruption: Option<InterruptionSpec>,
 }
@@ -45,9 +44,9 @@ impl Draft {
         topology.map_or_else(|| vec![CableClass::default()], TopologySpec::cable_classes)
     }
 
-    /// Whether nodes read.
+    /// Whether there are packets on the response channel.
     pub(super) fn reads(&self) -> bool {
-        self.workload.as_ref().is_some_and(|workload| workload.reads())
+        self.workload.as_ref().is_some_and(Workloads::has_responses)
     }
 }
 
@@ -69,7 +68,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
     let (preset, mut parameters) = router::read(reader, any_fabric, bubble, (spec, seed));
     let routing = routing::read(reader, spec, &parameters, registry);
     let places = spec.map(TopologySpec::places);
-    let mut given = Given { places, registry, parameters: &mut parameters, load: None };
+    let mut given = Given { places, registry, parameters: &mut parameters, nodes: None };
     let workload = workload::read(reader, &mut given, purpose);
     let measure = measure::read(reader);
     let interruption = interruption::read(reader, spec, seed);

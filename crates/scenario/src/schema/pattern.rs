@@ -9,7 +9,7 @@ use flitlab_workload::traffic::{Partners, PatternKind, PatternSpec};
 pub(crate) fn read(
     reader: &mut Reader<'_>,
     of_steps: Option<&str>,
-    given: &Given<'_>,
+    given: &mut Given<'_>,
 ) -> Option<PatternSpec> {
     let doc = "Who sends to whom. In the formulas a node's coordinates are (x,y,...), of k nodes \
                each; the bits are those of its number.";
@@ -19,12 +19,17 @@ pub(crate) fn read(
     if let Some(usual) = of_steps {
         kinds.sort_by_key(|kind| kind.name != usual);
     }
+    let places = given.places;
     let variants = kinds.into_iter().map(|kind| {
-        let read = move |reader: &mut _| PatternSpec::read(kind.row, reader, given.places);
+        let read = move |reader: &mut _| PatternSpec::read(kind.row, reader, places);
         let variant = row_with_keys(kind, read);
         // Patterns that draw their destinations have no steps; the rules between keys say so.
         let drawn = of_steps.is_some() && kind.partners == Partners::Drawn;
         if drawn { Variant::not_offered(variant) } else { variant }
     });
-    reader.choice(&choice, variants.collect())
+    let pattern = reader.choice(&choice, variants.collect())?;
+    Some(match given.nodes.take() {
+        Some(nodes) => pattern.among(nodes),
+        None => pattern,
+    })
 }

@@ -5,20 +5,20 @@ use std::time::Instant;
 
 use cpu_time::ThreadTime;
 
-use super::{Bound, BoundWorkload, Checked, Facts, Given, Hangs, WorkloadKind, WorkloadSpec};
+use super::{Bound, BoundWorkload, Checked, Ended, Facts, Given, Share, Hangs, WorkloadKind, WorkloadSpec};
 use crate::Scenario;
 use crate::checks::Checks;
-use crate::executor::{Outcome, SetupError, Simulation, TOO_LONG, Work};
+use crate::executor::{Outcome, SetupError, TOO_LONG, Work};
 use crate::schema::application;
 use flitlab_base::document::Reader;
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_engine::measure::{
-    Collector, CompletionBound, Explanation, FiniteMeasurement, Logged, Spent, application_bound,
+    CompletionBound, Explanation, Logged, Spent, application_bound,
     explain,
 };
-use flitlab_engine::{EmptyNetwork, Engine, Followed, Parameters};
+use flitlab_engine::{EmptyNetwork, Followed, Parameters};
 use flitlab_fabric::CableClass;
 use flitlab_report::{Explained, PathChannelRow, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
@@ -98,6 +98,10 @@ impl WorkloadSpec for ApplicationSpec {
         self.placement == Placement::Random
     }
 
+    fn has_host_overheads(&self) -> bool {
+        true
+    }
+
     /// Of channels LogGOPS knows nothing.
     fn crosses_network(&self) -> bool {
         self.carrier == Carrier::Flits
@@ -137,32 +141,32 @@ fn placed(spec: &ApplicationSpec, scenario: &Scenario) -> Result<Bound, SetupErr
 }
 
 impl BoundWorkload for BoundApplication {
-    fn workload(&self, simulation: &Simulation) -> Box<dyn Workload> {
+    fn workload(&self, share: Share<'_>) -> Box<dyn Workload> {
         let records = Application::keeps_records(&self.spec);
-        let terminals = simulation.fabric().terminals();
+        let terminals = share.fabric().terminals();
         Box::new(Application::new(&self.spec, &self.places, terminals, records))
     }
 
-    fn completion_bound(&self, simulation: &Simulation) -> Option<CompletionBound> {
+    fn completion_bound(&self, share: Share<'_>) -> Option<CompletionBound> {
         if !self.spec.crosses_network() {
             return None;
         }
-        let (fabric, routes) = (simulation.fabric(), simulation.routes());
-        let parameters = &simulation.scenario().parameters;
+        let (fabric, routes) = (share.fabric(), share.routes());
+        let parameters = share.parameters();
         let hosts = (self.spec.host.send_overhead, self.spec.host.receive_overhead);
         application_bound(fabric, routes, parameters, &self.messages, hosts)
     }
 
     fn why_over_bound(
         &self,
-        _: &Simulation,
+        _: Share<'_>,
         _: &CompletionBound,
         _: Picoseconds,
     ) -> Option<String> {
         Some("the bound counts messages alone; the critical path says what ranks waited for".into())
     }
 
-    fn facts(&self, _: &Simulation) -> Facts {
+    fn facts(&self, _: Share<'_>) -> Facts {
         let schedule = &self.spec.schedule;
         let of = |action| schedule.operations().filter(move |it| it.action == action);
         let bytes: u128 = of(Action::Send).map(|it| u128::from(it.amount)).sum();
@@ -197,24 +201,18 @@ impl BoundWorkload for BoundApplication {
         }
     }
 
-    fn finish(
-        &self,
-        simulation: &Simulation,
-        engine: &Engine<'_, Collector>,
-        _: &FiniteMeasurement,
-        result: &mut PointResult,
-    ) -> Result<(), Hangs> {
+    fn finish(&self, ended: &Ended<'_, '_>, result: &mut PointResult) -> Result<(), Hangs> {
         let schedule = &self.spec.schedule;
-        let ended = match Application::outcome(engine.workload::<Application>()) {
-            Ok(ended) => ended,
+        let outcome = match Application::outcome(ended.engine.workload::<Application>()) {
+            Ok(outcome) => outcome,
             Err(ranks) => {
                 let warning = stuck_warning(&ranks, schedule);
                 return Err(Hangs { time: ranks.time, warning });
             }
         };
-        let each = self.payload() as f64 / simulation.senders().len().max(1) as f64;
+        let each = self.payload() as f64 / ended.share.senders().len().max(1) as f64;
         let row = &mut result.measured;
-        let completion = ended.time();
+        let completion = outcome.time();
         (row.completion_time, row.simulated_time) = (Some(completion), Some(completion));
         // Bytes a picosecond are TB/s.
         row.bandwidth = Some(each / completion.max(Picoseconds(1)).0 as f64 * 1e3);
@@ -226,12 +224,12 @@ impl BoundWorkload for BoundApplication {
             ));
             return Ok(());
         }
-        let explanation = self.explain(simulation, &ended);
+        let explanation = self.explain(ended.share, &outcome);
         with_times(row, &explanation);
         result.explained =
-            Explained::new(&explanation, &ended.finished, |it| schedule.describe(it));
-        if simulation.traces_path {
-            result.explained.channels = self.channels_of_path(simulation, &ended, &explanation);
+            Explained::new(&explanation, &outcome.finished, |it| schedule.describe(it));
+        if ended.share.simulation().traces_path {
+            result.explained.channels = self.channels_of_path(ended.share, &outcome, &explanation);
         }
         Ok(())
     }
@@ -264,9 +262,9 @@ impl BoundApplication {
     }
 
     /// Where an application's time went.
-    fn explain(&self, simulation: &Simulation, outcome: &traffic::Outcome) -> Explanation {
+    fn explain(&self, share: Share<'_>, outcome: &traffic::Outcome) -> Explanation {
         let (spec, places) = (&self.spec, &self.places);
-        let (parameters, fabric) = (&simulation.scenario().parameters, simulation.fabric());
+        let (parameters, fabric) = (share.parameters(), share.fabric());
         let empty = EmptyNetwork::new(parameters, fabric.cable_classes());
         let flight = |leg: &Leg| {
             if leg.in_memory {
@@ -280,7 +278,7 @@ impl BoundApplication {
             let flits = parameters.packet_flits(last);
             let ends = ends_of(leg, spec).map(|rank| places[rank as usize]);
             let ends_classes = ends.map(|terminal| fabric.terminal_class(terminal));
-            empty.latency(ends_classes, classes_of_way(simulation, ends, leg.hops), flits)
+            empty.latency(ends_classes, classes_of_way(share, ends, leg.hops), flits)
         };
         explain(&spec.schedule, &outcome.records, places, flight)
     }
@@ -290,7 +288,7 @@ impl BoundApplication {
     /// far apart in the time that these take.
     fn channels_of_path(
         &self,
-        simulation: &Simulation,
+        share: Share<'_>,
         outcome: &traffic::Outcome,
         explanation: &Explanation,
     ) -> Vec<PathChannelRow> {
@@ -309,7 +307,7 @@ impl BoundApplication {
                 legs.push((first.start, last.end, followed(leg)));
             }
         }
-        let mut engine = simulation.engine_without_logs(simulation.workload(), None);
+        let mut engine = share.simulation().engine_without_logs(share.simulation().workload(), None);
         engine.trace(legs.iter().map(|(_, _, packet)| (packet.source, packet.sequence)));
         let all: Picoseconds = legs.iter().map(|(start, end, _)| *end - *start).sum();
         let apart = all.div_ceil(LOOKS).max(Picoseconds(1));
@@ -332,15 +330,15 @@ impl BoundApplication {
 
 /// The classes of the cables of a way with so many hops; where packets choose ways, which are
 /// not known, the fastest of the fabric, so that what they take at least is known.
-fn classes_of_way(simulation: &Simulation, [source, destination]: [u32; 2], hops: u8) -> Vec<u8> {
-    let fabric = simulation.fabric();
+fn classes_of_way(share: Share<'_>, [source, destination]: [u32; 2], hops: u8) -> Vec<u8> {
+    let fabric = share.fabric();
     let mut classes = Vec::new();
     if fabric.cable_classes().len() > 1 {
-        simulation.routes().for_each_channel(fabric, source, destination, |channel| {
+        share.routes().for_each_channel(fabric, source, destination, |channel| {
             classes.push(fabric.cable_class(channel));
         });
     }
-    let chosen = matches!(simulation.routes(), Routes::Adaptive(_) | Routes::Relation(_));
+    let chosen = matches!(share.routes(), Routes::Adaptive(_) | Routes::Relation(_));
     if chosen || classes.len() != usize::from(hops) {
         let slowness = |class: &CableClass| class.rate.slowness();
         let fastest = (0..)

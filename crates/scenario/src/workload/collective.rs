@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::load::open_load;
 use super::{
-    Bound, BoundWorkload, Checked, Facts, Given, Hangs, LARGEST_MESSAGE, WorkloadKind, WorkloadSpec,
+    Bound, BoundWorkload, Checked, Ended, Facts, Given, Share, Hangs, LARGEST_MESSAGE, WorkloadKind, WorkloadSpec,
 };
 use crate::checks::Checks;
-use crate::executor::{SetupError, Simulation};
+use crate::executor::SetupError;
 use crate::{RoutingSpec, Scenario};
 use flitlab_base::document::{
     Choice, List, Listed, Reader, Whole, plain, rate, report_repeated, size, time,
@@ -15,13 +14,11 @@ use flitlab_base::document::{
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, counted, time_text};
-use flitlab_engine::measure::{Collector, FiniteMeasurement, Span, end_of_operations};
-use flitlab_engine::{CollectiveUnit, DOWN_CHANNEL, Engine, MAX_HOP_TIME, UP_CHANNEL};
+use flitlab_engine::{CollectiveUnit, DOWN_CHANNEL, MAX_HOP_TIME, UP_CHANNEL};
 use flitlab_fabric::{Fabric, NodeName, SpanningTree};
 use flitlab_report::PointResult;
 use flitlab_workload::traffic::{
-    Access, CollectiveKind, CollectiveSpec, Collectives, LoadRates, LoadSpec, OfferedLoad,
-    OpenLoad, Pattern, Workload,
+    Access, CollectiveKind, CollectiveSpec, Collectives, Pattern, Workload,
 };
 
 pub(super) const COLLECTIVE: Row<WorkloadKind> = Row::new(
@@ -74,9 +71,9 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
     let unit = unit(reader)?;
     let nodes = |list: Option<Vec<Listed<u32>>>| list.map(Listed::values).unwrap_or_default();
     let (roots, members) = (nodes(roots), nodes(members));
-    let (kind, message, load) = (kind?, message?, given.load.clone());
+    let (kind, message) = (kind?, message?);
     given.parameters.collective = unit;
-    let spec = CollectiveSpec { kind, message, roots, members, rounds, outstanding, start, load };
+    let spec = CollectiveSpec { kind, message, roots, members, rounds, outstanding, start, load: None };
     Some(Arc::new(spec))
 }
 
@@ -122,9 +119,6 @@ impl WorkloadSpec for CollectiveSpec {
             let message = "links that err send no packets of collective operations again";
             let help = "leave out [collective], or [link.errors]";
             checks.refuse(&["link.errors", "collective"], message, help);
-        }
-        if let Some(load) = &self.load {
-            load.check(checks, checked);
         }
         if !checked.packets {
             return;
@@ -180,32 +174,18 @@ impl WorkloadSpec for CollectiveSpec {
         room: &dyn Fn(u64) -> Result<(), Shortage>,
     ) -> Result<Bound, SetupError> {
         let fabric = &scenario.network.fabric;
-        room(OpenLoad::memory_needed(fabric.terminals()))?;
-        let load = self.load.as_ref().map(|load| open_load(load, scenario)).transpose()?;
+        room(Collectives::memory_needed(fabric.terminals()))?;
         let trees = self.trees(fabric)?;
         let pattern = gathering(self, &trees, fabric)?;
-        let workload = Box::new(BoundCollective { trees, load, spec: self.clone() });
+        let workload = Box::new(BoundCollective { trees, spec: self.clone() });
         Ok(Bound { pattern, message: (self.message.0, Access::Write), workload })
     }
 
     /// Operations have virtual channels of their own.
-    fn for_each_size(&self, each: &mut dyn FnMut(u64, Access)) {
-        if let Some(load) = &self.load {
-            load.for_each_size(each);
-        }
-    }
+    fn for_each_size(&self, _: &mut dyn FnMut(u64, Access)) {}
 
     fn draws(&self) -> bool {
-        self.load.is_some()
-    }
-
-    fn load(&self) -> Option<&LoadSpec> {
-        self.load.as_ref()
-    }
-
-    fn at_load(&self, fraction: f64) -> Option<Arc<dyn WorkloadSpec>> {
-        let load = LoadSpec { load: OfferedLoad::Fraction(fraction), ..self.load.clone()? };
-        Some(Arc::new(Self { load: Some(load), ..self.clone() }))
+        false
     }
 
     fn is_collective(&self) -> bool {
@@ -239,23 +219,20 @@ fn check_trees(spec: &CollectiveSpec, checks: &mut Checks<'_>, fabric: &Fabric) 
 #[derive(Debug)]
 struct BoundCollective {
     trees: Vec<SpanningTree>,
-    /// The load that runs beside them.
-    load: Option<OpenLoad>,
     spec: CollectiveSpec,
 }
 
 impl BoundWorkload for BoundCollective {
-    fn workload(&self, simulation: &Simulation) -> Box<dyn Workload> {
-        let terminals = simulation.fabric().terminals();
-        let (trees, load) = (self.trees.clone(), self.load.clone());
-        Box::new(Collectives::new(&self.spec, trees, load, terminals))
+    fn workload(&self, share: Share<'_>) -> Box<dyn Workload> {
+        let terminals = share.fabric().terminals();
+        Box::new(Collectives::new(&self.spec, self.trees.clone(), None, terminals))
     }
 
-    fn load(&self) -> Option<LoadRates> {
-        Some(self.load.as_ref()?.rates)
+    fn begins(&self) -> Picoseconds {
+        self.spec.start
     }
 
-    fn facts(&self, _: &Simulation) -> Facts {
+    fn facts(&self, _: Share<'_>) -> Facts {
         let highest = self.trees.iter().map(SpanningTree::height).max().unwrap_or(0);
         let text = format!(
             "{} of {} nodes with {} each, on {} of at most {highest} hops from the root",
@@ -267,24 +244,9 @@ impl BoundWorkload for BoundCollective {
         Facts { lines: vec![("collective", text)], without_bound: None, silent: None }
     }
 
-    /// From the first operation's beginning until the last one's end. That is known when all has
-    /// been simulated once before.
-    fn span(&self, simulation: &Simulation) -> Option<Span> {
-        self.load.as_ref()?;
-        let mut engine = simulation.engine_without_logs(simulation.workload(), None);
-        let end = end_of_operations(&mut engine)?;
-        Some((self.spec.start, end))
-    }
-
-    fn finish(
-        &self,
-        _: &Simulation,
-        engine: &Engine<'_, Collector>,
-        _: &FiniteMeasurement,
-        result: &mut PointResult,
-    ) -> Result<(), Hangs> {
+    fn finish(&self, ended: &Ended<'_, '_>, result: &mut PointResult) -> Result<(), Hangs> {
         let spec = &self.spec;
-        match Collectives::outcome(engine.collectives()) {
+        match Collectives::outcome(ended.engine.collectives()) {
             Ok(done) => {
                 let last = done.into_iter().max().unwrap_or(spec.start);
                 let time = last - spec.start;
@@ -293,13 +255,10 @@ impl BoundWorkload for BoundCollective {
                 row.completion_time = Some(time);
                 // The rate at which a node's operands went into them.
                 row.bandwidth = Some(bytes as f64 / time.max(Picoseconds(1)).0 as f64 * 1e3);
-                if self.load.is_some() {
-                    (row.warm_up, row.simulated_time) = (Some(spec.start), Some(last));
-                }
                 Ok(())
             }
             Err((operation, done, members)) => Err(Hangs {
-                time: engine.now(),
+                time: ended.engine.now(),
                 warning: format!(
                     "operation {operation} (counted from 0) is done for {done} of {members} nodes, and nothing moves any \
                      more"

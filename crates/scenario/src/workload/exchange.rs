@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::load::access;
-use super::{Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, WorkloadKind, WorkloadSpec};
+use super::{Bound, BoundWorkload, Checked, Given, Share, LARGEST_MESSAGE, WorkloadKind, WorkloadSpec};
 use crate::Scenario;
 use crate::checks::{Checks, PACKET};
-use crate::executor::{SetupError, Simulation};
+use crate::executor::SetupError;
 use crate::schema::pattern;
 use flitlab_base::document::{Choice, Reader, Whole, plain, size, time, with_keys};
 use flitlab_base::memory::Shortage;
@@ -108,30 +108,34 @@ impl WorkloadSpec for ExchangeSpec {
         each(self.message.0, self.access);
     }
 
+    fn has_barriers(&self) -> bool {
+        matches!(self.between, Between::Barrier { .. })
+    }
+
     fn draws(&self) -> bool {
         self.pattern.partners() != Partners::Fixed
     }
 }
 
 impl BoundWorkload for ExchangeSpec {
-    fn workload(&self, simulation: &Simulation) -> Box<dyn Workload> {
-        Box::new(Exchange::new(self, simulation.pattern().clone(), simulation.fabric()))
+    fn workload(&self, share: Share<'_>) -> Box<dyn Workload> {
+        Box::new(Exchange::new(self, share.pattern().clone(), share.fabric()))
     }
 
-    fn completion_bound(&self, simulation: &Simulation) -> Option<CompletionBound> {
-        let (fabric, routes) = (simulation.fabric(), simulation.routes());
-        let parameters = &simulation.scenario().parameters;
-        completion_bound(fabric, routes, parameters, simulation.pattern(), self)
+    fn completion_bound(&self, share: Share<'_>) -> Option<CompletionBound> {
+        let (fabric, routes) = (share.fabric(), share.routes());
+        let parameters = share.parameters();
+        completion_bound(fabric, routes, parameters, share.pattern(), self)
     }
 
     /// Returns the effect of waiting for others between two steps.
     fn why_over_bound(
         &self,
-        simulation: &Simulation,
+        share: Share<'_>,
         bound: &CompletionBound,
         completion: Picoseconds,
     ) -> Option<String> {
-        let all = simulation.pattern().steps()?.saturating_mul(self.rounds);
+        let all = share.pattern().steps()?.saturating_mul(self.rounds);
         let waits = match self.between {
             Between::Nothing => return None,
             Between::Barrier { .. } => "all nodes wait for the slowest one in each",

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE,
+    Bound, BoundWorkload, Checked, Given, Share, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE,
     WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;
 use crate::checks::Checks;
-use crate::executor::{SetupError, Simulation};
+use crate::executor::SetupError;
 use crate::load::Load;
 use crate::schema::pattern;
 use flitlab_base::document::{Choice, Flag, Reader, Whole, plain, size, with_keys};
@@ -142,7 +142,7 @@ impl WorkloadSpec for LoadSpec {
 }
 
 impl BoundWorkload for OpenLoad {
-    fn workload(&self, _: &Simulation) -> Box<dyn Workload> {
+    fn workload(&self, _: Share<'_>) -> Box<dyn Workload> {
         Box::new(self.clone())
     }
 

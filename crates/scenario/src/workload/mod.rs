@@ -10,19 +10,23 @@ mod collective;
 mod exchange;
 mod load;
 mod remote_memory;
+mod several;
+
+pub(crate) use several::{read, whole};
+pub use several::{BoundMember, Member, Share, Workloads};
 
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::checks::Checks;
-use crate::executor::{Outcome, SetupError, Simulation};
+use crate::executor::{Outcome, SetupError};
 use crate::{Purpose, RoutingSpec, Scenario};
 use flitlab_base::document::{Diagnostic, Reader};
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::{Component, Registered, Registry, Row};
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{Collector, CompletionBound, FiniteMeasurement, Span};
+use flitlab_engine::measure::{Collector, CompletionBound};
 use flitlab_engine::{Engine, Parameters};
 use flitlab_fabric::{Fabric, Places};
 use flitlab_report::{PointResult, PointRow};
@@ -60,6 +64,7 @@ impl Component for WorkloadKind {
         "topology",
         "routing",
         "router",
+        "workloads",
         "link",
         "adapter",
         "measure",
@@ -89,8 +94,9 @@ pub struct Given<'a> {
     pub registry: &'a Registry,
     /// Parameters of routers and adapters. Some keys of a workload are about these.
     pub parameters: &'a mut Parameters,
-    /// The load that goes on beside the workload, if there is one.
-    pub load: Option<LoadSpec>,
+    /// The nodes among which the workload's pattern is, if not all take part. Who reads a pattern
+    /// takes them.
+    pub nodes: Option<Vec<u32>>,
 }
 
 /// A scenario as far as it has been read, for the rules between its keys.
@@ -155,6 +161,16 @@ pub trait WorkloadSpec: Any + Debug + Send + Sync {
     fn is_collective(&self) -> bool {
         false
     }
+
+    /// Whether its terminals wait for each other at barriers.
+    fn has_barriers(&self) -> bool {
+        false
+    }
+
+    /// Whether its hosts have overheads of their own, so that adapters are to have none.
+    fn has_host_overheads(&self) -> bool {
+        false
+    }
 }
 
 impl dyn WorkloadSpec {
@@ -186,7 +202,7 @@ pub struct Bound {
 /// What a simulation asks its workload that differs from kind to kind.
 pub trait BoundWorkload: Debug + Send + Sync {
     /// Returns the whole workload, from its beginning.
-    fn workload(&self, simulation: &Simulation) -> Box<dyn Workload>;
+    fn workload(&self, share: Share<'_>) -> Box<dyn Workload>;
 
     /// Returns the rates of the load that never ends; `None` if there is none.
     fn load(&self) -> Option<LoadRates> {
@@ -195,14 +211,14 @@ pub trait BoundWorkload: Debug + Send + Sync {
 
     /// Returns the earliest completion time that the capacity of channels allows; `None` for a
     /// load, and where too many messages would have to be looked at.
-    fn completion_bound(&self, _simulation: &Simulation) -> Option<CompletionBound> {
+    fn completion_bound(&self, _share: Share<'_>) -> Option<CompletionBound> {
         None
     }
 
     /// Why it took much longer than its bound, as far as that follows from its rules.
     fn why_over_bound(
         &self,
-        _simulation: &Simulation,
+        _share: Share<'_>,
         _bound: &CompletionBound,
         _completion: Picoseconds,
     ) -> Option<String> {
@@ -210,7 +226,7 @@ pub trait BoundWorkload: Debug + Send + Sync {
     }
 
     /// What `flitlab check` prints.
-    fn facts(&self, _simulation: &Simulation) -> Facts {
+    fn facts(&self, _share: Share<'_>) -> Facts {
         Facts::default()
     }
 
@@ -222,25 +238,31 @@ pub trait BoundWorkload: Debug + Send + Sync {
         None
     }
 
-    /// The stretch of time that is measured, if something goes on beside it for ever. `None` also
-    /// if it doesn't come to its end.
-    fn span(&self, _simulation: &Simulation) -> Option<Span> {
-        None
+    /// When it begins by its own keys.
+    fn begins(&self) -> Picoseconds {
+        Picoseconds::ZERO
     }
 
     /// Adds to the result of a simulation in which nothing is left to happen.
     ///
     /// # Errors
     /// Why it hangs, if it did not come to its end.
-    fn finish(
-        &self,
-        _simulation: &Simulation,
-        _engine: &Engine<'_, Collector>,
-        _measured: &FiniteMeasurement,
-        _result: &mut PointResult,
-    ) -> Result<(), Hangs> {
+    fn finish(&self, _ended: &Ended<'_, '_>, _result: &mut PointResult) -> Result<(), Hangs> {
         Ok(())
     }
+}
+
+/// A workload of which nothing is left to happen.
+#[derive(Clone, Copy)]
+pub struct Ended<'a, 'f> {
+    /// The workload and the network.
+    pub share: Share<'a>,
+    /// The engine that has simulated it.
+    pub engine: &'a Engine<'f, Collector>,
+    /// Time from its start until its last message had been received.
+    pub completion: Picoseconds,
+    /// Messages that were received.
+    pub messages: u64,
 }
 
 /// Why a workload hangs.
@@ -273,35 +295,55 @@ impl Default for Facts {
     }
 }
 
-/// Reads the table of the workload that a scenario has. All tables are asked for, so that a
-/// misspelt header is told the right name.
-pub(crate) fn read(
+/// The kinds whose tables the present table has.
+fn present_kinds(reader: &Reader<'_>, kinds: &[Registered<WorkloadKind>]) -> Vec<&'static str> {
+    kinds.iter().map(|kind| kind.name).filter(|name| reader.has(name)).collect()
+}
+
+/// Reads the table of a kind.
+fn read_kind(
     reader: &mut Reader<'_>,
     given: &mut Given<'_>,
-    purpose: Purpose,
+    kind: &Registered<WorkloadKind>,
 ) -> Option<Arc<dyn WorkloadSpec>> {
-    let kinds: Vec<Registered<WorkloadKind>> = given.registry.rows().collect();
-    let present: Vec<_> = kinds.iter().filter(|kind| reader.has(kind.name)).collect();
+    if let Some(package) = kind.package.filter(|_| !reader.is_documenting()) {
+        let path = reader.path(kind.name);
+        reader.packages.push((path, package));
+    }
+    reader.table(kind.name, kind.doc, |reader| (kind.read)(reader, given))
+}
+
+/// Reads the table of the workload that a scenario has, with its kind; behind one that a load may go
+/// on beside, the load. None is missed where there are several.
+fn read_one(
+    reader: &mut Reader<'_>,
+    given: &mut Given<'_>,
+    kinds: &[Registered<WorkloadKind>],
+    purpose: Purpose,
+    has_several: bool,
+) -> Vec<(&'static str, Arc<dyn WorkloadSpec>)> {
+    let present = present_kinds(reader, kinds);
+    let beside = |name: &str| kinds.iter().any(|kind| kind.name == name && kind.beside_load);
     let goes_together = match present[..] {
         [_] => true,
-        [load, other] => load.name == LOAD_TABLE && other.beside_load,
+        [load, other] => load == LOAD_TABLE && beside(other),
         _ => false,
     };
-    let tables = |kinds: &[&Registered<WorkloadKind>], with: &str| {
-        let names: Vec<String> = kinds.iter().map(|kind| format!("[{}]", kind.name)).collect();
+    let tables = |names: &[&str], with: &str| {
+        let names: Vec<String> = names.iter().map(|name| format!("[{name}]")).collect();
         names.join(with)
     };
-    match present.last().map(|last| reader.place(last.name)) {
-        Some(Some(place)) if !goes_together => {
+    match present.last().map(|last| reader.place(last)) {
+        Some(Some(place)) if !goes_together && !has_several => {
             let message = format!("a scenario has one workload, not {}", tables(&present, " and "));
             reader.problems.push(Diagnostic::new(&place, message).help(
-                "[traffic] goes on for ever at a load, the others end; keep one, or [collective] with [traffic] beside it",
+                "keep one; or give each a table of [workloads], such as [workloads.first.traffic], and they run at once",
             ));
         }
-        None if !reader.is_documenting() && purpose != Purpose::Routes => {
+        None if !reader.is_documenting() && purpose != Purpose::Routes && !has_several => {
             let misspelt = kinds.iter().any(|kind| reader.has_misspelt(kind.name));
             if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
-                let all: Vec<_> = kinds.iter().collect();
+                let all: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
                 let purposes = kinds.iter().map(|kind| format!("[{}] {}", kind.name, kind.purpose));
                 let mut purposes: Vec<String> = purposes.collect();
                 if let Some(last) = purposes.last_mut() {
@@ -314,18 +356,15 @@ pub(crate) fn read(
         }
         _ => {}
     }
-    let mut found: Option<Arc<dyn WorkloadSpec>> = None;
-    for kind in &kinds {
+    let mut found = Vec::new();
+    for kind in kinds {
         if !reader.is_documenting() && !reader.has(kind.name) {
             reader.ignore(kind.name);
-            continue;
+        } else if let Some(spec) = read_kind(reader, given, kind) {
+            found.push((kind.name, spec));
         }
-        if let Some(package) = kind.package.filter(|_| !reader.is_documenting()) {
-            reader.packages.push((kind.name.into(), package));
-        }
-        let spec = reader.table(kind.name, kind.doc, |reader| (kind.read)(reader, given));
-        given.load = given.load.take().or_else(|| spec.as_ref()?.load().cloned());
-        found = if kind.beside_load { spec.or(found) } else { found.or(spec) };
     }
+    // Messages of one instant are created in this order.
+    found.reverse();
     found
 }

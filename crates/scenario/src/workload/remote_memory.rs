@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Facts, Given, Hangs, LARGEST_REQUEST, WorkloadKind, WorkloadSpec,
+    Bound, BoundWorkload, Checked, Ended, Facts, Given, Share, Hangs, LARGEST_REQUEST, WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;
 use crate::checks::{Checks, PACKET};
-use crate::executor::{SetupError, Simulation};
+use crate::executor::SetupError;
 use crate::schema::pattern;
 use flitlab_base::document::{Choice, Reader, Whole, plain, size, time};
 use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, counted};
-use flitlab_engine::measure::{Collector, CompletionBound, FiniteMeasurement, remote_memory_bound};
-use flitlab_engine::{Engine, Parameters};
+use flitlab_engine::measure::{CompletionBound, remote_memory_bound};
+use flitlab_engine::Parameters;
 use flitlab_report::PointResult;
 use flitlab_workload::traffic::{
     Access, Partners, Pattern, RemoteMemory, RemoteMemorySpec, RemoteOperation, Workload,
@@ -190,19 +190,19 @@ fn packets_without_flits(
 }
 
 impl BoundWorkload for RemoteMemorySpec {
-    fn workload(&self, simulation: &Simulation) -> Box<dyn Workload> {
-        Box::new(RemoteMemory::new(self, simulation.pattern().clone(), simulation.fabric()))
+    fn workload(&self, share: Share<'_>) -> Box<dyn Workload> {
+        Box::new(RemoteMemory::new(self, share.pattern().clone(), share.fabric()))
     }
 
-    fn completion_bound(&self, simulation: &Simulation) -> Option<CompletionBound> {
-        let (fabric, routes) = (simulation.fabric(), simulation.routes());
-        let parameters = &simulation.scenario().parameters;
-        remote_memory_bound(fabric, routes, parameters, simulation.pattern(), self)
+    fn completion_bound(&self, share: Share<'_>) -> Option<CompletionBound> {
+        let (fabric, routes) = (share.fabric(), share.routes());
+        let parameters = share.parameters();
+        remote_memory_bound(fabric, routes, parameters, share.pattern(), self)
     }
 
     fn why_over_bound(
         &self,
-        _: &Simulation,
+        _: Share<'_>,
         _: &CompletionBound,
         _: Picoseconds,
     ) -> Option<String> {
@@ -212,13 +212,13 @@ impl BoundWorkload for RemoteMemorySpec {
         ))
     }
 
-    fn facts(&self, simulation: &Simulation) -> Facts {
+    fn facts(&self, share: Share<'_>) -> Facts {
         let flush = self
             .flush_every
             .map_or(String::new(), |every| format!(", all done behind each {every}"));
         let text = format!(
             "{}, processes on each: {}; {} of {} a process, at most {} under way{flush}",
-            counted(simulation.senders().len(), "node"),
+            counted(share.senders().len(), "node"),
             self.processes,
             counted(self.operations as usize, "operation"),
             bytes_text(self.message),
@@ -227,17 +227,11 @@ impl BoundWorkload for RemoteMemorySpec {
         Facts { lines: vec![("remote memory", text)], ..Facts::default() }
     }
 
-    fn finish(
-        &self,
-        simulation: &Simulation,
-        _: &Engine<'_, Collector>,
-        measured: &FiniteMeasurement,
-        result: &mut PointResult,
-    ) -> Result<(), Hangs> {
+    fn finish(&self, ended: &Ended<'_, '_>, result: &mut PointResult) -> Result<(), Hangs> {
         // Millions a second.
-        let time = measured.completion.max(Picoseconds(1)).0 as f64;
-        let all = measured.messages as f64 / time * 1e6;
-        let each = all / simulation.senders().len().max(1) as f64;
+        let time = ended.completion.max(Picoseconds(1)).0 as f64;
+        let all = ended.messages as f64 / time * 1e6;
+        let each = all / ended.share.senders().len().max(1) as f64;
         let (row, bytes) = (&mut result.measured, self.message.0 as f64);
         row.bandwidth = Some(each * bytes / 1e3);
         row.bandwidth_total = Some(all * bytes / 1e3);

@@ -164,6 +164,11 @@ impl Collectives {
         }
     }
 
+    /// Bytes that the operations of so many terminals take, about.
+    pub fn memory_needed(terminals: u32) -> u64 {
+        u64::from(terminals) * size_of::<Progress>() as u64
+    }
+
     /// The terminals that take part, ascending.
     pub fn members(&self) -> &[u32] {
         &self.trees[0].members

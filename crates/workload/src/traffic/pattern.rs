@@ -8,7 +8,7 @@
 //! Where a router has several terminals, or the fabric no coordinates, a node is a terminal, and
 //! patterns that speak of coordinates are not defined.
 //!
-//! Failed nodes neither send nor receive. Uniform, hotspot, group-shift, random-permutation and
+//! Failed nodes neither send nor receive, nor do those that do not take part. Uniform, hotspot, group-shift, random-permutation and
 //! all-to-all are patterns of the live nodes; a rank is a node's place among them. In the other ones, a partner
 //! that has failed or is the source itself gets nothing: the source is silent if it has no other,
 //! and leaves that partner out if it has (butterfly, matrix, pairs). Only uniform (on request) and
@@ -97,8 +97,11 @@ impl Pattern {
     /// If the pattern is undefined for the fabric's sizes, names nodes that the fabric has not, or
     /// leaves every live node without anybody to send to.
     pub fn new(spec: &PatternSpec, fabric: &Fabric, seed: u64) -> Result<Self, PatternError> {
-        let live = Live::new(fabric);
+        let live = Live::new(fabric, spec.nodes());
         let name = spec.name();
+        if live.count() < 2 {
+            return Err(PatternError::Nobody { pattern: name });
+        }
         let rule = spec.bind(&Nodes::new(name, fabric, &live, seed))?.into();
         let pattern = Self { name, live, rule };
         if pattern.live.iter().any(|source| pattern.sends(source)) {
@@ -114,7 +117,7 @@ impl Pattern {
     /// # Errors
     /// If the fabric has no such nodes.
     pub fn of_weights(weights: &[(u32, u32, f64)], fabric: &Fabric) -> Result<Self, PatternError> {
-        let (live, name) = (Live::new(fabric), matrix::MATRIX.name);
+        let (live, name) = (Live::new(fabric, None), matrix::MATRIX.name);
         let rule = matrix::Matrix::new(weights, &Nodes::new(name, fabric, &live, 0))?;
         Ok(Self { name, live, rule: Arc::new(rule) })
     }

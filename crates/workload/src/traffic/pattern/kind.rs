@@ -78,6 +78,8 @@ pub struct PatternSpec {
     /// The keys with their values as TOML; with the name they say which pattern it is.
     keys: Arc<str>,
     bind: Bind,
+    /// The nodes that take part, ascending; all if there is no list.
+    nodes: Option<Arc<[u32]>>,
 }
 
 impl PatternSpec {
@@ -89,7 +91,7 @@ impl PatternSpec {
     ) -> Option<Self> {
         let start = reader.resolved.len();
         let bind = (kind.read)(reader, places)?;
-        Some(Self { kind, keys: reader.keys_since(start).into(), bind })
+        Some(Self { kind, keys: reader.keys_since(start).into(), bind, nodes: None })
     }
 
     /// The built-in pattern of this name with these keys, as TOML: `PatternSpec::new("hotspot",
@@ -101,6 +103,20 @@ impl PatternSpec {
         let kind = PatternKind::named(name);
         let kind = kind.unwrap_or_else(|| panic!("there is no pattern {name}"));
         Reader::read_alone(name, keys, |reader| Self::read(kind, reader, None))
+    }
+
+    /// Returns the pattern among these nodes: all others neither send nor receive, as if they had
+    /// failed.
+    #[must_use]
+    pub fn among(self, mut nodes: Vec<u32>) -> Self {
+        nodes.sort_unstable();
+        nodes.dedup();
+        Self { nodes: Some(nodes.into()), ..self }
+    }
+
+    /// The nodes that take part, ascending; `None` if all do.
+    pub(super) fn nodes(&self) -> Option<&[u32]> {
+        self.nodes.as_deref()
     }
 
     /// The name of the pattern in scenarios.
@@ -120,12 +136,13 @@ impl PatternSpec {
 
 impl PartialEq for PatternSpec {
     fn eq(&self, other: &Self) -> bool {
-        (self.kind.name, &self.keys) == (other.kind.name, &other.keys)
+        (self.kind.name, &self.keys, &self.nodes) == (other.kind.name, &other.keys, &other.nodes)
     }
 }
 
 impl fmt::Debug for PatternSpec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {{ {} }}", self.kind.name, self.keys)
+        write!(formatter, "{} {{ {} }}", self.kind.name, self.keys)?;
+        self.nodes.as_ref().map_or(Ok(()), |nodes| write!(formatter, " among {nodes:?}"))
     }
 }

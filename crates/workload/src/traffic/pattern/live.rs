@@ -1,4 +1,4 @@
-//! The terminals that have not failed, and their ranks among themselves.
+//! The terminals that take part in a pattern, and their ranks among themselves.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Fabric;
 
-/// The live terminals in ascending order, numbered by rank from 0. Takes memory for the failed ones
-/// only.
+/// The live terminals in ascending order, numbered by rank from 0. Those that do not take part count
+/// as failed. Takes memory for the failed ones only.
 #[derive(Clone, Debug)]
 pub struct Live {
     /// Number of terminals, failed ones included.
@@ -19,15 +19,18 @@ pub struct Live {
 }
 
 impl Live {
-    pub(super) fn new(fabric: &Fabric) -> Self {
-        let failed: Vec<u32> = (0..fabric.terminals())
-            .filter(|&terminal| fabric.terminal_router(terminal).is_none())
-            .collect();
+    /// The live terminals of a fabric; with a list, those in it, which is ascending.
+    pub(super) fn new(fabric: &Fabric, nodes: Option<&[u32]>) -> Self {
+        let is_out = |terminal: &u32| {
+            fabric.terminal_router(*terminal).is_none()
+                || nodes.is_some_and(|nodes| nodes.binary_search(terminal).is_err())
+        };
+        let failed: Vec<u32> = (0..fabric.terminals()).filter(is_out).collect();
         let live_below = failed.iter().zip(0..).map(|(terminal, place)| terminal - place).collect();
         Self { terminals: fabric.terminals(), failed, live_below }
     }
 
-    /// Number of live terminals: at least 2, since no fabric has fewer.
+    /// Number of live terminals: at least 2.
     #[inline]
     pub fn count(&self) -> u32 {
         self.terminals - narrow::<u32>(self.failed.len())
@@ -93,7 +96,7 @@ mod tests {
     fn ranks_skip_the_failed() {
         let faults = Faults { nodes: vec![0, 5, 6, 15], ..Faults::default() };
         let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&faults).unwrap();
-        let live = Live::new(&fabric);
+        let live = Live::new(&fabric, None);
         let expected: Vec<u32> = fabric.live_terminals().collect();
         assert_eq!(live.iter().collect::<Vec<_>>(), expected);
         assert_eq!(live.count(), 12);

@@ -1,0 +1,496 @@
+//! The workloads of a scenario: one with a table of its own, or several at once in `[workloads]`.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::{
+    Bound, BoundWorkload, Checked, Given, WorkloadKind, WorkloadSpec, present_kinds,
+    read_kind,
+};
+use crate::checks::Checks;
+use crate::executor::{SetupError, Simulation};
+use crate::{Purpose, RoutingSpec, Scenario};
+use flitlab_base::document::{Diagnostic, List, Reader, Whole, report_repeated, time};
+use flitlab_base::memory::Shortage;
+use flitlab_base::registry::Registered;
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::{PacketKind, Parameters, TrafficClass};
+use flitlab_fabric::{Fabric, NodeName};
+use flitlab_routing::Routes;
+use flitlab_workload::traffic::{
+    Access, LoadRates, LoadSpec, MAX_WORKLOADS, Pattern, Several, Workload,
+};
+
+/// The table of several workloads.
+pub(super) const SEVERAL: &str = "workloads";
+
+/// A workload of a scenario.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name in results.
+    pub name: String,
+    /// Its kind, which is the name of its table.
+    pub kind: &'static str,
+    /// When it begins.
+    pub start: Picoseconds,
+    /// How its packets travel.
+    pub class: TrafficClass,
+    /// What it sends.
+    pub spec: Arc<dyn WorkloadSpec>,
+    /// The path of the table in which its table is; empty for the scenario itself.
+    path: String,
+}
+
+impl Member {
+    /// Returns the seed of a workload: that of the scenario, and of several each one's own, so that
+    /// they draw other numbers, which do not depend on what runs beside them.
+    fn seed(&self, seed: u64) -> u64 {
+        if self.path.is_empty() {
+            return seed;
+        }
+        // The hash of Fowler, Noll and Vo.
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        self.name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, step)
+    }
+}
+
+/// The workloads of a scenario, by class of their messages.
+#[derive(Clone, Debug)]
+pub struct Workloads {
+    members: Vec<Member>,
+}
+
+impl Workloads {
+    /// Returns the workloads, by class of their messages; at least one.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Whether there are several, which have names.
+    pub fn are_several(&self) -> bool {
+        self.members.len() > 1 || !self.members[0].path.is_empty()
+    }
+
+    /// The workload, if it is the only one.
+    fn only(&self) -> Option<&dyn WorkloadSpec> {
+        (!self.are_several()).then(|| &*self.members[0].spec)
+    }
+
+    /// The workload itself, if it is the only one and of this kind.
+    pub fn downcast_ref<S: WorkloadSpec>(&self) -> Option<&S> {
+        self.only()?.downcast_ref()
+    }
+
+    /// Returns the load if it is the only workload.
+    pub fn load(&self) -> Option<&LoadSpec> {
+        self.only()?.load()
+    }
+
+    /// Returns the workloads at another load, a fraction of the fabric's capacity, if there is one
+    /// load and nothing else.
+    #[must_use]
+    pub fn at_load(&self, fraction: f64) -> Self {
+        let mut all = self.clone();
+        if let Some(spec) = self.only().and_then(|only| only.at_load(fraction)) {
+            all.members[0].spec = spec;
+        }
+        all
+    }
+
+    /// Whether results depend on the seed.
+    pub fn draws(&self) -> bool {
+        self.members.iter().any(|member| member.spec.draws())
+    }
+
+    /// Whether any comes to an end. Otherwise they are measured in a steady state.
+    pub fn is_finite(&self) -> bool {
+        self.members.iter().any(|member| member.spec.is_finite())
+    }
+
+    /// Whether messages cross the network.
+    pub fn crosses_network(&self) -> bool {
+        self.members.iter().any(|member| member.spec.crosses_network())
+    }
+
+    /// Whether one takes the collective subnetwork.
+    pub fn is_collective(&self) -> bool {
+        self.members.iter().any(|member| member.spec.is_collective())
+    }
+
+    /// Whether nodes read, or send what is answered in other ways.
+    pub fn reads(&self) -> bool {
+        self.members.iter().any(|member| member.spec.reads())
+    }
+
+    /// Whether there are packets on the response channel: responses, or messages of data that a
+    /// class puts there.
+    pub fn has_responses(&self) -> bool {
+        self.reads() || self.members.iter().any(|member| member.class.on_response_channel)
+    }
+
+    /// Calls `each` with the class, and with the payload and access of every message whose packets
+    /// share virtual channels with those of others.
+    pub fn for_each_size(&self, each: &mut dyn FnMut(TrafficClass, u64, Access)) {
+        for member in &self.members {
+            member.spec.for_each_size(&mut |bytes, access| each(member.class, bytes, access));
+        }
+    }
+
+    /// Checks the rules between their keys and those of the rest.
+    pub(crate) fn check(&self, checks: &mut Checks<'_>, checked: &Checked<'_>) {
+        for member in &self.members {
+            let seed = member.seed(checked.seed);
+            let own = Checked { seed, ..*checked };
+            checks.below(&member.path, member.kind, |checks| member.spec.check(checks, &own));
+        }
+        if self.are_several() {
+            self.check_together(checks, checked);
+        }
+    }
+
+    /// Checks what one network can have at once.
+    fn check_together(&self, checks: &mut Checks<'_>, checked: &Checked<'_>) {
+        let mut one_only = |is: fn(&dyn WorkloadSpec) -> bool, message: &str, help: &str| {
+            let mut such = self.members.iter().filter(|member| is(&*member.spec));
+            if let (Some(_), Some(second)) = (such.next(), such.next()) {
+                checks.refuse(&[&second.path], message, help);
+            }
+        };
+        one_only(
+            |spec| spec.is_collective(),
+            "the routers have one collective subnetwork, and two workloads would take it",
+            "leave one of them out",
+        );
+        one_only(
+            |spec| spec.has_barriers(),
+            "two workloads have barriers, and one can have them at a time",
+            "choose another `between_steps` for one of them",
+        );
+        for member in &self.members {
+            if !member.spec.crosses_network() {
+                let message = "under LogGOPS there is no network that workloads could share";
+                let help = "leave out `network`, or simulate the application alone";
+                checks.refuse(&[&format!("{}.{}", member.path, member.kind)], message, help);
+            }
+            self.check_overheads(member, checks, checked.parameters);
+            check_class(member, checks, checked);
+        }
+    }
+
+    /// The hosts of an application have overheads of their own, and adapters then have none.
+    fn check_overheads(&self, member: &Member, checks: &mut Checks<'_>, parameters: &Parameters) {
+        let zero = Picoseconds::ZERO;
+        let has = (parameters.send_overhead, parameters.receive_overhead) != (zero, zero);
+        if member.spec.has_host_overheads() && has && self.members.len() > 1 {
+            let message = format!(
+                "the overheads of [{}.{}] are those of its ranks, and the other workloads would have none",
+                member.path, member.kind
+            );
+            let help = "write `send_overhead = \"0 ns\"` and `receive_overhead = \"0 ns\"` in [adapter], and those of the \
+                        ranks in its `host`";
+            checks.refuse(&["adapter.send_overhead", "adapter.receive_overhead"], message, help);
+        }
+    }
+
+    /// Binds them to the scenario's fabric, once `room` has said that so many bytes are free.
+    ///
+    /// # Errors
+    /// If one can't be bound.
+    pub(crate) fn bind(
+        &self,
+        scenario: &Scenario,
+        room: &dyn Fn(u64) -> Result<(), Shortage>,
+    ) -> Result<Vec<BoundMember>, SetupError> {
+        let taken = Cell::new(0u64);
+        let room = |bytes| {
+            taken.set(taken.get().saturating_add(bytes));
+            room(taken.get())
+        };
+        let bind = |member: &Member| {
+            let own = Scenario { seed: member.seed(scenario.seed), ..scenario.clone() };
+            let Bound { pattern, message, workload } = member.spec.bind(&own, &room)?;
+            let fabric = &scenario.network.fabric;
+            let senders =
+                fabric.live_terminals().filter(|&terminal| pattern.rate(terminal) > 0.0).collect();
+            let (name, kind) = (member.name.clone(), member.kind);
+            let (start, is_finite) = (member.start, member.spec.is_finite());
+            Ok(BoundMember { name, kind, start, is_finite, pattern, message, senders, workload })
+        };
+        self.members.iter().map(bind).collect()
+    }
+}
+
+/// What a routing can do of what a class asks for.
+fn check_class(member: &Member, checks: &mut Checks<'_>, checked: &Checked<'_>) {
+    let (Some(routing), class) = (checked.routing, member.class) else { return };
+    let key = |key: &str| format!("{}.{key}", member.path);
+    let on_torus = matches!(routing, RoutingSpec::Adaptive(_));
+    let by_table = matches!(
+        routing,
+        RoutingSpec::Agnostic { .. } | RoutingSpec::OpenSm(_)
+    ) || matches!(routing, RoutingSpec::Relation(spec) if spec.selection.is_some());
+    if class.packets != PacketKind::Usual && !on_torus {
+        let message = "only adaptive routing on a torus has an adaptive channel and deterministic ones";
+        let help = "leave `packets` out, or choose an adaptive routing ([routing.adaptive])";
+        checks.refuse(&[&key("packets"), "routing"], message, help);
+    }
+    if class.on_response_channel && (routing.is_of_any_fabric() || by_table) {
+        let message = "this routing has no channel for requests and another one for responses";
+        let help = "leave `channel` out; where packets go by tables, `service` parts workloads";
+        checks.refuse(&[&key("channel"), "routing"], message, help);
+    }
+    if class.on_response_channel && on_torus && class.packets != PacketKind::Deterministic {
+        let message = "adaptive packets are injected on the adaptive channel";
+        let help = "write `packets = \"deterministic\"` beside `channel = \"response\"`";
+        checks.refuse(&[&key("channel")], message, help);
+    }
+    if class.service > 0 && !by_table {
+        let message = "only packets that go by a table can have virtual channels of a service";
+        let help = "leave `service` out, or choose the routing in [routing.agnostic]";
+        checks.refuse(&[&key("service"), "routing"], message, help);
+    }
+    let has = checked.parameters.virtual_channels;
+    if let Some(each) = routing.vcs().filter(|_| by_table) {
+        let needs = u32::from(each) * (u32::from(class.service) + 1);
+        if needs > has.into() {
+            let message = format!(
+                "service {} needs {needs} virtual channels, {each} for each service, and the routers have {has}",
+                class.service
+            );
+            let help = format!("write `virtual_channels = {needs}` in [router], or lower `service`");
+            checks.refuse(&[&key("service"), "router.virtual_channels"], message, help);
+        }
+    }
+}
+
+/// Reads the workloads that a scenario has. All tables are asked for, so that a misspelt header is
+/// told the right name.
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    given: &mut Given<'_>,
+    purpose: Purpose,
+) -> Option<Workloads> {
+    let kinds: Vec<Registered<WorkloadKind>> = given.registry.rows().collect();
+    let present = present_kinds(reader, &kinds);
+    let with_own_table = |(kind, spec): (&'static str, _)| {
+        let (name, path) = (kind.to_owned(), String::new());
+        let (start, class) = (Picoseconds::ZERO, TrafficClass::default());
+        Member { name, kind, start, class, spec, path }
+    };
+    if let (Some(first), Some(place)) = (present.first(), reader.place(SEVERAL)) {
+        let message = format!("a scenario has [{SEVERAL}], or a workload of its own: [{first}]");
+        let help = format!("move [{first}] into a table of [{SEVERAL}]: [{SEVERAL}.NAME.{first}]");
+        reader.problems.push(Diagnostic::new(&place, message).help(help));
+    }
+    let has_several = reader.has(SEVERAL);
+    let alone = super::read_one(reader, given, &kinds, purpose, has_several);
+    let doc = "Several workloads at once: in each [workloads.NAME] the keys that follow, and the table of one workload, \
+               such as [workloads.NAME.traffic] with the keys of [traffic].";
+    let members = reader.named_tables(SEVERAL, doc, |reader, name| member(reader, name, given));
+    if !has_several {
+        let members: Vec<_> = alone.into_iter().map(with_own_table).collect();
+        return (!members.is_empty()).then_some(Workloads { members });
+    }
+    if let (true, Some(place)) = (members.len() > MAX_WORKLOADS, reader.place(SEVERAL)) {
+        let message = format!("{} workloads are too many", members.len());
+        let help = format!("a scenario has at most {MAX_WORKLOADS} at once");
+        reader.problems.push(Diagnostic::new(&place, message).help(help));
+        return None;
+    }
+    if let (true, Some(place)) = (members.is_empty(), reader.place(SEVERAL)) {
+        let message = format!("[{SEVERAL}] has no workload");
+        let help = format!("add for example [{SEVERAL}.background.traffic]");
+        reader.problems.push(Diagnostic::new(&place, message).help(help));
+    }
+    let members: Option<Vec<Member>> = members.into_iter().collect();
+    members.filter(|members| !members.is_empty()).map(|members| Workloads { members })
+}
+
+/// Reads a table of `[workloads]`.
+fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<Member> {
+    let path = reader.scope.path.clone();
+    let doc = "When it begins; what it says of times counts from then on.";
+    let start = reader.value("start", &time(Picoseconds::ZERO), Picoseconds::ZERO, doc);
+    let places = given.places;
+    let kind = NodeName { places };
+    let list = List { kind, noun: "nodes", length: 2..=usize::MAX, example: Some("[0, 1]") };
+    let doc = "The nodes that take part: its pattern is one of these, as if the others had failed. All if absent.";
+    let nodes = reader.optional("nodes", &list, doc);
+    if let Some(nodes) = &nodes {
+        report_repeated(reader, "nodes", nodes, "node", |&node| {
+            places.map_or_else(String::new, |places| places.name(node))
+        });
+    }
+    let doc = "Where routing is adaptive on a torus, the channels that its packets take.";
+    let usual = "data is adaptive; what is answered, and the answers, are deterministic.";
+    let adaptive = "all packets are adaptive, requests and responses as well.";
+    let deterministic = "all packets take direction order, on the request and response channels.";
+    let packets = reader.one_of(
+        "packets",
+        "kind of packets",
+        doc,
+        [
+            ("usual", PacketKind::Usual, usual),
+            ("adaptive", PacketKind::Adaptive, adaptive),
+            ("deterministic", PacketKind::Deterministic, deterministic),
+        ],
+    );
+    let doc = "The channel of its messages of data where they are deterministic.";
+    let on_response_channel = reader.one_of(
+        "channel",
+        "channel",
+        doc,
+        [
+            ("request", false, "virtual channel 0."),
+            ("response", true, "virtual channel 1, which responses take."),
+        ],
+    );
+    let doc = "Where packets go by tables: the set of virtual channels that its packets take, each as many as the table \
+               needs. Workloads of different services share no buffers.";
+    let mut service = 0u8;
+    reader.set("service", &Whole { range: 0..=15 }, &mut service, doc);
+    if reader.is_documenting() {
+        return None;
+    }
+    let kinds: Vec<Registered<WorkloadKind>> = given.registry.rows().collect();
+    let present = present_kinds(reader, &kinds);
+    if present.len() != 1 {
+        let names: Vec<String> = kinds.iter().map(|kind| kind.name.to_owned()).collect();
+        let message = match present[..] {
+            [] => format!("[{path}] has no workload"),
+            [first, second, ..] => {
+                format!("[{path}] has one workload, not {first} and {second}")
+            }
+            [_] => unreachable!("one is right"),
+        };
+        let help = format!("add [{path}.KIND], of {}", names.join(", "));
+        let help = if present.is_empty() {
+            help
+        } else {
+            format!("give the second one a table of its own: [{SEVERAL}.NAME]")
+        };
+        if let Some(place) = reader.scope.place.clone() {
+            reader.problems.push(Diagnostic::new(&place, message).help(help));
+        }
+    }
+    given.nodes = nodes.map(|nodes| nodes.into_iter().map(|node| node.value).collect());
+    let mut found = None;
+    for kind in &kinds {
+        if !present.contains(&kind.name) {
+            reader.ignore(kind.name);
+            continue;
+        }
+        found = read_kind(reader, given, kind).map(|spec| (kind.name, spec)).or(found);
+    }
+    if let (Some(_), Some((kind, _))) = (given.nodes.take(), &found) {
+        let message = format!("[{kind}] has no pattern that could be one of some nodes only");
+        let help = format!("leave `nodes` out; [{path}.{kind}] may say which nodes take part");
+        if let Some(place) = reader.place("nodes") {
+            reader.problems.push(Diagnostic::new(&place, message).help(help));
+        }
+    }
+    let class =
+        TrafficClass { packets: packets?, on_response_channel: on_response_channel?, service };
+    let ((kind, spec), name) = (found?, name.to_owned());
+    Some(Member { name, kind, start, class, spec, path })
+}
+
+/// A workload bound to its fabric, with what all kinds have.
+#[derive(Debug)]
+pub struct BoundMember {
+    /// Its name in results.
+    pub name: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// When it begins.
+    pub start: Picoseconds,
+    /// Whether it comes to an end.
+    pub is_finite: bool,
+    /// The pattern of sources and destinations.
+    pub pattern: Pattern,
+    /// The bytes of a message, and how it is sent; of messages of many sizes the mean.
+    pub message: (u64, Access),
+    /// The terminals that send something, ascending.
+    pub senders: Vec<u32>,
+    /// All that differs from kind to kind.
+    pub workload: Box<dyn BoundWorkload>,
+}
+
+/// A workload's share of a simulation: the workload, and the network that it is simulated on.
+#[derive(Clone, Copy, Debug)]
+pub struct Share<'a> {
+    simulation: &'a Simulation,
+    /// The class of its messages.
+    class: u8,
+}
+
+impl<'a> Share<'a> {
+    pub(crate) fn new(simulation: &'a Simulation, class: u8) -> Self {
+        Self { simulation, class }
+    }
+
+    /// Returns the whole simulation.
+    pub fn simulation(self) -> &'a Simulation {
+        self.simulation
+    }
+
+    /// Returns the class of its messages, which is 0 if there is no other workload.
+    pub fn class(self) -> u8 {
+        self.class
+    }
+
+    /// Returns what all kinds of workload have.
+    pub fn member(self) -> &'a BoundMember {
+        &self.simulation.bound[usize::from(self.class)]
+    }
+
+    /// Returns the fabric.
+    pub fn fabric(self) -> &'a Fabric {
+        self.simulation.fabric()
+    }
+
+    /// Returns the routes.
+    pub fn routes(self) -> &'a Routes {
+        self.simulation.routes()
+    }
+
+    /// Returns the parameters of routers, links and adapters.
+    pub fn parameters(self) -> &'a Parameters {
+        &self.simulation.scenario().parameters
+    }
+
+    /// Returns the pattern of sources and destinations.
+    pub fn pattern(self) -> &'a Pattern {
+        &self.member().pattern
+    }
+
+    /// Returns the terminals that send something, ascending.
+    pub fn senders(self) -> &'a [u32] {
+        &self.member().senders
+    }
+
+    /// Returns the rates of its load; `None` if it has none.
+    pub fn load(self) -> Option<LoadRates> {
+        self.member().workload.load()
+    }
+
+    /// Returns when it begins.
+    pub fn begins(self) -> Picoseconds {
+        self.member().start + self.member().workload.begins()
+    }
+
+    /// Returns the workload from its beginning.
+    pub fn workload(self) -> Box<dyn Workload> {
+        self.member().workload.workload(self)
+    }
+}
+
+/// The workloads of a simulation from their beginning, as the engine takes them.
+pub(crate) fn whole(simulation: &Simulation) -> Box<dyn Workload> {
+    let members = simulation.shares().map(|share| (share.workload(), share.member().start));
+    let mut members: Vec<_> = members.collect();
+    if simulation.scenario().workload.are_several() {
+        return Box::new(Several::new(members, simulation.fabric().terminals()));
+    }
+    members.swap_remove(0).0
+}
